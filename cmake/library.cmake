@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# draftscope_library(NAME SOURCES … PUBLIC … PRIVATE …): one target a folder, alias draftscope::NAME, installed headers.
+include(GNUInstallDirs)
+
+function(draftscope_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(draftscope_${name} STATIC ${ARG_SOURCES})
+  add_library(draftscope::${name} ALIAS draftscope_${name})
+  target_include_directories(draftscope_${name}
+    PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+           $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(draftscope_${name} PUBLIC ${ARG_PUBLIC} PRIVATE $<BUILD_INTERFACE:draftscope_options> ${ARG_PRIVATE})
+  set_target_properties(draftscope_${name} PROPERTIES EXPORT_NAME ${name})
+  install(TARGETS draftscope_${name} EXPORT draftscope ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY include/draftscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endfunction()
+
+# draftscope_test(NAME SOURCES … LIBRARIES …): one GoogleTest program, its cases listed to CTest one by one.
+function(draftscope_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE draftscope_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE DRAFTSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Language level, warnings, sanitizers, compiler cache.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+# RelWithDebInfo is the build people measure: full optimisation, line tables for profilers, assertions kept.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1")
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(DRAFTSCOPE_CCACHE ccache)
+if(DRAFTSCOPE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${DRAFTSCOPE_CCACHE})
+endif()
+
+add_library(draftscope_options INTERFACE)
+target_compile_options(draftscope_options INTERFACE
+  -Wall -Wextra -Werror -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Woverloaded-virtual
+  -Wformat=2 -Wimplicit-fallthrough
+  # Floating point: bit-for-bit results are a contract, so the compiler may not fuse or reorder by its own choice.
+  -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 and 13 report these inside the standard library at -O3 (false positives of and friends).
+  target_compile_options(draftscope_options INTERFACE -Wno-restrict -Wno-stringop-overflow
+                         -Wno-array-bounds -Wno-maybe-uninitialized)
+endif()
+if(DRAFTSCOPE_SANITIZE)
+  add_compile_options(-fsanitize=${DRAFTSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${DRAFTSCOPE_SANITIZE})
+endif()
+if(DRAFTSCOPE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
+endif()

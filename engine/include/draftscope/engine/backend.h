@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The one compute primitive. Prefill, a draft step, verification of a chain or a tree, CLaSp's dynamic
+// programming over hidden states, Jacobi and lookahead branches are all forward() with different rows.
+//
+// The KV cache is a plain array of rows a layer; the backend keeps no length. A caller says which rows count
+// as committed and where new rows go, so drafting, verifying and rolling back are integers on the caller's
+// side: no copy.
+//
+// Batch-invariance: the outputs of a row are bit-for-bit a function of its input, its position, the mask, the
+// layer range and the K/V it may attend to — never of the other rows, of how many there are (up to
+// max_invariant_rows()), or of the number of threads. K/V rows of a path count in path order, so a tree
+// branch equals the same tokens as a chain.
+
+#include <draftscope/engine/model_shape.h>
+#include <draftscope/engine/sublayer_mask.h>
+#include <draftscope/result.h>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace draftscope::engine {
+
+/// One new row. Input: the embedding of `token`, or, when token is -1, row `hidden` of Batch::hidden.
+struct Row {
+  std::int32_t token = -1;
+  std::int32_t hidden = -1;
+  std::int32_t position = 0;  ///< for the rotary embedding; explicit, never derived from a cache length
+};
+
+/// Layers [begin, end). An empty range with head rows applies the final norm and LM head to hidden-state
+/// inputs.
+struct LayerRange {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+};
+
+/// What to compute beside writing K/V. Rows are indices into Batch::rows.
+struct Wanted {
+  /// Layer boundaries b whose hidden state is wanted for every row: the residual stream after layers < b,
+  /// before any final norm (0 = embedding). Ascending, within [range.begin, range.end].
+  std::span<const std::int32_t> hidden_after;
+  /// The LM head (after the final norm, on the state at range.end) runs for rows [head_from, rows.size()).
+  std::int32_t head_from = 0;
+  bool head = false;
+  bool logits = false;     ///< store the logits of the head rows
+  std::int32_t top_k = 0;  ///< highest logits a head row, ties to the lower token id; 1 = argmax
+};
+
+struct Batch {
+  std::span<const Row> rows;
+  std::span<const float> hidden;  ///< [n][d_model] inputs for rows with token = -1
+  std::int32_t committed = 0;     ///< every row attends to cache rows [0, committed)
+  std::int32_t first_row = 0;     ///< row i writes its K/V to cache row first_row + i; ≥ committed
+  /// Which uncommitted cache rows a row attends to, beside itself: bit j of row i's words = cache row
+  /// committed + j, with ceil((first_row - committed + rows.size()) / 64) words a row. Empty = a chain: all
+  /// rows below first_row + i.
+  std::span<const std::uint64_t> ancestors;
+  const SublayerMask* mask = nullptr;  ///< null = nothing skipped
+  LayerRange layers;
+  Wanted wanted;
+};
+
+struct TopToken {
+  std::int32_t token = -1;
+  float logit = 0.0F;
+  float probability = 0.0F;  ///< softmax over the whole vocabulary at temperature 1
+};
+
+/// Filled by forward(); keep one and reuse it, so that decoding allocates nothing.
+struct Outputs {
+  std::vector<float> hidden;  ///< [hidden_after.size()][rows][d_model]
+  std::vector<float> logits;  ///< [head rows][vocab] if wanted
+  std::vector<TopToken> top;  ///< [head rows][top_k]
+};
+
+/// K/V of one cache row moves to another, in all layers: how a verified tree path is made contiguous.
+struct CacheMove {
+  std::int32_t from = 0;
+  std::int32_t to = 0;
+};
+
+struct BackendDescription {
+  std::string device;     ///< "cpu", "cuda"
+  std::string processor;  ///< model name
+  std::string kernels;    ///< "avx512-bf16", "amx-bf16", "avx2", "portable"
+  std::int32_t threads = 0;
+  std::size_t kv_bytes = 0;
+  std::size_t workspace_bytes = 0;
+};
+
+/// Thread-safety: one caller at a time.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  [[nodiscard]] virtual const ModelShape& shape() const = 0;
+  [[nodiscard]] virtual BackendDescription describe() const = 0;
+  [[nodiscard]] virtual std::int32_t cache_rows() const = 0;  ///< capacity
+  [[nodiscard]] virtual std::int32_t max_rows() const = 0;    ///< of one batch
+  [[nodiscard]] virtual std::int32_t max_invariant_rows()
+      const = 0;  ///< up to here a row's bits do not depend on the width
+  /// Checks the batch (indices, capacity, ranges) and fails without touching the cache if it is wrong.
+  [[nodiscard]] virtual Result<void> forward(const Batch& batch, Outputs& outputs) = 0;
+  /// Moves are done in order; rows are in [0, cache_rows()).
+  [[nodiscard]] virtual Result<void> move_cache_rows(std::span<const CacheMove> moves) = 0;
+};
+
+}  // namespace draftscope::engine

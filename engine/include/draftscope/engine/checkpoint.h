@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A model's weights: a Hugging Face folder (config.json, generation_config.json, *.safetensors, mmapped
+// read-only) or a synthetic model made in memory. Matrices are row-major [out][in] as safetensors holds them;
+// nothing is copied or repacked.
+//
+// Ownership: the Checkpoint keeps the mapping or the memory alive; TensorViews point into it.
+// Thread-safety: immutable after loading.
+
+#include <draftscope/engine/model_shape.h>
+#include <draftscope/result.h>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::engine {
+
+enum class DType : std::uint8_t { f32, bf16, f16 };
+[[nodiscard]] std::string_view dtype_name(DType dtype);
+[[nodiscard]] constexpr std::size_t dtype_bytes(DType dtype) {
+  return dtype == DType::f32 ? 4 : 2;
+}
+
+/// A matrix [rows][columns], or a vector with rows = 1. Null data = the tensor is absent (an optional bias).
+struct TensorView {
+  const std::byte* data = nullptr;
+  DType dtype = DType::bf16;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  [[nodiscard]] bool present() const { return data != nullptr; }
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * dtype_bytes(dtype);
+  }
+};
+
+struct LayerWeights {
+  TensorView attention_norm;  ///< [1][d_model]
+  TensorView q, k, v;         ///< [q_width][d_model], [kv_width][d_model] ×2
+  TensorView q_bias, k_bias, v_bias;
+  TensorView o;  ///< [d_model][q_width]
+  TensorView o_bias;
+  TensorView mlp_norm;  ///< [1][d_model]
+  TensorView gate, up;  ///< [d_ff][d_model] ×2
+  TensorView down;      ///< [d_model][d_ff]
+  TensorView gate_bias, up_bias, down_bias;
+};
+
+struct Weights {
+  TensorView embedding;  ///< [vocab][d_model]
+  std::vector<LayerWeights> layers;
+  TensorView final_norm;  ///< [1][d_model]
+  TensorView head;        ///< [vocab][d_model]; the embedding when tied
+};
+
+class Checkpoint {
+ public:
+  ModelShape shape;
+  Weights weights;
+  std::filesystem::path folder;  ///< empty for a synthetic model
+  bool synthetic = false;
+  double redundancy = 0.0;  ///< synthetic only
+  std::string hash;  ///< XXH3-128 hex over config.json and the safetensors headers and sampled pages; stable
+
+  /// Bytes of all tensors, and of those a decode step reads (the embedding table counts one row unless tied).
+  [[nodiscard]] std::size_t weight_bytes() const;
+  [[nodiscard]] std::size_t bytes_a_step() const;
+
+  std::shared_ptr<const void> storage;  ///< keeps the mapping or memory alive
+};
+
+/// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of
+/// the three dtypes (all matrices of one dtype), inside its file. Tensor data is not read, apart from the
+/// norm vectors, which must be finite.
+[[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
+
+/// Reads every weight once and fails with the name of the first tensor that holds a NaN or an infinity.
+[[nodiscard]] Result<void> check_finite(const Checkpoint& checkpoint);
+
+/// A model of a published shape (models/models.csv) with deterministic bf16 weights, the same on every
+/// machine. `redundancy` in [0, 1): residual contributions of all sublayers are scaled by 1 - redundancy, so
+/// that skipping layers changes less and acceptance rises. Labelled synthetic in every output.
+struct SyntheticOptions {
+  std::string model;  ///< a row of models.csv, case-insensitive: "llama-3.2-1b"
+  double redundancy = 0.0;
+  std::uint64_t seed = 1;
+  std::int32_t n_layers = 0;  ///< 0 = as published
+  std::int32_t vocab = 0;     ///< 0 = as published
+};
+[[nodiscard]] Result<Checkpoint> make_synthetic(const SyntheticOptions& options);
+[[nodiscard]] Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy,
+                                                std::uint64_t seed);
+
+/// What `--model` takes: a folder, or "synthetic:NAME[,redundancy=R][,seed=N][,layers=N][,vocab=N]".
+[[nodiscard]] Result<Checkpoint> open_model(std::string_view argument);
+
+}  // namespace draftscope::engine

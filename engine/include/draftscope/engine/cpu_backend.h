@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The embedded backend and the reference for others. Weights are read where the checkpoint maps them. bf16
+// and fp16 models: activations rounded to bf16 at the products' inputs, fp32 accumulation, residual stream in
+// fp32, K/V in bf16. fp32 models: fp32 throughout. Products up to max_invariant_rows() rows run on a
+// weight-streaming kernel of our own chosen for the processor at run time; wider ones (prefill) on oneDNN.
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <draftscope/result.h>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace draftscope::engine {
+
+struct CpuOptions {
+  std::int32_t threads = 0;     ///< 0 = one a core this process may use
+  std::int32_t cache_rows = 0;  ///< 0 = min(max_positions, 4096)
+  /// Instruction set of the kernels: "" = the best this processor has, else "portable", "avx2", "avx512",
+  /// "avx512-bf16", "amx-bf16"; refused with the processor's list if it is not available.
+  std::string_view kernels;
+  bool wide_products = true;  ///< oneDNN beyond the invariant widths; false = our kernels at any width
+};
+
+/// `recorder` may be null; it gets layer and op spans. `checkpoint` and `recorder` must outlive the backend.
+[[nodiscard]] Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint,
+                                                                const CpuOptions& options,
+                                                                profiler::SpanRecorder* recorder = nullptr);
+
+}  // namespace draftscope::engine

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// tokenizer.json of the BPE kinds that Llama-family models use: byte-level (Llama 3, Qwen2, DeepSeek-Coder
+// split patterns, run by PCRE2) and SentencePiece-style with byte fallback (Llama 2, Mistral, Yi, CodeLlama).
+// Token ids equal those of Hugging Face tokenizers; what a file asks for and this does not implement is
+// refused at load, by name.
+//
+// Thread-safety: immutable after loading; encode and decode may run concurrently.
+
+#include <draftscope/result.h>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::engine {
+
+struct EncodeOptions {
+  bool add_special_tokens = true;    ///< the post-processor's BOS / EOS
+  bool parse_special_tokens = true;  ///< "<|eot_id|>" in the text becomes the token; else it is plain text
+};
+
+struct Message {
+  std::string role;  ///< "system", "user", "assistant"
+  std::string content;
+};
+
+class Tokenizer {
+ public:
+  /// Reads tokenizer.json, and tokenizer_config.json if there.
+  [[nodiscard]] static Result<Tokenizer> load(const std::filesystem::path& folder);
+  /// The same from the text of tokenizer.json (for tests and fuzzing).
+  [[nodiscard]] static Result<Tokenizer> parse(std::string_view tokenizer_json,
+                                               std::string_view tokenizer_config_json = {});
+  /// Bytes as ids 0–255 for synthetic models, whose text means nothing; other ids decode as ⟨id⟩.
+  [[nodiscard]] static Tokenizer bytes(std::int32_t vocab);
+
+  /// Fails on text that is not valid UTF-8 (names the byte offset).
+  [[nodiscard]] Result<std::vector<std::int32_t>> encode(std::string_view text,
+                                                         const EncodeOptions& options = {}) const;
+  [[nodiscard]] std::string decode(std::span<const std::int32_t> tokens,
+                                   bool skip_special_tokens = true) const;
+
+  [[nodiscard]] std::int32_t vocab_size() const;
+  [[nodiscard]] std::optional<std::int32_t> token_id(std::string_view piece) const;
+  [[nodiscard]] bool is_special(std::int32_t token) const;
+
+  /// True when tokenizer_config.json holds a chat template of a known format.
+  [[nodiscard]] bool has_chat_template() const;
+  /// The prompt text for a conversation, ending where the assistant answers; encode it with
+  /// add_special_tokens = false. Formats: Llama-2 [INST], Llama-3 headers, ChatML, Mistral, Zephyr,
+  /// DeepSeek-Coder ### Instruction. Fails for others.
+  [[nodiscard]] Result<std::string> apply_chat_template(std::span<const Message> messages) const;
+
+  class Implementation;
+
+ private:
+  explicit Tokenizer(std::shared_ptr<const Implementation> implementation);
+  std::shared_ptr<const Implementation> implementation_;
+};
+
+/// Decodes a growing sequence to text that is valid UTF-8 at every step: bytes of an unfinished character
+/// wait. The concatenation of all pieces and finish() equals Tokenizer::decode of the whole.
+class StreamDecoder {
+ public:
+  explicit StreamDecoder(const Tokenizer& tokenizer, bool skip_special_tokens = true);
+  [[nodiscard]] std::string next(std::int32_t token);
+  [[nodiscard]] std::string finish();
+
+ private:
+  Tokenizer tokenizer_;
+  bool skip_special_tokens_;
+  std::vector<std::int32_t> window_;  // tokens that may still change the text after emitted_
+  std::string emitted_;
+  bool started_ = false;
+};
+
+}  // namespace draftscope::engine

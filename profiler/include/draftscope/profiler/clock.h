@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The one clock of a trace: CLOCK_MONOTONIC in nanoseconds. CLOCK_REALTIME steps with NTP and is only stored
+// as a pair at the start and the end, so that a trace can be placed in calendar time and drift can be seen.
+
+#include <cstdint>
+#include <ctime>
+
+namespace draftscope::profiler {
+
+struct ClockPair {
+  std::int64_t monotonic_ns = 0;
+  std::int64_t realtime_ns = 0;
+};
+
+[[nodiscard]] inline std::int64_t now_ns() {
+  std::timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Both clocks, read as close together as a few tries allow.
+[[nodiscard]] ClockPair read_clock_pair();
+
+}  // namespace draftscope::profiler

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Host spans: what the decoding thread was doing, nested, from one monotonic clock.
+//
+// Depth 0 is a phase, deeper spans are layers and operations. Phases never overlap, so
+//     sum of phase spans + idle = wall time
+// holds exactly, in integers (simulator/phase_breakdown.h adds them up).
+//
+// Cost: two clock reads and one 88-byte append a span; spans above the chosen level cost one comparison. A
+// null SpanRecorder* is allowed everywhere in the engine and records nothing.
+//
+// Thread-safety: used by the decoding thread alone.
+
+#include <draftscope/profiler/clock.h>
+#include <draftscope/traces/records.h>
+#include <draftscope/traces/writer.h>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::profiler {
+
+/// How fine to record. `off` still measures the times that a round's row holds.
+enum class Level : std::uint8_t { off, phases, layers, ops };
+
+class SpanRecorder {
+ public:
+  /// Spans go to `writer` (not owned, must outlive this) on the track "host" that this creates. A null writer
+  /// keeps them in take() for tests and in-process reports.
+  SpanRecorder(Level level, traces::Writer* writer);
+
+  [[nodiscard]] Level level() const { return level_; }
+
+  /// Ids for names that are used often; do this once, not a span.
+  [[nodiscard]] std::int64_t name_id(std::string_view name);
+
+  /// Whose spans follow (0 = none).
+  void set_request(std::int64_t request) { request_ = request; }
+  void set_round(std::int64_t round) { round_ = round; }
+
+  /// Opens a span of `level`; returns a token for close(). Spans close in the reverse order of opening.
+  /// A span inherits the phase of its parent unless it is itself a phase.
+  std::int32_t open_phase(traces::Phase phase, std::int64_t start_ns);
+  std::int32_t open(Level level, std::int64_t name, std::int32_t layer);
+  void close(std::int32_t token);
+  void close_at(std::int32_t token, std::int64_t end_ns);
+
+  /// Hands the finished spans to the writer. Called between rounds, outside any measured phase.
+  void flush();
+
+  /// The finished spans that no writer took.
+  [[nodiscard]] std::vector<traces::Span> take();
+
+ private:
+  struct Open {
+    std::int64_t id;
+    std::size_t index;  // into finished_, where the span's place is kept so that parents come before children
+  };
+  std::int32_t push(traces::Span span);
+
+  Level level_;
+  traces::Writer* writer_;
+  std::int64_t track_ = 0;
+  std::int64_t request_ = 0;
+  std::int64_t round_ = 0;
+  std::int64_t local_id_ = 0;  // ids and names when there is no writer
+  std::vector<std::string> local_names_;
+  std::vector<Open> open_;
+  std::vector<traces::Span> spans_;
+  std::int64_t phase_names_[traces::phase_count] = {};
+};
+
+/// Opens on construction, closes on destruction; does nothing for a null recorder or a finer level than
+/// recorded.
+class ScopedSpan {
+ public:
+  ScopedSpan(SpanRecorder* recorder, Level level, std::int64_t name, std::int32_t layer = -1)
+      : recorder_(recorder),
+        token_(recorder != nullptr && level <= recorder->level() ? recorder->open(level, name, layer) : -1) {}
+  ScopedSpan(const ScopedSpan&) = delete;
+  ScopedSpan& operator=(const ScopedSpan&) = delete;
+  ~ScopedSpan() {
+    if (token_ >= 0) recorder_->close(token_);
+  }
+
+ private:
+  SpanRecorder* recorder_;
+  std::int32_t token_;
+};
+
+}  // namespace draftscope::profiler

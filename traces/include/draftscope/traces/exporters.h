@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Writes a trace in others' formats. Each streams through a bounded buffer, writes to a temporary file beside
+// the target and renames it at the end, so that a failure leaves nothing half-written.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/reader.h>
+#include <filesystem>
+#include <functional>
+
+namespace draftscope::traces {
+
+/// Called with rows done and rows in all; returning false cancels the export.
+using Progress = std::function<bool(std::int64_t done, std::int64_t all)>;
+
+/// Perfetto TrackEvent protobuf (.pftrace): one track a lane, requests › rounds › phases › ops nested,
+/// counters, ids as debug annotations, a flow from launch to kernel.
+[[nodiscard]] Result<void> export_perfetto(Reader& reader, const std::filesystem::path& target,
+                                           const Progress& progress = {});
+
+/// Chrome trace event JSON, times in microseconds with exact nanosecond decimals.
+[[nodiscard]] Result<void> export_chrome(Reader& reader, const std::filesystem::path& target,
+                                         const Progress& progress = {});
+
+/// One CSV a table into the folder `target` (RFC 4180, header row, blobs as space-separated integers).
+[[nodiscard]] Result<void> export_csv(Reader& reader, const std::filesystem::path& target,
+                                      const Progress& progress = {});
+
+/// Spec-Bench answer JSONL (methods.md §11): one file a run, named after its specification, into the folder
+/// `target`.
+[[nodiscard]] Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& target,
+                                             const Progress& progress = {});
+
+}  // namespace draftscope::traces

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Reads a trace. The file is untrusted input: ranges, sizes and references are checked, memory is bounded by
+// the file.
+//
+// Thread-safety: a Reader belongs to one thread; open several for several threads.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/records.h>
+#include <draftscope/traces/writer.h>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace draftscope::traces {
+
+/// Everything but spans, kernels and counters: small enough to hold (about 200 bytes a round).
+struct Recording {
+  std::filesystem::path path;
+  Meta meta;
+  bool closed_cleanly = false;
+  std::vector<Run> runs;
+  std::vector<Prompt> prompts;
+  std::vector<Request> requests;  ///< ordered by start_ns
+  std::vector<LayerSet> layer_sets;
+  std::vector<Round> rounds;             ///< ordered by (request, index)
+  std::vector<DraftToken> draft_tokens;  ///< ordered by (round, index)
+  std::vector<Track> tracks;
+};
+
+struct TableCount {
+  std::string table;
+  std::int64_t rows = 0;
+};
+
+/// One broken rule: "rounds row 17: accepted is 9, expected at most drafted (6)".
+struct Violation {
+  std::string table;
+  std::int64_t row = 0;
+  std::string rule;
+};
+
+class Reader {
+ public:
+  /// Opens read-only; never modifies the file. A file left by a crash is read with its write-ahead log. Fails
+  /// with one line if the file is not a trace, is of a newer schema, or is damaged.
+  [[nodiscard]] static Result<Reader> open(const std::filesystem::path& path);
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  ~Reader();
+
+  [[nodiscard]] int schema_version() const;
+  [[nodiscard]] Result<Recording> recording();
+  [[nodiscard]] Result<std::unordered_map<std::int64_t, std::string>> strings();
+  [[nodiscard]] Result<std::vector<TableCount>> row_counts();
+
+  // Streams rows in (track, start_ns) order; the callback returns false to stop.
+  [[nodiscard]] Result<void> spans(const std::function<bool(const Span&)>& visit);
+  [[nodiscard]] Result<void> kernels(const std::function<bool(const Kernel&)>& visit);
+  [[nodiscard]] Result<void> counters(const std::function<bool(const Counter&)>& visit);
+
+  /// Checks every rule of traces/SCHEMA.md and SQLite's own integrity; stops after `most` violations.
+  [[nodiscard]] Result<std::vector<Violation>> validate(std::size_t most = 20);
+
+ private:
+  class Implementation;
+  explicit Reader(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace draftscope::traces

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Writes a trace while a run goes on. A thread of its own owns the database; callers only append to a queue.
+//
+// - Nothing here waits for the disk, except create() and close().
+// - Runs, prompts, requests, rounds and draft tokens are never dropped. Spans, kernels and counters are
+// dropped when
+//   the queue already holds `queue_rows` of them, and counted.
+// - A round and its draft tokens are committed in one transaction: a reader after a crash sees both or
+// neither.
+// - After a failure of the disk the writer keeps accepting (and discarding) rows; close() returns the first
+// error, and
+//   failed() tells at once.
+//
+// Thread-safety: one producer thread at a time.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/records.h>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace draftscope::traces {
+
+/// The run's identity: keys and values of the table `meta` (traces/SCHEMA.md lists the known keys).
+using Meta = std::map<std::string, std::string>;
+
+struct WriterOptions {
+  std::size_t queue_rows = 1U << 20U;  ///< bound on droppable rows waiting to be written
+  std::size_t rows_a_transaction = 65536;
+  std::int64_t transaction_ns = 250'000'000;
+  bool overwrite = false;  ///< replace an existing file of that name
+};
+
+struct WriterCounts {
+  std::int64_t written_rows = 0;
+  std::int64_t dropped_spans = 0;
+  std::int64_t dropped_kernels = 0;
+  std::int64_t dropped_counters = 0;
+};
+
+class Writer {
+ public:
+  /// Creates the file with its schema and meta rows. Fails if the path exists (unless overwrite) or can't be
+  /// written.
+  [[nodiscard]] static Result<std::unique_ptr<Writer>> create(const std::filesystem::path& path,
+                                                              const Meta& meta,
+                                                              const WriterOptions& options = {});
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer();  ///< as close(), errors lost
+
+  /// Id of a string in the table `strings`; the same text always gives the same id.
+  [[nodiscard]] std::int64_t intern(std::string_view text);
+
+  // Each returns the id that it gave the row (the record's own id field is ignored).
+  std::int64_t add(Run run);
+  std::int64_t add(Prompt prompt);
+  std::int64_t add(Track track);
+  std::int64_t add(LayerSet layer_set);  ///< the same mask, exit and origin give the same id
+
+  /// Ids for rows that children refer to before the row itself is complete.
+  [[nodiscard]] std::int64_t next_request_id();
+  [[nodiscard]] std::int64_t next_round_id();
+  [[nodiscard]] std::int64_t next_span_id();
+  [[nodiscard]] std::int64_t next_kernel_id();
+
+  // These carry an id taken above. A request is written when it begins (so that a crash leaves its rounds
+  // readable) and completed by finish().
+  void begin(Request request);
+  void finish(Request request);
+  void add(Round round, std::span<const DraftToken> draft_tokens);
+  void add(std::span<const Span> spans);
+  void add(std::span<const Kernel> kernels);
+  void add(std::span<const Counter> counters);
+
+  [[nodiscard]] bool failed() const;
+  [[nodiscard]] WriterCounts counts() const;
+
+  /// Drains the queue, builds indexes, stores the counts, marks the file as closed cleanly and leaves it a
+  /// single file (no write-ahead log beside it). Returns the first error of the whole recording.
+  [[nodiscard]] Result<void> close();
+
+ private:
+  class Implementation;
+  explicit Writer(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace draftscope::traces

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The words that enumerations have in the database, the exports and the reports.
+
+#include <draftscope/traces/records.h>
+#include <array>
+
+namespace draftscope::traces {
+
+std::string_view phase_name(Phase phase) {
+  static constexpr std::array<std::string_view, phase_count> names{"prefill",  "draft",   "verify", "accept",
+                                                                   "optimise", "control", "sync",   "idle"};
+  return names.at(static_cast<std::size_t>(phase));
+}
+
+std::string_view draft_stop_name(DraftStop stop) {
+  static constexpr std::array<std::string_view, 5> names{"length", "threshold", "eos", "budget", "no_draft"};
+  return names.at(static_cast<std::size_t>(stop));
+}
+
+std::string_view request_stop_name(RequestStop stop) {
+  static constexpr std::array<std::string_view, 5> names{"eos", "length", "context", "cancelled", "error"};
+  return names.at(static_cast<std::size_t>(stop));
+}
+
+}  // namespace draftscope::traces
