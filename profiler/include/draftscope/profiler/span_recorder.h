@@ -16,6 +16,7 @@
 #include <draftscope/traces/records.h>
 #include <draftscope/traces/writer.h>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,7 +41,8 @@ class SpanRecorder {
   void set_round(std::int64_t round) { round_ = round; }
 
   /// Opens a span of `level`; returns a token for close(). Spans close in the reverse order of opening.
-  /// A span inherits the phase of its parent unless it is itself a phase.
+  /// A span inherits the phase of its parent unless it is itself a phase. A phase inside a phase is recorded
+  /// at its depth, so that depth 0 stays free of overlap. -1 is the token of a span that is not recorded.
   std::int32_t open_phase(traces::Phase phase, std::int64_t start_ns);
   std::int32_t open(Level level, std::int64_t name, std::int32_t layer);
   void close(std::int32_t token);
@@ -49,15 +51,18 @@ class SpanRecorder {
   /// Hands the finished spans to the writer. Called between rounds, outside any measured phase.
   void flush();
 
-  /// The finished spans that no writer took.
+  /// The finished spans that no writer took, parents before children.
   [[nodiscard]] std::vector<traces::Span> take();
 
  private:
   struct Open {
     std::int64_t id;
-    std::size_t index;  // into finished_, where the span's place is kept so that parents come before children
+    std::size_t index;  // into spans_, where the span's place is kept so that parents come before children
   };
   std::int32_t push(traces::Span span);
+  [[nodiscard]] std::size_t finished_count() const;  // spans before the outermost open one
+  void drop_first(std::size_t count);
+  [[nodiscard]] static std::uint8_t depth_below(std::uint8_t parent_depth);
 
   Level level_;
   traces::Writer* writer_;

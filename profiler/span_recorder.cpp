@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/profiler/span_recorder.h>
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+namespace draftscope::profiler {
+
+namespace {
+
+// One round at the level `ops` is a few hundred spans; this much room at the start means that the first
+// rounds do not grow the vector while they are being timed.
+constexpr std::size_t initial_spans = 8192;
+constexpr std::size_t initial_nesting = 32;
+
+}  // namespace
+
+SpanRecorder::SpanRecorder(Level level, traces::Writer* writer) : level_(level), writer_(writer) {
+  if (level_ == Level::off) return;
+  spans_.reserve(initial_spans);
+  open_.reserve(initial_nesting);
+  if (writer_ != nullptr) {
+    traces::Track track;
+    track.kind = "host";
+    track.name = "decoding thread";
+    track_ = writer_->add(std::move(track));
+  } else {
+    track_ = 1;
+  }
+  for (int phase = 0; phase < traces::phase_count; ++phase)
+    phase_names_[phase] = name_id(traces::phase_name(static_cast<traces::Phase>(phase)));
+}
+
+std::int64_t SpanRecorder::name_id(std::string_view name) {
+  if (writer_ != nullptr) return writer_->intern(name);
+  const auto it = std::find(local_names_.begin(), local_names_.end(), name);
+  if (it != local_names_.end()) return it - local_names_.begin() + 1;
+  local_names_.emplace_back(name);
+  return static_cast<std::int64_t>(local_names_.size());
+}
+
+std::int32_t SpanRecorder::open_phase(traces::Phase phase, std::int64_t start_ns) {
+  if (level_ == Level::off) return -1;
+  traces::Span span;
+  span.start_ns = start_ns;
+  span.name = phase_names_[static_cast<std::size_t>(phase)];
+  span.phase = phase;
+  if (!open_.empty()) span.depth = depth_below(spans_[open_.back().index].depth);
+  return push(span);
+}
+
+std::int32_t SpanRecorder::open(Level level, std::int64_t name, std::int32_t layer) {
+  if (level > level_ || level == Level::off) return -1;
+  traces::Span span;
+  span.name = name;
+  span.layer = layer;
+  span.depth = 1;  // outside any phase too: depth 0 belongs to phases, whose times add up to the wall time
+  if (!open_.empty()) {
+    const traces::Span& parent = spans_[open_.back().index];
+    span.phase = parent.phase;
+    span.depth = depth_below(parent.depth);
+  }
+  span.start_ns = now_ns();  // last, so that this function's own work falls to the parent
+  return push(span);
+}
+
+void SpanRecorder::close(std::int32_t token) {
+  if (token < 0) return;
+  close_at(token, now_ns());
+}
+
+void SpanRecorder::close_at(std::int32_t token, std::int64_t end_ns) {
+  if (token < 0) return;
+  // Normally one step. A span whose close was skipped by an early return ends with the one around it.
+  while (open_.size() > static_cast<std::size_t>(token)) {
+    traces::Span& span = spans_[open_.back().index];
+    span.end_ns = std::max(end_ns, span.start_ns);
+    open_.pop_back();
+  }
+}
+
+void SpanRecorder::flush() {
+  if (writer_ == nullptr) return;
+  const std::size_t finished = finished_count();
+  if (finished == 0) return;
+  writer_->add(std::span<const traces::Span>(spans_.data(), finished));
+  drop_first(finished);
+}
+
+std::vector<traces::Span> SpanRecorder::take() {
+  const std::size_t finished = finished_count();
+  const auto end = spans_.begin() + static_cast<std::ptrdiff_t>(finished);
+  std::vector<traces::Span> taken(spans_.begin(), end);
+  drop_first(finished);
+  return taken;
+}
+
+std::int32_t SpanRecorder::push(traces::Span span) {
+  span.id = writer_ != nullptr ? writer_->next_span_id() : ++local_id_;
+  span.parent = open_.empty() ? 0 : open_.back().id;
+  span.track = track_;
+  span.request = request_;
+  span.round = round_;
+  span.end_ns = span.start_ns;
+  open_.push_back({span.id, spans_.size()});
+  spans_.push_back(span);
+  return static_cast<std::int32_t>(open_.size() - 1);
+}
+
+std::size_t SpanRecorder::finished_count() const {
+  return open_.empty() ? spans_.size() : open_.front().index;
+}
+
+void SpanRecorder::drop_first(std::size_t count) {
+  spans_.erase(spans_.begin(), spans_.begin() + static_cast<std::ptrdiff_t>(count));
+  for (Open& open : open_) open.index -= count;
+}
+
+std::uint8_t SpanRecorder::depth_below(std::uint8_t parent_depth) {
+  return parent_depth == std::numeric_limits<std::uint8_t>::max()
+             ? parent_depth
+             : static_cast<std::uint8_t>(parent_depth + 1);
+}
+
+}  // namespace draftscope::profiler
