@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Laps: one phase begins at the very nanosecond the last one ended, so that the phases of a round tile it
+// exactly.
+
+#include <draftscope/profiler/clock.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <cstdint>
+
+namespace draftscope::engine {
+
+class RoundClock {
+ public:
+  explicit RoundClock(profiler::SpanRecorder* recorder) : recorder_(recorder), lap_ns_(profiler::now_ns()) {}
+
+  /// When the last phase ended, or the clock was made: the time that has been accounted for.
+  [[nodiscard]] std::int64_t now_ns() const { return lap_ns_; }
+
+  /// Ends the phase that is open, begins another; returns the moment. The first phase of a round begins where
+  /// the round before ended, so that what lies between them (listeners, recording) is counted, as control.
+  std::int64_t begin(traces::Phase phase) {
+    if (open_) end();
+    open_ = true;
+    if (recorder_ != nullptr && recorder_->level() != profiler::Level::off)
+      token_ = recorder_->open_phase(phase, lap_ns_);
+    return lap_ns_;
+  }
+
+  std::int64_t end() {
+    lap_ns_ = profiler::now_ns();
+    if (token_ >= 0) recorder_->close_at(token_, lap_ns_);
+    token_ = -1;
+    open_ = false;
+    return lap_ns_;
+  }
+
+  void begin_round(std::int64_t id) {
+    if (recorder_ != nullptr) recorder_->set_round(id);
+  }
+
+  std::int64_t end_round() {
+    end();
+    if (recorder_ != nullptr) recorder_->set_round(0);
+    return lap_ns_;
+  }
+
+ private:
+  profiler::SpanRecorder* recorder_;
+  std::int64_t lap_ns_;
+  std::int32_t token_ = -1;
+  bool open_ = false;
+};
+
+}  // namespace draftscope::engine

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/sampling.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace draftscope::engine {
+
+namespace {
+
+void normalise(std::vector<double>& probabilities) {
+  const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+  for (double& probability : probabilities) probability /= sum;
+}
+
+// Keeps the entries whose index is in `order` (a set), ascending by token.
+void keep(Distribution& distribution, std::vector<std::size_t> order) {
+  std::sort(order.begin(), order.end());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    distribution.tokens[i] = distribution.tokens[order[i]];
+    distribution.probabilities[i] = distribution.probabilities[order[i]];
+  }
+  distribution.tokens.resize(order.size());
+  distribution.probabilities.resize(order.size());
+}
+
+// Indices by falling probability, the lower token first among equals; only the first `count` are in order.
+std::vector<std::size_t> most_probable(const Distribution& distribution, std::size_t count) {
+  std::vector<std::size_t> order(distribution.tokens.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto& p = distribution.probabilities;
+  const auto before = [&p](std::size_t a, std::size_t b) { return p[a] != p[b] ? p[a] > p[b] : a < b; };
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), before);
+  order.resize(count);
+  return order;
+}
+
+void keep_top_p(Distribution& distribution, double top_p) {
+  // Sorting a whole vocabulary to keep a few tokens is the cost of sampling; most rows need a short head of
+  // it.
+  const std::size_t size = distribution.tokens.size();
+  for (std::size_t count = std::min<std::size_t>(size, 64);; count = std::min(size, count * 8)) {
+    std::vector<std::size_t> order = most_probable(distribution, count);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      sum += distribution.probabilities[order[i]];
+      if (sum < top_p && (i + 1 < size)) continue;
+      order.resize(i + 1);
+      keep(distribution, std::move(order));
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> check(const SamplingOptions& options) {
+  if (!std::isfinite(options.temperature) || options.temperature < 0.0)
+    return fail("temperature: found {}, expected a number ≥ 0", options.temperature);
+  if (options.top_k < 0) return fail("top-k: found {}, expected 0 (off) or more", options.top_k);
+  if (!(options.top_p > 0.0 && options.top_p <= 1.0))
+    return fail("top-p: found {}, expected (0, 1]", options.top_p);
+  return {};
+}
+
+double Distribution::probability(std::int32_t token) const {
+  const auto it = std::lower_bound(tokens.begin(), tokens.end(), token);
+  if (it == tokens.end() || *it != token) return 0.0;
+  return probabilities[static_cast<std::size_t>(it - tokens.begin())];
+}
+
+void warp(std::span<const float> logits, const SamplingOptions& options, Distribution& out) {
+  out.tokens.resize(logits.size());
+  out.probabilities.resize(logits.size());
+  std::iota(out.tokens.begin(), out.tokens.end(), 0);
+  const double highest = *std::max_element(logits.begin(), logits.end());
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    out.probabilities[i] = std::exp((static_cast<double>(logits[i]) - highest) / options.temperature);
+  if (options.top_k > 0 && static_cast<std::size_t>(options.top_k) < logits.size())
+    keep(out, most_probable(out, static_cast<std::size_t>(options.top_k)));
+  normalise(out.probabilities);
+  if (options.top_p < 1.0) {
+    keep_top_p(out, options.top_p);
+    normalise(out.probabilities);
+  }
+}
+
+void residual(const Distribution& target, const Distribution& draft, Distribution& out) {
+  out.tokens.clear();
+  out.probabilities.clear();
+  std::size_t j = 0;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < target.tokens.size(); ++i) {
+    while (j < draft.tokens.size() && draft.tokens[j] < target.tokens[i]) ++j;
+    const bool drafted = j < draft.tokens.size() && draft.tokens[j] == target.tokens[i];
+    const double rest = target.probabilities[i] - (drafted ? draft.probabilities[j] : 0.0);
+    if (rest <= 0.0) continue;
+    out.tokens.push_back(target.tokens[i]);
+    out.probabilities.push_back(rest);
+    sum += rest;
+  }
+  if (sum <= 0.0) {
+    out = target;
+    return;
+  }
+  for (double& probability : out.probabilities) probability /= sum;
+}
+
+std::int32_t draw_token(const Distribution& distribution, Draw draw, Chooser& chooser) {
+  return distribution.tokens[chooser.choose(draw, distribution.probabilities)];
+}
+
+bool accept_token(const Distribution& target, const Distribution& draft, std::int32_t token,
+                  std::int32_t position, Chooser& chooser) {
+  const double p = target.probability(token);
+  const double q = draft.probability(token);
+  if (p >= q) return true;
+  const std::array<double, 2> weights{p / q, 1.0 - p / q};
+  return chooser.choose({DrawPurpose::accept, position}, weights) == 0;
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The decode loop: prefill, then rounds of plan → draft → verify → accept until the text ends.
+//
+// Invariant at the start of a round (n = root position): K/V of positions [0, n) is complete in every layer
+// and was written by the target; the token at n, the root, is emitted but has no K/V yet. Draft tokens are at
+// n+1, n+2, …. Cache rows equal positions. Rolling back is forgetting: the next round writes over rows ≥ its
+// root.
+//
+// Losslessness: greedy output equals vanilla's bit for bit (Backend's batch-invariance); with a temperature
+// its distribution equals the target's (sampling.h).
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/random.h>
+#include <draftscope/engine/sampling.h>
+#include <draftscope/engine/strategy.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <draftscope/result.h>
+#include <draftscope/traces/records.h>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace draftscope::engine {
+
+struct DecodeRequest {
+  std::span<const std::int32_t> prompt;
+  std::int32_t max_new_tokens = 128;
+  SamplingOptions sampling;
+  std::span<const std::int32_t> eos_tokens;      ///< any of them ends the text and is not part of it
+  const std::atomic<bool>* cancelled = nullptr;  ///< looked at between rounds
+};
+
+struct DecodeResult {
+  std::vector<std::int32_t> tokens;
+  traces::RequestStop stop = traces::RequestStop::length;
+  std::int64_t start_ns = 0;
+  std::int64_t first_token_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// What a listener learns of one round: the row of the trace, its draft tokens, and the tokens that reached
+/// the output (the first `round.accepted` of them, at most, were drafted).
+struct RoundReport {
+  traces::Round round;
+  traces::LayerSet layer_set;  ///< empty (n_layers = 0) if nothing was drafted
+  std::span<const traces::DraftToken> draft_tokens;
+  std::span<const std::int32_t> emitted;
+};
+
+/// Hears of tokens and rounds as they happen. Its time counts as the next round's control phase.
+class DecodeListener {
+ public:
+  virtual ~DecodeListener() = default;
+  /// The id that spans and the row of the round about to start will carry.
+  [[nodiscard]] virtual std::int64_t next_round_id() { return 0; }
+  virtual void on_first_token(std::int32_t /*token*/) {}
+  virtual void on_round(const RoundReport& /*report*/) {}
+};
+
+/// Fails, before anything is computed, on an empty prompt, token ids outside the vocabulary, a prompt longer
+/// than the context, or a plan that the model can't run. `recorder` may be null.
+[[nodiscard]] Result<DecodeResult> decode(Backend& backend, Strategy& strategy, const DecodeRequest& request,
+                                          Chooser& chooser, DecodeListener& listener,
+                                          profiler::SpanRecorder* recorder = nullptr);
+
+}  // namespace draftscope::engine

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Random choices that are a function of what they are for, not of how many came before: a seed reproduces a
+// run on any backend and under any order of drafting. std::philox_engine arrives with C++26; the ten rounds
+// below are Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), checked
+// against their known answers.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace draftscope::engine {
+
+/// Philox4x32-10 of a 128-bit counter under a 64-bit key.
+[[nodiscard]] std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                                  std::array<std::uint32_t, 2> key);
+
+/// What a choice is for. Different purposes at one position are independent.
+enum class DrawPurpose : std::uint8_t {
+  target,  ///< a token from the target's distribution, or from the residual after a rejection
+  draft,   ///< a token from the draft's distribution
+  accept,  ///< whether a draft token is accepted
+};
+
+struct Draw {
+  DrawPurpose purpose = DrawPurpose::target;
+  std::int32_t position = 0;  ///< of the token that is chosen or judged
+};
+
+/// Where decoding takes its chances from. One implementation draws them; a test can enumerate them all.
+class Chooser {
+ public:
+  virtual ~Chooser() = default;
+  /// An index with probability weights[i] / Σ weights. Weights are non-negative and not all zero.
+  [[nodiscard]] virtual std::size_t choose(Draw draw, std::span<const double> weights) = 0;
+};
+
+/// Draws from Philox: key = seed, counter = (stream, position, purpose). `stream` tells requests of one run
+/// apart.
+class SeededChooser final : public Chooser {
+ public:
+  SeededChooser(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
+  [[nodiscard]] std::size_t choose(Draw draw, std::span<const double> weights) override;
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t stream_;
+};
+
+}  // namespace draftscope::engine

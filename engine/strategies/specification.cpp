@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "strategies/specification.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace draftscope::engine {
+
+namespace {
+
+bool to_integer(std::string_view text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+std::string known_keys(const StrategyDescription& description) {
+  std::string keys;
+  for (const ParameterDescription& parameter : description.parameters)
+    keys += (keys.empty() ? "" : ", ") + parameter.name;
+  return keys.empty() ? "none" : keys;
+}
+
+}  // namespace
+
+Result<Parameters> Parameters::parse(const StrategyDescription& description, std::string_view text) {
+  Parameters parameters;
+  parameters.description_ = &description;
+  for (const ParameterDescription& parameter : description.parameters)
+    parameters.values_[parameter.name] = parameter.default_value;
+
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+      return fail("strategy {}: found \"{}\", expected key=value", description.name, item);
+    const std::string key(item.substr(0, equals));
+    if (!parameters.values_.contains(key))
+      return fail("strategy {}: unknown parameter \"{}\", expected one of: {}", description.name, key,
+                  known_keys(description));
+    if (parameters.given_[key])
+      return fail("strategy {}: parameter \"{}\" is given twice", description.name, key);
+    parameters.given_[key] = true;
+    parameters.values_[key] = item.substr(equals + 1);
+  }
+  return parameters;
+}
+
+void Parameters::set_default(std::string_view key, std::int64_t value) {
+  const auto given = given_.find(key);
+  if (given == given_.end() || !given->second) values_[std::string(key)] = std::to_string(value);
+}
+
+Result<std::int32_t> Parameters::integer(std::string_view key, std::int32_t least, std::int32_t most) const {
+  const std::string& text = values_.find(key)->second;
+  std::int64_t value = 0;
+  if (!to_integer(text, value) || value < least || value > most)
+    return fail("strategy {}: {} is \"{}\", expected an integer from {} to {}", description_->name, key, text,
+                least, most);
+  return static_cast<std::int32_t>(value);
+}
+
+Result<std::string> Parameters::one_of(std::string_view key,
+                                       std::initializer_list<std::string_view> choices) const {
+  const std::string& text = values_.find(key)->second;
+  if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
+  std::string expected;
+  for (const std::string_view choice : choices) (expected += expected.empty() ? "" : ", ") += choice;
+  return fail("strategy {}: {} is \"{}\", expected one of: {}", description_->name, key, text, expected);
+}
+
+std::string Parameters::json() const {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  for (const ParameterDescription& parameter : description_->parameters) {
+    const std::string& text = values_.find(parameter.name)->second;
+    std::int64_t number = 0;
+    if (to_integer(text, number))
+      object[parameter.name] = number;
+    else
+      object[parameter.name] = text;
+  }
+  return object.dump();
+}
+
+std::string Parameters::specification() const {
+  std::string text = description_->name;
+  char separator = ':';
+  for (const ParameterDescription& parameter : description_->parameters) {
+    text += separator + parameter.name + '=' + values_.find(parameter.name)->second;
+    separator = ',';
+  }
+  return text;
+}
+
+}  // namespace draftscope::engine
