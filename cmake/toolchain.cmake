@@ -20,6 +20,8 @@ add_library(draftscope_options INTERFACE)
 target_compile_options(draftscope_options INTERFACE
   -Wall -Wextra -Werror -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Woverloaded-virtual
   -Wformat=2 -Wimplicit-fallthrough
+  # Designated initialisers with default member values are the idiom here.
+  -Wno-missing-field-initializers
   # Floating point: bit-for-bit results are a contract, so the compiler may not fuse or reorder by its own choice.
   -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
