@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/sampling.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace draftscope::engine {
+namespace {
+
+Distribution warped(const std::vector<float>& logits, const SamplingOptions& options) {
+  Distribution out;
+  warp(logits, options, out);
+  return out;
+}
+
+// The definition, by sorting everything.
+Distribution warped_naively(const std::vector<float>& logits, const SamplingOptions& options) {
+  std::vector<std::size_t> order(logits.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
+  if (options.top_k > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(options.top_k)));
+  std::vector<double> p;
+  for (const std::size_t i : order)
+    p.push_back(std::exp(static_cast<double>(logits[i]) / options.temperature));
+  double sum = std::accumulate(p.begin(), p.end(), 0.0);
+  double kept = 0.0;
+  std::size_t count = 0;
+  while (count < p.size() && (count == 0 || options.top_p == 1.0 || kept < options.top_p * sum))
+    kept += p[count++];
+  std::vector<std::pair<std::int32_t, double>> pairs;
+  for (std::size_t i = 0; i < count; ++i)
+    pairs.emplace_back(static_cast<std::int32_t>(order[i]), p[i] / kept);
+  std::sort(pairs.begin(), pairs.end());
+  Distribution out;
+  for (const auto& [token, probability] : pairs) {
+    out.tokens.push_back(token);
+    out.probabilities.push_back(probability);
+  }
+  return out;
+}
+
+TEST(Warp, EqualsTheDefinitionOnRandomLogits) {
+  std::mt19937 random(11);
+  std::normal_distribution<float> normal(0.0F, 3.0F);
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<float> logits(1 + random() % 700);
+    for (float& logit : logits) logit = normal(random);
+    const SamplingOptions options{
+        .temperature = 0.2 + 0.01 * static_cast<double>(random() % 200),
+        .top_k = static_cast<std::int32_t>(random() % 3 == 0 ? 0 : random() % 90),
+        .top_p = random() % 3 == 0 ? 1.0 : 0.05 + 0.009 * static_cast<double>(random() % 100)};
+    const Distribution expected = warped_naively(logits, options);
+    const Distribution found = warped(logits, options);
+    ASSERT_EQ(found.tokens, expected.tokens);
+    for (std::size_t i = 0; i < found.tokens.size(); ++i)
+      ASSERT_NEAR(found.probabilities[i], expected.probabilities[i], 1e-12);
+    ASSERT_NEAR(std::accumulate(found.probabilities.begin(), found.probabilities.end(), 0.0), 1.0, 1e-12);
+  }
+}
+
+TEST(Warp, SettlesTiesForTheLowerToken) {
+  EXPECT_EQ(warped({1.0F, 2.0F, 2.0F, 2.0F}, {.temperature = 1.0, .top_k = 2}).tokens,
+            (std::vector<std::int32_t>{1, 2}));
+}
+
+TEST(SpeculativeAcceptance, ReproducesTheTargetForAnyPairOfDistributions) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 200; ++trial) {
+    const auto random_distribution = [&] {
+      std::vector<float> logits(6);
+      for (float& logit : logits) logit = static_cast<float>(random() % 1000) / 150.0F;
+      return warped(logits, {.temperature = 1.0, .top_k = static_cast<std::int32_t>(1 + random() % 6)});
+    };
+    const Distribution p = random_distribution();
+    const Distribution q = random_distribution();
+    // P(token) = q·min(1, p/q) + P(reject)·residual, summed over the draft's tokens.
+    std::vector<double> law(6, 0.0);
+    double rejected = 0.0;
+    for (std::size_t i = 0; i < q.tokens.size(); ++i) {
+      const double accepted = std::min(q.probabilities[i], p.probability(q.tokens[i]));
+      law[static_cast<std::size_t>(q.tokens[i])] += accepted;
+      rejected += q.probabilities[i] - accepted;
+    }
+    Distribution rest;
+    residual(p, q, rest);
+    for (std::size_t i = 0; i < rest.tokens.size(); ++i)
+      law[static_cast<std::size_t>(rest.tokens[i])] += rejected * rest.probabilities[i];
+    for (std::int32_t token = 0; token < 6; ++token)
+      ASSERT_NEAR(law[static_cast<std::size_t>(token)], p.probability(token), 1e-12);
+  }
+}
+
+TEST(SamplingOptions, OutOfRangeValuesAreRefusedByName) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(check({.temperature = -1.0}).error().message, testing::HasSubstr("temperature"));
+  EXPECT_THAT(check({.temperature = infinity}).error().message, testing::HasSubstr("temperature"));
+  EXPECT_THAT(check({.temperature = 1.0, .top_k = -2}).error().message, testing::HasSubstr("top-k"));
+  EXPECT_THAT(check({.temperature = 1.0, .top_p = 0.0}).error().message, testing::HasSubstr("top-p"));
+  EXPECT_THAT(check({.temperature = 1.0, .top_p = std::nan("")}).error().message,
+              testing::HasSubstr("top-p"));
+  EXPECT_TRUE(check({}).has_value());
+}
+
+}  // namespace
+}  // namespace draftscope::engine

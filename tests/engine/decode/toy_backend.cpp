@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "toy_backend.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace draftscope::engine {
+
+namespace {
+
+std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
+  std::uint64_t x = (std::uint64_t{a} << 32U) | b;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
+  return static_cast<std::uint32_t>(x ^ (x >> 31U));
+}
+
+// A state crosses the interface as two floats of 16 bits each, which hold it exactly.
+std::uint32_t from_floats(const float* pair) {
+  return (static_cast<std::uint32_t>(pair[0]) << 16U) | static_cast<std::uint32_t>(pair[1]);
+}
+
+}  // namespace
+
+ToyBackend::ToyBackend(const Options& options) : options_(options) {
+  shape_.n_layers = options.n_layers;
+  shape_.d_model = 2;
+  shape_.vocab = options.vocab;
+  shape_.max_positions = options.cache_rows;
+  cache_.assign(static_cast<std::size_t>(options.n_layers),
+                std::vector<std::uint32_t>(static_cast<std::size_t>(options.cache_rows), 0xDEAD));
+}
+
+void ToyBackend::head(std::uint32_t state, std::int32_t depth, std::vector<float>& logits) const {
+  // The embedding state (depth 0 of a row) is common to all exits through `state`'s history; the part that
+  // the exits share is keyed by nothing but the text, which the low half of the state carries unchanged from
+  // layer to layer.
+  const std::uint32_t text = state & 0xFFFFU;
+  const bool agree = (mix(text, 77) % 1000U) < static_cast<std::uint32_t>(options_.agreement * 1000.0);
+  for (std::int32_t token = 0; token < options_.vocab; ++token) {
+    const std::uint32_t key = agree ? text : mix(state, static_cast<std::uint32_t>(depth));
+    logits.push_back(static_cast<float>(mix(key, static_cast<std::uint32_t>(token) + 1000U) % 4096U) /
+                     1024.0F);
+  }
+}
+
+Result<void> ToyBackend::forward(const Batch& batch, Outputs& outputs) {
+  ++forwards;
+  const auto count = static_cast<std::int32_t>(batch.rows.size());
+  if (count < 1 || count > options_.max_rows)
+    return fail("rows: found {}, expected 1 to {}", count, options_.max_rows);
+  if (batch.first_row + count > options_.cache_rows) return fail("first_row: beyond the cache");
+  if (!batch.ancestors.empty()) return fail("ancestors: the toy knows chains only");
+
+  std::vector<std::uint32_t> states;
+  for (const Row& row : batch.rows) {
+    if (row.token >= 0) {
+      states.push_back(mix(static_cast<std::uint32_t>(row.token) + options_.seed * 131U,
+                           static_cast<std::uint32_t>(row.position)));
+    } else {
+      states.push_back(from_floats(&batch.hidden[static_cast<std::size_t>(row.hidden) * 2]));
+    }
+  }
+  outputs = {};
+  const auto store_hidden = [&](std::int32_t boundary) {
+    if (std::find(batch.wanted.hidden_after.begin(), batch.wanted.hidden_after.end(), boundary) ==
+        batch.wanted.hidden_after.end())
+      return;
+    for (const std::uint32_t state : states) {
+      outputs.hidden.push_back(static_cast<float>(state >> 16U));
+      outputs.hidden.push_back(static_cast<float>(state & 0xFFFFU));
+    }
+  };
+  store_hidden(batch.layers.begin);
+  for (std::int32_t layer = batch.layers.begin; layer < batch.layers.end; ++layer) {
+    const bool skipped = batch.mask != nullptr && !batch.mask->runs_attention(layer);
+    for (std::int32_t i = 0; i < count && !skipped; ++i) {
+      auto& rows = cache_[static_cast<std::size_t>(layer)];
+      const auto place = static_cast<std::size_t>(batch.first_row + i);
+      std::uint32_t& state = states[static_cast<std::size_t>(i)];
+      const std::uint32_t before = place == 0 ? 0 : rows[place - 1];
+      rows[place] = mix(before, state);
+      // The first layer turns the token's state into one of the whole text; later ones change the high half
+      // only.
+      if (layer == 0)
+        state = rows[place];
+      else
+        state =
+            (mix(state, rows[place] + static_cast<std::uint32_t>(layer)) & 0xFFFF0000U) | (state & 0xFFFFU);
+    }
+    store_hidden(layer + 1);
+  }
+  if (!batch.wanted.head) return {};
+  for (std::int32_t i = batch.wanted.head_from; i < count; ++i) {
+    std::vector<float> logits;
+    head(states[static_cast<std::size_t>(i)], batch.layers.end, logits);
+    const auto best = std::max_element(logits.begin(), logits.end());
+    double sum = 0.0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit - *best));
+    if (batch.wanted.top_k > 0)
+      outputs.top.push_back(
+          {static_cast<std::int32_t>(best - logits.begin()), *best, static_cast<float>(1.0 / sum)});
+    if (batch.wanted.logits) outputs.logits.insert(outputs.logits.end(), logits.begin(), logits.end());
+  }
+  return {};
+}
+
+Result<void> ToyBackend::move_cache_rows(std::span<const CacheMove> moves) {
+  for (const CacheMove& move : moves)
+    for (auto& rows : cache_)
+      rows[static_cast<std::size_t>(move.to)] = rows[static_cast<std::size_t>(move.from)];
+  return {};
+}
+
+}  // namespace draftscope::engine
