@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/profiler/span_recorder.h>
+#include <draftscope/simulator/phase_breakdown.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <numeric>
+#include <random>
+
+namespace {
+thread_local std::int64_t allocations = 0;
+}  // namespace
+
+// Every allocation of this program is counted, so that a test can say how many a stretch of code made.
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace draftscope::profiler {
+namespace {
+
+using traces::Phase;
+using traces::Span;
+
+std::map<std::int64_t, Span> by_id(const std::vector<Span>& spans) {
+  std::map<std::int64_t, Span> map;
+  for (const Span& span : spans) map[span.id] = span;
+  return map;
+}
+
+TEST(SpanRecorder, NestsSpansUnderTheirPhaseAndInheritsIt) {
+  SpanRecorder recorder(Level::ops, nullptr);
+  const std::int64_t layer = recorder.name_id("layer");
+  const std::int64_t product = recorder.name_id("product");
+  const std::int32_t phase = recorder.open_phase(Phase::verify, now_ns());
+  {
+    const ScopedSpan outer(&recorder, Level::layers, layer, 3);
+    const ScopedSpan inner(&recorder, Level::ops, product, 3);
+  }
+  recorder.close(phase);
+  const std::vector<Span> spans = recorder.take();
+
+  ASSERT_EQ(spans.size(), 3U);
+  EXPECT_EQ(spans[0].depth, 0);
+  EXPECT_EQ(spans[0].parent, 0);
+  EXPECT_EQ(spans[1].depth, 1);
+  EXPECT_EQ(spans[1].parent, spans[0].id);
+  EXPECT_EQ(spans[1].name, layer);
+  EXPECT_EQ(spans[1].layer, 3);
+  EXPECT_EQ(spans[2].depth, 2);
+  EXPECT_EQ(spans[2].parent, spans[1].id);
+  EXPECT_EQ(spans[2].name, product);
+  for (const Span& span : spans) EXPECT_EQ(span.phase, Phase::verify);
+}
+
+TEST(SpanRecorder, CarriesTheRequestAndTheRoundThatWereSet) {
+  SpanRecorder recorder(Level::phases, nullptr);
+  recorder.set_request(7);
+  recorder.close(recorder.open_phase(Phase::prefill, 10));
+  recorder.set_round(21);
+  recorder.close(recorder.open_phase(Phase::draft, 20));
+  const std::vector<Span> spans = recorder.take();
+  ASSERT_EQ(spans.size(), 2U);
+  EXPECT_EQ(spans[0].request, 7);
+  EXPECT_EQ(spans[0].round, 0);
+  EXPECT_EQ(spans[1].request, 7);
+  EXPECT_EQ(spans[1].round, 21);
+}
+
+TEST(SpanRecorder, RecordsNothingFinerThanItsLevel) {
+  for (const Level level : {Level::off, Level::phases, Level::layers, Level::ops}) {
+    SpanRecorder recorder(level, nullptr);
+    const std::int32_t phase = recorder.open_phase(Phase::draft, 1);
+    {
+      const ScopedSpan layer(&recorder, Level::layers, 1, 0);
+      const ScopedSpan op(&recorder, Level::ops, 2, 0);
+      EXPECT_EQ(recorder.open(Level::off, 1, 0), -1);
+    }
+    recorder.close(phase);
+    EXPECT_EQ(recorder.take().size(), static_cast<std::size_t>(level));
+  }
+}
+
+TEST(SpanRecorder, MayBeNull) {
+  const ScopedSpan span(nullptr, Level::phases, 1);
+  SUCCEED();
+}
+
+TEST(SpanRecorder, NamesTheSameTextOnce) {
+  SpanRecorder recorder(Level::ops, nullptr);
+  const std::int64_t first = recorder.name_id("attention");
+  EXPECT_EQ(recorder.name_id("attention"), first);
+  EXPECT_NE(recorder.name_id("mlp"), first);
+  EXPECT_GT(first, 0);
+}
+
+TEST(SpanRecorder, EndsForgottenInnerSpansWithTheOuterOne) {
+  SpanRecorder recorder(Level::ops, nullptr);
+  const std::int32_t phase = recorder.open_phase(Phase::draft, 100);
+  EXPECT_GE(recorder.open(Level::ops, 1, 0), 0);  // its close is skipped
+  const std::int64_t end = now_ns();
+  recorder.close_at(phase, end);
+  const std::vector<Span> spans = recorder.take();
+  ASSERT_EQ(spans.size(), 2U);
+  EXPECT_EQ(spans[0].end_ns, end);
+  EXPECT_EQ(spans[1].end_ns, end);
+}
+
+TEST(SpanRecorder, KeepsOpenSpansBackUntilTheyAreFinished) {
+  SpanRecorder recorder(Level::ops, nullptr);
+  recorder.close_at(recorder.open_phase(Phase::draft, 1), 2);
+  const std::int32_t phase = recorder.open_phase(Phase::verify, 2);
+  const std::int32_t op = recorder.open(Level::ops, 1, 0);
+  EXPECT_EQ(recorder.take().size(), 1U);
+  recorder.close(op);
+  EXPECT_TRUE(recorder.take().empty());
+  recorder.close(phase);
+  const std::vector<Span> rest = recorder.take();
+  ASSERT_EQ(rest.size(), 2U);
+  EXPECT_EQ(rest[0].phase, Phase::verify);
+  EXPECT_EQ(rest[1].parent, rest[0].id);
+}
+
+TEST(SpanRecorder, GivesASpanOutsideAnyPhaseADepthThatIsNotAPhases) {
+  SpanRecorder recorder(Level::ops, nullptr);
+  recorder.close(recorder.open(Level::ops, 1, 0));
+  EXPECT_EQ(recorder.take().at(0).depth, 1);
+}
+
+TEST(SpanRecorder, AllocatesNothingInTheSteadyState) {
+  SpanRecorder recorder(Level::ops, nullptr);
+  const std::int64_t name = recorder.name_id("product");
+  for (int round = 0; round < 3; ++round) {
+    allocations = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const std::int32_t phase = recorder.open_phase(Phase::draft, i);
+      recorder.close(recorder.open(Level::ops, name, i));
+      recorder.close(phase);
+    }
+    EXPECT_EQ(allocations, 0) << "round " << round;
+    EXPECT_EQ(recorder.take().size(), 2000U);
+  }
+}
+
+// A random decoding thread: phases one after another with gaps, each with random nested spans.
+class RandomNesting : public ::testing::TestWithParam<unsigned> {};
+
+void nest(SpanRecorder& recorder, std::mt19937& random, int depth) {
+  const auto children = random() % 4;
+  for (unsigned child = 0; child < children; ++child) {
+    const auto level = static_cast<Level>(1 + random() % 3);
+    const std::int32_t token = random() % 8 == 0 ? recorder.open_phase(Phase::optimise, now_ns())
+                                                 : recorder.open(level, 1, static_cast<std::int32_t>(child));
+    if (depth < 5) nest(recorder, random, depth + 1);
+    recorder.close(token);
+  }
+}
+
+TEST_P(RandomNesting, PhasesAndIdleAddUpToTheWallTimeExactly) {
+  std::mt19937 random(GetParam());
+  SpanRecorder recorder(static_cast<Level>(1 + GetParam() % 3), nullptr);
+  const std::int64_t wall_start = now_ns();
+  for (int i = 0; i < 200; ++i) {
+    const std::int32_t phase = recorder.open_phase(static_cast<Phase>(random() % 7), now_ns());
+    nest(recorder, random, 0);
+    recorder.close(phase);
+  }
+  const std::int64_t wall_end = now_ns();
+  const std::vector<Span> spans = recorder.take();
+  const std::map<std::int64_t, Span> known = by_id(spans);
+
+  std::int64_t phases_ns = 0;
+  std::int64_t previous_end = wall_start;
+  for (const Span& span : spans) {
+    EXPECT_LE(span.start_ns, span.end_ns);
+    if (span.depth == 0) {
+      EXPECT_GE(span.start_ns, previous_end) << "phases overlap";
+      previous_end = span.end_ns;
+      phases_ns += span.end_ns - span.start_ns;
+      EXPECT_EQ(span.parent, 0);
+    } else {
+      const Span& parent = known.at(span.parent);
+      EXPECT_LT(parent.id, span.id) << "parents come before children";
+      EXPECT_EQ(parent.depth + 1, span.depth);
+      EXPECT_GE(span.start_ns, parent.start_ns);
+      EXPECT_LE(span.end_ns, parent.end_ns);
+    }
+  }
+  EXPECT_TRUE(
+      std::is_sorted(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.id < b.id; }));
+
+  const simulator::Breakdown breakdown = simulator::phase_breakdown(spans, wall_start, wall_end);
+  const auto idle = breakdown[static_cast<std::size_t>(Phase::idle)];
+  EXPECT_EQ(std::accumulate(breakdown.begin(), breakdown.end(), std::int64_t{0}), wall_end - wall_start);
+  EXPECT_EQ(phases_ns + idle, wall_end - wall_start);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomNesting, ::testing::Range(0U, 12U));
+
+}  // namespace
+}  // namespace draftscope::profiler

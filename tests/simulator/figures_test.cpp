@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every figure against a naive recomputation straight from the rows, on random recordings.
+
+#include <draftscope/simulator/figures.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "random_recording.h"
+
+namespace draftscope::simulator {
+namespace {
+
+using traces::Recording;
+using traces::Request;
+using traces::Round;
+
+class RandomFigures : public ::testing::TestWithParam<unsigned> {
+ protected:
+  RandomFigures()
+      : sample_(random_recording(GetParam())), figures_(measure(sample_.recording, sample_.phase_spans)) {}
+
+  [[nodiscard]] std::vector<Request> requests_of(std::int64_t run) const {
+    std::vector<Request> requests;
+    for (const Request& request : sample_.recording.requests)
+      if (request.run == run) requests.push_back(request);
+    return requests;
+  }
+  [[nodiscard]] std::vector<Round> rounds_of(std::int64_t run) const {
+    std::vector<Round> rounds;
+    for (const Request& request : requests_of(run))
+      for (const Round& round : sample_.recording.rounds)
+        if (round.request == request.id) rounds.push_back(round);
+    return rounds;
+  }
+
+  RandomRecording sample_;
+  RecordingFigures figures_;
+};
+
+TEST_P(RandomFigures, ThroughputIsTotalTokensOverTotalTime) {
+  for (const RunFigures& run : figures_.runs) {
+    double tokens = 0;
+    double wall_ns = 0;
+    double later_tokens = 0;
+    double decode_ns = 0;
+    double first_ns = 0;
+    const std::vector<Request> requests = requests_of(run.all.run->id);
+    for (const Request& request : requests) {
+      tokens += static_cast<double>(request.tokens.size());
+      later_tokens += static_cast<double>(request.tokens.size()) - 1;
+      wall_ns += static_cast<double>(request.end_ns - request.start_ns);
+      decode_ns += static_cast<double>(request.end_ns - request.first_token_ns);
+      first_ns += static_cast<double>(request.first_token_ns - request.start_ns);
+    }
+    EXPECT_EQ(run.all.throughput.requests, static_cast<std::int64_t>(requests.size()));
+    EXPECT_NEAR(*run.all.throughput.tokens_per_second, tokens / (wall_ns * 1e-9), 1e-3);
+    EXPECT_NEAR(*run.all.throughput.decode_tokens_per_second, later_tokens / (decode_ns * 1e-9), 1e-3);
+    EXPECT_NEAR(run.all.throughput.time_to_first_token->mean_ns,
+                first_ns / static_cast<double>(requests.size()), 1e-6);
+  }
+}
+
+TEST_P(RandomFigures, AcceptanceIsCountedOverRounds) {
+  for (const RunFigures& run : figures_.runs) {
+    const Acceptance& found = run.all.acceptance;
+    double drafted = 0;
+    double accepted = 0;
+    double emitted = 0;
+    std::array<std::int64_t, 3> at_position[8] = {};
+    const std::vector<Round> rounds = rounds_of(run.all.run->id);
+    double tested = 0;
+    for (const Round& round : rounds) {
+      drafted += round.drafted;
+      accepted += round.accepted;
+      emitted += round.emitted;
+      for (const traces::DraftToken& token : sample_.recording.draft_tokens) {
+        if (token.round != round.id) continue;
+        if (token.tested) ++tested;
+        ++at_position[token.index][0];
+        if (token.tested) ++at_position[token.index][1];
+        if (token.accepted) ++at_position[token.index][2];
+      }
+    }
+    const auto count = static_cast<double>(rounds.size());
+    EXPECT_EQ(found.rounds, static_cast<std::int64_t>(rounds.size()));
+    EXPECT_NEAR(*found.mean_accepted_length, accepted / count + 1.0, 1e-12);
+    EXPECT_NEAR(*found.emitted_per_round, emitted / count, 1e-12);
+    EXPECT_NEAR(*found.steps_per_round, drafted / count, 1e-12);
+    EXPECT_EQ(found.acceptance_rate.has_value(), drafted > 0);
+    if (drafted > 0) {
+      EXPECT_NEAR(*found.acceptance_rate, accepted / drafted, 1e-12);
+      EXPECT_NEAR(*found.tested_rate, accepted / tested, 1e-12);
+    } else {
+      EXPECT_EQ(*found.mean_accepted_length, 1.0);
+    }
+    for (std::size_t k = 0; k < found.by_position.size(); ++k) {
+      EXPECT_EQ(found.by_position[k].drafted, at_position[k][0]);
+      EXPECT_EQ(found.by_position[k].reached, at_position[k][1]);
+      EXPECT_EQ(found.by_position[k].accepted, at_position[k][2]);
+    }
+    EXPECT_EQ(std::accumulate(found.draft_lengths.begin(), found.draft_lengths.end(), std::int64_t{0}),
+              found.rounds);
+    EXPECT_EQ(std::accumulate(found.draft_stops.begin(), found.draft_stops.end(), std::int64_t{0}),
+              found.rounds);
+    for (std::size_t length = 0; length < found.draft_lengths.size(); ++length)
+      EXPECT_EQ(found.draft_lengths[length],
+                std::count_if(rounds.begin(), rounds.end(), [&](const Round& round) {
+                  return round.drafted == static_cast<std::int32_t>(length);
+                }));
+  }
+}
+
+TEST_P(RandomFigures, LoadedLayersFollowDelsDefinition) {
+  for (const RunFigures& run : figures_.runs) {
+    double etpl_sum = 0;
+    double all_tokens = 0;
+    double all_layers = 0;
+    const std::vector<Request> requests = requests_of(run.all.run->id);
+    for (const Request& request : requests) {
+      double tokens = 0;
+      double layers = 0;
+      for (const Round& round : sample_.recording.rounds) {
+        if (round.request != request.id) continue;
+        tokens += round.accepted + 1;
+        layers += round.drafted * round.exit_layer + 12;
+      }
+      etpl_sum += tokens / layers;
+      all_tokens += tokens;
+      all_layers += layers;
+    }
+    EXPECT_NEAR(*run.all.layers.etpl, etpl_sum / static_cast<double>(requests.size()), 1e-12);
+    EXPECT_NEAR(*run.all.layers.etpl_pooled, all_tokens / all_layers, 1e-12);
+    EXPECT_NEAR(*run.all.layers.layer_count_speedup, 12 * all_tokens / all_layers, 1e-12);
+    if (run.all.run->is_baseline) {
+      EXPECT_NEAR(*run.all.layers.etpl, 1.0 / 12, 1e-12);
+    }
+  }
+}
+
+TEST_P(RandomFigures, CostsAreInUnitsOfTheBaselinesRound) {
+  double step_ns = 0;
+  const std::vector<Round> vanilla = rounds_of(1);
+  for (const Round& round : vanilla) step_ns += static_cast<double>(round.end_ns - round.start_ns);
+  step_ns /= static_cast<double>(vanilla.size());
+  for (const RunFigures& run : figures_.runs) {
+    const DraftCost& cost = run.all.cost;
+    double draft_ns = 0;
+    double verify_ns = 0;
+    double other_ns = 0;
+    double drafted = 0;
+    double accepted = 0;
+    const std::vector<Round> rounds = rounds_of(run.all.run->id);
+    const auto count = static_cast<double>(rounds.size());
+    for (const Round& round : rounds) {
+      draft_ns += static_cast<double>(round.draft_ns);
+      verify_ns += static_cast<double>(round.verify_ns);
+      other_ns += static_cast<double>(round.accept_ns + round.control_ns);
+      drafted += round.drafted;
+      accepted += round.accepted;
+    }
+    EXPECT_EQ(cost.target_step, TargetStep::baseline_rounds);
+    EXPECT_NEAR(cost.target_step_ns, step_ns, 1e-6);
+    EXPECT_NEAR(*cost.v, verify_ns / count / step_ns, 1e-9);
+    EXPECT_NEAR(*cost.o, other_ns / count / step_ns, 1e-9);
+    EXPECT_EQ(cost.c.has_value(), drafted > 0);
+    if (drafted > 0) {
+      EXPECT_NEAR(*cost.c, draft_ns / drafted / step_ns, 1e-9);
+    }
+    // Multiplied out, the closed form is tokens over the rounds' accounted time, against the baseline's.
+    EXPECT_NEAR(*cost.closed_form_speedup, (accepted + count) * step_ns / (draft_ns + verify_ns + other_ns),
+                1e-9);
+    if (run.all.run->is_baseline) {
+      EXPECT_NEAR(*cost.closed_form_speedup, 1.0, 1e-9);
+    }
+  }
+}
+
+TEST_P(RandomFigures, BreakdownsAddUpToTheWallTimeExactlyFromSpansAndFromRounds) {
+  const RecordingFigures without_spans = measure(sample_.recording);
+  for (std::size_t i = 0; i < figures_.runs.size(); ++i) {
+    const Figures& spans = figures_.runs[i].all;
+    const Figures& rounds = without_spans.runs[i].all;
+    EXPECT_EQ(spans.breakdown.source, BreakdownSource::spans);
+    EXPECT_EQ(rounds.breakdown.source, BreakdownSource::rounds);
+    EXPECT_EQ(spans.breakdown.by_phase, rounds.breakdown.by_phase);
+    EXPECT_EQ(
+        std::accumulate(spans.breakdown.by_phase.begin(), spans.breakdown.by_phase.end(), std::int64_t{0}),
+        spans.throughput.wall_ns);
+    std::int64_t categories_ns = 0;
+    for (const Figures& part : figures_.runs[i].by_category)
+      categories_ns +=
+          std::accumulate(part.breakdown.by_phase.begin(), part.breakdown.by_phase.end(), std::int64_t{0});
+    EXPECT_EQ(categories_ns, spans.throughput.wall_ns);
+  }
+}
+
+TEST_P(RandomFigures, SpeedupOfEqualOutputsIsTheRatioOfWallTimes) {
+  const double vanilla_ns = static_cast<double>(figures_.runs[0].all.throughput.wall_ns);
+  EXPECT_FALSE(figures_.runs[0].all.speedup.has_value());
+  for (std::size_t i = 1; i < figures_.runs.size(); ++i) {
+    const Figures& run = figures_.runs[i].all;
+    EXPECT_EQ(run.speedup->estimator, SpeedupEstimator::total_wall_time);
+    EXPECT_NEAR(run.speedup->value, vanilla_ns / static_cast<double>(run.throughput.wall_ns), 1e-9);
+    ASSERT_EQ(run.speedup->by_repeat.size(), 2U);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      double baseline_ns = 0;
+      double comparison_ns = 0;
+      for (const Request& request : sample_.recording.requests) {
+        if (request.repeat != repeat) continue;
+        const auto time = static_cast<double>(request.end_ns - request.start_ns);
+        if (request.run == 1) baseline_ns += time;
+        if (request.run == run.run->id) comparison_ns += time;
+      }
+      EXPECT_NEAR(run.speedup->by_repeat[static_cast<std::size_t>(repeat)], baseline_ns / comparison_ns,
+                  1e-9);
+    }
+    ASSERT_TRUE(run.speedup->interval.has_value());
+    EXPECT_LE(run.speedup->interval->low, run.speedup->value);
+    EXPECT_GE(run.speedup->interval->high, run.speedup->value);
+    EXPECT_EQ(run.identity->differing_prompts, 0U);
+    EXPECT_EQ(run.identity->compared_requests, 14U);
+    EXPECT_EQ(run.identity->compared_prompts, 7U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomFigures, ::testing::Range(1U, 9U));
+
+TEST(Figures, WithUnequalOutputsTheSpeedupIsAMeanOverPrompts) {
+  RandomOptions options;
+  options.equal_outputs = false;
+  const RandomRecording sample = random_recording(4, options);
+  const RecordingFigures figures = measure(sample.recording);
+  const Speedup& found = *figures.runs[1].all.speedup;
+  EXPECT_EQ(found.estimator, SpeedupEstimator::prompt_mean);
+  double log_sum = 0;
+  for (const traces::Prompt& prompt : sample.recording.prompts) {
+    std::map<std::int64_t, std::pair<double, double>> tokens_and_ns;
+    for (const Request& request : sample.recording.requests) {
+      if (request.prompt != prompt.id) continue;
+      tokens_and_ns[request.run].first += static_cast<double>(request.tokens.size());
+      tokens_and_ns[request.run].second += static_cast<double>(request.end_ns - request.start_ns);
+    }
+    const auto rate = [&](std::int64_t run) { return tokens_and_ns[run].first / tokens_and_ns[run].second; };
+    log_sum += std::log(rate(2) / rate(1));
+  }
+  EXPECT_NEAR(found.value, std::exp(log_sum / 7), 1e-9);
+  EXPECT_GT(figures.runs[1].all.identity->differing_prompts, 0U);
+}
+
+TEST(Figures, WithoutABaselineThereIsNoSpeedupAndTheTargetStepIsTheVerification) {
+  RandomRecording sample = random_recording(1);
+  sample.recording.runs[0].is_baseline = false;
+  const RecordingFigures figures = measure(sample.recording);
+  EXPECT_EQ(figures.baseline, nullptr);
+  for (const RunFigures& run : figures.runs) {
+    EXPECT_FALSE(run.all.speedup.has_value());
+    EXPECT_FALSE(run.all.identity.has_value());
+    EXPECT_FALSE(run.all.cost.closed_form_speedup.has_value());
+    EXPECT_EQ(run.all.cost.target_step, TargetStep::verification);
+    EXPECT_NEAR(*run.all.cost.v, 1.0, 1e-12);
+  }
+}
+
+TEST(Figures, RequestsThatDidNotFinishAreLeftOutAndCounted) {
+  RandomRecording sample = random_recording(2);
+  const RecordingFigures before = measure(sample.recording);
+  Request cancelled = sample.recording.requests.back();
+  cancelled.id = 9000;
+  cancelled.stop = traces::RequestStop::cancelled;
+  sample.recording.requests.push_back(cancelled);
+  Request cut_off = cancelled;
+  cut_off.id = 9001;
+  cut_off.stop = traces::RequestStop::length;
+  cut_off.end_ns = 0;
+  sample.recording.requests.push_back(cut_off);
+  const RecordingFigures after = measure(sample.recording);
+  EXPECT_EQ(after.runs.back().all.throughput.unfinished_requests, 2);
+  EXPECT_EQ(after.runs.back().all.throughput.wall_ns, before.runs.back().all.throughput.wall_ns);
+  EXPECT_EQ(after.runs.back().all.acceptance.rounds, before.runs.back().all.acceptance.rounds);
+}
+
+TEST(Figures, RoundTimesThatContradictTheWallTimeGiveNoBreakdown) {
+  RandomRecording sample = random_recording(3);
+  sample.recording.rounds.front().verify_ns += 1'000'000'000;
+  const RecordingFigures figures = measure(sample.recording);
+  EXPECT_EQ(figures.runs[0].all.breakdown.source, BreakdownSource::none);
+}
+
+TEST(Figures, OfAnEmptyRecordingAreEmpty) {
+  EXPECT_TRUE(measure(Recording{}).runs.empty());
+  Recording only_a_run;
+  only_a_run.runs.push_back({1, "vanilla", "vanilla", "{}", true});
+  const RecordingFigures figures = measure(only_a_run);
+  ASSERT_EQ(figures.runs.size(), 1U);
+  EXPECT_EQ(figures.baseline, nullptr);
+  EXPECT_FALSE(figures.runs[0].all.throughput.tokens_per_second.has_value());
+  EXPECT_FALSE(figures.runs[0].all.acceptance.mean_accepted_length.has_value());
+  EXPECT_EQ(figures.runs[0].all.breakdown.source, BreakdownSource::none);
+}
+
+TEST(Acceptance, OfATokenTreeCountsDepthAsDraftSteps) {
+  RandomOptions options;
+  options.prompts = 1;
+  options.repeats = 1;
+  options.drafting_runs = 1;
+  Recording recording = random_recording(1, options).recording;
+  Round round = recording.rounds.back();
+  recording.rounds = {round};
+  Round& tree = recording.rounds.front();
+  tree.drafted = 5;
+  tree.accepted = 2;
+  // root → {0, 1}, 0 → {2, 3}, 3 → 4: three steps deep, five tokens.
+  const std::array<std::int32_t, 5> parents{-1, -1, 0, 0, 3};
+  recording.draft_tokens.clear();
+  for (std::int32_t i = 0; i < 5; ++i)
+    recording.draft_tokens.push_back(
+        {tree.id, i, parents[static_cast<std::size_t>(i)], i, 0.5, 1.0, i == 0 || i == 3, true});
+  const Acceptance found = measure(recording).runs[1].all.acceptance;
+  EXPECT_EQ(found.draft_steps, 3);
+  EXPECT_EQ(found.drafted_tokens, 5);
+  EXPECT_NEAR(*found.acceptance_rate, 0.4, 1e-12);
+  ASSERT_EQ(found.by_position.size(), 3U);
+  EXPECT_EQ(found.by_position[1].accepted, 1);
+  EXPECT_EQ(found.by_position[2].reached, 1);
+  EXPECT_EQ(found.by_position[2].accepted, 0);
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Recordings built to have a published row's inputs must show the published row's result.
+
+#include <draftscope/simulator/figures.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+namespace {
+
+constexpr std::int64_t target_step_ns = 1'000'000;
+constexpr std::int32_t rounds = 2000;
+
+std::vector<std::vector<std::string>> read_rows(const std::string& name) {
+  std::ifstream file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/simulator/" + name);
+  std::vector<std::vector<std::string>> rows;
+  std::string line;
+  std::getline(file, line);  // source
+  std::getline(file, line);  // column names
+  while (std::getline(file, line)) {
+    std::istringstream fields(line);
+    rows.emplace_back();
+    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
+  }
+  return rows;
+}
+
+/// Spreads `total` over the rounds as evenly as integers allow; the share of round `i`.
+std::int32_t share(double total, std::int32_t i) {
+  const auto up_to = [&](std::int32_t n) {
+    return static_cast<std::int64_t>(std::floor(total * n / rounds));
+  };
+  return static_cast<std::int32_t>(up_to(i + 1) - up_to(i));
+}
+
+/// A vanilla run and a drafting run whose rounds take their time from c alone.
+traces::Recording recording_with(double mean_accepted_length, double drafted_per_round, double c,
+                                 std::int32_t n_layers, std::int32_t exit_layer) {
+  traces::Recording recording;
+  recording.prompts.push_back({1, 1, "", 0, "prompt", {1}});
+  recording.runs = {{1, "vanilla", "vanilla", "{}", true}, {2, "layerskip", "layerskip", "{}", false}};
+  recording.meta["model_n_layers"] = std::to_string(n_layers);
+  std::int64_t now = 1;
+  for (const std::int64_t run : {1, 2}) {
+    traces::Request request;
+    request.id = run;
+    request.run = run;
+    request.prompt = 1;
+    request.start_ns = now;
+    request.first_token_ns = ++now;
+    request.tokens = {1, 2, 3};
+    for (std::int32_t i = 0; i < rounds; ++i) {
+      traces::Round round;
+      round.id = run * rounds + i;
+      round.request = run;
+      round.index = i;
+      round.start_ns = now;
+      if (run == 2) {
+        round.exit_layer = exit_layer;
+        round.drafted = share(drafted_per_round * rounds, i);
+        round.accepted = share((mean_accepted_length - 1.0) * rounds, i);
+        round.draft_ns = static_cast<std::int64_t>(round.drafted * c * target_step_ns);
+      }
+      round.verify_ns = target_step_ns;
+      round.end_ns = now += round.draft_ns + round.verify_ns;
+      recording.rounds.push_back(round);
+    }
+    request.end_ns = now;
+    recording.requests.push_back(request);
+  }
+  return recording;
+}
+
+TEST(PublishedRows, LayerSkipsTokensPerLoadedLayerMatchDelsTables) {
+  const auto rows = read_rows("published_layerskip.csv");
+  ASSERT_GE(rows.size(), 20U);
+  for (const auto& row : rows) {
+    const int n_layers = std::stoi(row[2]);
+    const int exit_layer = std::stoi(row[3]);
+    const int gamma = std::stoi(row[4]);
+    const double published_etpl = std::stod(row[5]);
+    const double tokens_a_round = std::stod(row[6]);
+    const traces::Recording recording = recording_with(tokens_a_round, gamma, 0.1, n_layers, exit_layer);
+    const Figures figures = measure(recording).runs[1].all;
+    EXPECT_NEAR(*figures.layers.etpl, published_etpl, 1e-4) << row[0] << ' ' << row[1];
+    // The identity itself: tokens a round = eTPL · (γ·E + L).
+    EXPECT_NEAR(*figures.acceptance.mean_accepted_length,
+                *figures.layers.etpl_pooled * (gamma * exit_layer + n_layers), 1e-9);
+  }
+}
+
+TEST(PublishedRows, VanillaLoadsEveryLayerForEveryToken) {
+  const traces::Recording recording = recording_with(2.0, 2.0, 0.5, 32, 8);
+  EXPECT_NEAR(*measure(recording).runs[0].all.layers.etpl, 1.0 / 32, 1e-12);
+}
+
+TEST(PublishedRows, TheClosedFormGivesSwiftsExpectedSpeedups) {
+  const auto rows = read_rows("published_swift.csv");
+  ASSERT_EQ(rows.size(), 9U);
+  for (const auto& row : rows) {
+    const double mean_accepted_length = std::stod(row[2]);
+    const double acceptance_rate = std::stod(row[3]);
+    const double skip_ratio = std::stod(row[4]);
+    const double drafted_per_round = (mean_accepted_length - 1.0) / acceptance_rate;
+    const traces::Recording recording =
+        recording_with(mean_accepted_length, drafted_per_round, 1.0 - skip_ratio, 40, 1);
+    const Figures figures = measure(recording).runs[1].all;
+    EXPECT_NEAR(*figures.cost.c, 1.0 - skip_ratio, 1e-6);
+    EXPECT_NEAR(*figures.cost.v, 1.0, 1e-9);
+    EXPECT_NEAR(*figures.acceptance.acceptance_rate, acceptance_rate, 1e-3);
+    EXPECT_NEAR(*figures.cost.closed_form_speedup, std::stod(row[5]), 0.006) << row[0] << ' ' << row[1];
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
