@@ -55,6 +55,9 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
   ~Writer();  ///< as close(), errors lost
 
+  /// Adds or replaces a row of `meta`: what is only known later, such as the clocks at the end.
+  void set_meta(std::string key, std::string text);
+
   /// Id of a string in the table `strings`; the same text always gives the same id.
   [[nodiscard]] std::int64_t intern(std::string_view text);
 

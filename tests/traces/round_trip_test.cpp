@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/traces/reader.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "columns.h"
+#include "sample.h"
+
+namespace draftscope::traces {
+namespace {
+
+/// Every field of a record as text, so that one comparison shows what differs.
+class Fields {
+ public:
+  void id(std::string_view name, std::int64_t field) { add(name, std::to_string(field)); }
+  void key(std::string_view name, std::int64_t field, std::string_view /*table*/) { id(name, field); }
+  void reference(std::string_view name, std::int64_t field, std::string_view /*table*/) { id(name, field); }
+  template <typename Field>
+  void enumeration(std::string_view name, Field field, int /*values*/, std::string_view /*table*/) {
+    add(name, std::to_string(static_cast<int>(field)));
+  }
+  template <typename Field>
+  void value(std::string_view name, const Field& field) {
+    if constexpr (std::is_floating_point_v<Field>) {
+      add(name, fmt::format("{:a}", field));
+    } else if constexpr (std::is_integral_v<Field>) {
+      add(name, std::to_string(field));
+    } else if constexpr (std::is_same_v<Field, std::string>) {
+      add(name, field);
+    } else {
+      for (const auto element : field) add(name, std::to_string(element));
+      add(name, "end");
+    }
+  }
+  std::string text;
+
+ private:
+  void add(std::string_view name, const std::string& field) {
+    text.append(name).append("=").append(field).append(" ");
+  }
+};
+
+template <typename Record>
+std::vector<std::string> fields_of(const std::vector<Record>& rows) {
+  std::vector<std::string> all;
+  for (const Record& row : rows) {
+    Fields fields;
+    visit_columns(row, fields);
+    all.push_back(std::move(fields.text));
+  }
+  return all;
+}
+
+class RandomRecording : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(RandomRecording, comes_back_as_it_was_written) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  Sample sample = make_sample_file(path, {.seed = GetParam(), .runs = 1 + static_cast<int>(GetParam() % 4)});
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_TRUE(recording->closed_cleanly);
+  EXPECT_EQ(recording->meta.at("model"), "demo");
+  EXPECT_EQ(fields_of(recording->runs), fields_of(sample.recording.runs));
+  EXPECT_EQ(fields_of(recording->prompts), fields_of(sample.recording.prompts));
+  EXPECT_EQ(fields_of(recording->requests), fields_of(sample.recording.requests));
+  EXPECT_EQ(fields_of(recording->layer_sets), fields_of(sample.recording.layer_sets));
+  EXPECT_EQ(fields_of(recording->rounds), fields_of(sample.recording.rounds));
+  EXPECT_EQ(fields_of(recording->draft_tokens), fields_of(sample.recording.draft_tokens));
+  EXPECT_EQ(fields_of(recording->tracks), fields_of(sample.recording.tracks));
+
+  std::vector<Span> spans;
+  ASSERT_TRUE(reader->spans([&](const Span& span) {
+    spans.push_back(span);
+    return true;
+  }));
+  const auto by_time = [](const auto& a, const auto& b) {
+    return std::tie(a.track, a.start_ns, a.id) < std::tie(b.track, b.start_ns, b.id);
+  };
+  std::sort(sample.spans.begin(), sample.spans.end(), by_time);
+  EXPECT_EQ(fields_of(spans), fields_of(sample.spans));
+
+  std::vector<Kernel> kernels;
+  ASSERT_TRUE(reader->kernels([&](const Kernel& kernel) {
+    kernels.push_back(kernel);
+    return true;
+  }));
+  std::sort(sample.kernels.begin(), sample.kernels.end(), by_time);
+  EXPECT_EQ(fields_of(kernels), fields_of(sample.kernels));
+
+  std::vector<Counter> counters;
+  ASSERT_TRUE(reader->counters([&](const Counter& counter) {
+    counters.push_back(counter);
+    return true;
+  }));
+  EXPECT_EQ(fields_of(counters), fields_of(sample.counters));
+
+  const auto strings = reader->strings();
+  ASSERT_TRUE(strings);
+  ASSERT_EQ(strings->size(), sample.strings.size());
+  for (std::size_t i = 0; i < sample.strings.size(); ++i)
+    EXPECT_EQ(strings->at(static_cast<std::int64_t>(i) + 1), sample.strings[i]);
+}
+
+TEST_P(RandomRecording, breaks_no_rule) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  make_sample_file(path, {.seed = GetParam()});
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto violations = reader->validate();
+  ASSERT_TRUE(violations) << violations.error().message;
+  for (const Violation& violation : *violations)
+    ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, RandomRecording, testing::Range(1U, 13U));
+
+}  // namespace
+}  // namespace draftscope::traces

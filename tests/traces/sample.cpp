@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sample.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace draftscope::traces {
+namespace {
+
+class SampleWriter {
+ public:
+  SampleWriter(Writer& writer, const SampleOptions& options)
+      : writer_(writer), options_(options), random_(options.seed) {}
+
+  Sample write() {
+    host_ = add_track("host", "decoding", 0, 0);
+    stream_ = add_track("stream", "stream 7", host_, 1);
+    counter_ = add_track("counter", "kv_cache_tokens", host_, 2);
+    for (int i = 0; i < options_.runs; ++i) {
+      Run run;
+      run.strategy = i == 0 ? "vanilla" : "layerskip";
+      run.specification = i == 0 ? "vanilla" : "layerskip:exit=" + std::to_string(i) + ",gamma=6";
+      run.parameters = i == 0 ? "{}" : R"({"exit":)" + std::to_string(i) + R"(,"gamma":6})";
+      run.is_baseline = i == 0;
+      run.id = writer_.add(run);
+      sample_.recording.runs.push_back(run);
+    }
+    for (int i = 0; i < options_.requests_a_run; ++i) add_prompt(i);
+    // Interleaved: each prompt by every run before the next prompt.
+    for (const Prompt& prompt : sample_.recording.prompts)
+      for (const Run& run : sample_.recording.runs) add_request(run, prompt);
+    return std::move(sample_);
+  }
+
+ private:
+  std::int64_t between(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+  }
+  bool chance() { return between(0, 1) == 1; }
+  double share() { return std::uniform_real_distribution<double>(0.0, 1.0)(random_); }
+  void pass(std::int64_t most = 1000) { now_ns_ += between(0, most); }
+
+  std::int64_t name(const std::string& text) {
+    const std::int64_t id = writer_.intern(text);
+    if (static_cast<std::size_t>(id) > sample_.strings.size()) sample_.strings.push_back(text);
+    return id;
+  }
+
+  std::int64_t add_track(std::string kind, std::string track_name, std::int64_t parent, std::int32_t sort) {
+    Track track{0, std::move(kind), std::move(track_name), parent, sort};
+    track.id = writer_.add(track);
+    sample_.recording.tracks.push_back(track);
+    return track.id;
+  }
+
+  void add_prompt(int i) {
+    static const std::vector<std::string> categories{"coding", "qa", "summarization"};
+    Prompt prompt;
+    prompt.question_id = 81 + i / 2;  // two turns a question
+    prompt.turn = i % 2;
+    prompt.category = categories[static_cast<std::size_t>(i / 2) % categories.size()];
+    prompt.text = "Wie heißt \"das\",\nbitte? \xF0\x9F\x98\x80 \\ " + std::to_string(i);
+    for (std::int64_t n = between(1, 20); n > 0; --n)
+      prompt.tokens.push_back(static_cast<std::int32_t>(between(0, 127999)));
+    prompt.id = writer_.add(prompt);
+    sample_.recording.prompts.push_back(prompt);
+  }
+
+  std::int64_t add_layer_set(std::int32_t exit_layer) {
+    LayerSet set;
+    set.n_layers = 8;
+    set.exit_layer = exit_layer;
+    set.skipped.assign(2, 0);
+    for (std::int32_t bit = 2 * exit_layer; bit < 16; ++bit)
+      set.skipped[static_cast<std::size_t>(bit / 8)] |= static_cast<std::uint8_t>(1U << (bit % 8));
+    set.origin = "fixed";
+    set.id = writer_.add(set);
+    if (static_cast<std::size_t>(set.id) > sample_.recording.layer_sets.size())
+      sample_.recording.layer_sets.push_back(set);
+    return set.id;
+  }
+
+  /// A phase with layers and operations inside; returns how long it took.
+  std::int64_t add_phase(Phase phase, std::int64_t request, std::int64_t round) {
+    const std::int64_t start_ns = now_ns_;
+    const std::size_t first = spans_.size();
+    open_span(0, phase, 0, request, round, std::string(phase_name(phase)), -1);
+    for (std::int32_t layer = 0; layer < between(0, 2); ++layer) {
+      const std::size_t outer = spans_.size();
+      open_span(spans_[first].id, phase, 1, request, round, "layer", layer);
+      for (std::int64_t n = between(0, 2); n > 0; --n) {
+        open_span(spans_[outer].id, phase, 2, request, round, n == 1 ? "attention" : "mlp \"skinny\"", layer);
+        pass(300);
+        if (options_.kernels) add_kernel(spans_.back());
+        spans_.back().end_ns = now_ns_;
+      }
+      pass();
+      spans_[outer].end_ns = now_ns_;
+      pass();
+    }
+    pass();
+    spans_[first].end_ns = now_ns_;
+    pass(100);
+    return spans_[first].end_ns - start_ns;
+  }
+
+  void open_span(std::int64_t parent, Phase phase, std::uint8_t depth, std::int64_t request,
+                 std::int64_t round, const std::string& text, std::int32_t layer) {
+    Span span;
+    span.id = writer_.next_span_id();
+    span.parent = parent;
+    span.track = host_;
+    span.request = request;
+    span.round = round;
+    span.start_ns = now_ns_;
+    span.name = name(text);
+    span.layer = layer;
+    span.depth = depth;
+    span.phase = phase;
+    spans_.push_back(span);
+  }
+
+  void add_kernel(const Span& launcher) {
+    Kernel kernel;
+    kernel.id = writer_.next_kernel_id();
+    kernel.span = launcher.id;
+    kernel.track = stream_;
+    kernel.request = launcher.request;
+    kernel.round = launcher.round;
+    kernel.start_ns = std::max(device_ns_, now_ns_ + 5000);
+    kernel.end_ns = device_ns_ = kernel.start_ns + between(0, 2000);
+    kernel.short_name = name("skinny_product<8>");
+    kernel.layer = launcher.layer;
+    kernel.phase = launcher.phase;
+    kernel.stream_id = 7;
+    kernel.correlation_id = static_cast<std::uint32_t>(between(0, 0xFFFFFFFF));
+    kernel.graph_node_id = ~std::uint64_t{0} - static_cast<std::uint64_t>(between(0, 9));
+    kernel.grid_x = 132;
+    kernel.grid_y = kernel.grid_z = kernel.block_y = kernel.block_z = 1;
+    kernel.block_x = 128;
+    kernels_.push_back(kernel);
+  }
+
+  void flush() {
+    writer_.add(std::span<const Span>(spans_));
+    writer_.add(std::span<const Kernel>(kernels_));
+    const std::vector<Counter> counters{{counter_, now_ns_, share() * 1000}};
+    writer_.add(std::span<const Counter>(counters));
+    sample_.spans.insert(sample_.spans.end(), spans_.begin(), spans_.end());
+    sample_.kernels.insert(sample_.kernels.end(), kernels_.begin(), kernels_.end());
+    sample_.counters.insert(sample_.counters.end(), counters.begin(), counters.end());
+    spans_.clear();
+    kernels_.clear();
+  }
+
+  void add_request(const Run& run, const Prompt& prompt) {
+    Request request;
+    request.id = writer_.next_request_id();
+    request.run = run.id;
+    request.prompt = prompt.id;
+    request.start_ns = now_ns_;
+    request.seed = ~std::uint64_t{0} - static_cast<std::uint64_t>(request.id);
+    writer_.begin(request);
+    add_phase(Phase::prefill, request.id, 0);
+    request.first_token_ns = now_ns_;
+    flush();
+    const auto rounds = static_cast<std::int32_t>(between(0, options_.most_rounds));
+    for (std::int32_t index = 0; index < rounds; ++index) add_round(request, run, index);
+    pass();
+    request.end_ns = now_ns_;
+    request.stop = static_cast<RequestStop>(request.id % 5);
+    request.text = "out\tput \x01 \xC3\xA9 " + std::to_string(request.id);
+    writer_.finish(request);
+    sample_.recording.requests.push_back(request);
+    now_ns_ += 10;
+  }
+
+  void add_round(Request& request, const Run& run, std::int32_t index) {
+    Round round;
+    round.id = writer_.next_round_id();
+    round.request = request.id;
+    round.index = index;
+    round.start_ns = now_ns_;
+    round.root_position = 100 + index;
+    std::vector<DraftToken> tokens;
+    round.control_ns = add_phase(Phase::control, request.id, round.id);
+    if (!run.is_baseline) {
+      round.exit_layer = static_cast<std::int32_t>(between(1, 7));
+      round.layer_set = add_layer_set(round.exit_layer);
+      round.planned = 6;
+      round.drafted = static_cast<std::int32_t>(between(0, 6));
+      round.accepted = static_cast<std::int32_t>(between(0, round.drafted));
+      round.threshold = share();
+      round.draft_stop = static_cast<DraftStop>(between(0, 4));
+      for (std::int32_t i = 0; i < round.drafted; ++i)
+        tokens.push_back({round.id, i, i - 1, static_cast<std::int32_t>(between(0, 127999)), share(), share(),
+                          i < round.accepted, i <= round.accepted});
+      round.draft_ns = add_phase(Phase::draft, request.id, round.id);
+    }
+    round.verify_rows = round.drafted + 1;
+    round.verify_ns = add_phase(Phase::verify, request.id, round.id);
+    round.accept_ns = add_phase(Phase::accept, request.id, round.id);
+    round.bonus_token = static_cast<std::int32_t>(between(0, 127999));
+    round.emitted = round.accepted + 1;
+    for (std::int32_t i = 0; i < round.accepted; ++i)
+      request.tokens.push_back(tokens[static_cast<std::size_t>(i)].token);
+    request.tokens.push_back(round.bonus_token);
+    round.end_ns = now_ns_;
+    // Both orders occur: spans that come before their round, and after.
+    const bool spans_first = chance();
+    if (spans_first) flush();
+    writer_.add(round, tokens);
+    if (!spans_first) flush();
+    sample_.recording.rounds.push_back(round);
+    sample_.recording.draft_tokens.insert(sample_.recording.draft_tokens.end(), tokens.begin(), tokens.end());
+  }
+
+  Writer& writer_;
+  SampleOptions options_;
+  std::mt19937 random_;
+  Sample sample_;
+  std::vector<Span> spans_;
+  std::vector<Kernel> kernels_;
+  std::int64_t now_ns_ = 1'234'567'890'123'456;
+  std::int64_t device_ns_ = 0;
+  std::int64_t host_ = 0, stream_ = 0, counter_ = 0;
+};
+
+}  // namespace
+
+Sample write_sample(Writer& writer, const SampleOptions& options) {
+  return SampleWriter(writer, options).write();
+}
+
+Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& options) {
+  const Meta meta{{"tool_version", "0.1.0"}, {"model", "demo"}, {"clock_start_monotonic_ns", "1"}};
+  auto writer = Writer::create(path, meta);
+  if (!writer) throw std::runtime_error(writer.error().message);
+  Sample sample = write_sample(**writer, options);
+  if (auto closed = (*writer)->close(); !closed) throw std::runtime_error(closed.error().message);
+  return sample;
+}
+
+TestFolder::TestFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "draftscope-test-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder " + pattern);
+  path_ = pattern;
+}
+
+TestFolder::~TestFolder() {
+  std::error_code ignored;
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw std::runtime_error("can't read " + path.string());
+  std::ostringstream content;
+  content << stream.rdbuf();
+  return content.str();
+}
+
+void write_file(const std::filesystem::path& path, const std::string& content) {
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+}
+
+namespace {
+int collect(void* rows, int columns, char** values, char** /*names*/) {
+  std::vector<std::string> row;
+  for (int i = 0; i < columns; ++i) row.emplace_back(values[i] == nullptr ? "NULL" : values[i]);
+  static_cast<std::vector<std::vector<std::string>>*>(rows)->push_back(std::move(row));
+  return 0;
+}
+
+std::vector<std::vector<std::string>> run_sql(const std::filesystem::path& path, const std::string& sql,
+                                              int flags) {
+  sqlite3* database = nullptr;
+  std::vector<std::vector<std::string>> rows;
+  char* message = nullptr;
+  sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
+  const int code = sqlite3_exec(database, sql.c_str(), collect, &rows, &message);
+  const std::string words = message == nullptr ? "" : message;
+  sqlite3_free(message);
+  sqlite3_close(database);
+  if (code != SQLITE_OK) throw std::runtime_error(words + " in: " + sql);
+  return rows;
+}
+}  // namespace
+
+void change(const std::filesystem::path& path, const std::string& sql) {
+  run_sql(path, sql, SQLITE_OPEN_READWRITE);
+}
+
+std::vector<std::vector<std::string>> query(const std::filesystem::path& path, const std::string& sql) {
+  return run_sql(path, sql, SQLITE_OPEN_READONLY);
+}
+
+}  // namespace draftscope::traces

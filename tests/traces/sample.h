@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Recordings made up from a seed: every record type, every enumeration value, nested spans, awkward text.
+
+#include <draftscope/traces/reader.h>
+#include <draftscope/traces/writer.h>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace draftscope::traces {
+
+struct SampleOptions {
+  std::uint32_t seed = 1;
+  int runs = 2;
+  int requests_a_run = 3;
+  int most_rounds = 8;
+  bool kernels = true;
+};
+
+/// What went into the writer.
+struct Sample {
+  Recording recording;
+  std::vector<Span> spans;
+  std::vector<Kernel> kernels;
+  std::vector<Counter> counters;
+  std::vector<std::string> strings;  ///< strings[id - 1]
+};
+
+/// Writes a recording that keeps every rule of the schema; returns what it consists of.
+Sample write_sample(Writer& writer, const SampleOptions& options = {});
+
+/// The same, into a file that is then closed.
+Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& options = {});
+
+/// A folder that is new for each test and goes with it.
+class TestFolder {
+ public:
+  TestFolder();
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  ~TestFolder();
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The whole content of a file.
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& content);
+
+/// Runs SQL that changes a file behind the library's back.
+void change(const std::filesystem::path& path, const std::string& sql);
+
+/// Rows of a query on a file, as text.
+std::vector<std::vector<std::string>> query(const std::filesystem::path& path, const std::string& sql);
+
+}  // namespace draftscope::traces

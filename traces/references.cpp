@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "references.h"
+
+#include <string_view>
+#include <unordered_set>
+
+namespace draftscope::traces {
+namespace {
+
+// Real models have up to some hundreds of layers; a mask of more would only cost memory.
+constexpr std::int32_t most_layers = 65536;
+
+using Ids = std::unordered_set<std::int64_t>;
+
+template <typename Record>
+Ids ids_of(const std::vector<Record>& rows) {
+  Ids ids;
+  ids.reserve(rows.size());
+  for (const Record& row : rows) ids.insert(row.id);
+  return ids;
+}
+
+Result<void> expect_known(const Recording& recording, std::string_view table, std::int64_t row,
+                          std::string_view column, std::int64_t id, const Ids& ids, std::string_view target) {
+  if (ids.contains(id)) return {};
+  return fail("{}: {} row {}: {} is {}, but {} has no such row", recording.path.string(), table, row, column,
+              id, target);
+}
+
+Result<void> check_layer_sets(const Recording& recording) {
+  for (const LayerSet& set : recording.layer_sets) {
+    if (set.n_layers < 0 || set.n_layers > most_layers || set.exit_layer < 0 || set.exit_layer > set.n_layers)
+      return fail(
+          "{}: layer_sets row {}: n_layers is {} and exit_layer is {}, expected 0 <= exit_layer <= "
+          "n_layers <= {}",
+          recording.path.string(), set.id, set.n_layers, set.exit_layer, most_layers);
+    const std::size_t bytes = (2 * static_cast<std::size_t>(set.n_layers) + 7) / 8;
+    if (set.skipped.size() != bytes)
+      return fail("{}: layer_sets row {}: skipped is {} bytes, expected {} for {} layers",
+                  recording.path.string(), set.id, set.skipped.size(), bytes, set.n_layers);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_references(const Recording& recording) {
+  DRAFTSCOPE_TRY(check_layer_sets(recording));
+  const Ids runs = ids_of(recording.runs);
+  const Ids prompts = ids_of(recording.prompts);
+  const Ids requests = ids_of(recording.requests);
+  const Ids layer_sets = ids_of(recording.layer_sets);
+  const Ids rounds = ids_of(recording.rounds);
+  const Ids tracks = ids_of(recording.tracks);
+  for (const Request& row : recording.requests) {
+    DRAFTSCOPE_TRY(expect_known(recording, "requests", row.id, "run", row.run, runs, "runs"));
+    DRAFTSCOPE_TRY(expect_known(recording, "requests", row.id, "prompt", row.prompt, prompts, "prompts"));
+  }
+  for (const Round& row : recording.rounds) {
+    DRAFTSCOPE_TRY(expect_known(recording, "rounds", row.id, "request", row.request, requests, "requests"));
+    if (row.layer_set != 0)
+      DRAFTSCOPE_TRY(
+          expect_known(recording, "rounds", row.id, "layer_set", row.layer_set, layer_sets, "layer_sets"));
+  }
+  for (const DraftToken& row : recording.draft_tokens)
+    DRAFTSCOPE_TRY(expect_known(recording, "draft_tokens", row.round, "round", row.round, rounds, "rounds"));
+  for (const Track& row : recording.tracks)
+    if (row.parent != 0)
+      DRAFTSCOPE_TRY(expect_known(recording, "tracks", row.id, "parent", row.parent, tracks, "tracks"));
+  return {};
+}
+
+}  // namespace draftscope::traces

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What whoever holds a Recording may rely on: every id in it leads somewhere and masks have the length that
+// their layers need. Finer rules are validate()'s.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/reader.h>
+
+namespace draftscope::traces {
+
+/// One line that names the first row that leads nowhere.
+[[nodiscard]] Result<void> check_references(const Recording& recording);
+
+}  // namespace draftscope::traces

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rules.h"
+
+#include <fmt/format.h>
+
+#include "columns.h"
+
+namespace draftscope::traces {
+namespace {
+
+/// A rule for every column that refers to another table. Declared foreign keys would say the same, but only
+/// if the file at hand declares them.
+struct ReferenceRules {
+  std::vector<Rule>& rules;
+  std::string_view table;
+  std::string_view row_id;
+  bool may_lack_spans;
+
+  void add(std::string_view column, std::string_view target) {
+    if (target == "spans" && may_lack_spans) return;
+    rules.push_back(
+        {table, fmt::format("SELECT row.{0}, printf('{1} is %d, but {2} has no such row', row.\"{1}\") "
+                            "FROM {3} AS row WHERE row.\"{1}\" IS NOT NULL AND NOT EXISTS "
+                            "(SELECT 1 FROM {2} AS target WHERE target.id = row.\"{1}\")",
+                            row_id, column, target, table)});
+  }
+  void id(std::string_view /*name*/, std::int64_t /*field*/) {}
+  void key(std::string_view name, std::int64_t /*field*/, std::string_view target) { add(name, target); }
+  void reference(std::string_view name, std::int64_t /*field*/, std::string_view target) {
+    add(name, target);
+  }
+  template <typename Field>
+  void enumeration(std::string_view /*name*/, Field /*field*/, int /*values*/, std::string_view /*target*/) {}
+  template <typename Field>
+  void value(std::string_view /*name*/, const Field& /*field*/) {}
+};
+
+template <typename Record>
+void add_references(std::vector<Rule>& rules, bool may_lack_spans) {
+  const std::string_view row_id = std::is_same_v<Record, DraftToken> ? "round" : "id";
+  const Record record{};
+  visit_columns(record, ReferenceRules{rules, table_name<Record>, row_id, may_lack_spans});
+}
+
+void add_run_rules(std::vector<Rule>& rules) {
+  rules.push_back({"meta",
+                   "SELECT 0, 'closed_cleanly is missing, expected 0 or 1' WHERE NOT EXISTS "
+                   "(SELECT 1 FROM meta WHERE key = 'closed_cleanly' AND value IN ('0', '1'))"});
+  rules.push_back({"runs",
+                   "SELECT id, 'parameters is not a JSON object' FROM runs "
+                   "WHERE NOT json_valid(parameters) OR json_type(parameters) <> 'object'"});
+  rules.push_back({"layer_sets",
+                   "SELECT id, printf('exit_layer is %d, expected 0 to n_layers (%d)', exit_layer, n_layers) "
+                   "FROM layer_sets WHERE exit_layer NOT BETWEEN 0 AND n_layers"});
+  rules.push_back({"layer_sets",
+                   "SELECT id, printf('skipped is %d bytes, expected %d for %d layers', length(skipped), "
+                   "(2 * n_layers + 7) / 8, n_layers) FROM layer_sets "
+                   "WHERE length(skipped) <> (2 * n_layers + 7) / 8"});
+  rules.push_back({"tracks",
+                   "SELECT id, printf('kind is %s, expected host, stream or counter', kind) FROM tracks "
+                   "WHERE kind NOT IN ('host', 'stream', 'counter')"});
+}
+
+void add_request_rules(std::vector<Rule>& rules, bool closed_cleanly) {
+  if (closed_cleanly)
+    rules.push_back({"requests",
+                     "SELECT id, 'end_ns is 0, which only a recording that was cut off may hold' "
+                     "FROM requests WHERE end_ns = 0"});
+  rules.push_back({"requests",
+                   "SELECT id, printf('end_ns is %d, expected at least start_ns (%d)', end_ns, start_ns) "
+                   "FROM requests WHERE end_ns <> 0 AND end_ns < start_ns"});
+  rules.push_back({"requests",
+                   "SELECT id, printf('first_token_ns is %d, expected within %d to %d', first_token_ns, "
+                   "start_ns, end_ns) "
+                   "FROM requests WHERE first_token_ns <> 0 AND (first_token_ns < start_ns OR "
+                   "(end_ns <> 0 AND first_token_ns > end_ns))"});
+}
+
+void add_round_rules(std::vector<Rule>& rules) {
+  const auto add = [&](std::string_view sql) { rules.push_back({"rounds", std::string(sql)}); };
+  add("SELECT id, printf('accepted is %d, expected at most drafted (%d)', accepted, drafted) FROM rounds "
+      "WHERE accepted > drafted");
+  add("SELECT id, printf('drafted is %d, expected at most planned (%d)', drafted, planned) FROM rounds "
+      "WHERE drafted > planned");
+  add("SELECT id, printf('emitted is %d, expected at most accepted + 1 (%d)', emitted, accepted + 1) FROM "
+      "rounds "
+      "WHERE emitted > accepted + 1");
+  add("SELECT id, 'a count or a time is negative' FROM rounds WHERE min(planned, drafted, accepted, emitted, "
+      "verify_rows, exit_layer, root_position, draft_ns, verify_ns, accept_ns, control_ns) < 0");
+  add("SELECT id, printf('end_ns is %d, expected at least start_ns (%d)', end_ns, start_ns) FROM rounds "
+      "WHERE end_ns < start_ns");
+  add("SELECT rounds.id, printf('lies at %d to %d, outside its request (%d to %d)', rounds.start_ns, "
+      "rounds.end_ns, requests.start_ns, requests.end_ns) FROM rounds JOIN requests ON requests.id = request "
+      "WHERE rounds.start_ns < requests.start_ns OR (requests.end_ns <> 0 AND rounds.end_ns > "
+      "requests.end_ns)");
+  add("SELECT id, printf('index is %d, expected %d', found, expected) FROM (SELECT id, \"index\" AS found, "
+      "row_number() OVER (PARTITION BY request ORDER BY \"index\") - 1 AS expected FROM rounds) "
+      "WHERE found <> expected");
+  add("SELECT id, printf('start_ns is %d, before the end of the round before (%d)', start_ns, before_ns) "
+      "FROM "
+      "(SELECT id, start_ns, lag(end_ns) OVER (PARTITION BY request ORDER BY \"index\") AS before_ns FROM "
+      "rounds) "
+      "WHERE start_ns < before_ns");
+  add("SELECT rounds.id, printf('exit_layer is %d, expected at most %d', rounds.exit_layer, n_layers) "
+      "FROM rounds JOIN layer_sets ON layer_sets.id = layer_set WHERE rounds.exit_layer > n_layers");
+  add("SELECT id, printf('drafted is %d, but draft_tokens has %d', drafted, tokens) FROM (SELECT id, "
+      "drafted, "
+      "(SELECT count(*) FROM draft_tokens WHERE round = rounds.id) AS tokens FROM rounds) WHERE drafted <> "
+      "tokens");
+  add("SELECT id, printf('accepted is %d, but %d draft_tokens are accepted', accepted, tokens) FROM (SELECT "
+      "id, "
+      "accepted, (SELECT count(*) FROM draft_tokens WHERE round = rounds.id AND draft_tokens.accepted) AS "
+      "tokens "
+      "FROM rounds) WHERE accepted <> tokens");
+}
+
+void add_draft_token_rules(std::vector<Rule>& rules) {
+  const auto add = [&](std::string_view sql) { rules.push_back({"draft_tokens", std::string(sql)}); };
+  add("SELECT round, printf('index is %d, expected %d', found, expected) FROM (SELECT round, \"index\" AS "
+      "found, "
+      "row_number() OVER (PARTITION BY round ORDER BY \"index\") - 1 AS expected FROM draft_tokens) "
+      "WHERE found <> expected");
+  add("SELECT round, printf('index %d: parent is %d, expected -1 to %d', \"index\", parent, \"index\" - 1) "
+      "FROM draft_tokens WHERE parent < -1 OR parent >= \"index\"");
+  add("SELECT round, printf('index %d: accepted without having been tested', \"index\") FROM draft_tokens "
+      "WHERE accepted AND NOT tested");
+}
+
+void add_span_rules(std::vector<Rule>& rules) {
+  for (const std::string_view table : {"spans", "kernels"}) {
+    rules.push_back({table, fmt::format("SELECT id, printf('end_ns is %d, expected at least start_ns (%d)', "
+                                        "end_ns, start_ns) FROM {} WHERE end_ns < start_ns",
+                                        table)});
+    rules.push_back(
+        {table, fmt::format("SELECT row.id, printf('request is %d, but its round %d is of request %d', "
+                            "row.request, row.round, rounds.request) FROM {} AS row JOIN rounds ON "
+                            "rounds.id = row.round WHERE row.request IS NOT rounds.request",
+                            table)});
+  }
+  rules.push_back(
+      {"spans",
+       "SELECT row.id, printf('lies at %d to %d, outside its parent %d (%d to %d)', row.start_ns, "
+       "row.end_ns, "
+       "parent.id, parent.start_ns, parent.end_ns) FROM spans AS row JOIN spans AS parent ON "
+       "parent.id = row.parent WHERE row.start_ns < parent.start_ns OR row.end_ns > parent.end_ns"});
+  rules.push_back({"spans",
+                   "SELECT row.id, printf('depth is %d, expected more than its parent %d has (%d)', "
+                   "row.depth, parent.id, "
+                   "parent.depth) FROM spans AS row JOIN spans AS parent ON parent.id = row.parent "
+                   "WHERE row.depth <= parent.depth"});
+  rules.push_back({"spans",
+                   "SELECT row.id, printf('track is %d, its parent %d is on track %d', row.track, parent.id, "
+                   "parent.track) FROM spans AS row JOIN spans AS parent ON parent.id = row.parent "
+                   "WHERE row.track <> parent.track"});
+  rules.push_back(
+      {"spans",
+       "SELECT id, printf('phase starts at %d, before the end of the phase before (%d)', start_ns, "
+       "before_ns) "
+       "FROM (SELECT id, start_ns, max(end_ns) OVER (PARTITION BY track, request ORDER BY start_ns, id "
+       "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns FROM spans WHERE depth = 0) "
+       "WHERE start_ns < before_ns"});
+}
+
+}  // namespace
+
+std::vector<Rule> rules(bool closed_cleanly) {
+  std::vector<Rule> all;
+  add_references<Request>(all, !closed_cleanly);
+  add_references<Round>(all, !closed_cleanly);
+  add_references<DraftToken>(all, !closed_cleanly);
+  add_references<Track>(all, !closed_cleanly);
+  add_references<Span>(all, !closed_cleanly);
+  add_references<Kernel>(all, !closed_cleanly);
+  add_references<Counter>(all, !closed_cleanly);
+  add_run_rules(all);
+  add_request_rules(all, closed_cleanly);
+  add_round_rules(all);
+  add_draft_token_rules(all);
+  add_span_rules(all);
+  return all;
+}
+
+}  // namespace draftscope::traces

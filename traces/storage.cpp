@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "storage.h"
+
+#include <system_error>
+
+#include "bind.h"
+#include "schema.h"
+
+namespace draftscope::traces {
+namespace {
+
+template <typename Record>
+std::string insert_sql(std::string_view verb = "INSERT") {
+  const std::string columns = column_list<Record>();
+  std::string places = "?";
+  for (const char c : columns)
+    if (c == ',') places += ", ?";
+  return fmt::format("{} INTO {} ({}) VALUES ({})", verb, table_name<Record>, columns, places);
+}
+
+Result<void> remove_old(const std::filesystem::path& path, bool overwrite) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status)) {
+    if (!overwrite) return fail("{}: exists already, and replacing it was not asked for", path.string());
+    if (!std::filesystem::is_regular_file(status))
+      return fail("{}: is not a regular file, so a trace can't replace it", path.string());
+    if (!std::filesystem::remove(path, error))
+      return fail("{}: can't be replaced: {}", path.string(), error.message());
+  }
+  // A log left behind by another file of that name would be taken for this one's.
+  for (const char* const suffix : {"-wal", "-shm", "-journal"}) {
+    std::filesystem::path beside = path;
+    beside += suffix;
+    std::filesystem::remove(beside, error);
+  }
+  return {};
+}
+
+}  // namespace
+
+Storage::Storage(Database database, std::string name, Statements statements)
+    : database_(std::move(database)), name_(std::move(name)), statements_(std::move(statements)) {}
+
+Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& meta, bool overwrite) {
+  DRAFTSCOPE_TRY(remove_old(path, overwrite));
+  const std::string name = path.string();
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &handle,
+                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database database(handle);
+  if (code != SQLITE_OK) return fail("{}: can't be created: {}", name, sqlite_error(handle));
+  // Write-ahead log: a crash at any instant leaves what was committed; NORMAL syncs at checkpoints only. The
+  // log is folded into the file every 4,096 pages (16 MiB), which keeps it small against the recording.
+  DRAFTSCOPE_TRY(execute(database.get(), name,
+                         fmt::format("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                                     "PRAGMA wal_autocheckpoint=4096; PRAGMA temp_store=FILE;"
+                                     "BEGIN; PRAGMA application_id={}; PRAGMA user_version={}; {}",
+                                     application_id, current_schema_version, schema_sql())));
+  Statements s;
+  sqlite3* const db = database.get();
+  DRAFTSCOPE_TRY_ASSIGN(s.meta, prepare(db, name, "INSERT OR REPLACE INTO meta VALUES (?, ?)"));
+  DRAFTSCOPE_TRY_ASSIGN(s.strings, prepare(db, name, insert_sql<StringRow>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.runs, prepare(db, name, insert_sql<Run>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.prompts, prepare(db, name, insert_sql<Prompt>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.requests, prepare(db, name, insert_sql<Request>("INSERT OR REPLACE")));
+  DRAFTSCOPE_TRY_ASSIGN(s.layer_sets, prepare(db, name, insert_sql<LayerSet>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.rounds, prepare(db, name, insert_sql<Round>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.draft_tokens, prepare(db, name, insert_sql<DraftToken>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.tracks, prepare(db, name, insert_sql<Track>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.spans, prepare(db, name, insert_sql<Span>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.kernels, prepare(db, name, insert_sql<Kernel>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.counters, prepare(db, name, insert_sql<Counter>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.begin, prepare(db, name, "BEGIN"));
+  DRAFTSCOPE_TRY_ASSIGN(s.commit, prepare(db, name, "COMMIT"));
+
+  Storage storage(std::move(database), name, std::move(s));
+  Batch first;
+  first.meta.assign(meta.begin(), meta.end());
+  first.meta.emplace_back("closed_cleanly", "0");
+  for (const auto& [key, text] : first.meta) {
+    Binder binder(storage.statements_.meta.get());
+    binder.value(key, key);
+    binder.value(key, text);
+    DRAFTSCOPE_TRY(storage.step(storage.statements_.meta.get()));
+  }
+  DRAFTSCOPE_TRY(storage.step(storage.statements_.commit.get()));
+  return storage;
+}
+
+Result<void> Storage::step(sqlite3_stmt* statement) {
+  const int code = sqlite3_step(statement);
+  if (code == SQLITE_DONE) {
+    sqlite3_reset(statement);
+    return {};
+  }
+  auto error = fail("{}: {}", name_, sqlite_error(database_.get()));
+  sqlite3_reset(statement);
+  return error;
+}
+
+template <typename Record>
+Result<void> Storage::insert(sqlite3_stmt* statement, const std::vector<Record>& rows) {
+  for (const Record& row : rows) {
+    visit_columns(row, Binder(statement));
+    DRAFTSCOPE_TRY(step(statement));
+  }
+  return {};
+}
+
+Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_a_transaction,
+                                 const std::function<void(std::size_t)>& committed) {
+  const Statements& s = statements_;
+  DRAFTSCOPE_TRY(step(s.begin.get()));
+  for (const auto& [key, text] : batch.meta) {
+    Binder binder(s.meta.get());
+    binder.value(key, key);
+    binder.value(key, text);
+    DRAFTSCOPE_TRY(step(s.meta.get()));
+  }
+  DRAFTSCOPE_TRY(insert(s.strings.get(), batch.strings));
+  DRAFTSCOPE_TRY(insert(s.runs.get(), batch.runs));
+  DRAFTSCOPE_TRY(insert(s.prompts.get(), batch.prompts));
+  DRAFTSCOPE_TRY(insert(s.tracks.get(), batch.tracks));
+  DRAFTSCOPE_TRY(insert(s.layer_sets.get(), batch.layer_sets));
+  DRAFTSCOPE_TRY(insert(s.requests.get(), batch.requests));
+  DRAFTSCOPE_TRY(insert(s.rounds.get(), batch.rounds));
+  DRAFTSCOPE_TRY(insert(s.draft_tokens.get(), batch.draft_tokens));
+
+  std::size_t open_rows = batch.rows() - batch.droppable_rows();
+  const auto insert_in_parts = [&](sqlite3_stmt* statement, const auto& rows) -> Result<void> {
+    for (const auto& row : rows) {
+      if (open_rows >= rows_a_transaction) {
+        DRAFTSCOPE_TRY(step(s.commit.get()));
+        committed(open_rows);
+        open_rows = 0;
+        DRAFTSCOPE_TRY(step(s.begin.get()));
+      }
+      visit_columns(row, Binder(statement));
+      DRAFTSCOPE_TRY(step(statement));
+      ++open_rows;
+    }
+    return {};
+  };
+  DRAFTSCOPE_TRY(insert_in_parts(s.spans.get(), batch.spans));
+  DRAFTSCOPE_TRY(insert_in_parts(s.kernels.get(), batch.kernels));
+  DRAFTSCOPE_TRY(insert_in_parts(s.counters.get(), batch.counters));
+  DRAFTSCOPE_TRY(step(s.commit.get()));
+  committed(open_rows);
+  return {};
+}
+
+Result<void> Storage::write(const Batch& batch, std::size_t rows_a_transaction,
+                            const std::function<void(std::size_t)>& committed) {
+  auto result = write_rows(batch, rows_a_transaction, committed);
+  // Nothing to say about a rollback that fails too: the first error is the one to report.
+  if (!result && sqlite3_get_autocommit(database_.get()) == 0)
+    sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  return result;
+}
+
+Result<void> Storage::detach_dropped_parents() {
+  // A full queue drops rows wherever it happens to be full, so a kept row may refer to a dropped one.
+  return execute(database_.get(), name_,
+                 "UPDATE spans SET parent = NULL WHERE parent NOT IN (SELECT id FROM spans);"
+                 "UPDATE kernels SET span = NULL WHERE span NOT IN (SELECT id FROM spans);");
+}
+
+Result<void> Storage::finish(const WriterCounts& counts) {
+  sqlite3* const db = database_.get();
+  DRAFTSCOPE_TRY(step(statements_.begin.get()));
+  if (counts.dropped_spans > 0) DRAFTSCOPE_TRY(detach_dropped_parents());
+  DRAFTSCOPE_TRY(execute(db, name_, std::string(index_sql()) + "ANALYZE;"));
+  Batch last;
+  last.meta = {{"dropped_spans", std::to_string(counts.dropped_spans)},
+               {"dropped_kernels", std::to_string(counts.dropped_kernels)},
+               {"dropped_counters", std::to_string(counts.dropped_counters)},
+               {"closed_cleanly", "1"}};
+  for (const auto& [key, text] : last.meta) {
+    Binder binder(statements_.meta.get());
+    binder.value(key, key);
+    binder.value(key, text);
+    DRAFTSCOPE_TRY(step(statements_.meta.get()));
+  }
+  DRAFTSCOPE_TRY(step(statements_.commit.get()));
+  // One file to send around: no log beside it, and readers need no shared memory.
+  return execute(db, name_, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;");
+}
+
+void Storage::release() {
+  statements_ = {};
+  database_.reset();
+}
+
+}  // namespace draftscope::traces

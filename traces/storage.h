@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The database behind a Writer: creates it, commits batches, closes it. Used by one thread at a time.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/writer.h>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "batch.h"
+#include "database.h"
+
+namespace draftscope::traces {
+
+class Storage {
+ public:
+  [[nodiscard]] static Result<Storage> create(const std::filesystem::path& path, const Meta& meta,
+                                              bool overwrite);
+
+  /// Commits the batch: everything that is never dropped in one transaction together with the first spans,
+  /// and the rest of the droppable rows in further ones of at most `rows_a_transaction`. `committed` hears
+  /// how many rows each commit added.
+  [[nodiscard]] Result<void> write(const Batch& batch, std::size_t rows_a_transaction,
+                                   const std::function<void(std::size_t)>& committed);
+
+  /// Indexes, statistics, counts, and one file in the end.
+  [[nodiscard]] Result<void> finish(const WriterCounts& counts);
+
+  /// Lets the file go; nothing may follow.
+  void release();
+
+ private:
+  struct Statements {
+    Statement meta, strings, runs, prompts, requests, layer_sets, rounds, draft_tokens, tracks, spans,
+        kernels, counters, begin, commit;
+  };
+  Storage(Database database, std::string name, Statements statements);
+
+  [[nodiscard]] Result<void> step(sqlite3_stmt* statement);
+  [[nodiscard]] Result<void> write_rows(const Batch& batch, std::size_t rows_a_transaction,
+                                        const std::function<void(std::size_t)>& committed);
+  template <typename Record>
+  [[nodiscard]] Result<void> insert(sqlite3_stmt* statement, const std::vector<Record>& rows);
+  [[nodiscard]] Result<void> detach_dropped_parents();
+
+  Database database_;
+  std::string name_;  // the path, for messages
+  Statements statements_;
+};
+
+}  // namespace draftscope::traces

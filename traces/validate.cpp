@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "validate.h"
+
+#include <string>
+
+#include "rules.h"
+#include "scan.h"
+
+namespace draftscope::traces {
+namespace {
+
+class Findings {
+ public:
+  Findings(OpenTrace& trace, std::size_t most) : trace_(trace), most_(most) {}
+
+  [[nodiscard]] bool full() const { return found_.size() >= most_; }
+  std::vector<Violation> take() { return std::move(found_); }
+
+  void add(std::string_view table, std::int64_t row, std::string rule) {
+    if (!full()) found_.push_back({std::string(table), row, std::move(rule)});
+  }
+
+  /// Every (row, words) that a query gives; a query that fails is itself a finding.
+  void add_rows(std::string_view table, std::string_view sql) {
+    if (full()) return;
+    sqlite3* const database = trace_.database.get();
+    trace_.budget->steps_left = trace_.budget->steps;
+    const auto statement = prepare(database, std::string(table), sql);
+    if (!statement) {
+      add(table, 0, statement.error().message);
+      return;
+    }
+    int code = SQLITE_DONE;
+    while (!full() && (code = sqlite3_step(statement->get())) == SQLITE_ROW)
+      add(table, sqlite3_column_int64(statement->get(), 0), std::string(column_bytes(statement->get(), 1)));
+    if (!full() && code != SQLITE_DONE) add(table, 0, sqlite_error(database));
+  }
+
+  /// Types, ranges, enumerations and blob lengths: what reading checks field by field.
+  template <typename Record>
+  void add_unfit_rows() {
+    if (full()) return;
+    const auto scanned = scan<Record>(
+        trace_, "", [](const Record& /*row*/) { return true; },
+        [&](std::int64_t row, const std::string& words) {
+          add(table_name<Record>, row, words);
+          return !full();
+        });
+    if (!scanned) add(table_name<Record>, 0, scanned.error().message);
+  }
+
+ private:
+  OpenTrace& trace_;
+  std::size_t most_;
+  std::vector<Violation> found_;
+};
+
+}  // namespace
+
+Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t most) {
+  Findings findings(trace, most);
+  findings.add_rows("file", fmt::format("SELECT 0, integrity_check FROM pragma_integrity_check({}) "
+                                        "WHERE integrity_check <> 'ok'",
+                                        std::max<std::size_t>(most, 1)));
+  findings.add_unfit_rows<StringRow>();
+  findings.add_unfit_rows<Run>();
+  findings.add_unfit_rows<Prompt>();
+  findings.add_unfit_rows<Request>();
+  findings.add_unfit_rows<LayerSet>();
+  findings.add_unfit_rows<Round>();
+  findings.add_unfit_rows<DraftToken>();
+  findings.add_unfit_rows<Track>();
+  findings.add_unfit_rows<Span>();
+  findings.add_unfit_rows<Kernel>();
+  findings.add_unfit_rows<Counter>();
+  const auto closed = query_integer(trace.database.get(), trace.path.string(),
+                                    "SELECT count(*) FROM meta WHERE key = 'closed_cleanly' AND value = '1'");
+  for (const Rule& rule : rules(closed && *closed == 1)) findings.add_rows(rule.table, rule.sql);
+  return findings.take();
+}
+
+}  // namespace draftscope::traces

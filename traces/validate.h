@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Reader::validate: the rules of traces/SCHEMA.md.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/reader.h>
+#include <vector>
+
+#include "open.h"
+
+namespace draftscope::traces {
+
+[[nodiscard]] Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t most);
+
+}  // namespace draftscope::traces
