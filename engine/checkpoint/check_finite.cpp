@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/checkpoint.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "element_bits.h"
+#include "parallel.h"
+#include "tensor_slots.h"
+
+namespace draftscope::engine {
+namespace {
+
+/// A run of whole rows of one tensor, about 16 MB: small enough to share among threads, large enough to
+/// stream.
+struct Part {
+  std::size_t tensor;
+  std::int64_t first_row;
+  std::int64_t rows;
+};
+
+std::vector<Part> split(const std::vector<NamedTensor>& tensors) {
+  constexpr std::int64_t part_elements = std::int64_t{1} << 23;
+  std::vector<Part> parts;
+  for (std::size_t index = 0; index < tensors.size(); ++index) {
+    const auto& view = tensors[index].view;
+    const auto step = std::max<std::int64_t>(1, part_elements / std::max<std::int64_t>(1, view.columns));
+    for (std::int64_t row = 0; row < view.rows; row += step)
+      parts.push_back({index, row, std::min(step, view.rows - row)});
+  }
+  return parts;
+}
+
+}  // namespace
+
+Result<void> check_finite(const Checkpoint& checkpoint) {
+  const auto tensors = named_tensors(checkpoint.shape, checkpoint.weights);
+  const auto parts = split(tensors);
+  std::mutex mutex;
+  std::size_t worst = parts.size();  // the lowest part that fails, whichever thread comes first
+  std::int64_t element = 0;
+  for_each_index(parts.size(), usable_processors(), [&](std::size_t index) {
+    const auto& part = parts[index];
+    auto view = tensors[part.tensor].view;
+    view.data += static_cast<std::size_t>(part.first_row * view.columns) * dtype_bytes(view.dtype);
+    view.rows = part.rows;
+    const auto found = first_non_finite(view);
+    if (!found) return;
+    const std::scoped_lock lock(mutex);
+    if (index >= worst) return;
+    worst = index;
+    element = part.first_row * view.columns + *found;
+  });
+  if (worst == parts.size()) return {};
+  const auto& [name, view] = tensors[parts[worst].tensor];
+  return fail("{}: tensor {}: row {} column {} is not finite, expected finite numbers",
+              checkpoint.synthetic ? checkpoint.shape.name : checkpoint.folder.string(), name,
+              element / view.columns, element % view.columns);
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The identity of a checkpoint: XXH3-128 (canonical, big-endian hex) over length-prefixed parts. It is the
+// same on every machine and, since matrices are sampled, costs milliseconds for any size; two checkpoints
+// that differ only in weights between the samples hash alike, which training never does.
+
+#include <draftscope/engine/checkpoint.h>
+#include <xxhash.h>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace draftscope::engine {
+
+class CheckpointHash {
+ public:
+  CheckpointHash();
+  void add_bytes(std::span<const std::byte> bytes);
+  void add_text(std::string_view text);
+  /// Size and type of a tensor, and up to 4096 bytes from its middle.
+  void add_sample(const TensorView& tensor);
+  [[nodiscard]] std::string hex() const;
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_;
+};
+
+}  // namespace draftscope::engine

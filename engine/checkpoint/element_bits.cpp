@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "element_bits.h"
+
+#include <algorithm>
+#include <span>
+
+namespace draftscope::engine {
+namespace {
+
+/// A NaN or an infinity has all exponent bits set and nothing else has. Whole blocks are tested first,
+/// without a branch inside, so that the compiler makes vector code that reads at memory speed.
+template <typename Bits>
+std::optional<std::int64_t> find(const TensorView& tensor, Bits exponent) {
+  const std::span<const Bits> elements(reinterpret_cast<const Bits*>(tensor.data),
+                                       static_cast<std::size_t>(tensor.rows * tensor.columns));
+  constexpr std::size_t block = 4096;
+  for (std::size_t begin = 0; begin < elements.size(); begin += block) {
+    const auto part = elements.subspan(begin, std::min(block, elements.size() - begin));
+    Bits found = 0;
+    for (const Bits bits : part) found |= static_cast<Bits>((bits & exponent) == exponent ? 1 : 0);
+    if (found == 0) continue;
+    const auto place =
+        std::find_if(part.begin(), part.end(), [=](Bits bits) { return (bits & exponent) == exponent; });
+    return static_cast<std::int64_t>(begin) + (place - part.begin());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> first_non_finite(const TensorView& tensor) {
+  switch (tensor.dtype) {
+    case DType::f32:
+      return find<std::uint32_t>(tensor, 0x7F80'0000U);
+    case DType::bf16:
+      return find<std::uint16_t>(tensor, 0x7F80U);
+    case DType::f16:
+      return find<std::uint16_t>(tensor, 0x7C00U);
+  }
+  return std::nullopt;
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace draftscope::engine {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace
+
+Result<Mapping> Mapping::open_file(const std::filesystem::path& path) {
+  // Non-blocking, so that a pipe of that name is refused below instead of waited for.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number() < 0) return fail("{}: cannot be opened: {}", path.string(), std::strerror(errno));
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0)
+    return fail("{}: cannot be examined: {}", path.string(), std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) return fail("{}: expected a regular file", path.string());
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) return fail("{}: the file is empty", path.string());
+  void* const data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
+  if (data == MAP_FAILED) return fail("{}: cannot be mapped: {}", path.string(), std::strerror(errno));
+  return Mapping(static_cast<std::byte*>(data), size);
+}
+
+Result<Mapping> Mapping::allocate(std::size_t bytes) {
+  // The kernel would promise more than there is and end the process later, half-way through the fill.
+  const auto machine_bytes =
+      static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  if (bytes > machine_bytes)
+    return fail("{:.1f} GB of weights, expected at most this machine's memory of {:.1f} GB",
+                static_cast<double>(bytes) / 1e9, static_cast<double>(machine_bytes) / 1e9);
+  void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED)
+    return fail("{:.1f} GB of memory for weights: {}", static_cast<double>(bytes) / 1e9,
+                std::strerror(errno));
+  // A hint: a kernel without huge pages refuses it and works all the same.
+  static_cast<void>(::madvise(data, bytes, MADV_HUGEPAGE));
+  return Mapping(static_cast<std::byte*>(data), bytes);
+}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+}  // namespace draftscope::engine

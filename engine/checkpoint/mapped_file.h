@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A file's bytes or fresh zeroed memory, mapped for as long as the object lives.
+
+#include <draftscope/result.h>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace draftscope::engine {
+
+class Mapping {
+ public:
+  /// A regular file, read-only. The pages are the file's own: nothing is copied.
+  [[nodiscard]] static Result<Mapping> open_file(const std::filesystem::path& path);
+  /// Zeroed writable memory, in huge pages where the system has them. Fails if the machine has not that much.
+  [[nodiscard]] static Result<Mapping> allocate(std::size_t bytes);
+
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
+  /// Only of allocated memory; a file's pages are not writable.
+  [[nodiscard]] std::span<std::byte> writable_bytes() { return {data_, size_}; }
+
+ private:
+  Mapping(std::byte* data, std::size_t size) : data_(data), size_(size) {}
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace draftscope::engine

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "published_models.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "config.h"
+#include "quote.h"
+
+namespace draftscope::engine {
+
+extern const std::string_view published_models_csv;  // made from models/models.csv by the build
+
+namespace {
+
+constexpr std::string_view file = "models.csv";
+
+struct FamilyRule {
+  std::string_view prefix;  ///< of the name in lower case; the first match counts
+  std::string_view architecture;
+  double theta;
+  std::int32_t max_positions;
+  double rms_epsilon;
+  RopeKind rope = RopeKind::standard;
+  double factor = 1.0;
+  std::int32_t sliding_window = 0;
+};
+
+constexpr std::string_view llama = "LlamaForCausalLM";
+constexpr std::string_view mistral = "MistralForCausalLM";
+constexpr std::string_view qwen2 = "Qwen2ForCausalLM";
+constexpr std::array<FamilyRule, 15> rules{{
+    {"llama-2-", llama, 1e4, 4096, 1e-5},
+    {"llama-3-", llama, 5e5, 8192, 1e-5},
+    {"llama-3.1-", llama, 5e5, 131072, 1e-5, RopeKind::llama3, 8.0},
+    {"llama-3.2-", llama, 5e5, 131072, 1e-5, RopeKind::llama3, 32.0},
+    {"codellama-", llama, 1e6, 16384, 1e-5},
+    {"yi-", llama, 5e6, 4096, 1e-5},
+    {"deepseek-coder-", llama, 1e5, 16384, 1e-6, RopeKind::linear, 4.0},
+    {"tinyllama-", llama, 1e4, 2048, 1e-5},
+    {"mistral-7b-v0.1", mistral, 1e4, 32768, 1e-5, RopeKind::standard, 1.0, 4096},
+    {"qwen2.5-0.5b", qwen2, 1e6, 32768, 1e-6},
+    {"qwen2.5-1.5b", qwen2, 1e6, 131072, 1e-6},
+    {"qwen2.5-7b", qwen2, 1e6, 131072, 1e-6},
+    {"qwen2.5-14b", qwen2, 1e6, 131072, 1e-5},
+    {"qwen2.5-32b", qwen2, 1e6, 131072, 1e-5},
+    {"qwen2.5-72b", qwen2, 1e6, 131072, 1e-5},
+}};
+
+// Llama 3.1 and 3.2 share these.
+constexpr std::int32_t llama3_original_positions = 8192;
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+/// Fields of one CSV line; double quotes hold commas.
+std::vector<std::string> split_line(std::string_view line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      fields.emplace_back();
+    else if (c != '\r')
+      fields.back() += c;
+  }
+  return fields;
+}
+
+using Row = std::map<std::string, std::string>;
+
+std::vector<Row> read_rows(std::string_view csv) {
+  std::vector<Row> rows;
+  std::vector<std::string> columns;
+  while (!csv.empty()) {
+    const auto end = std::min(csv.find('\n'), csv.size());
+    const auto fields = split_line(csv.substr(0, end));
+    csv.remove_prefix(std::min(end + 1, csv.size()));
+    if (columns.empty()) {
+      columns = fields;
+      continue;
+    }
+    Row& row = rows.emplace_back();
+    for (std::size_t i = 0; i < std::min(columns.size(), fields.size()); ++i) row[columns[i]] = fields[i];
+  }
+  return rows;
+}
+
+/// Levenshtein's, one row of the table at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> distance(b.size() + 1);
+  std::iota(distance.begin(), distance.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    auto diagonal = std::exchange(distance[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const auto substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = distance[j + 1];
+      distance[j + 1] = std::min({diagonal + 1, distance[j] + 1, substituted});
+    }
+  }
+  return distance.back();
+}
+
+std::string closest_names(std::string_view wanted, const std::vector<Row>& rows) {
+  constexpr std::size_t listed = 5;
+  constexpr std::size_t longest = 64;
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const auto& row : rows)
+    near.emplace_back(edit_distance(wanted.substr(0, longest), lower_case(row.at("name"))), row.at("name"));
+  std::sort(near.begin(), near.end());
+  std::string names;
+  for (std::size_t i = 0; i < std::min(listed, near.size()); ++i)
+    names += (i == 0 ? "" : ", ") + near[i].second;
+  return names;
+}
+
+Result<std::int32_t> read_integer(const Row& row, const char* column) {
+  const auto place = row.find(column);
+  const auto text = place == row.end() ? std::string_view() : std::string_view(place->second);
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return fail("{}: {}: column {} is {}, expected an integer", file, row.at("name"), column, quote(text));
+  return value;
+}
+
+Result<ModelShape> read_shape(const Row& row, const FamilyRule& rule) {
+  ModelShape shape;
+  shape.name = row.at("name");
+  shape.architecture = rule.architecture;
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_layers, read_integer(row, "n_layers"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.d_model, read_integer(row, "d_model"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_heads, read_integer(row, "n_heads"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_kv_heads, read_integer(row, "n_kv_heads"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.head_dim, read_integer(row, "head_dim"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.d_ff, read_integer(row, "d_ff"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.vocab, read_integer(row, "vocab"));
+  DRAFTSCOPE_TRY_ASSIGN(const auto tied, read_integer(row, "tied_embeddings"));
+  DRAFTSCOPE_TRY_ASSIGN(const auto biased, read_integer(row, "qkv_bias"));
+  shape.tied_embeddings = tied != 0;
+  shape.qkv_bias = biased != 0;
+  shape.max_positions = rule.max_positions;
+  shape.rms_epsilon = rule.rms_epsilon;
+  shape.sliding_window = rule.sliding_window;
+  shape.rope.kind = rule.rope;
+  shape.rope.theta = rule.theta;
+  shape.rope.factor = rule.factor;
+  if (rule.rope == RopeKind::llama3) shape.rope.original_max_positions = llama3_original_positions;
+  shape.bos_token = 0;
+  DRAFTSCOPE_TRY(check_shape(shape, fmt::format("{}: {}", file, shape.name)));
+  return shape;
+}
+
+}  // namespace
+
+Result<ModelShape> published_shape(std::string_view name) {
+  const auto rows = read_rows(published_models_csv);
+  const auto wanted = lower_case(name);
+  for (const auto& row : rows) {
+    if (lower_case(row.at("name")) != wanted) continue;
+    for (const auto& rule : rules)
+      if (wanted.starts_with(rule.prefix)) return read_shape(row, rule);
+    return fail("synthetic model {}: its architecture is not one of the engine's, expected {}, {} or {}",
+                quote(name), llama, mistral, qwen2);
+  }
+  return fail("synthetic model {} is unknown, expected one of {}; closest: {}", quote(name), file,
+              closest_names(wanted, rows));
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/checkpoint.h>
+
+#include "checkpoint_hash.h"
+#include "config.h"
+#include "mapped_file.h"
+#include "parallel.h"
+#include "published_models.h"
+#include "synthetic_fill.h"
+#include "tensor_slots.h"
+
+namespace draftscope::engine {
+namespace {
+
+/// Tensors begin at cache lines, which is also the widest vector a kernel loads.
+constexpr std::size_t tensor_alignment = 64;
+
+/// Everything the weights and the forward pass depend on, in place of a config.json.
+std::string canonical_text(const ModelShape& shape, SyntheticSeed seed) {
+  const auto& rope = shape.rope;
+  return fmt::format(
+      "synthetic 1 {} layers={} d_model={} heads={} kv_heads={} head_dim={} d_ff={} vocab={} positions={} "
+      "eps={} "
+      "tied={} qkv_bias={} output_bias={} mlp_bias={} window={} rope={}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{} "
+      "redundancy={} seed={}",
+      shape.architecture, shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim,
+      shape.d_ff, shape.vocab, shape.max_positions, shape.rms_epsilon, shape.tied_embeddings, shape.qkv_bias,
+      shape.output_bias, shape.mlp_bias, shape.sliding_window, static_cast<int>(rope.kind), rope.theta,
+      rope.factor, rope.low_frequency_factor, rope.high_frequency_factor, rope.original_max_positions,
+      rope.beta_fast, rope.beta_slow, rope.attention_factor, rope.mscale, rope.mscale_all_dim, rope.truncate,
+      seed.redundancy, seed.seed);
+}
+
+Result<void> check_redundancy(double redundancy) {
+  // Written so that a NaN fails.
+  if (!(redundancy >= 0.0 && redundancy < 1.0))
+    return fail("synthetic model: redundancy is {}, expected 0 ≤ redundancy < 1", redundancy);
+  return {};
+}
+
+/// What `--model` takes to make the same model again.
+std::string argument_for(const ModelShape& published, const SyntheticOptions& options) {
+  auto text = "synthetic:" + published.name;
+  if (options.redundancy != 0.0) text += fmt::format(",redundancy={}", options.redundancy);
+  if (options.seed != 1) text += fmt::format(",seed={}", options.seed);
+  if (options.n_layers != 0) text += fmt::format(",layers={}", options.n_layers);
+  if (options.vocab != 0) text += fmt::format(",vocab={}", options.vocab);
+  return text;
+}
+
+}  // namespace
+
+Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy, std::uint64_t seed) {
+  DRAFTSCOPE_TRY(check_redundancy(redundancy));
+  DRAFTSCOPE_TRY(check_shape(shape, "synthetic model"));
+  Checkpoint checkpoint;
+  checkpoint.shape = shape;
+  checkpoint.shape.eos_tokens.clear();
+  checkpoint.synthetic = true;
+  checkpoint.redundancy = redundancy;
+
+  const auto slots = tensor_slots(shape, checkpoint.weights);
+  std::vector<std::size_t> offsets;
+  std::size_t bytes = 0;
+  for (const auto& slot : slots) {
+    offsets.push_back(bytes);
+    const auto needed = static_cast<std::size_t>(slot.rows * slot.columns) * dtype_bytes(DType::bf16);
+    bytes += (needed + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(auto allocated, Mapping::allocate(bytes));
+  const auto memory = std::make_shared<Mapping>(std::move(allocated));
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    *slots[i].view = {memory->bytes().data() + offsets[i], DType::bf16, slots[i].rows, slots[i].columns};
+  fill_synthetic(slots, shape, {seed, redundancy}, usable_processors());
+  if (shape.tied_embeddings) checkpoint.weights.head = checkpoint.weights.embedding;
+
+  CheckpointHash hash;
+  hash.add_text(canonical_text(shape, {seed, redundancy}));
+  for (const auto& slot : slots) hash.add_sample(*slot.view);
+  checkpoint.hash = hash.hex();
+  checkpoint.storage = memory;
+  return checkpoint;
+}
+
+Result<Checkpoint> make_synthetic(const SyntheticOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(auto shape, published_shape(options.model));
+  shape.name = argument_for(shape, options);
+  if (options.n_layers != 0) shape.n_layers = options.n_layers;
+  if (options.vocab != 0) shape.vocab = options.vocab;
+  return make_synthetic(shape, options.redundancy, options.seed);
+}
+
+}  // namespace draftscope::engine

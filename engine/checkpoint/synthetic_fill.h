@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The weights of a synthetic model, as a function of (seed, tensor, element) alone: any thread, or a GPU, may
+// make any of them in any order and gets the same bits.
+//
+// The recipe, version 1. Integers are unsigned and wrap; float is IEEE binary32, rounded to nearest even.
+//   tensor number  t = 32 × (layer + 1) + kind         layer = -1 outside the layers; kind as TensorKind
+//   numbers it key            z = seed + 0x9E3779B97F4A7C15 × (t + 1) (64 bits)
+//                  z = (z ^ z >> 30) × 0xBF58476D1CE4E5B9;  z = (z ^ z >> 27) × 0x94D049BB133111EB;
+//                  key = z ^ z >> 31 (splitmix64)
+//   bits of element e (row-major index)                                                                 (32
+//   bits)
+//                  x = low32(e) ^ low32(key);  x = (x ^ x >> 16) × 0x7FEB352D;  x ^= x >> 15;
+//                  x = (x + high32(key) + high32(e) × 0x9E3779B9) × 0x846CA68B;  x ^= x >> 16
+//   matrix, bias   s = the sum of the four bytes of x;  value = bf16(float(s - 510) × scale)
+//                  s - 510 has mean 0 and variance 21845, and is near normal; bf16() rounds to nearest even
+//   norm           value = bf16(scale); in the final norm negative if bit 0 of x is set
+//
+// The scales (a double computed as written, then rounded to float); r = redundancy, σ = the standard
+// deviation:
+//   scale = σ / sqrt(21845)  for matrices and biases
+//   embedding            σ = 1               a residual stream that no sublayer dominates
+//   q, k                 σ = 2 / sqrt(d_model)  scores of standard deviation 4: attention picks a few rows,
+//   and so
+//                                            depends on the context at any length
+//   v, gate, up, head    σ = 1 / sqrt(d_model)
+//   o                    σ = (1 - r) / sqrt(q_width)
+//   down                 σ = (1 - r) / sqrt(d_ff)
+//   biases               σ = 1/8; of o and down (1 - r) / 8
+//   norms in the layers  scale = 1
+//   final norm           scale = 4, tied 4 / sqrt(d_model): logits of standard deviation about 4, near
+//                        sqrt(2 ln vocab), where a softmax of normal logits goes from flat to peaked, so
+//                        top-1 probabilities spread over (0, 1). The signs keep a tied head from echoing its
+//                        input: the embedding's share in the residual stream would always have the highest
+//                        logit.
+
+#include <draftscope/engine/model_shape.h>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tensor_slots.h"
+
+namespace draftscope::engine {
+
+struct SyntheticSeed {
+  std::uint64_t seed = 1;
+  double redundancy = 0.0;
+};
+
+/// Fills the slots' views, which must be bf16 and writable memory, from `threads` threads.
+void fill_synthetic(const std::vector<TensorSlot>& slots, const ModelShape& shape, SyntheticSeed seed,
+                    std::size_t threads);
+
+}  // namespace draftscope::engine

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The tensors a shape asks for, in one order that loading, filling, checking and hashing share.
+
+#include <draftscope/engine/checkpoint.h>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace draftscope::engine {
+
+/// The numbers are part of the synthetic weights' recipe (synthetic.h): new kinds go to the end.
+enum class TensorKind : std::uint8_t {
+  attention_norm = 0,
+  q = 1,
+  k = 2,
+  v = 3,
+  o = 4,
+  mlp_norm = 5,
+  gate = 6,
+  up = 7,
+  down = 8,
+  q_bias = 9,
+  k_bias = 10,
+  v_bias = 11,
+  o_bias = 12,
+  gate_bias = 13,
+  up_bias = 14,
+  down_bias = 15,
+  embedding = 16,
+  final_norm = 17,
+  head = 18,
+};
+
+struct TensorSlot {
+  std::string name;  ///< Hugging Face's: "model.layers.3.self_attn.q_proj.weight"
+  TensorKind kind = TensorKind::embedding;
+  std::int32_t layer = -1;     ///< -1 outside the layers
+  TensorView* view = nullptr;  ///< in the Weights the slots were made for
+  std::int64_t rows = 1;
+  std::int64_t columns = 0;
+  [[nodiscard]] bool is_vector() const;  ///< norms and biases: rank 1 in the file
+  [[nodiscard]] bool is_norm() const;
+};
+
+/// Every tensor of its own storage: embedding, then layer by layer, final norm, and the head unless tied.
+/// Sizes weights.layers; the slots' views point into `weights`, which must stay where it is.
+[[nodiscard]] std::vector<TensorSlot> tensor_slots(const ModelShape& shape, Weights& weights);
+
+/// The views of the same tensors in the same order, with their names.
+struct NamedTensor {
+  std::string name;
+  TensorView view;
+};
+[[nodiscard]] std::vector<NamedTensor> named_tensors(const ModelShape& shape, const Weights& weights);
+
+}  // namespace draftscope::engine
