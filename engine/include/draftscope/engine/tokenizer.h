@@ -60,6 +60,7 @@ class Tokenizer {
   class Implementation;
 
  private:
+  friend class StreamDecoder;
   explicit Tokenizer(std::shared_ptr<const Implementation> implementation);
   std::shared_ptr<const Implementation> implementation_;
 };
@@ -69,15 +70,18 @@ class Tokenizer {
 class StreamDecoder {
  public:
   explicit StreamDecoder(const Tokenizer& tokenizer, bool skip_special_tokens = true);
+  ~StreamDecoder();
+  StreamDecoder(StreamDecoder&&) noexcept;
+  StreamDecoder& operator=(StreamDecoder&&) noexcept;
+
   [[nodiscard]] std::string next(std::int32_t token);
   [[nodiscard]] std::string finish();
 
  private:
+  struct State;
   Tokenizer tokenizer_;
   bool skip_special_tokens_;
-  std::vector<std::int32_t> window_;  // tokens that may still change the text after emitted_
-  std::string emitted_;
-  bool started_ = false;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace draftscope::engine

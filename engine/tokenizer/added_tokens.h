@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Tokens that are found in the text before it is cut into pieces: special tokens and other whole strings.
+
+#include <draftscope/result.h>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/json_field.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/pattern.h"
+
+namespace draftscope::engine::tokenizer {
+
+struct AddedToken {
+  std::int32_t id;
+  std::string content;
+  bool special;
+  bool single_word;  ///< no match within a word
+  bool lstrip;       ///< takes the white space before it
+  bool rstrip;       ///< takes the white space after it
+  bool normalized;   ///< is looked for in the normalized text, else in the text as it came
+};
+
+[[nodiscard]] Result<std::vector<AddedToken>> parse_added_tokens(const JsonField& field);
+
+/// A stretch of text, or the added token that stands there.
+struct Segment {
+  static constexpr std::int32_t text = -1;
+  Range range;
+  std::int32_t token;  ///< Segment::text where there is none
+};
+
+/// Finds strings in a text: at each place the longest, leftmost first.
+class AddedTokenFinder {
+ public:
+  void add(std::string_view spelling, const AddedToken& token);
+  [[nodiscard]] std::vector<Segment> segments(std::string_view text, bool find_special) const;
+
+ private:
+  struct Node {
+    std::vector<std::pair<unsigned char, std::uint32_t>> children;
+    std::int32_t entry = -1;
+  };
+  struct Match {
+    std::int32_t entry;
+    std::size_t length;
+  };
+
+  [[nodiscard]] Match longest_match(std::string_view text) const;
+
+  std::vector<AddedToken> entries_;
+  std::vector<Node> nodes_ = std::vector<Node>(1);  // a trie of bytes, the root first
+};
+
+}  // namespace draftscope::engine::tokenizer

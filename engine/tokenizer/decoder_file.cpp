@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The "decoder" of a tokenizer.json.
+
+#include <utility>
+
+#include "tokenizer/pattern.h"
+#include "tokenizer/piece_decoder.h"
+#include "tokenizer/sequence.h"
+
+namespace draftscope::engine::tokenizer {
+namespace {
+
+Result<DecoderStep> parse_replace(const JsonField& field) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto pattern, Pattern::parse(field.member("pattern")));
+  if (pattern.literal_text().empty())
+    return fail("{}.pattern: a Regex in a decoder is not implemented, expected a String", field.path());
+  DRAFTSCOPE_TRY_ASSIGN(auto content, field.member("content").string());
+  return DecoderStep(ReplaceText{pattern.literal_text(), std::move(content)});
+}
+
+Result<DecoderStep> parse_strip(const JsonField& field, bool fused) {
+  DRAFTSCOPE_TRY_ASSIGN(auto character, field.member("content").character());
+  DRAFTSCOPE_TRY_ASSIGN(const auto start, field.member("start").non_negative());
+  DRAFTSCOPE_TRY_ASSIGN(const auto stop, field.member("stop").non_negative());
+  if (stop != 0) return fail("{}.stop: is {}, only 0 is implemented", field.path(), stop);
+  return DecoderStep(StripStart{std::move(character), start, fused});
+}
+
+Result<DecoderStep> parse_metaspace(const JsonField& field) {
+  DRAFTSCOPE_TRY_ASSIGN(auto replacement, field.member("replacement").character());
+  DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field.member("add_prefix_space").boolean_or(true));
+  const bool never = !add_prefix_space || field.member("prepend_scheme").value() == "never";
+  return DecoderStep(MetaspaceToSpace{std::move(replacement), !never});
+}
+
+}  // namespace
+
+Result<std::vector<DecoderStep>> parse_decoder(const JsonField& field) {
+  std::vector<DecoderStep> steps;
+  if (field.value().is_null()) return std::vector<DecoderStep>{JoinWithSpaces{}};
+  bool fused = false;  // from here on Hugging Face sees the whole text as one piece
+  const auto parse_step = [&](const std::string& type, const JsonField& step) -> Result<DecoderStep> {
+    if (type == "Strip") return parse_strip(step, fused);
+    if (fused) return fail("{}: decoder '{}' after Fuse or ByteLevel is not implemented", step.path(), type);
+    if (type == "Replace") return parse_replace(step);
+    if (type == "ByteFallback") return DecoderStep(ByteFallback{});
+    if (type == "Metaspace") return parse_metaspace(step);
+    if (type == "ByteLevel") return DecoderStep(JoinBytes{true});
+    return fail("{}: decoder '{}' is not implemented", step.path(), type);
+  };
+  DRAFTSCOPE_TRY(for_each_in_sequence(
+      field, "decoders", [&](const std::string& type, const JsonField& step_field) -> Result<void> {
+        if (type != "Fuse") {
+          DRAFTSCOPE_TRY_ASSIGN(auto step, parse_step(type, step_field));
+          steps.push_back(std::move(step));
+        }
+        fused = fused || type == "Fuse" || type == "ByteLevel";
+        return {};
+      }));
+  return steps;
+}
+
+}  // namespace draftscope::engine::tokenizer

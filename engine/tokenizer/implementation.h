@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <draftscope/engine/tokenizer.h>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/added_tokens.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/piece_decoder.h"
+#include "tokenizer/post_processor.h"
+#include "tokenizer/pre_tokenizer.h"
+
+namespace draftscope::engine {
+
+/// The stages of a tokenizer.json, in the order of encoding.
+class Tokenizer::Implementation {
+ public:
+  bool raw_bytes = false;  ///< Tokenizer::bytes: no stage below is used in encoding
+  tokenizer::AddedTokenFinder unnormalized_tokens;
+  tokenizer::Normalizer normalizer;
+  tokenizer::AddedTokenFinder normalized_tokens;
+  tokenizer::PreTokenizer pre_tokenizer;
+  tokenizer::BpeModel model;
+  tokenizer::PostProcessor post_processor;
+  std::vector<tokenizer::DecoderStep> decoder;
+
+  std::vector<std::string> pieces;  ///< by token
+  std::vector<bool> special;        ///< by token
+  tokenizer::TokenIds token_ids;    ///< the model's and the added ones
+};
+
+namespace tokenizer {
+
+/// Fills everything but the chat template. `label` names the file in errors.
+[[nodiscard]] Result<void> parse_tokenizer(std::string_view text, const std::string& label,
+                                           Tokenizer::Implementation& implementation);
+
+}  // namespace tokenizer
+}  // namespace draftscope::engine

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tokenizer/post_processor.h"
+
+#include <string>
+#include <utility>
+
+#include "tokenizer/sequence.h"
+
+namespace draftscope::engine::tokenizer {
+namespace {
+
+Result<std::vector<std::int32_t>> special_token_ids(const JsonField& special_tokens, const std::string& name,
+                                                    std::int32_t vocab_size) {
+  std::vector<std::int32_t> ids;
+  DRAFTSCOPE_TRY_ASSIGN(const auto elements, special_tokens.member(name).member("ids").elements());
+  for (const JsonField& element : elements) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto id, element.non_negative());
+    if (id >= vocab_size)
+      return fail("{}: is {}, expected below the vocabulary's {}", element.path(), id, vocab_size);
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+}  // namespace
+
+Result<PostProcessor> PostProcessor::parse(const JsonField& field, std::int32_t vocab_size) {
+  PostProcessor processor;
+  const auto parse_template = [&](const JsonField& step) -> Result<void> {
+    std::vector<std::int32_t> pieces;
+    DRAFTSCOPE_TRY_ASSIGN(const auto elements, step.member("single").elements());
+    for (const JsonField& element : elements) {
+      DRAFTSCOPE_TRY(element.expect_object());
+      if (element.has("Sequence")) {
+        DRAFTSCOPE_TRY_ASSIGN(const auto id, element.member("Sequence").member("id").string());
+        if (id != "A") return fail("{}.Sequence.id: is '{}', expected 'A'", element.path(), id);
+        pieces.push_back(sequence);
+        continue;
+      }
+      DRAFTSCOPE_TRY_ASSIGN(const auto name, element.member("SpecialToken").member("id").string());
+      DRAFTSCOPE_TRY_ASSIGN(const auto ids,
+                            special_token_ids(step.member("special_tokens"), name, vocab_size));
+      pieces.insert(pieces.end(), ids.begin(), ids.end());
+    }
+    processor.templates_.push_back(std::move(pieces));
+    return {};
+  };
+  DRAFTSCOPE_TRY(for_each_in_sequence(
+      field, "processors", [&](const std::string& type, const JsonField& step) -> Result<void> {
+        if (type == "TemplateProcessing") return parse_template(step);
+        if (type == "ByteLevel") return {};  // trims offsets, which tokens have none of here
+        return fail("{}: post-processor '{}' is not implemented", step.path(), type);
+      }));
+  return processor;
+}
+
+std::vector<std::int32_t> PostProcessor::apply(std::vector<std::int32_t> tokens) const {
+  for (const auto& pieces : templates_) {
+    std::vector<std::int32_t> wrapped;
+    wrapped.reserve(tokens.size() + pieces.size());
+    for (const std::int32_t piece : pieces) {
+      if (piece == sequence) {
+        wrapped.insert(wrapped.end(), tokens.begin(), tokens.end());
+      } else {
+        wrapped.push_back(piece);
+      }
+    }
+    tokens = std::move(wrapped);
+  }
+  return tokens;
+}
+
+}  // namespace draftscope::engine::tokenizer

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <draftscope/result.h>
+#include <cstdint>
+#include <vector>
+
+#include "tokenizer/json_field.h"
+
+namespace draftscope::engine::tokenizer {
+
+/// Puts special tokens around a sequence.
+class PostProcessor {
+ public:
+  [[nodiscard]] static Result<PostProcessor> parse(const JsonField& field, std::int32_t vocab_size);
+  [[nodiscard]] std::vector<std::int32_t> apply(std::vector<std::int32_t> tokens) const;
+
+ private:
+  static constexpr std::int32_t sequence = -1;  // stands for the tokens in a template
+  std::vector<std::vector<std::int32_t>> templates_;
+};
+
+}  // namespace draftscope::engine::tokenizer

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/tokenizer.h>
+
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "tokenizer/implementation.h"
+#include "tokenizer/utf8.h"
+
+namespace draftscope::engine {
+namespace {
+
+using tokenizer::Segment;
+
+constexpr std::int32_t byte_values = 256;
+
+std::string_view slice(std::string_view text, tokenizer::Range range) {
+  return text.substr(range.begin, range.end - range.begin);
+}
+
+// Text between two tokens that are found before normalization.
+Result<void> encode_text(const Tokenizer::Implementation& it, std::string_view text, bool starts_input,
+                         bool find_special, std::vector<std::int32_t>& tokens) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::string normalized, it.normalizer.apply(std::string(text)));
+  for (const Segment& segment : it.normalized_tokens.segments(normalized, find_special)) {
+    if (segment.token != Segment::text) {
+      tokens.push_back(segment.token);
+      continue;
+    }
+    DRAFTSCOPE_TRY_ASSIGN(const auto pieces,
+                          it.pre_tokenizer.apply(std::string(slice(normalized, segment.range)),
+                                                 starts_input && segment.range.begin == 0));
+    for (const tokenizer::Range range : pieces.ranges) it.model.encode(pieces.piece(range), tokens);
+  }
+  return {};
+}
+
+Result<std::vector<std::int32_t>> encode_bytes(std::string_view text, std::size_t vocab) {
+  std::vector<std::int32_t> tokens;
+  tokens.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte >= vocab)
+      return fail("text: byte {} at offset {} is outside the vocabulary of {}", byte, i, vocab);
+    tokens.push_back(byte);
+  }
+  return tokens;
+}
+
+}  // namespace
+
+Tokenizer::Tokenizer(std::shared_ptr<const Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+
+Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json,
+                                   std::string_view /*tokenizer_config_json*/) {
+  auto implementation = std::make_shared<Implementation>();
+  DRAFTSCOPE_TRY(tokenizer::parse_tokenizer(tokenizer_json, "tokenizer.json", *implementation));
+  return Tokenizer(std::move(implementation));
+}
+
+Result<Tokenizer> Tokenizer::load(const std::filesystem::path& folder) {
+  const auto path = folder / "tokenizer.json";
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail("{}: cannot be opened", path.string());
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  auto implementation = std::make_shared<Implementation>();
+  DRAFTSCOPE_TRY(tokenizer::parse_tokenizer(text, path.string(), *implementation));
+  return Tokenizer(std::move(implementation));
+}
+
+Tokenizer Tokenizer::bytes(std::int32_t vocab) {
+  auto implementation = std::make_shared<Implementation>();
+  implementation->raw_bytes = true;
+  implementation->decoder = {tokenizer::JoinBytes{false}};
+  for (std::int32_t token = 0; token < vocab; ++token) {
+    std::string piece =
+        token < byte_values ? std::string(1, static_cast<char>(token)) : fmt::format("⟨{}⟩", token);
+    implementation->token_ids.emplace(piece, token);
+    implementation->pieces.push_back(std::move(piece));
+  }
+  implementation->special.resize(implementation->pieces.size());
+  return Tokenizer(std::move(implementation));
+}
+
+Result<std::vector<std::int32_t>> Tokenizer::encode(std::string_view text,
+                                                    const EncodeOptions& options) const {
+  const Implementation& it = *implementation_;
+  // Positions within a piece are 32 bits wide.
+  constexpr std::size_t longest_text = std::numeric_limits<std::int32_t>::max() / 4;
+  if (text.size() > longest_text)
+    return fail("text: is {} bytes long, expected at most {}", text.size(), longest_text);
+  if (const auto offset = tokenizer::first_invalid_utf8(text))
+    return fail("text: is not valid UTF-8 at byte {} (0x{:02X})", *offset,
+                static_cast<unsigned char>(text[*offset]));
+  if (it.raw_bytes) return encode_bytes(text, it.pieces.size());
+  std::vector<std::int32_t> tokens;
+  for (const Segment& segment : it.unnormalized_tokens.segments(text, options.parse_special_tokens)) {
+    if (segment.token != Segment::text) {
+      tokens.push_back(segment.token);
+    } else {
+      DRAFTSCOPE_TRY(encode_text(it, slice(text, segment.range), segment.range.begin == 0,
+                                 options.parse_special_tokens, tokens));
+    }
+  }
+  if (options.add_special_tokens) tokens = it.post_processor.apply(std::move(tokens));
+  return tokens;
+}
+
+std::string Tokenizer::decode(std::span<const std::int32_t> tokens, bool skip_special_tokens) const {
+  StreamDecoder decoder(*this, skip_special_tokens);
+  std::string text;
+  for (const std::int32_t token : tokens) text += decoder.next(token);
+  text += decoder.finish();
+  return text;
+}
+
+std::int32_t Tokenizer::vocab_size() const {
+  return static_cast<std::int32_t>(implementation_->pieces.size());
+}
+
+std::optional<std::int32_t> Tokenizer::token_id(std::string_view piece) const {
+  const auto it = implementation_->token_ids.find(piece);
+  if (it == implementation_->token_ids.end()) return std::nullopt;
+  return it->second;
+}
+
+bool Tokenizer::is_special(std::int32_t token) const {
+  return token >= 0 && token < vocab_size() && implementation_->special[static_cast<std::size_t>(token)];
+}
+
+}  // namespace draftscope::engine
