@@ -2,8 +2,8 @@
 #pragma once
 
 // The embedded backend and the reference for others. Weights are read where the checkpoint maps them. bf16
-// and fp16 models: activations rounded to bf16 at the products' inputs, fp32 accumulation, residual stream in
-// fp32, K/V in bf16. fp32 models: fp32 throughout. Products up to max_invariant_rows() rows run on a
+// models: activations rounded to bf16 at the products' inputs, fp32 accumulation, residual stream in fp32, K/V
+// in bf16. fp16 models: fp32 activations, K/V in bf16. fp32 models: fp32 throughout. Products up to max_invariant_rows() rows run on a
 // weight-streaming kernel of our own chosen for the processor at run time; wider ones (prefill) on oneDNN.
 
 #include <draftscope/engine/backend.h>

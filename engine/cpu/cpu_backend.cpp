@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/cpu_backend.h>
+
+#include "forward_pass.h"
+#include "processor.h"
+#include "validate.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace draftscope::engine {
+namespace cpu {
+namespace {
+
+constexpr std::int32_t default_cache_rows = 4096;
+constexpr std::int32_t largest_batch = 512;  // wide enough that prefill is bound by arithmetic
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend(Model model, KvCache cache, Workspace workspace, const Kernels& kernels, std::int32_t threads,
+             bool wide_products, profiler::SpanRecorder* recorder)
+      : model_(std::move(model)),
+        cache_(std::move(cache)),
+        workspace_(std::move(workspace)),
+        kernels_(kernels),
+        rope_(model_.shape),
+        names_(recorder),
+        recorder_(recorder),
+        team_(threads) {
+    if (wide_products) wide_ = make_wide_products(model_.dtype, threads);
+  }
+
+  const ModelShape& shape() const override { return model_.shape; }
+  std::int32_t cache_rows() const override { return cache_.rows(); }
+  std::int32_t max_rows() const override { return std::min(largest_batch, cache_.rows()); }
+  std::int32_t max_invariant_rows() const override {
+    return std::min(cpu::max_invariant_rows, cache_.rows());
+  }
+
+  BackendDescription describe() const override {
+    return {"cpu",        processor_name(), std::string(kernels_.name),
+            team_.size(), cache_.bytes(),   workspace_.memory.bytes()};
+  }
+
+  Result<void> forward(const Batch& batch, Outputs& outputs) override {
+    DRAFTSCOPE_TRY(check_batch(batch, model_.shape, {cache_.rows(), max_rows()}));
+    const Wanted& wanted = batch.wanted;
+    const auto d_model = static_cast<std::size_t>(model_.shape.d_model);
+    const std::size_t head_rows =
+        wanted.head ? batch.rows.size() - static_cast<std::size_t>(wanted.head_from) : 0;
+    const auto top_k = static_cast<std::size_t>(wanted.head ? wanted.top_k : 0);
+    outputs.hidden.resize(wanted.hidden_after.size() * batch.rows.size() * d_model);
+    outputs.logits.resize(wanted.logits ? head_rows * static_cast<std::size_t>(model_.shape.vocab) : 0);
+    outputs.top.resize(head_rows * top_k);
+    top_.reset(team_.size(), static_cast<std::int32_t>(head_rows), static_cast<std::int32_t>(top_k));
+    if (batch.layers.begin < batch.layers.end) {
+      for (std::size_t i = 0; i < batch.rows.size(); ++i)
+        cache_.set_position(batch.first_row + static_cast<std::int32_t>(i), batch.rows[i].position);
+      lists_.build(batch, cache_, model_.shape.sliding_window);
+    }
+    Engine engine{model_, kernels_, rope_, cache_, workspace_, team_, wide_.get(), top_, recorder_, names_};
+    // Each thread has its own pass: the steps it remembers are its own.
+    auto body = [&](std::int32_t thread) { ForwardPass(engine, lists_, batch, outputs)(thread); };
+    team_.run(body);
+    return {};
+  }
+
+  Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
+    DRAFTSCOPE_TRY(check_moves(moves, cache_.rows()));
+    for (const CacheMove& move : moves) cache_.move(move);
+    return {};
+  }
+
+ private:
+  Model model_;
+  KvCache cache_;
+  Workspace workspace_;
+  const Kernels& kernels_;
+  Rope rope_;
+  SpanNames names_;
+  profiler::SpanRecorder* recorder_;
+  std::unique_ptr<WideProducts> wide_;
+  TopTokens top_;
+  KeyLists lists_;
+  ThreadTeam team_;  // last: its threads end before what they use
+};
+
+Result<const Kernels*> choose_kernels(std::string_view name) {
+  const std::vector<const Kernels*> available = available_kernels();
+  if (name.empty()) return available.back();
+  std::string names;
+  for (const Kernels* kernels : available) {
+    if (kernels->name == name) return kernels;
+    names += (names.empty() ? "" : ", ") + std::string(kernels->name);
+  }
+  return fail("cpu backend: kernels \"{}\" are not available, this processor has {}", name, names);
+}
+
+}  // namespace
+}  // namespace cpu
+
+Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, const CpuOptions& options,
+                                                  profiler::SpanRecorder* recorder) {
+  constexpr std::int32_t most_threads = 1024;
+  if (options.threads < 0 || options.threads > most_threads)
+    return fail("cpu backend: threads is {}, expected 0 to {}", options.threads, most_threads);
+  if (options.cache_rows < 0)
+    return fail("cpu backend: cache_rows is {}, expected 0 or more", options.cache_rows);
+  DRAFTSCOPE_TRY_ASSIGN(const cpu::Kernels* kernels, cpu::choose_kernels(options.kernels));
+  DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(checkpoint));
+  const ModelShape& shape = model.shape;
+  const std::int32_t threads = options.threads > 0 ? options.threads : cpu::usable_cores();
+  const std::int32_t cache_rows =
+      options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, cpu::default_cache_rows);
+  DRAFTSCOPE_TRY_ASSIGN(cpu::KvCache cache, cpu::KvCache::allocate(shape, model.cache_dtype(), cache_rows));
+  DRAFTSCOPE_TRY_ASSIGN(
+      cpu::Workspace workspace,
+      cpu::Workspace::allocate(shape, kernels->products[static_cast<std::size_t>(model.dtype)],
+                               std::min(cpu::largest_batch, cache_rows), cache_rows, threads));
+  return std::make_unique<cpu::CpuBackend>(std::move(model), std::move(cache), std::move(workspace), *kernels,
+                                           threads, options.wide_products, recorder);
+}
+
+}  // namespace draftscope::engine

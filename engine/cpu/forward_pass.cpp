@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "forward_pass.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace draftscope::engine::cpu {
+namespace {
+
+// Shares of outputs are multiples of this: one cache line of fp32 results, and the height of an AMX tile.
+constexpr std::int64_t output_granule = 16;
+// Outputs of gate and up that are computed before they are gated, while they are in the first cache.
+constexpr std::int64_t gated_block = 128;
+
+std::size_t index(std::int32_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+SpanNames::SpanNames(profiler::SpanRecorder* recorder) {
+  if (recorder == nullptr) return;
+  layer = recorder->name_id("layer");
+  attention_norm = recorder->name_id("attention norm");
+  qkv = recorder->name_id("qkv");
+  rope = recorder->name_id("rope");
+  attention = recorder->name_id("attention");
+  output_projection = recorder->name_id("output projection");
+  mlp_norm = recorder->name_id("mlp norm");
+  gate_up = recorder->name_id("gate up");
+  down = recorder->name_id("down");
+  head = recorder->name_id("head");
+}
+
+ForwardPass::ForwardPass(Engine& engine, const KeyLists& lists, const Batch& batch, Outputs& outputs)
+    : engine_(engine),
+      shape_(engine.model.shape),
+      workspace_(engine.workspace),
+      lists_(lists),
+      batch_(batch),
+      outputs_(outputs),
+      products_(engine.kernels.products[static_cast<std::size_t>(engine.model.dtype)]),
+      rows_(static_cast<std::int32_t>(batch.rows.size())),
+      threads_(engine.team.size()),
+      wide_(engine.wide != nullptr && rows_ > max_invariant_rows) {}
+
+void ForwardPass::operator()(std::int32_t thread) {
+  load_inputs(thread);
+  engine_.team.barrier();
+  for (std::int32_t layer = batch_.layers.begin; layer < batch_.layers.end; ++layer) {
+    // Readers of the residual stream need no barrier here: whoever writes it next meets this thread first.
+    copy_hidden(thread, layer);
+    const profiler::ScopedSpan layer_span(thread == 0 ? engine_.recorder : nullptr, profiler::Level::layers,
+                                          engine_.names.layer, layer);
+    if (batch_.mask == nullptr || batch_.mask->runs_attention(layer)) attention_sublayer(thread, layer);
+    if (batch_.mask == nullptr || batch_.mask->runs_mlp(layer)) mlp_sublayer(thread, layer);
+  }
+  copy_hidden(thread, batch_.layers.end);
+  if (batch_.wanted.head) head(thread);
+}
+
+ForwardPass::Share ForwardPass::share_of(std::int64_t n, std::int64_t granule, std::int32_t thread) const {
+  const std::int64_t units = (n + granule - 1) / granule;
+  return {std::min(n, units * thread / threads_ * granule),
+          std::min(n, units * (thread + 1) / threads_ * granule)};
+}
+
+profiler::ScopedSpan ForwardPass::span(std::int32_t thread, std::int64_t name, std::int32_t layer) const {
+  return {thread == 0 ? engine_.recorder : nullptr, profiler::Level::ops, name, layer};
+}
+
+void ForwardPass::load_inputs(std::int32_t thread) {
+  const std::int64_t d_model = shape_.d_model;
+  const std::int64_t half_head = shape_.head_dim / 2;
+  for (std::int32_t row = thread; row < rows_; row += threads_) {
+    const Row& input = batch_.rows[index(row)];
+    float* out = workspace_.residual + row * d_model;
+    if (input.token >= 0)
+      copy_row(engine_.model.embedding, input.token, out);
+    else
+      std::memcpy(out, batch_.hidden.data() + input.hidden * d_model, index(shape_.d_model) * sizeof(float));
+    engine_.rope.angles(input.position, workspace_.cosine + row * half_head,
+                        workspace_.sine + row * half_head);
+  }
+}
+
+void ForwardPass::copy_hidden(std::int32_t thread, std::int32_t boundary) {
+  const auto wanted = batch_.wanted.hidden_after;
+  const auto found = std::lower_bound(wanted.begin(), wanted.end(), boundary);
+  if (found == wanted.end() || *found != boundary) return;
+  const std::int64_t d_model = shape_.d_model;
+  float* out = outputs_.hidden.data() + (found - wanted.begin()) * rows_ * d_model;
+  for (std::int32_t row = thread; row < rows_; row += threads_)
+    std::memcpy(out + row * d_model, workspace_.residual + row * d_model,
+                index(shape_.d_model) * sizeof(float));
+}
+
+/// Normalises (if `norm` is given), rounds and packs `rows` rows; returns the set to multiply with.
+const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, const float* norm,
+                                      std::int32_t rows, std::int64_t depth) {
+  ThreadWorkspace& own = workspace_.threads[index(thread)];
+  const bool alone = rows <= private_rows && rows * depth <= private_values;
+  std::byte* set = alone ? own.set : workspace_.set;
+  for (std::int32_t row = alone ? 0 : thread; row < rows; row += alone ? 1 : threads_) {
+    const float* values = source + row * depth;
+    if (norm != nullptr) {
+      engine_.kernels.rms_norm(values, norm, depth, static_cast<float>(shape_.rms_epsilon), own.row);
+      values = own.row;
+    }
+    if (!wide_)
+      products_.pack(values, row, depth, set);
+    else if (engine_.model.dtype == DType::bf16)
+      engine_.kernels.to_bf16(values, depth, reinterpret_cast<std::uint16_t*>(set) + row * depth);
+    else
+      std::memcpy(reinterpret_cast<float*>(set) + row * depth, values,
+                  static_cast<std::size_t>(depth) * sizeof(float));
+  }
+  if (!alone) engine_.team.barrier();
+  return set;
+}
+
+void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::byte* set, Share share,
+                          bool accumulate, float* out, std::int64_t out_stride) {
+  if (share.begin >= share.end) return;
+  if (!wide_) {
+    products_.product({matrix.data, set, matrix.bias, matrix.depth, rows_, accumulate, out, out_stride},
+                      share.begin, share.end);
+    return;
+  }
+  // oneDNN writes plain sums; what is to be added is added here, from a buffer of d_model columns.
+  float* sums = accumulate ? workspace_.product : out;
+  const std::int64_t row_bytes = matrix.depth * static_cast<std::int64_t>(dtype_bytes(engine_.model.dtype));
+  engine_.wide->run(thread, {matrix.data + share.begin * row_bytes, set, rows_, share.end - share.begin,
+                             matrix.depth, sums + share.begin, out_stride});
+  if (!accumulate && matrix.bias == nullptr) return;
+  for (std::int32_t row = 0; row < rows_; ++row)
+    for (std::int64_t o = share.begin; o < share.end; ++o) {
+      const float dot = sums[row * out_stride + o] + (matrix.bias != nullptr ? matrix.bias[o] : 0.0F);
+      float& result = out[row * out_stride + o];
+      result = accumulate ? result + dot : dot;
+    }
+}
+
+void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
+  const Layer& weights = engine_.model.layers[index(layer)];
+  const std::byte* set = nullptr;
+  {
+    const auto timed = span(thread, engine_.names.attention_norm, layer);
+    set = prepare(thread, workspace_.residual, weights.attention_norm, rows_, shape_.d_model);
+  }
+  {
+    const auto timed = span(thread, engine_.names.qkv, layer);
+    project_qkv(thread, layer, set);
+    engine_.team.barrier();
+  }
+  {
+    const auto timed = span(thread, engine_.names.rope, layer);
+    rotate_and_store(thread, layer);
+  }
+  {
+    const auto timed = span(thread, engine_.names.attention, layer);
+    attend(thread, layer);
+    engine_.team.barrier();
+  }
+  const auto timed = span(thread, engine_.names.output_projection, layer);
+  set = prepare(thread, workspace_.attended, nullptr, rows_, shape_.q_width());
+  product(thread, weights.o, set, share_of(shape_.d_model, output_granule, thread), true, workspace_.residual,
+          shape_.d_model);
+  engine_.team.barrier();
+}
+
+/// q, k and v are one list of outputs, cut into shares regardless of where a matrix ends.
+void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std::byte* set) {
+  const Layer& weights = engine_.model.layers[index(layer)];
+  const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
+  const Share share = share_of(width, output_granule, thread);
+  std::int64_t first = 0;
+  for (const Matrix* matrix : {&weights.q, &weights.k, &weights.v}) {
+    const Share part{std::max(share.begin - first, std::int64_t{0}),
+                     std::min(share.end - first, matrix->outputs)};
+    product(thread, *matrix, set, part, false, workspace_.qkv + first, width);
+    first += matrix->outputs;
+  }
+}
+
+/// Keys are rotated and stored with values, head by head; queries are rotated where they are used.
+void ForwardPass::rotate_and_store(std::int32_t thread, std::int32_t layer) {
+  const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
+  const std::int64_t half_head = shape_.head_dim / 2;
+  const Share heads = share_of(shape_.n_kv_heads, 1, thread);
+  for (auto head = static_cast<std::int32_t>(heads.begin); head < heads.end; ++head)
+    for (std::int32_t row = 0; row < rows_; ++row) {
+      float* key = workspace_.qkv + row * width + shape_.q_width() + std::int64_t{head} * shape_.head_dim;
+      rotate(key, shape_.head_dim, workspace_.cosine + row * half_head, workspace_.sine + row * half_head);
+      const std::int64_t offset = (batch_.first_row + row) * engine_.cache.row_bytes();
+      engine_.cache.store(engine_.cache.keys(layer, head) + offset, key);
+      engine_.cache.store(engine_.cache.values(layer, head) + offset, key + shape_.kv_width());
+    }
+}
+
+void ForwardPass::attend(std::int32_t thread, std::int32_t layer) {
+  // A thread that attends with the heads it has just stored needs no barrier in between. With many rows, or
+  // heads that do not divide evenly, tasks are dealt out one by one instead: later rows have more keys.
+  constexpr std::int32_t few_rows = 16;
+  const std::int32_t kv_heads = shape_.n_kv_heads;
+  if (rows_ <= few_rows && kv_heads % threads_ == 0) {
+    const Share heads = share_of(kv_heads, 1, thread);
+    for (auto head = static_cast<std::int32_t>(heads.begin); head < heads.end; ++head)
+      for (std::int32_t row = 0; row < rows_; ++row) attend_one(thread, layer, head, row);
+    return;
+  }
+  engine_.team.barrier();
+  for (std::int32_t task = thread; task < kv_heads * rows_; task += threads_)
+    attend_one(thread, layer, task / rows_, task % rows_);
+}
+
+void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32_t kv_head,
+                             std::int32_t row) {
+  const ThreadWorkspace& own = workspace_.threads[index(thread)];
+  const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
+  const std::int64_t half_head = shape_.head_dim / 2;
+  const std::int32_t head_dim = shape_.head_dim;
+  const std::int32_t stride = engine_.cache.head_stride();
+  const std::int32_t group = shape_.n_heads / shape_.n_kv_heads;
+  const std::int64_t first_column = std::int64_t{kv_head} * group * head_dim;
+  const float scale = 1.0F / std::sqrt(static_cast<float>(head_dim));
+
+  const float* source = workspace_.qkv + row * width + first_column;
+  for (std::int32_t head = 0; head < group; ++head) {
+    float* query = own.queries + head * stride;
+    std::copy_n(source + head * head_dim, head_dim, query);
+    rotate(query, head_dim, workspace_.cosine + row * half_head, workspace_.sine + row * half_head);
+    for (std::int32_t d = 0; d < head_dim; ++d) query[d] *= scale;
+  }
+  AttentionTask task;
+  task.queries = own.queries;
+  task.heads = group;
+  task.head_stride = stride;
+  task.keys = engine_.cache.keys(layer, kv_head);
+  task.values = engine_.cache.values(layer, kv_head);
+  task.row_bytes = engine_.cache.row_bytes();
+  task.list = lists_.of(index(row));
+  task.scores = own.scores;
+  task.score_stride = workspace_.score_stride;
+  task.out = own.attended;
+  engine_.kernels.attention[engine_.model.cache_dtype() == DType::f32 ? 0 : 1](task);
+
+  float* out = workspace_.attended + std::int64_t{row} * shape_.q_width() + first_column;
+  for (std::int32_t head = 0; head < group; ++head)
+    std::copy_n(own.attended + head * stride, head_dim, out + head * head_dim);
+}
+
+void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
+  const Layer& weights = engine_.model.layers[index(layer)];
+  const std::int64_t d_ff = shape_.d_ff;
+  const std::byte* set = nullptr;
+  {
+    const auto timed = span(thread, engine_.names.mlp_norm, layer);
+    set = prepare(thread, workspace_.residual, weights.mlp_norm, rows_, shape_.d_model);
+  }
+  {
+    const auto timed = span(thread, engine_.names.gate_up, layer);
+    const Share share = share_of(d_ff, output_granule, thread);
+    const std::int64_t step = wide_ ? d_ff : gated_block;
+    for (std::int64_t begin = share.begin; begin < share.end; begin += step) {
+      const Share block{begin, std::min(begin + step, share.end)};
+      product(thread, weights.gate, set, block, false, workspace_.gate, d_ff);
+      product(thread, weights.up, set, block, false, workspace_.up, d_ff);
+      for (std::int32_t row = 0; row < rows_; ++row)
+        engine_.kernels.swiglu(workspace_.gate + row * d_ff + block.begin,
+                               workspace_.up + row * d_ff + block.begin, block.end - block.begin);
+    }
+    engine_.team.barrier();
+  }
+  const auto timed = span(thread, engine_.names.down, layer);
+  set = prepare(thread, workspace_.gate, nullptr, rows_, d_ff);
+  product(thread, weights.down, set, share_of(shape_.d_model, output_granule, thread), true,
+          workspace_.residual, shape_.d_model);
+  engine_.team.barrier();
+}
+
+/// Final norm, logits block by block, and per block what top-k and the softmax's denominator need, so that
+/// logits nobody wants never leave the cache.
+void ForwardPass::head(std::int32_t thread) {
+  const auto timed = span(thread, engine_.names.head, -1);
+  const Wanted& wanted = batch_.wanted;
+  const std::int32_t head_rows = rows_ - wanted.head_from;
+  const std::int64_t vocab = shape_.vocab;
+  const Matrix& matrix = engine_.model.head;
+  const ThreadWorkspace& own = workspace_.threads[index(thread)];
+  wide_ = false;  // one order of summation for logits at any width
+  const std::byte* set =
+      prepare(thread, workspace_.residual + std::int64_t{wanted.head_from} * shape_.d_model,
+              engine_.model.final_norm, head_rows, shape_.d_model);
+  const std::int64_t n_blocks = (vocab + head_block - 1) / head_block;
+  const Share share = share_of(n_blocks, 1, thread);
+  for (std::int64_t block = share.begin; block < share.end; ++block) {
+    const std::int64_t begin = block * head_block;
+    const std::int64_t end = std::min(begin + head_block, vocab);
+    float* logits = wanted.logits ? outputs_.logits.data() : own.logits - begin;
+    const std::int64_t stride = wanted.logits ? vocab : head_block;
+    products_.product({matrix.data, set, nullptr, matrix.depth, head_rows, false, logits, stride}, begin,
+                      end);
+    if (wanted.top_k == 0) continue;
+    for (std::int32_t row = 0; row < head_rows; ++row) {
+      const float* values = logits + row * stride + begin;
+      const BlockSoftmax statistics = engine_.kernels.block_softmax(values, end - begin);
+      workspace_.blocks[row * n_blocks + block] = statistics;
+      engine_.top.offer(thread, row, {values, static_cast<std::size_t>(end - begin)},
+                        static_cast<std::int32_t>(begin), statistics.maximum);
+    }
+  }
+  if (wanted.top_k == 0) return;
+  engine_.team.barrier();
+  for (std::int32_t row = thread; row < head_rows; row += threads_) {
+    const auto k = index(wanted.top_k);
+    const std::span<TopToken> top{outputs_.top.data() + index(row) * k, k};
+    engine_.top.merge(row, top);
+    const std::span<const BlockSoftmax> blocks{workspace_.blocks + row * n_blocks,
+                                               static_cast<std::size_t>(n_blocks)};
+    float maximum = blocks.front().maximum;
+    for (const BlockSoftmax& block : blocks) maximum = std::max(maximum, block.maximum);
+    float sum = 0.0F;
+    for (const BlockSoftmax& block : blocks) sum += block.sum * std::exp(block.maximum - maximum);
+    for (TopToken& token : top) token.probability = std::exp(token.logit - maximum) / sum;
+  }
+}
+
+}  // namespace draftscope::engine::cpu

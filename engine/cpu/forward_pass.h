@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// One forward pass over a checked batch. Every thread of the team runs the same sequence of steps on its
+// share of outputs, heads or rows and meets the others at barriers; what a share is never shows in the
+// results.
+
+#include "kernels.h"
+#include "kv_cache.h"
+#include "model.h"
+#include "rope.h"
+#include "thread_team.h"
+#include "top_tokens.h"
+#include "wide_products.h"
+#include "workspace.h"
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <cstdint>
+#include <vector>
+
+namespace draftscope::engine::cpu {
+
+/// Ids of span names, taken once.
+struct SpanNames {
+  explicit SpanNames(profiler::SpanRecorder* recorder);
+  std::int64_t layer = 0, attention_norm = 0, qkv = 0, rope = 0, attention = 0, output_projection = 0,
+               mlp_norm = 0, gate_up = 0, down = 0, head = 0;
+};
+
+/// What outlives a pass; owned by the backend.
+struct Engine {
+  const Model& model;
+  const Kernels& kernels;
+  const Rope& rope;
+  KvCache& cache;
+  Workspace& workspace;
+  ThreadTeam& team;
+  WideProducts* wide;  ///< null: our own kernels at any width
+  TopTokens& top;
+  profiler::SpanRecorder* recorder;
+  const SpanNames& names;
+};
+
+/// The keys of every row of a batch, in order.
+class KeyLists {
+ public:
+  void build(const Batch& batch, const KvCache& cache, std::int32_t sliding_window);
+  [[nodiscard]] KeyList of(std::size_t row) const {
+    const Span& span = spans_[row];
+    return {span.begin, span.end, extra_.data() + span.extra_begin,
+            static_cast<std::int32_t>(span.extra_end - span.extra_begin)};
+  }
+
+ private:
+  struct Span {
+    std::int32_t begin, end;
+    std::size_t extra_begin, extra_end;
+  };
+  std::vector<Span> spans_;
+  std::vector<std::int32_t> extra_;
+};
+
+class ForwardPass {
+ public:
+  ForwardPass(Engine& engine, const KeyLists& lists, const Batch& batch, Outputs& outputs);
+  /// Called by every thread of the team.
+  void operator()(std::int32_t thread);
+
+ private:
+  struct Share {
+    std::int64_t begin, end;
+  };
+
+  [[nodiscard]] Share share_of(std::int64_t n, std::int64_t granule, std::int32_t thread) const;
+  [[nodiscard]] profiler::ScopedSpan span(std::int32_t thread, std::int64_t name, std::int32_t layer) const;
+  void load_inputs(std::int32_t thread);
+  void copy_hidden(std::int32_t thread, std::int32_t boundary);
+  const std::byte* prepare(std::int32_t thread, const float* source, const float* norm, std::int32_t rows,
+                           std::int64_t depth);
+  void product(std::int32_t thread, const Matrix& matrix, const std::byte* set, Share share, bool accumulate,
+               float* out, std::int64_t out_stride);
+  void attention_sublayer(std::int32_t thread, std::int32_t layer);
+  void project_qkv(std::int32_t thread, std::int32_t layer, const std::byte* set);
+  void rotate_and_store(std::int32_t thread, std::int32_t layer);
+  void attend(std::int32_t thread, std::int32_t layer);
+  void attend_one(std::int32_t thread, std::int32_t layer, std::int32_t kv_head, std::int32_t row);
+  void mlp_sublayer(std::int32_t thread, std::int32_t layer);
+  void head(std::int32_t thread);
+
+  Engine& engine_;
+  const ModelShape& shape_;
+  Workspace& workspace_;
+  const KeyLists& lists_;
+  const Batch& batch_;
+  Outputs& outputs_;
+  const ProductKernels& products_;
+  std::int32_t rows_;
+  std::int32_t threads_;
+  bool wide_;
+};
+
+}  // namespace draftscope::engine::cpu

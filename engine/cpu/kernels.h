@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The operations whose inner loops depend on the instruction set, as one table of function pointers a set.
+//
+// Order of summation, in every set: a product's element is a function of its weight row and its activation
+// row alone; an attention output is a function of the query and of the list of keys in order. Neither the
+// number of rows in a call nor how a range of outputs is cut may change a bit. Two sets may differ in
+// rounding.
+
+#include <draftscope/engine/checkpoint.h>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::engine::cpu {
+
+/// Products of up to this many rows run on these kernels, whatever else is there.
+inline constexpr std::int32_t max_invariant_rows = 64;
+
+/// out[row][o] (+)= Σ_k weights[o][k] · activations[row][k] + bias[o], fp32 sums.
+struct ProductTask {
+  const std::byte* weights = nullptr;      ///< [outputs][depth] row-major, any alignment
+  const std::byte* activations = nullptr;  ///< a set filled by ProductKernels::pack
+  const float* bias = nullptr;             ///< [outputs], or null
+  std::int64_t depth = 0;
+  std::int32_t rows = 0;
+  bool accumulate = false;  ///< add to what `out` holds
+  float* out = nullptr;     ///< element (row, o) at row * out_stride + o
+  std::int64_t out_stride = 0;
+};
+
+/// Products with weights of one type. Activations are rounded and laid out once a product into a "set",
+/// 64-byte aligned; row i's place in a set does not depend on how many rows there are.
+struct ProductKernels {
+  std::size_t (*set_bytes)(std::int32_t rows, std::int64_t depth) = nullptr;
+  void (*pack)(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) = nullptr;
+  /// Outputs [begin, end).
+  void (*product)(const ProductTask& task, std::int64_t begin, std::int64_t end) = nullptr;
+};
+
+/// The cache rows a query attends to, in order: [begin, end), then `extra`. Never empty.
+struct KeyList {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+  const std::int32_t* extra = nullptr;
+  std::int32_t n_extra = 0;
+  [[nodiscard]] std::int32_t size() const { return end - begin + n_extra; }
+  [[nodiscard]] std::int32_t row(std::int32_t place) const {
+    return place < end - begin ? begin + place : extra[place - (end - begin)];
+  }
+};
+
+/// Softmax(queries · keysᵀ) · values for one query row and the heads that share one K/V head.
+struct AttentionTask {
+  const float* queries = nullptr;  ///< [heads][head_stride], rotated and scaled, zeros beyond head_dim
+  std::int32_t heads = 0;
+  std::int32_t head_stride = 0;       ///< a multiple of 16
+  const std::byte* keys = nullptr;    ///< cache row r of this K/V head at r * row_bytes, head_stride elements
+  const std::byte* values = nullptr;  ///< the same
+  std::int64_t row_bytes = 0;
+  KeyList list;
+  float* scores = nullptr;        ///< workspace [heads][score_stride]
+  std::int64_t score_stride = 0;  ///< a multiple of 16, at least list.size()
+  float* out = nullptr;           ///< [heads][head_stride]
+};
+
+/// max and Σ exp(logit - max) of a block of logits.
+struct BlockSoftmax {
+  float maximum = 0.0F;
+  float sum = 0.0F;
+};
+
+struct Kernels {
+  std::string_view name;
+  std::array<ProductKernels, 3> products;                        ///< by DType of the weights
+  std::array<void (*)(const AttentionTask&), 2> attention = {};  ///< K/V in f32, in bf16 (DType order)
+  /// out = row / rms(row) · weight.
+  void (*rms_norm)(const float* row, const float* weight, std::int64_t n, float epsilon,
+                   float* out) = nullptr;
+  /// gate = silu(gate) · up, for any cut of [0, n) the same bits.
+  void (*swiglu)(float* gate, const float* up, std::int64_t n) = nullptr;
+  void (*to_bf16)(const float* row, std::int64_t n, std::uint16_t* out) = nullptr;
+  BlockSoftmax (*block_softmax)(const float* logits, std::int64_t n) = nullptr;
+};
+
+[[nodiscard]] const Kernels& portable_kernels();
+[[nodiscard]] const Kernels& avx2_kernels();
+[[nodiscard]] const Kernels& avx512_kernels();
+[[nodiscard]] const Kernels& avx512_bf16_kernels();
+[[nodiscard]] const Kernels& amx_bf16_kernels();
+
+/// The sets this processor and operating system can run, slowest first.
+[[nodiscard]] std::vector<const Kernels*> available_kernels();
+
+}  // namespace draftscope::engine::cpu

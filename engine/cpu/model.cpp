@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model.h"
+
+#include "bf16.h"
+
+#include <string>
+#include <string_view>
+
+namespace draftscope::engine::cpu {
+namespace {
+
+Result<void> check_shape(const ModelShape& shape) {
+  struct Field {
+    std::string_view name;
+    std::int32_t value;
+  };
+  for (const Field& field :
+       {Field{"n_layers", shape.n_layers}, Field{"d_model", shape.d_model}, Field{"n_heads", shape.n_heads},
+        Field{"n_kv_heads", shape.n_kv_heads}, Field{"head_dim", shape.head_dim}, Field{"d_ff", shape.d_ff},
+        Field{"vocab", shape.vocab}, Field{"max_positions", shape.max_positions}})
+    if (field.value < 1)
+      return fail("model {}: {} is {}, expected at least 1", shape.name, field.name, field.value);
+  if (shape.n_heads % shape.n_kv_heads != 0)
+    return fail("model {}: n_heads is {}, expected a multiple of n_kv_heads {}", shape.name, shape.n_heads,
+                shape.n_kv_heads);
+  if (shape.head_dim % 2 != 0)
+    return fail("model {}: head_dim is {}, expected an even number", shape.name, shape.head_dim);
+  return {};
+}
+
+/// Checks tensors one by one and appends fp32 copies of vectors.
+class Preparation {
+ public:
+  Preparation(Model& model, std::size_t vector_values) : model_(model), capacity_(vector_values) {}
+
+  Result<void> matrix(const std::string& name, const TensorView& tensor, std::int64_t outputs,
+                      std::int64_t depth, Matrix& out) const {
+    DRAFTSCOPE_TRY(expect(name, tensor, outputs, depth));
+    if (tensor.dtype != model_.dtype)
+      return fail("model {}: {} is {}, expected {} as the embedding", model_.shape.name, name,
+                  dtype_name(tensor.dtype), dtype_name(model_.dtype));
+    out.data = tensor.data;
+    out.outputs = outputs;
+    out.depth = depth;
+    return {};
+  }
+
+  Result<void> vector(const std::string& name, const TensorView& tensor, std::int64_t values,
+                      const float*& out) {
+    DRAFTSCOPE_TRY(expect(name, tensor, 1, values));
+    const auto count = static_cast<std::size_t>(values);
+    if (used_ + count > capacity_)
+      return fail("model {}: {} is present, expected no such bias", model_.shape.name, name);
+    float* copy = model_.vectors.as<float>() + used_;
+    copy_row(tensor, 0, copy);
+    used_ += count;
+    out = copy;
+    return {};
+  }
+
+  Result<void> bias(const std::string& name, const TensorView& tensor, Matrix& matrix) {
+    return tensor.present() ? vector(name, tensor, matrix.outputs, matrix.bias) : Result<void>{};
+  }
+
+  Result<void> layer(const std::string& prefix, const LayerWeights& weights, Layer& out) {
+    const ModelShape& shape = model_.shape;
+    DRAFTSCOPE_TRY(
+        vector(prefix + "attention_norm", weights.attention_norm, shape.d_model, out.attention_norm));
+    DRAFTSCOPE_TRY(matrix(prefix + "q", weights.q, shape.q_width(), shape.d_model, out.q));
+    DRAFTSCOPE_TRY(matrix(prefix + "k", weights.k, shape.kv_width(), shape.d_model, out.k));
+    DRAFTSCOPE_TRY(matrix(prefix + "v", weights.v, shape.kv_width(), shape.d_model, out.v));
+    DRAFTSCOPE_TRY(matrix(prefix + "o", weights.o, shape.d_model, shape.q_width(), out.o));
+    DRAFTSCOPE_TRY(vector(prefix + "mlp_norm", weights.mlp_norm, shape.d_model, out.mlp_norm));
+    DRAFTSCOPE_TRY(matrix(prefix + "gate", weights.gate, shape.d_ff, shape.d_model, out.gate));
+    DRAFTSCOPE_TRY(matrix(prefix + "up", weights.up, shape.d_ff, shape.d_model, out.up));
+    DRAFTSCOPE_TRY(matrix(prefix + "down", weights.down, shape.d_model, shape.d_ff, out.down));
+    DRAFTSCOPE_TRY(bias(prefix + "q_bias", weights.q_bias, out.q));
+    DRAFTSCOPE_TRY(bias(prefix + "k_bias", weights.k_bias, out.k));
+    DRAFTSCOPE_TRY(bias(prefix + "v_bias", weights.v_bias, out.v));
+    DRAFTSCOPE_TRY(bias(prefix + "o_bias", weights.o_bias, out.o));
+    DRAFTSCOPE_TRY(bias(prefix + "gate_bias", weights.gate_bias, out.gate));
+    DRAFTSCOPE_TRY(bias(prefix + "up_bias", weights.up_bias, out.up));
+    return bias(prefix + "down_bias", weights.down_bias, out.down);
+  }
+
+ private:
+  Result<void> expect(const std::string& name, const TensorView& tensor, std::int64_t rows,
+                      std::int64_t columns) const {
+    if (!tensor.present())
+      return fail("model {}: {} is absent, expected [{}][{}]", model_.shape.name, name, rows, columns);
+    if (tensor.rows != rows || tensor.columns != columns)
+      return fail("model {}: {} is [{}][{}], expected [{}][{}]", model_.shape.name, name, tensor.rows,
+                  tensor.columns, rows, columns);
+    return {};
+  }
+
+  Model& model_;
+  std::size_t capacity_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace
+
+Result<Model> prepare_model(const Checkpoint& checkpoint) {
+  Model model;
+  model.shape = checkpoint.shape;
+  const ModelShape& shape = model.shape;
+  DRAFTSCOPE_TRY(check_shape(shape));
+  const Weights& weights = checkpoint.weights;
+  model.dtype = weights.embedding.dtype;
+  if (weights.layers.size() != static_cast<std::size_t>(shape.n_layers))
+    return fail("model {}: the weights hold {} layers, expected n_layers {}", shape.name,
+                weights.layers.size(), shape.n_layers);
+  const std::size_t layer_values =
+      4 * static_cast<std::size_t>(shape.d_model) + static_cast<std::size_t>(shape.q_width()) +
+      2 * static_cast<std::size_t>(shape.kv_width()) + 2 * static_cast<std::size_t>(shape.d_ff);
+  const std::size_t values =
+      layer_values * static_cast<std::size_t>(shape.n_layers) + static_cast<std::size_t>(shape.d_model);
+  DRAFTSCOPE_TRY_ASSIGN(model.vectors, Memory::allocate(values * sizeof(float)));
+
+  Preparation preparation(model, values);
+  Matrix embedding;
+  DRAFTSCOPE_TRY(preparation.matrix("embedding", weights.embedding, shape.vocab, shape.d_model, embedding));
+  model.embedding = weights.embedding;
+  model.layers.resize(weights.layers.size());
+  for (std::size_t layer = 0; layer < weights.layers.size(); ++layer)
+    DRAFTSCOPE_TRY(
+        preparation.layer(fmt::format("layer {} ", layer), weights.layers[layer], model.layers[layer]));
+  DRAFTSCOPE_TRY(preparation.vector("final_norm", weights.final_norm, shape.d_model, model.final_norm));
+  DRAFTSCOPE_TRY(preparation.matrix("head", weights.head, shape.vocab, shape.d_model, model.head));
+  return model;
+}
+
+void copy_row(const TensorView& tensor, std::int64_t row, float* out) {
+  const std::int64_t n = tensor.columns;
+  const std::byte* data = tensor.data + row * n * static_cast<std::int64_t>(dtype_bytes(tensor.dtype));
+  switch (tensor.dtype) {
+    case DType::f32:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = load_unaligned<float>(data + 4 * i);
+      break;
+    case DType::bf16:
+      for (std::int64_t i = 0; i < n; ++i)
+        out[i] = bf16_to_float(load_unaligned<std::uint16_t>(data + 2 * i));
+      break;
+    case DType::f16:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = f16_to_float(load_unaligned<std::uint16_t>(data + 2 * i));
+      break;
+  }
+}
+
+}  // namespace draftscope::engine::cpu

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Everything forward() may be handed wrongly, found before anything is written.
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/result.h>
+#include <span>
+
+namespace draftscope::engine::cpu {
+
+struct Limits {
+  std::int32_t cache_rows = 0;
+  std::int32_t max_rows = 0;
+};
+
+[[nodiscard]] Result<void> check_batch(const Batch& batch, const ModelShape& shape, const Limits& limits);
+[[nodiscard]] Result<void> check_moves(std::span<const CacheMove> moves, std::int32_t cache_rows);
+
+/// Words of Batch::ancestors a row has when they are given.
+[[nodiscard]] inline std::size_t ancestor_words(const Batch& batch) {
+  const auto uncommitted = static_cast<std::size_t>(batch.first_row - batch.committed) + batch.rows.size();
+  return (uncommitted + 63) / 64;
+}
+
+}  // namespace draftscope::engine::cpu

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What forward() means, in fp64 and one row at a time: no cache layout, no kernels, no threads. Rounds where
+// the backend's contract says it rounds (activations at products, K/V), so that what is left to compare is
+// fp32 arithmetic.
+
+#include "random_model.h"
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+namespace draftscope::engine::test {
+
+class Oracle {
+ public:
+  Oracle(const Checkpoint& checkpoint, std::int32_t cache_rows);
+
+  struct Result {
+    std::vector<std::vector<Eigen::VectorXd>> hidden;  ///< [hidden_after][row]
+    std::vector<Eigen::VectorXd> logits;               ///< [head row]
+  };
+  Result forward(const Batch& batch);
+
+ private:
+  using Heads = std::vector<Eigen::VectorXd>;
+  struct CacheRow {
+    std::int32_t position = 0;
+    Heads keys, values;
+  };
+
+  [[nodiscard]] Eigen::VectorXd normalised(const Eigen::VectorXd& x, const TensorView& weight) const;
+  [[nodiscard]] Eigen::VectorXd product(const TensorView& matrix, const TensorView& bias,
+                                        const Eigen::VectorXd& x) const;
+  [[nodiscard]] Heads heads_of(const Eigen::VectorXd& x, std::int32_t position, bool rotated) const;
+  [[nodiscard]] std::vector<std::int32_t> keys_of(const Batch& batch, std::int32_t row) const;
+  [[nodiscard]] Eigen::VectorXd attend(std::int32_t layer, const Heads& queries, std::int32_t position,
+                                       const std::vector<std::int32_t>& keys) const;
+
+  const Checkpoint& checkpoint_;
+  const ModelShape& shape_;
+  DType dtype_;
+  std::vector<std::vector<CacheRow>> cache_;  // [layer][row]
+};
+
+}  // namespace draftscope::engine::test
