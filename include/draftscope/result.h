@@ -37,12 +37,15 @@ template <typename... Args>
       return tl::unexpected<::draftscope::Error>(std::move(draftscope_result).error()); \
   } while (false)
 
-/// DRAFTSCOPE_TRY_ASSIGN(auto model, load(path)); — binds the value or returns the error.
-#define DRAFTSCOPE_CONCAT_(a, b) a##b
-#define DRAFTSCOPE_CONCAT(a, b) DRAFTSCOPE_CONCAT_(a, b)
+/// DRAFTSCOPE_TRY_ASSIGN(auto model, load(path)); — binds the value or returns the error. The line number is
+/// expanded once, on its own: where the arguments span lines, GCC may give each expansion of __LINE__ another
+/// value.
 #define DRAFTSCOPE_TRY_ASSIGN(declaration, expression) \
-  DRAFTSCOPE_TRY_ASSIGN_(declaration, expression, DRAFTSCOPE_CONCAT(draftscope_result_, __LINE__))
-#define DRAFTSCOPE_TRY_ASSIGN_(declaration, expression, result)                       \
-  auto result = (expression);                                                         \
-  if (!result) return tl::unexpected<::draftscope::Error>(std::move(result).error()); \
-  declaration = std::move(result).value()
+  DRAFTSCOPE_TRY_ASSIGN_AT(__LINE__, declaration, expression)
+#define DRAFTSCOPE_TRY_ASSIGN_AT(line, declaration, expression) \
+  DRAFTSCOPE_TRY_ASSIGN_NAMED(line, declaration, expression)
+#define DRAFTSCOPE_TRY_ASSIGN_NAMED(line, declaration, expression)                           \
+  auto draftscope_result_##line = (expression);                                              \
+  if (!draftscope_result_##line)                                                             \
+    return tl::unexpected<::draftscope::Error>(std::move(draftscope_result_##line).error()); \
+  declaration = std::move(draftscope_result_##line).value()
