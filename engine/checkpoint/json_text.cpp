@@ -22,6 +22,9 @@ std::string_view without_prefix(std::string_view message) {
 }  // namespace
 
 Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view file) {
+  // The parser would take a zero byte for the end of the text.
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos)
+    return fail("{}: not valid JSON: a zero byte at byte {}", file, zero);
   // One set of seen keys for each open object; the parser itself would silently keep the last of two.
   std::vector<std::set<std::string, std::less<>>> open;
   std::string repeated;

@@ -43,6 +43,7 @@ Result<void> add_shard(const std::filesystem::path& folder, const std::string& n
   if (shards.by_name.contains(name)) return {};
   const auto path = folder / name;
   DRAFTSCOPE_TRY_ASSIGN(auto mapping, Mapping::open_file(path));
+  mapping.expect(Access::scattered);
   DRAFTSCOPE_TRY_ASSIGN(auto header, parse_safetensors_header(mapping.bytes(), path.string()));
   shards.by_name.emplace(name, Shard{path.string(), std::move(mapping), std::move(header)});
   return {};
@@ -240,6 +241,7 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
     hash.add_bytes(shard.mapping.bytes().first(sizeof(std::uint64_t) + shard.header.json_bytes));
   for (const auto& tensor : named_tensors(checkpoint.shape, checkpoint.weights)) hash.add_sample(tensor.view);
   checkpoint.hash = hash.hex();
+  for (const auto& [name, shard] : shards->by_name) shard.mapping.expect(Access::streamed);
   checkpoint.storage = shards;
   return checkpoint;
 }

@@ -60,6 +60,11 @@ Result<Mapping> Mapping::allocate(std::size_t bytes) {
   return Mapping(static_cast<std::byte*>(data), bytes);
 }
 
+void Mapping::expect(Access access) const {
+  // A hint as well.
+  static_cast<void>(::madvise(data_, size_, access == Access::scattered ? MADV_RANDOM : MADV_NORMAL));
+}
+
 Mapping::Mapping(Mapping&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 

@@ -5,10 +5,15 @@
 
 #include <draftscope/result.h>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 
 namespace draftscope::engine {
+
+/// How the bytes will be read next. Scattered: a page at a time, where the kernel would otherwise fetch
+/// megabytes around each.
+enum class Access : std::uint8_t { scattered, streamed };
 
 class Mapping {
  public:
@@ -24,6 +29,8 @@ class Mapping {
   ~Mapping();
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
+  void expect(Access access) const;
+
   /// Only of allocated memory; a file's pages are not writable.
   [[nodiscard]] std::span<std::byte> writable_bytes() { return {data_, size_}; }
 

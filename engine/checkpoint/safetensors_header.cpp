@@ -237,6 +237,9 @@ Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> by
   const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + length_bytes, header.json_bytes);
   if (!json.starts_with('{'))
     return fail("{}: header begins with {}, expected '{{'", file, quote(json.substr(0, 1)));
+  // The JSON parser would take a zero byte for the end of the text.
+  if (const auto zero = json.find('\0'); zero != std::string_view::npos)
+    return fail("{}: header holds a zero byte at byte {}, expected JSON text", file, zero + length_bytes);
 
   HeaderReader reader;
   try {

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "synthetic_fill.h"
+
+#include <draftscope/engine/checkpoint.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <span>
+#include <sstream>
+#include <tuple>
+
+#include "published_models.h"
+
+namespace draftscope::engine {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// The shapes of synthetic_golden.py.
+ModelShape shape_named(std::string_view name) {
+  ModelShape shape;
+  shape.name = name;
+  shape.architecture = "LlamaForCausalLM";
+  shape.max_positions = 64;
+  const bool tied = name == "tied";
+  shape.tied_embeddings = tied;
+  shape.qkv_bias = shape.output_bias = shape.mlp_bias = !tied;
+  shape.n_layers = tied ? 2 : 3;
+  shape.d_model = tied ? 16 : 24;
+  shape.n_heads = tied ? 2 : 3;
+  shape.n_kv_heads = tied ? 1 : 3;
+  shape.head_dim = tied ? 8 : 6;
+  shape.d_ff = tied ? 24 : 40;
+  shape.vocab = tied ? 50 : 33;
+  return shape;
+}
+
+std::uint64_t fnv1a(const TensorView& view) {
+  std::uint64_t digest = 0xCBF29CE484222325U;
+  for (const auto byte : std::span(view.data, view.bytes()))
+    digest = (digest ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3U;
+  return digest;
+}
+
+std::span<const std::uint16_t> bits_of(const TensorView& view) {
+  return {reinterpret_cast<const std::uint16_t*>(view.data), view.bytes() / 2};
+}
+
+double value_of(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+double deviation(const TensorView& view) {
+  double sum = 0;
+  for (const auto bits : bits_of(view)) sum += value_of(bits) * value_of(bits);
+  return std::sqrt(sum / static_cast<double>(bits_of(view).size()));
+}
+
+TEST(Synthetic, EveryTensorHasTheBitsOfTheIndependentRecipe) {
+  std::ifstream file(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) /
+                     "tests/engine/checkpoint/synthetic_golden.csv");
+  std::string line;
+  std::getline(file, line);
+  using Run = std::tuple<std::string, std::uint64_t, double>;
+  std::map<Run, std::map<std::pair<int, int>, std::uint64_t>> golden;
+  while (std::getline(file, line)) {
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream fields(line);
+    Run run;
+    int layer = 0;
+    int kind = 0;
+    fields >> std::get<0>(run) >> std::get<1>(run) >> std::get<2>(run) >> layer >> kind;
+    fields >> std::hex >> golden[run][{layer, kind}];
+    ASSERT_TRUE(fields) << line;
+  }
+  ASSERT_EQ(golden.size(), 3U);
+  for (const auto& [run, digests] : golden) {
+    const auto& [name, seed, redundancy] = run;
+    const auto checkpoint = make_synthetic(shape_named(name), redundancy, seed);
+    ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+    auto weights = checkpoint->weights;
+    const auto slots = tensor_slots(checkpoint->shape, weights);
+    EXPECT_EQ(slots.size(), digests.size());
+    for (const auto& slot : slots)
+      EXPECT_EQ(fnv1a(*slot.view), digests.at({slot.layer, static_cast<int>(slot.kind)}))
+          << name << slot.name;
+  }
+}
+
+TEST(Synthetic, BitsDoNotDependOnTheNumberOfThreads) {
+  auto shape = shape_named("tied");
+  // Several parts a tensor, the last one odd.
+  shape.vocab = 200'003;
+  const auto checkpoint = make_synthetic(shape, 0.0, 5);
+  ASSERT_TRUE(checkpoint);
+  for (const std::size_t threads : {1U, 2U, 3U, 7U}) {
+    Weights weights;
+    const auto slots = tensor_slots(shape, weights);
+    std::vector<std::vector<std::byte>> memory;
+    for (const auto& slot : slots) {
+      memory.emplace_back(static_cast<std::size_t>(slot.rows * slot.columns) * 2);
+      *slot.view = {memory.back().data(), DType::bf16, slot.rows, slot.columns};
+    }
+    fill_synthetic(slots, shape, {5, 0.0}, threads);
+    const auto expected = named_tensors(shape, checkpoint->weights);
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      EXPECT_EQ(fnv1a(*slots[i].view), fnv1a(expected[i].view)) << slots[i].name << ' ' << threads;
+  }
+}
+
+TEST(Synthetic, FewerLayersAndTokensAreAPartOfTheWholeModel) {
+  auto shape = shape_named("biased");
+  const auto whole = make_synthetic(shape, 0.1, 9);
+  shape.n_layers = 2;
+  shape.vocab = 11;
+  const auto part = make_synthetic(shape, 0.1, 9);
+  ASSERT_TRUE(whole && part);
+  const auto& rows = part->weights.embedding;
+  EXPECT_EQ(std::memcmp(rows.data, whole->weights.embedding.data, rows.bytes()), 0);
+  EXPECT_EQ(fnv1a(part->weights.layers[1].down), fnv1a(whole->weights.layers[1].down));
+}
+
+TEST(Synthetic, AnotherSeedMakesOtherWeights) {
+  const auto one = make_synthetic(shape_named("tied"), 0.0, 1);
+  const auto two = make_synthetic(shape_named("tied"), 0.0, 2);
+  ASSERT_TRUE(one && two);
+  EXPECT_NE(fnv1a(one->weights.embedding), fnv1a(two->weights.embedding));
+  EXPECT_NE(one->hash, two->hash);
+  EXPECT_EQ(one->hash, make_synthetic(shape_named("tied"), 0.0, 1)->hash);
+}
+
+TEST(Synthetic, HashIsTheSameOnEveryMachine) {
+  EXPECT_EQ(make_synthetic(shape_named("biased"), 0.2, 7)->hash, "d4ce89a1e9b73e9f1c4f73ecb2dd4acb");
+}
+
+TEST(Synthetic, WeightsHaveTheDeviationOfAnInitialisation) {
+  auto shape = shape_named("biased");
+  shape.d_model = 256;
+  shape.d_ff = 512;
+  const auto checkpoint = make_synthetic(shape, 0.0, 1);
+  ASSERT_TRUE(checkpoint);
+  const auto& layer = checkpoint->weights.layers[1];
+  EXPECT_NEAR(deviation(layer.up), 1.0 / 16, 0.001);
+  EXPECT_NEAR(deviation(layer.down), 1.0 / std::sqrt(512.0), 0.001);
+  EXPECT_NEAR(deviation(checkpoint->weights.embedding), 1.0, 0.02);
+  EXPECT_EQ(deviation(layer.attention_norm), 1.0);
+}
+
+TEST(Synthetic, RedundancyScalesWhatSublayersAddAndNothingElse) {
+  const auto plain = make_synthetic(shape_named("biased"), 0.0, 4);
+  const auto redundant = make_synthetic(shape_named("biased"), 0.75, 4);
+  ASSERT_TRUE(plain && redundant);
+  const auto before = named_tensors(plain->shape, plain->weights);
+  const auto after = named_tensors(redundant->shape, redundant->weights);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const bool adds = before[i].name.find("o_proj") != std::string::npos ||
+                      before[i].name.find("down_proj") != std::string::npos;
+    // A quarter is exact in every format.
+    for (std::size_t e = 0; e < bits_of(before[i].view).size(); ++e)
+      ASSERT_EQ(value_of(bits_of(after[i].view)[e]),
+                value_of(bits_of(before[i].view)[e]) * (adds ? 0.25 : 1.0))
+          << before[i].name;
+  }
+}
+
+TEST(Synthetic, NeverEndsAndIsFinite) {
+  auto shape = shape_named("tied");
+  shape.eos_tokens = {1};
+  const auto checkpoint = make_synthetic(shape, 0.5, 1);
+  ASSERT_TRUE(checkpoint);
+  EXPECT_TRUE(checkpoint->synthetic);
+  EXPECT_EQ(checkpoint->redundancy, 0.5);
+  EXPECT_THAT(checkpoint->shape.eos_tokens, ::testing::IsEmpty());
+  EXPECT_EQ(checkpoint->weights.head.data, checkpoint->weights.embedding.data);
+  EXPECT_TRUE(check_finite(*checkpoint));
+}
+
+TEST(CheckFinite, NamesTheFirstTensorWithANonFiniteWeight) {
+  const auto checkpoint = make_synthetic(shape_named("tied"), 0.0, 1);
+  ASSERT_TRUE(checkpoint);
+  // Synthetic memory is the test's to damage: infinity, then a NaN before it.
+  const auto put = [](const TensorView& view, std::size_t element, std::uint16_t bits) {
+    std::memcpy(const_cast<std::byte*>(view.data) + 2 * element, &bits, 2);
+  };
+  put(checkpoint->weights.layers[1].down, 100, 0xFF80);
+  EXPECT_THAT(check_finite(*checkpoint).error().message,
+              HasSubstr("tensor model.layers.1.mlp.down_proj.weight: row 4 column 4 is not finite"));
+  put(checkpoint->weights.layers[0].q, 17, 0x7FC1);
+  EXPECT_THAT(check_finite(*checkpoint).error().message,
+              HasSubstr("layers.0.self_attn.q_proj.weight: row 1"));
+}
+
+TEST(OpenModel, ReadsEverySettingOfASyntheticModel) {
+  const auto checkpoint = open_model("synthetic:qwen2.5-0.5B,redundancy=0.8,seed=3,layers=2,vocab=64");
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  EXPECT_EQ(checkpoint->shape.name, "synthetic:Qwen2.5-0.5B,redundancy=0.8,seed=3,layers=2,vocab=64");
+  EXPECT_EQ(checkpoint->shape.architecture, "Qwen2ForCausalLM");
+  EXPECT_EQ(checkpoint->shape.n_layers, 2);
+  EXPECT_EQ(checkpoint->shape.vocab, 64);
+  EXPECT_EQ(checkpoint->shape.bos_token, 0);
+  EXPECT_EQ(checkpoint->redundancy, 0.8);
+  EXPECT_TRUE(checkpoint->weights.layers[0].q_bias.present());
+  EXPECT_EQ(open_model(checkpoint->shape.name)->hash, checkpoint->hash);
+}
+
+TEST(OpenModel, RefusesWhatItDoesNotKnow) {
+  const std::pair<const char*, const char*> refused[] = {
+      {"synthetic:", "closest:"},
+      {"synthetic:lama-3.2-1b",
+       "'lama-3.2-1b' is unknown, expected one of models.csv; closest: Llama-3.2-1B"},
+      {"synthetic:qwen3-8b", "its architecture is not one of the engine's"},
+      {"synthetic:llama-3.1-405b", "GB of weights, expected at most this machine's memory"},
+      {"synthetic:llama-2-7b,depth=3", "unknown key 'depth', expected redundancy, seed, layers or vocab"},
+      {"synthetic:llama-2-7b,", "unknown key ''"},
+      {"synthetic:llama-2-7b,layers", "layers is '', expected a positive integer"},
+      {"synthetic:llama-2-7b,layers=0", "layers is 0, expected a positive integer"},
+      {"synthetic:llama-2-7b,layers=9999", "n_layers is 9999, expected 1 to 1024"},
+      {"synthetic:llama-2-7b,vocab=1k", "vocab is '1k', expected a positive integer"},
+      {"synthetic:llama-2-7b,seed=-1", "seed is '-1', expected an unsigned integer"},
+      {"synthetic:llama-2-7b,seed=1,seed=2", "'seed' is given twice"},
+      {"synthetic:llama-2-7b,redundancy=1", "redundancy is 1, expected 0"},
+      {"synthetic:llama-2-7b,redundancy=nan", "redundancy is nan, expected 0"},
+      {"synthetic:llama-2-7b,redundancy=x", "redundancy is 'x', expected a number"}};
+  for (const auto& [argument, expected] : refused) {
+    const auto checkpoint = open_model(argument);
+    ASSERT_FALSE(checkpoint) << argument;
+    EXPECT_THAT(checkpoint.error().message, HasSubstr(expected));
+  }
+}
+
+TEST(PublishedShape, CarriesWhatTheFamilyPublishes) {
+  const auto shape = published_shape("LLAMA-3.1-405b");
+  ASSERT_TRUE(shape) << shape.error().message;
+  EXPECT_EQ(shape->n_layers, 126);
+  EXPECT_EQ(shape->rope.kind, RopeKind::llama3);
+  EXPECT_EQ(shape->rope.theta, 500000.0);
+  EXPECT_EQ(shape->rope.original_max_positions, 8192);
+  EXPECT_EQ(published_shape("Mistral-7B-v0.1")->sliding_window, 4096);
+  EXPECT_EQ(published_shape("DeepSeek-Coder-33B")->rope.factor, 4.0);
+  EXPECT_TRUE(published_shape("Qwen2.5-72B")->qkv_bias);
+}
+
+TEST(PublishedShape, HasAsManyParametersAsTheTableSays) {
+  // The embedding, the head, and a layer's matrices of each model, against models.csv's column params_b.
+  const std::pair<const char*, double> billions[] = {{"Llama-2-7B", 6.738},     {"Llama-3-70B", 70.554},
+                                                     {"Llama-3.2-1B", 1.236},   {"Yi-34B", 34.389},
+                                                     {"CodeLlama-34B", 33.744}, {"Qwen2.5-7B", 7.616}};
+  for (const auto& [name, expected] : billions) {
+    const auto shape = published_shape(name);
+    ASSERT_TRUE(shape) << shape.error().message;
+    Weights weights;
+    double parameters = 0;
+    for (const auto& slot : tensor_slots(*shape, weights))
+      parameters += static_cast<double>(slot.rows * slot.columns);
+    EXPECT_NEAR(parameters / 1e9, expected, 0.001) << name;
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::engine

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A checkpoint of a few kilobytes, made in a temporary folder, for tests to read and to damage.
+
+#include <draftscope/engine/model_shape.h>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::engine::tiny {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct StoredTensor {
+  std::string name;
+  std::string dtype;
+  std::vector<std::uint64_t> shape;
+  std::string bytes;
+};
+
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+/// Length, header and data, the tensors in the order given; `padding` spaces end the header.
+[[nodiscard]] std::string safetensors_file(std::span<const StoredTensor> tensors, std::size_t padding = 0);
+
+/// A safetensors file of this header text and so many zero bytes of data.
+[[nodiscard]] std::string safetensors_file(std::string_view header, std::size_t data_bytes);
+
+[[nodiscard]] nlohmann::json tiny_config();
+
+/// The tensors tiny_config() asks for, in bf16 unless told, filled with a pattern that tells them apart.
+[[nodiscard]] std::vector<StoredTensor> tiny_tensors(std::string_view dtype = "BF16");
+[[nodiscard]] StoredTensor& tensor_named(std::vector<StoredTensor>& tensors, std::string_view name);
+
+/// config.json and model.safetensors.
+void write_tiny_checkpoint(const std::filesystem::path& folder);
+void write_tiny_checkpoint(const std::filesystem::path& folder, const nlohmann::json& config,
+                           std::span<const StoredTensor> tensors);
+/// Two shards and their index, tensors dealt in turn.
+void write_sharded_checkpoint(const std::filesystem::path& folder, std::span<const StoredTensor> tensors);
+
+}  // namespace draftscope::engine::tiny

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "entries.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "config.h"
+#include "safetensors_header.h"
+
+namespace draftscope::engine {
+namespace {
+
+void require(bool promise) {
+  if (!promise) std::abort();
+}
+
+void require_one_line(const Error& error) {
+  require(!error.message.empty() && error.message.find('\n') == std::string::npos);
+}
+
+}  // namespace
+
+void fuzz_safetensors_header(std::span<const std::byte> input) {
+  const auto header = parse_safetensors_header(input, "input");
+  if (!header) return require_one_line(header.error());
+  std::uint64_t position = sizeof(std::uint64_t) + header->json_bytes;
+  for (const auto& entry : header->entries) {
+    require(entry.begin == position && entry.end >= entry.begin && entry.end <= input.size());
+    position = entry.end;
+  }
+  require(position == input.size());
+}
+
+void fuzz_config(std::span<const std::byte> input) {
+  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+  const auto zero = text.find('\0');
+  std::optional<ConfigText> generation;
+  if (zero != std::string_view::npos) generation = ConfigText{text.substr(zero + 1), "generation"};
+  const auto shape = parse_config({text.substr(0, zero), "config"}, generation);
+  if (!shape) return require_one_line(shape.error());
+  require(check_shape(*shape, "accepted").has_value());
+  require(shape->q_width() > 0 && shape->kv_width() > 0);
+  for (const auto token : shape->eos_tokens) require(token >= 0 && token < shape->vocab);
+}
+
+}  // namespace draftscope::engine
