@@ -41,14 +41,15 @@ struct ProductKernels {
   void (*product)(const ProductTask& task, std::int64_t begin, std::int64_t end) = nullptr;
 };
 
-/// The cache rows a query attends to, in order: [begin, end), then `extra`. Never empty.
+/// The cache rows a query attends to, in order: [begin, end), then `extra`. Never empty. Its functions are
+/// always inlined, so that no copy compiled for one instruction set is linked into code for another.
 struct KeyList {
   std::int32_t begin = 0;
   std::int32_t end = 0;
   const std::int32_t* extra = nullptr;
   std::int32_t n_extra = 0;
-  [[nodiscard]] std::int32_t size() const { return end - begin + n_extra; }
-  [[nodiscard]] std::int32_t row(std::int32_t place) const {
+  [[nodiscard, gnu::always_inline]] std::int32_t size() const { return end - begin + n_extra; }
+  [[nodiscard, gnu::always_inline]] std::int32_t row(std::int32_t place) const {
     return place < end - begin ? begin + place : extra[place - (end - begin)];
   }
 };

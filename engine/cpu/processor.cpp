@@ -85,6 +85,12 @@ const InstructionSets& instruction_sets() {
 
 std::vector<const Kernels*> available_kernels() {
   std::vector<const Kernels*> available{&portable_kernels()};
+#if defined(__x86_64__)
+  const InstructionSets& sets = instruction_sets();
+  if (sets.avx2) available.push_back(&avx2_kernels());
+  if (sets.avx512) available.push_back(&avx512_kernels());
+  if (sets.avx512_bf16) available.push_back(&avx512_bf16_kernels());
+#endif
   return available;
 }
 
