@@ -18,6 +18,9 @@
 
 namespace draftscope::traces {
 
+/// 146 years of uptime; differences and sums of two times stay in range.
+inline constexpr std::int64_t most_ns = std::int64_t{1} << 62U;
+
 class Fetcher {
  public:
   explicit Fetcher(sqlite3_stmt* statement) : statement_(statement) {}
@@ -48,6 +51,10 @@ class Fetcher {
     } else if constexpr (std::is_same_v<Field, std::uint64_t>) {
       field = static_cast<std::uint64_t>(
           integer(name, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
+    } else if constexpr (std::is_same_v<Field, std::int64_t>) {
+      const bool time = name.ends_with("_ns");
+      field = integer(name, time ? 0 : std::numeric_limits<std::int64_t>::min(),
+                      time ? most_ns : std::numeric_limits<std::int64_t>::max());
     } else if constexpr (std::is_integral_v<Field>) {
       field = static_cast<Field>(integer(name, std::int64_t{std::numeric_limits<Field>::min()},
                                          static_cast<std::int64_t>(std::numeric_limits<Field>::max())));

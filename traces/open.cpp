@@ -57,7 +57,8 @@ Result<void> check_header(const fs::path& path) {
   const std::string name = path.string();
   std::error_code error;
   const auto status = fs::status(path, error);
-  if (!fs::exists(status)) return fail("{}: no such file", name);
+  if (status.type() == fs::file_type::not_found) return fail("{}: no such file", name);
+  if (!fs::exists(status)) return fail("{}: can't be read: {}", name, error.message());
   if (!fs::is_regular_file(status)) return fail("{}: is not a regular file", name);
   const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return fail("{}: can't be read: {}", name, std::strerror(errno));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "references.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_set>
 
@@ -58,12 +59,20 @@ Result<void> check_references(const Recording& recording) {
   }
   for (const Round& row : recording.rounds) {
     DRAFTSCOPE_TRY(expect_known(recording, "rounds", row.id, "request", row.request, requests, "requests"));
+    if (std::min({row.index, row.planned, row.drafted, row.accepted, row.emitted, row.verify_rows,
+                  row.exit_layer, row.root_position}) < 0)
+      return fail("{}: rounds row {}: a count or position is negative", recording.path.string(), row.id);
     if (row.layer_set != 0)
       DRAFTSCOPE_TRY(
           expect_known(recording, "rounds", row.id, "layer_set", row.layer_set, layer_sets, "layer_sets"));
   }
-  for (const DraftToken& row : recording.draft_tokens)
+  for (const DraftToken& row : recording.draft_tokens) {
     DRAFTSCOPE_TRY(expect_known(recording, "draft_tokens", row.round, "round", row.round, rounds, "rounds"));
+    // Following parents must end at the root.
+    if (row.index < 0 || row.parent < -1 || row.parent >= row.index)
+      return fail("{}: draft_tokens of round {}: index is {} and parent is {}, expected -1 <= parent < index",
+                  recording.path.string(), row.round, row.index, row.parent);
+  }
   for (const Track& row : recording.tracks)
     if (row.parent != 0)
       DRAFTSCOPE_TRY(expect_known(recording, "tracks", row.id, "parent", row.parent, tracks, "tracks"));

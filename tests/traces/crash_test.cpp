@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is left when the recording process is killed at any instant.
+#include <draftscope/traces/reader.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "sample.h"
+
+namespace draftscope::traces {
+namespace {
+
+/// Records without end, with transactions so short that a kill falls into every stage of one.
+[[noreturn]] void record_for_ever(const std::filesystem::path& path, std::uint32_t seed) {
+  auto writer =
+      Writer::create(path, {{"model", "demo"}}, {.rows_a_transaction = 50, .transaction_ns = 200'000});
+  while (writer) write_sample(**writer, {.seed = seed++, .runs = 3, .requests_a_run = 2, .most_rounds = 20});
+  ::_exit(1);
+}
+
+/// A child that records into `path`, killed after `delay`.
+void record_and_kill(const std::filesystem::path& path, std::uint32_t seed, std::chrono::microseconds delay) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) record_for_ever(path, seed);
+  std::this_thread::sleep_for(delay);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "the recording ended by itself";
+}
+
+TEST(KilledRecording, keeps_every_committed_round_with_its_draft_tokens_and_breaks_no_rule) {
+  constexpr int kills = 200;
+  std::mt19937 random(20261121);
+  std::size_t rounds = 0;
+  int readable = 0;
+  for (int i = 0; i < kills; ++i) {
+    const TestFolder folder;
+    const auto path = folder / "trace.dstrace";
+    record_and_kill(path, static_cast<std::uint32_t>(i), std::chrono::microseconds(random() % 60'000));
+    if (testing::Test::HasFatalFailure()) return;
+    auto reader = Reader::open(path);
+    if (!reader) {
+      // Killed before the first commit, which holds the schema: there is nothing to read yet.
+      EXPECT_THAT(reader.error().message,
+                  testing::AnyOf(testing::HasSubstr("is not a trace"), testing::HasSubstr("no such file")));
+      continue;
+    }
+    ++readable;
+    const auto recording = reader->recording();
+    ASSERT_TRUE(recording) << recording.error().message;
+    EXPECT_FALSE(recording->closed_cleanly);
+    std::map<std::int64_t, int> tokens;
+    for (const DraftToken& token : recording->draft_tokens) ++tokens[token.round];
+    for (const Round& round : recording->rounds) EXPECT_EQ(tokens[round.id], round.drafted);
+    rounds += recording->rounds.size();
+    const auto violations = reader->validate();
+    ASSERT_TRUE(violations) << violations.error().message;
+    for (const Violation& violation : *violations)
+      ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
+  }
+  EXPECT_GT(readable, kills / 2);
+  EXPECT_GT(rounds, 1000U);
+}
+
+TEST(FileOfAKilledRecording, is_read_with_its_log_and_neither_file_changes) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  record_and_kill(path, 1, std::chrono::milliseconds(300));
+  const std::string file_before = read_file(path);
+  const std::string log_before = read_file(folder / "trace.dstrace-wal");
+  ASSERT_FALSE(log_before.empty());
+  {
+    auto reader = Reader::open(path);
+    ASSERT_TRUE(reader) << reader.error().message;
+    EXPECT_FALSE(reader->recording()->rounds.empty());
+  }
+  EXPECT_EQ(read_file(path), file_before);
+  EXPECT_EQ(read_file(folder / "trace.dstrace-wal"), log_before);
+}
+
+/// What a process without rights over the folder sees: as root, which ignores them, another user is taken.
+int rounds_seen_by_a_guest(const std::filesystem::path& path) {
+  int ends[2];
+  if (::pipe(ends) != 0) return -1;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    if (::geteuid() == 0 && ::setuid(nobody) != 0) ::_exit(1);
+    int rounds = -1;
+    if (auto reader = Reader::open(path)) {
+      if (const auto recording = reader->recording()) rounds = static_cast<int>(recording->rounds.size());
+    } else {
+      std::fprintf(stderr, "%s\n", reader.error().message.c_str());
+    }
+    const ssize_t written = ::write(ends[1], &rounds, sizeof rounds);
+    ::_exit(written == sizeof rounds ? 0 : 1);
+  }
+  ::close(ends[1]);
+  int rounds = -1;
+  if (::read(ends[0], &rounds, sizeof rounds) != sizeof rounds) rounds = -1;
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return rounds;
+}
+
+TEST(ReadOnlyFolder, gives_its_recordings_whether_closed_or_cut_off_with_or_without_the_index_of_the_log) {
+  namespace fs = std::filesystem;
+  const TestFolder folder;
+  const Sample sample = make_sample_file(folder / "closed.dstrace", {.most_rounds = 20});
+  record_and_kill(folder / "cut.dstrace", 1, std::chrono::milliseconds(300));
+  fs::copy_file(folder / "cut.dstrace", folder / "moved.dstrace");
+  fs::copy_file(folder / "cut.dstrace-wal", folder / "moved.dstrace-wal");
+  const auto cut = static_cast<int>(Reader::open(folder / "cut.dstrace")->recording()->rounds.size());
+  ASSERT_GT(cut, 0);
+  const auto reads = fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read;
+  const auto enters = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+  for (const auto& entry : fs::directory_iterator(folder.path())) fs::permissions(entry.path(), reads);
+  fs::permissions(folder.path(), reads | enters);
+  EXPECT_EQ(rounds_seen_by_a_guest(folder / "closed.dstrace"),
+            static_cast<int>(sample.recording.rounds.size()));
+  EXPECT_EQ(rounds_seen_by_a_guest(folder / "cut.dstrace"), cut);
+  EXPECT_EQ(rounds_seen_by_a_guest(folder / "moved.dstrace"), cut);
+}
+
+TEST(RecordingThatGoesOn, can_be_read_by_others_meanwhile) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {}, {.rows_a_transaction = 1, .transaction_ns = 1});
+  ASSERT_TRUE(writer);
+  const Sample sample = write_sample(**writer);
+  while ((*writer)->counts().written_rows < static_cast<std::int64_t>(sample.spans.size())) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_FALSE((*writer)->failed());
+  }
+  auto reader = Reader::open(folder / "trace.dstrace");
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording);
+  EXPECT_FALSE(recording->closed_cleanly);
+  EXPECT_FALSE(recording->requests.empty());
+  ASSERT_TRUE((*writer)->close()) << "a reader does not hinder closing";
+}
+
+}  // namespace
+}  // namespace draftscope::traces

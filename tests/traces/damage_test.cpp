@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files that are not what they should be: each ends in one line or a list of violations, never in a crash.
+#include <draftscope/traces/exporters.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "read_everything.h"
+#include "sample.h"
+
+namespace draftscope::traces {
+namespace {
+
+std::string open_error(const std::filesystem::path& path) {
+  const auto reader = Reader::open(path);
+  return reader ? "opened" : reader.error().message;
+}
+
+TEST(OpeningWhatIsNoTrace, says_why_in_one_line) {
+  const TestFolder folder;
+  const auto path = folder / "x.dstrace";
+  EXPECT_EQ(open_error(path), path.string() + ": no such file");
+  EXPECT_EQ(open_error(folder.path()), folder.path().string() + ": is not a regular file");
+  write_file(path, "");
+  EXPECT_EQ(open_error(path), path.string() + ": is not a trace (no SQLite header)");
+  write_file(path, std::string(4096, 'x'));
+  EXPECT_EQ(open_error(path), path.string() + ": is not a trace (no SQLite header)");
+  make_sample_file(folder / "good.dstrace");
+  const auto damaged = [&](const std::string& sql) {
+    std::filesystem::copy_file(folder / "good.dstrace", path,
+                               std::filesystem::copy_options::overwrite_existing);
+    change(path, sql);
+    return open_error(path).substr(path.string().size() + 2);
+  };
+  EXPECT_EQ(damaged("PRAGMA application_id = 1"), "is not a trace (application_id 0x1, expected 0x44537472)");
+  EXPECT_EQ(damaged("PRAGMA user_version = 7"), "newer schema (found 7, this reads up to 1)");
+  EXPECT_EQ(damaged("PRAGMA user_version = 0"), "schema version is 0, expected 1 or more");
+  EXPECT_EQ(damaged("DROP TABLE counters"), "is not a whole trace: the table counters is missing");
+  EXPECT_EQ(damaged("DROP TABLE counters; CREATE VIEW counters AS SELECT 1 AS track"),
+            "is not a whole trace: the table counters is missing");
+  EXPECT_EQ(
+      damaged("DROP TABLE counters; CREATE TABLE counters (track INTEGER, timestamp_ns TEXT, value REAL)"),
+      "table counters: column timestamp_ns is TEXT, expected INTEGER");
+  EXPECT_EQ(damaged("DROP VIEW CUPTI_ACTIVITY_KIND_KERNEL; ALTER TABLE kernels DROP COLUMN grid_x"),
+            "table kernels: column grid_x is nothing, expected INTEGER");
+}
+
+TEST(OpeningAnyFile, does_not_change_it) {
+  const TestFolder folder;
+  make_sample_file(folder / "trace.dstrace");
+  const std::string before = read_file(folder / "trace.dstrace");
+  read_everything(folder / "trace.dstrace");
+  EXPECT_EQ(read_file(folder / "trace.dstrace"), before);
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++files;
+  EXPECT_EQ(files, 1U) << "no side files are made";
+}
+
+struct Damage {
+  const char* sql;
+  const char* table;
+  std::int64_t row;
+  const char* rule;
+};
+
+class DamagedRow : public testing::TestWithParam<Damage> {};
+
+TEST_P(DamagedRow, is_named_with_its_table_and_rule) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  make_sample_file(path, {.seed = 5});
+  change(path, std::string("PRAGMA ignore_check_constraints = 1; ") + GetParam().sql);
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto violations = reader->validate(100);
+  ASSERT_TRUE(violations) << violations.error().message;
+  std::string found;
+  for (const Violation& violation : *violations) {
+    found += fmt::format("{} row {}: {}\n", violation.table, violation.row, violation.rule);
+    if (violation.table == GetParam().table && (GetParam().row == 0 || violation.row == GetParam().row) &&
+        violation.rule.find(GetParam().rule) != std::string::npos)
+      return;
+  }
+  FAIL() << "not found: " << GetParam().rule << " in\n" << found;
+}
+
+const Damage damages[] = {
+    {"UPDATE requests SET run = 99 WHERE id = 2", "requests", 2, "run is 99, but runs has no such row"},
+    {"DELETE FROM prompts WHERE id = 1", "requests", 1, "prompt is 1, but prompts has no such row"},
+    {"UPDATE rounds SET request = 99 WHERE id = 3", "rounds", 3,
+     "request is 99, but requests has no such row"},
+    {"UPDATE rounds SET layer_set = 99 WHERE id = 3", "rounds", 3, "layer_set is 99"},
+    {"UPDATE draft_tokens SET round = round + 9999", "draft_tokens", 0, "but rounds has no such row"},
+    {"UPDATE spans SET parent = 99999 WHERE id = 2", "spans", 2,
+     "parent is 99999, but spans has no such row"},
+    {"UPDATE spans SET name = 999 WHERE id = 2", "spans", 2, "name is 999, but strings has no such row"},
+    {"UPDATE spans SET track = 999 WHERE id = 2", "spans", 2, "track is 999, but tracks has no such row"},
+    {"UPDATE kernels SET span = 99999 WHERE id = 2", "kernels", 2,
+     "span is 99999, but spans has no such row"},
+    {"UPDATE counters SET track = 999 WHERE id = 2", "counters", 2,
+     "track is 999, but tracks has no such row"},
+    {"UPDATE tracks SET parent = 999 WHERE id = 2", "tracks", 2, "parent is 999"},
+    {"UPDATE tracks SET kind = 'lane' WHERE id = 2", "tracks", 2, "kind is lane"},
+    {"UPDATE runs SET parameters = '[1]' WHERE id = 2", "runs", 2, "parameters is not a JSON object"},
+    {"UPDATE runs SET is_baseline = 2 WHERE id = 2", "runs", 2, "is_baseline is 2, expected 0 to 1"},
+    {"UPDATE requests SET stop = 5 WHERE id = 2", "requests", 2, "stop is 5, expected 0 to 4"},
+    {"UPDATE requests SET end_ns = 0 WHERE id = 2", "requests", 2, "end_ns is 0"},
+    {"UPDATE requests SET end_ns = start_ns - 1 WHERE id = 2", "requests", 2, "expected at least start_ns"},
+    {"UPDATE requests SET first_token_ns = end_ns + 1 WHERE id = 2", "requests", 2, "first_token_ns is"},
+    {"UPDATE requests SET tokens = x'010203' WHERE id = 2", "requests", 2, "tokens is 3 bytes"},
+    {"UPDATE prompts SET tokens = x'0102030405' WHERE id = 2", "prompts", 2, "tokens is 5 bytes"},
+    {"UPDATE prompts SET turn = 5000000000 WHERE id = 2", "prompts", 2, "turn is 5000000000, expected"},
+    {"UPDATE layer_sets SET skipped = x'01' WHERE id = 1", "layer_sets", 1, "skipped is 1 bytes, expected 2"},
+    {"UPDATE layer_sets SET exit_layer = 9 WHERE id = 1", "layer_sets", 1, "exit_layer is 9"},
+    {"UPDATE rounds SET accepted = drafted + 1 WHERE id = 3", "rounds", 3, "expected at most drafted"},
+    {"UPDATE rounds SET drafted = planned + 1 WHERE id = 3", "rounds", 3, "expected at most planned"},
+    {"UPDATE rounds SET emitted = accepted + 2 WHERE id = 3", "rounds", 3, "expected at most accepted + 1"},
+    {"UPDATE rounds SET emitted = -1 WHERE id = 3", "rounds", 3, "negative"},
+    {"UPDATE rounds SET draft_stop = 9 WHERE id = 3", "rounds", 3, "draft_stop is 9, expected 0 to 4"},
+    {"UPDATE rounds SET end_ns = start_ns - 1 WHERE id = 3", "rounds", 3, "expected at least start_ns"},
+    {"UPDATE rounds SET end_ns = end_ns + 1000000000 WHERE id = 3", "rounds", 3, "outside its request"},
+    {"UPDATE rounds SET \"index\" = \"index\" + 1 WHERE request = 2", "rounds", 0, "index is 1, expected 0"},
+    {"UPDATE rounds SET start_ns = start_ns - 1 WHERE request = 2 AND \"index\" = 1", "rounds", 0,
+     "before the end of the round before"},
+    {"DELETE FROM draft_tokens WHERE \"index\" = 2", "rounds", 0, "but draft_tokens has"},
+    {"DELETE FROM draft_tokens WHERE \"index\" = 0", "draft_tokens", 0, "index is 1, expected 0"},
+    {"UPDATE draft_tokens SET parent = \"index\"", "draft_tokens", 0, "parent is 0, expected -1 to -1"},
+    {"UPDATE draft_tokens SET accepted = 1, tested = 0", "draft_tokens", 0,
+     "accepted without having been tested"},
+    {"UPDATE spans SET phase = 8 WHERE id = 2", "spans", 2, "phase is 8, expected 0 to 7"},
+    {"UPDATE spans SET depth = 256 WHERE id = 2", "spans", 2, "depth is 256, expected 0 to 255"},
+    {"UPDATE spans SET start_ns = -1 WHERE id = 2", "spans", 2, "start_ns is -1, expected 0 to"},
+    {"UPDATE spans SET end_ns = start_ns - 1 WHERE id = 2", "spans", 2, "expected at least start_ns"},
+    {"UPDATE spans SET end_ns = end_ns + 1000000000 WHERE depth = 1", "spans", 0, "outside its parent"},
+    {"UPDATE spans SET depth = 0", "spans", 0, "expected more than its parent"},
+    {"UPDATE spans SET track = 2 WHERE depth = 1", "spans", 0, "is on track 1"},
+    {"UPDATE spans SET end_ns = end_ns + 100000 WHERE depth = 0", "spans", 0,
+     "before the end of the phase before"},
+    {"UPDATE spans SET request = 1 WHERE request <> 1", "spans", 0, "is of request 2"},
+    {"DELETE FROM meta WHERE key = 'closed_cleanly'", "meta", 0, "closed_cleanly is missing"},
+};
+INSTANTIATE_TEST_SUITE_P(table, DamagedRow, testing::ValuesIn(damages));
+
+TEST(FileCutShort, at_any_length_ends_in_a_message_or_an_intact_part) {
+  const TestFolder folder;
+  make_sample_file(folder / "good.dstrace", {.requests_a_run = 1});
+  const std::string good = read_file(folder / "good.dstrace");
+  for (std::size_t size = 0; size < good.size(); size += size < 600 ? 37 : 1777) {
+    write_file(folder / "cut.dstrace", good.substr(0, size));
+    const std::string problem = read_everything(folder / "cut.dstrace");
+    EXPECT_NE(problem, "") << "cut to " << size << " of " << good.size() << " bytes";
+    EXPECT_EQ(problem.find('\n'), std::string::npos) << problem;
+  }
+}
+
+TEST(FileWithFlippedBits, never_crashes_the_reader) {
+  const TestFolder folder;
+  make_sample_file(folder / "good.dstrace", {.requests_a_run = 1});
+  const std::string good = read_file(folder / "good.dstrace");
+  std::mt19937 random(4711);
+  for (int i = 0; i < 300; ++i) {
+    std::string bad = good;
+    for (std::size_t flips = 1 + random() % 8; flips > 0; --flips)
+      bad[random() % bad.size()] ^= static_cast<char>(1U << random() % 8);
+    write_file(folder / "bad.dstrace", bad);
+    read_everything(folder / "bad.dstrace");
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::traces

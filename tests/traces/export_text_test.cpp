@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The exports that are text: Chrome JSON, CSV, Spec-Bench answers; each read back by other means.
+#include <draftscope/traces/exporters.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sample.h"
+
+namespace draftscope::traces {
+namespace {
+
+using nlohmann::json;
+
+Reader open(const std::filesystem::path& path) {
+  auto reader = Reader::open(path);
+  if (!reader) throw std::runtime_error(reader.error().message);
+  return std::move(*reader);
+}
+
+/// "123.456" microseconds in the file's own digits, as nanoseconds.
+std::int64_t exact_ns(const std::string& microseconds) {
+  const std::size_t point = microseconds.find('.');
+  EXPECT_EQ(microseconds.size() - point, 4U) << microseconds;
+  return std::stoll(microseconds.substr(0, point)) * 1000 + std::stoll(microseconds.substr(point + 1));
+}
+
+/// Finds the digits behind a key in one event's line: nlohmann would hand out a double.
+std::int64_t time_in(const std::string& line, const std::string& key) {
+  const std::size_t start = line.find("\"" + key + "\":") + key.size() + 3;
+  return exact_ns(line.substr(start, line.find_first_of(",}", start) - start));
+}
+
+class TextExport : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(TextExport, as_chrome_json_nests_and_sums_exactly) {
+  const TestFolder folder;
+  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
+  Reader reader = open(folder / "trace.dstrace");
+  ASSERT_TRUE(export_chrome(reader, folder / "trace.json"));
+  const std::string text = read_file(folder / "trace.json");
+  const json document = json::parse(text);
+  EXPECT_EQ(document.at("displayTimeUnit"), "ns");
+
+  struct Interval {
+    std::int64_t start_ns, end_ns;
+  };
+  std::map<int, std::vector<Interval>> threads;
+  std::map<std::string, std::int64_t> phase_ns, expected_phase_ns;
+  std::map<std::string, std::size_t> kinds;
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);  // the opening
+  for (const json& event : document.at("traceEvents")) {
+    std::getline(lines, line);
+    const std::string kind = event.at("ph");
+    ++kinds[kind];
+    if (kind != "X") continue;
+    const std::int64_t start_ns = time_in(line, "ts");
+    const std::int64_t duration_ns = time_in(line, "dur");
+    threads[event.at("tid")].push_back({start_ns, start_ns + duration_ns});
+    if (event.at("args").contains("span") &&
+        sample.spans.at(event.at("args").at("span").get<std::size_t>() - 1).depth == 0)
+      phase_ns[event.at("cat")] += duration_ns;
+  }
+  for (const Span& span : sample.spans)
+    if (span.depth == 0)
+      expected_phase_ns[std::string(phase_name(span.phase))] += span.end_ns - span.start_ns;
+  EXPECT_EQ(phase_ns, expected_phase_ns);
+  EXPECT_EQ(kinds["X"], sample.recording.requests.size() + sample.recording.rounds.size() +
+                            sample.spans.size() + sample.kernels.size());
+  EXPECT_EQ(kinds["C"], sample.counters.size());
+  EXPECT_EQ(kinds["s"], sample.kernels.size());
+  EXPECT_EQ(kinds["f"], sample.kernels.size());
+  for (auto& [thread, intervals] : threads) {
+    std::stable_sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
+      return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+    });
+    std::vector<std::int64_t> open_ends;
+    for (const Interval& interval : intervals) {
+      while (!open_ends.empty() && open_ends.back() <= interval.start_ns) open_ends.pop_back();
+      if (!open_ends.empty()) {
+        EXPECT_LE(interval.end_ns, open_ends.back()) << "thread " << thread;
+      }
+      open_ends.push_back(interval.end_ns);
+    }
+  }
+}
+
+/// RFC 4180.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"')
+        rows.back().back() += text[++i];
+      else if (c == '"')
+        quoted = false;
+      else
+        rows.back().back() += c;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',') {
+      rows.back().emplace_back();
+    } else if (c == '\r' && i + 1 < text.size() && text[i + 1] == '\n') {
+      ++i;
+      rows.emplace_back(1);
+    } else {
+      rows.back().back() += c;
+    }
+  }
+  rows.pop_back();  // what follows the last line end
+  return rows;
+}
+
+TEST_P(TextExport, as_csv_holds_every_row_and_field) {
+  const TestFolder folder;
+  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
+  Reader reader = open(folder / "trace.dstrace");
+  ASSERT_TRUE(export_csv(reader, folder / "csv"));
+  const auto counts = reader.row_counts();
+  ASSERT_TRUE(counts);
+  for (const TableCount& count : *counts) {
+    const auto rows = parse_csv(read_file(folder / "csv" / (count.table + ".csv")));
+    EXPECT_EQ(rows.size(), static_cast<std::size_t>(count.rows) + 1) << count.table;
+    for (const auto& row : rows) EXPECT_EQ(row.size(), rows.front().size()) << count.table;
+  }
+  const auto prompts = parse_csv(read_file(folder / "csv" / "prompts.csv"));
+  EXPECT_EQ(prompts[0],
+            (std::vector<std::string>{"id", "question_id", "category", "turn", "text", "tokens"}));
+  for (std::size_t i = 0; i < sample.recording.prompts.size(); ++i) {
+    const Prompt& prompt = sample.recording.prompts[i];
+    EXPECT_EQ(prompts[i + 1][4], prompt.text);
+    std::istringstream numbers(prompts[i + 1][5]);
+    const std::vector<std::int32_t> tokens(std::istream_iterator<std::int32_t>(numbers), {});
+    EXPECT_EQ(tokens, prompt.tokens);
+  }
+  const auto rounds = parse_csv(read_file(folder / "csv" / "rounds.csv"));
+  const auto column = std::find(rounds[0].begin(), rounds[0].end(), "threshold") - rounds[0].begin();
+  for (const auto& row : std::vector(rounds.begin() + 1, rounds.end())) {
+    const auto round = std::find_if(sample.recording.rounds.begin(), sample.recording.rounds.end(),
+                                    [&](const Round& r) { return std::to_string(r.id) == row[0]; });
+    ASSERT_NE(round, sample.recording.rounds.end());
+    EXPECT_EQ(std::stod(row[static_cast<std::size_t>(column)]), round->threshold);
+  }
+}
+
+TEST_P(TextExport, as_spec_bench_answers_gives_back_every_turn) {
+  const TestFolder folder;
+  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam(), .requests_a_run = 6});
+  Reader reader = open(folder / "trace.dstrace");
+  ASSERT_TRUE(export_spec_bench(reader, folder / "answers"));
+  std::size_t turns = 0;
+  for (const traces::Run& run : sample.recording.runs) {
+    std::istringstream lines(read_file(folder / "answers" / (run.specification + ".jsonl")));
+    std::string line;
+    std::int64_t last_question = 0;
+    while (std::getline(lines, line)) {
+      const json answer = json::parse(line);
+      EXPECT_GT(answer.at("question_id"), last_question) << "sorted by question";
+      last_question = answer.at("question_id");
+      EXPECT_EQ(answer.at("model_id"), "demo-" + run.specification);
+      ASSERT_EQ(answer.at("choices").size(), 1U);
+      const json& choice = answer.at("choices").at(0);
+      std::size_t steps = 0;
+      for (std::size_t turn = 0; turn < choice.at("turns").size(); ++turn, ++turns) {
+        const auto request = std::find_if(
+            sample.recording.requests.begin(), sample.recording.requests.end(), [&](const Request& r) {
+              const Prompt& prompt = sample.recording.prompts.at(static_cast<std::size_t>(r.prompt) - 1);
+              return r.run == run.id && prompt.question_id == last_question &&
+                     prompt.turn == static_cast<std::int32_t>(turn);
+            });
+        ASSERT_NE(request, sample.recording.requests.end());
+        EXPECT_EQ(choice.at("turns").at(turn), request->text);
+        EXPECT_EQ(choice.at("new_tokens").at(turn), request->tokens.size());
+        EXPECT_DOUBLE_EQ(choice.at("wall_time").at(turn).get<double>() * 1e9,
+                         static_cast<double>(request->end_ns - request->start_ns));
+        steps += choice.at("decoding_steps").at(turn).get<std::size_t>();
+      }
+      EXPECT_EQ(choice.at("accept_lengths").size(), steps);
+      if (run.is_baseline) {
+        for (const json& length : choice.at("accept_lengths")) EXPECT_EQ(length, 1);
+      }
+    }
+  }
+  // A question with a turn that was cut off is left out as a whole.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::size_t, bool>> questions;
+  for (const Request& request : sample.recording.requests) {
+    const Prompt& prompt = sample.recording.prompts.at(static_cast<std::size_t>(request.prompt) - 1);
+    auto& [count, cut_off] = questions[{request.run, prompt.question_id}];
+    ++count;
+    cut_off |= request.stop == RequestStop::cancelled || request.stop == RequestStop::error;
+  }
+  std::size_t expected_turns = 0;
+  for (const auto& [question, count] : questions) expected_turns += count.second ? 0 : count.first;
+  EXPECT_GT(expected_turns, 0U);
+  EXPECT_EQ(turns, expected_turns);
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, TextExport, testing::Values(1U, 2U, 3U));
+
+TEST(ExportToAFolderThatIsNotThere, says_so_in_one_line) {
+  const TestFolder folder;
+  make_sample_file(folder / "trace.dstrace");
+  Reader reader = open(folder / "trace.dstrace");
+  for (const auto& result : {export_chrome(reader, folder / "no/trace.json"),
+                             export_perfetto(reader, folder / "no/trace.pftrace")}) {
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message, testing::HasSubstr("/no/trace."));
+    EXPECT_THAT(result.error().message, testing::HasSubstr("No such file"));
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::traces

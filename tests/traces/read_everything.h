@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Takes a file through every reading function, as a test or the fuzzer does with a hostile one.
+
+#include <draftscope/traces/reader.h>
+#include <filesystem>
+#include <string>
+
+namespace draftscope::traces {
+
+/// The first error or violation; empty if there is none.
+inline std::string read_everything(const std::filesystem::path& path) {
+  auto reader = Reader::open(path);
+  if (!reader) return reader.error().message;
+  std::string first;
+  const auto keep = [&first](const auto& result) {
+    if (!result && first.empty()) first = result.error().message;
+  };
+  keep(reader->recording());
+  keep(reader->strings());
+  keep(reader->row_counts());
+  keep(reader->spans([](const Span& /*span*/) { return true; }));
+  keep(reader->kernels([](const Kernel& /*kernel*/) { return true; }));
+  keep(reader->counters([](const Counter& /*counter*/) { return true; }));
+  const auto violations = reader->validate();
+  keep(violations);
+  if (first.empty() && violations && !violations->empty()) first = violations->front().rule;
+  return first;
+}
+
+}  // namespace draftscope::traces

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/traces/reader.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "sample.h"
+
+namespace draftscope::traces {
+namespace {
+
+TEST(Writer, leaves_a_single_file) {
+  const TestFolder folder;
+  make_sample_file(folder / "trace.dstrace");
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    names.push_back(entry.path().filename());
+  EXPECT_THAT(names, testing::ElementsAre("trace.dstrace"));
+  EXPECT_EQ(query(folder / "trace.dstrace", "PRAGMA journal_mode")[0][0], "delete");
+}
+
+TEST(Writer, gives_the_same_id_for_the_same_text_and_the_same_layer_set) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {});
+  ASSERT_TRUE(writer);
+  EXPECT_EQ((*writer)->intern("verify"), (*writer)->intern(std::string("verify")));
+  EXPECT_NE((*writer)->intern("verify"), (*writer)->intern("draft"));
+  const LayerSet set{0, 4, 2, {0xF0}, "fixed"};
+  LayerSet other = set;
+  other.origin = "swift";
+  EXPECT_EQ((*writer)->add(set), (*writer)->add(set));
+  EXPECT_NE((*writer)->add(set), (*writer)->add(other));
+  ASSERT_TRUE((*writer)->close());
+  EXPECT_EQ(query(folder / "trace.dstrace", "SELECT count(*) FROM layer_sets")[0][0], "2");
+}
+
+TEST(Writer, replaces_meta_that_is_set_again) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {{"device", "?"}});
+  ASSERT_TRUE(writer);
+  (*writer)->set_meta("device", "cpu");
+  (*writer)->set_meta("clock_end_monotonic_ns", "17");
+  ASSERT_TRUE((*writer)->close());
+  EXPECT_EQ(query(folder / "trace.dstrace", "SELECT key, value FROM meta ORDER BY key"),
+            (std::vector<std::vector<std::string>>{{"clock_end_monotonic_ns", "17"},
+                                                   {"closed_cleanly", "1"},
+                                                   {"device", "cpu"},
+                                                   {"dropped_counters", "0"},
+                                                   {"dropped_kernels", "0"},
+                                                   {"dropped_spans", "0"}}));
+}
+
+TEST(Writer, refuses_to_replace_a_file_unless_asked_to) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  write_file(path, "precious");
+  const auto refused = Writer::create(path, {});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::StartsWith(path.string() + ": exists already"));
+  EXPECT_EQ(read_file(path), "precious");
+  const auto replaced = Writer::create(path, {}, {.overwrite = true});
+  ASSERT_TRUE(replaced) << replaced.error().message;
+  ASSERT_TRUE((*replaced)->close());
+  EXPECT_TRUE(Reader::open(path));
+}
+
+TEST(Writer, says_in_one_line_that_a_folder_is_missing) {
+  const TestFolder folder;
+  const auto writer = Writer::create(folder / "no/trace.dstrace", {});
+  ASSERT_FALSE(writer);
+  EXPECT_THAT(writer.error().message, testing::HasSubstr("/no/trace.dstrace: can't be created"));
+  EXPECT_THAT(writer.error().message, testing::HasSubstr("No such file or directory"));
+}
+
+TEST(Writer, drops_and_counts_spans_when_the_queue_is_full_but_never_rounds) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  auto writer = Writer::create(path, {}, {.queue_rows = 40});
+  ASSERT_TRUE(writer);
+  Sample sample;
+  for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+    Sample more = write_sample(**writer, {.seed = seed, .most_rounds = 30});
+    auto& all = sample.recording;
+    all.rounds.insert(all.rounds.end(), more.recording.rounds.begin(), more.recording.rounds.end());
+    all.draft_tokens.insert(all.draft_tokens.end(), more.recording.draft_tokens.begin(),
+                            more.recording.draft_tokens.end());
+    sample.spans.insert(sample.spans.end(), more.spans.begin(), more.spans.end());
+    sample.kernels.insert(sample.kernels.end(), more.kernels.begin(), more.kernels.end());
+    sample.counters.insert(sample.counters.end(), more.counters.begin(), more.counters.end());
+  }
+  ASSERT_TRUE((*writer)->close());
+  const WriterCounts counts = (*writer)->counts();
+  EXPECT_GT(counts.dropped_spans, 0);
+  const auto rows = [&](const std::string& table) {
+    return std::stoll(query(path, "SELECT count(*) FROM " + table)[0][0]);
+  };
+  EXPECT_EQ(rows("rounds"), static_cast<std::int64_t>(sample.recording.rounds.size()));
+  EXPECT_EQ(rows("draft_tokens"), static_cast<std::int64_t>(sample.recording.draft_tokens.size()));
+  EXPECT_EQ(rows("spans") + counts.dropped_spans, static_cast<std::int64_t>(sample.spans.size()));
+  EXPECT_EQ(rows("kernels") + counts.dropped_kernels, static_cast<std::int64_t>(sample.kernels.size()));
+  EXPECT_EQ(rows("counters") + counts.dropped_counters, static_cast<std::int64_t>(sample.counters.size()));
+  EXPECT_EQ(query(path, "SELECT value FROM meta WHERE key = 'dropped_spans'")[0][0],
+            std::to_string(counts.dropped_spans));
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader);
+  const auto violations = reader->validate();
+  ASSERT_TRUE(violations);
+  for (const Violation& violation : *violations)
+    ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
+}
+
+TEST(Writer, frees_the_spans_of_a_round_that_never_came) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {});
+  ASSERT_TRUE(writer);
+  Request request;
+  request.id = (*writer)->next_request_id();
+  request.run = (*writer)->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+  request.prompt = (*writer)->add(Prompt{});
+  (*writer)->begin(request);
+  std::vector<Span> spans(1);
+  spans[0].id = (*writer)->next_span_id();
+  spans[0].track = (*writer)->add(Track{0, "host", "decoding", 0, 0});
+  spans[0].request = request.id;
+  spans[0].round = (*writer)->next_round_id();
+  spans[0].name = (*writer)->intern("draft");
+  (*writer)->add(std::span<const Span>(spans));
+  request.start_ns = request.end_ns = 5;
+  request.stop = RequestStop::cancelled;
+  (*writer)->finish(request);
+  ASSERT_TRUE((*writer)->close());
+  EXPECT_EQ(query(folder / "trace.dstrace", "SELECT request, round FROM spans"),
+            (std::vector<std::vector<std::string>>{{"1", "NULL"}}));
+  EXPECT_TRUE(Reader::open(folder / "trace.dstrace")->validate()->empty());
+}
+
+TEST(Writer, can_be_closed_twice) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {});
+  ASSERT_TRUE(writer);
+  EXPECT_TRUE((*writer)->close());
+  EXPECT_TRUE((*writer)->close());
+}
+
+/// In a child, because the limit holds for the whole process: a file can't grow beyond `bytes`, as on a full
+/// disk. Returns what the child found.
+std::string record_on_a_full_disk(const std::filesystem::path& path, rlim_t bytes) {
+  int ends[2];
+  if (::pipe(ends) != 0) return "no pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::string words;
+    auto writer = Writer::create(path, {}, {.rows_a_transaction = 100, .transaction_ns = 100'000});
+    if (!writer) {
+      words = "create: " + writer.error().message;
+    } else {
+      for (std::uint32_t seed = 0; seed < 2000 && !(*writer)->failed(); ++seed)
+        write_sample(**writer, {.seed = seed});
+      write_sample(**writer, {.seed = 1});  // goes on without complaint
+      const auto closed = (*writer)->close();
+      words = closed ? "closed" : "close: " + closed.error().message;
+    }
+    const ssize_t written = ::write(ends[1], words.data(), words.size());
+    ::_exit(written > 0 ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::string words(1000, '\0');
+  const ssize_t size = ::read(ends[0], words.data(), words.size());
+  words.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  return words;
+}
+
+TEST(WriterOnAFullDisk, reports_the_first_error_and_what_was_committed_stays_readable) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  const std::string words = record_on_a_full_disk(path, 1 << 20);
+  EXPECT_THAT(words, testing::StartsWith("close: " + path.string() + ": "));
+  EXPECT_THAT(words, testing::AnyOf(testing::HasSubstr("disk"), testing::HasSubstr("full")));
+  EXPECT_THAT(words, testing::Not(testing::HasSubstr("\n")));
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_FALSE(recording->closed_cleanly);
+  EXPECT_FALSE(recording->rounds.empty());
+  const auto violations = reader->validate();
+  ASSERT_TRUE(violations);
+  for (const Violation& violation : *violations)
+    ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
+}
+
+TEST(WriterOnAFullDisk, fails_at_once_where_not_even_the_schema_fits) {
+  const TestFolder folder;
+  EXPECT_THAT(record_on_a_full_disk(folder / "trace.dstrace", 8192), testing::StartsWith("create: "));
+}
+
+}  // namespace
+}  // namespace draftscope::traces
