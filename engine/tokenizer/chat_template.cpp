@@ -1,12 +1,79 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/tokenizer.h>
+#include "tokenizer/chat_template.h"
 
-namespace draftscope::engine {
+#include <array>
+#include <utility>
 
-bool Tokenizer::has_chat_template() const { return false; }
+#include "tokenizer/jinja/render.h"
 
-Result<std::string> Tokenizer::apply_chat_template(std::span<const Message> /*messages*/) const {
-  return fail("chat template: none is known");
+namespace draftscope::engine::tokenizer {
+namespace {
+
+// A special token is its text, or an object that holds it.
+Result<std::string> special_token(const JsonField& field) {
+  if (field.value().is_object()) return field.member("content").string();
+  return field.string();
 }
 
-}  // namespace draftscope::engine
+// The template called "default" where a configuration names several.
+Result<std::optional<JsonField>> default_template(const JsonField& field) {
+  if (!field.value().is_array()) return field;
+  DRAFTSCOPE_TRY_ASSIGN(const auto elements, field.elements());
+  for (const JsonField& element : elements) {
+    DRAFTSCOPE_TRY(element.expect_object());
+    DRAFTSCOPE_TRY_ASSIGN(const auto name, element.member("name").string());
+    if (name == "default") return element.member("template");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<ChatTemplate> ChatTemplate::parse(const JsonField& configuration) {
+  DRAFTSCOPE_TRY(configuration.expect_object());
+  ChatTemplate chat;
+  for (const char* name :
+       {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}) {
+    if (!configuration.has(name)) continue;
+    DRAFTSCOPE_TRY_ASSIGN(auto token, special_token(configuration.member(name)));
+    chat.special_tokens_.emplace_back(name, std::move(token));
+  }
+  const JsonField field = configuration.member("chat_template");
+  if (field.value().is_null()) return chat;
+  DRAFTSCOPE_TRY_ASSIGN(const auto chosen, default_template(field));
+  if (!chosen) {
+    chat.problem_ = fmt::format("{}: none of the templates is called 'default'", field.path());
+    return chat;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const auto source, chosen->string());
+  chat.set_source(source, chosen->path());
+  return chat;
+}
+
+void ChatTemplate::set_source(std::string_view source, const std::string& label) {
+  label_ = label;
+  auto parsed = jinja::parse_template(source);
+  if (parsed) {
+    block_ = *std::move(parsed);
+  } else {
+    block_.reset();
+    problem_ = fmt::format("{}: {}", label, parsed.error().message);
+  }
+}
+
+Result<std::string> ChatTemplate::apply(std::span<const Message> messages) const {
+  if (!block_) return fail("{}", problem_);
+  jinja::List list;
+  for (const Message& message : messages)
+    list.emplace_back(jinja::Dictionary{{"role", message.role}, {"content", message.content}});
+  jinja::Dictionary variables = special_tokens_;
+  variables.emplace_back("messages", std::move(list));
+  variables.emplace_back("tools", jinja::None{});
+  variables.emplace_back("documents", jinja::None{});
+  variables.emplace_back("add_generation_prompt", true);
+  return jinja::render(*block_, std::move(variables)).map_error([&](const Error& error) {
+    return Error{fmt::format("{}: {}", label_, error.message)};
+  });
+}
+
+}  // namespace draftscope::engine::tokenizer

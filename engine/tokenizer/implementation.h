@@ -10,6 +10,7 @@
 
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/bpe.h"
+#include "tokenizer/chat_template.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/piece_decoder.h"
 #include "tokenizer/post_processor.h"
@@ -32,6 +33,7 @@ class Tokenizer::Implementation {
   std::vector<std::string> pieces;  ///< by token
   std::vector<bool> special;        ///< by token
   tokenizer::TokenIds token_ids;    ///< the model's and the added ones
+  tokenizer::ChatTemplate chat;
 };
 
 namespace tokenizer {

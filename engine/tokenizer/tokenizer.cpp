@@ -49,25 +49,50 @@ Result<std::vector<std::int32_t>> encode_bytes(std::string_view text, std::size_
   return tokens;
 }
 
+Result<std::string> read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail("{}: cannot be opened", path.string());
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) return fail("{}: cannot be read", path.string());
+  return text;
+}
+
+Result<void> parse_configuration(std::string_view text, const std::string& label,
+                                 Tokenizer::Implementation& it) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto document, tokenizer::parse_json(text, label));
+  DRAFTSCOPE_TRY_ASSIGN(it.chat, tokenizer::ChatTemplate::parse(tokenizer::JsonField(document, label)));
+  return {};
+}
+
 }  // namespace
 
 Tokenizer::Tokenizer(std::shared_ptr<const Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 
-Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json,
-                                   std::string_view /*tokenizer_config_json*/) {
+Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json, std::string_view tokenizer_config_json) {
   auto implementation = std::make_shared<Implementation>();
   DRAFTSCOPE_TRY(tokenizer::parse_tokenizer(tokenizer_json, "tokenizer.json", *implementation));
+  if (!tokenizer_config_json.empty())
+    DRAFTSCOPE_TRY(parse_configuration(tokenizer_config_json, "tokenizer_config.json", *implementation));
   return Tokenizer(std::move(implementation));
 }
 
 Result<Tokenizer> Tokenizer::load(const std::filesystem::path& folder) {
-  const auto path = folder / "tokenizer.json";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail("{}: cannot be opened", path.string());
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   auto implementation = std::make_shared<Implementation>();
-  DRAFTSCOPE_TRY(tokenizer::parse_tokenizer(text, path.string(), *implementation));
+  const auto file = folder / "tokenizer.json";
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_file(file));
+  DRAFTSCOPE_TRY(tokenizer::parse_tokenizer(text, file.string(), *implementation));
+  std::error_code ignored;
+  if (const auto configuration = folder / "tokenizer_config.json";
+      std::filesystem::exists(configuration, ignored)) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto configuration_text, read_file(configuration));
+    DRAFTSCOPE_TRY(parse_configuration(configuration_text, configuration.string(), *implementation));
+  }
+  // Newer checkpoints keep the template beside the configuration.
+  if (const auto source = folder / "chat_template.jinja"; std::filesystem::exists(source, ignored)) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto source_text, read_file(source));
+    implementation->chat.set_source(source_text, source.string());
+  }
   return Tokenizer(std::move(implementation));
 }
 
@@ -129,6 +154,14 @@ std::optional<std::int32_t> Tokenizer::token_id(std::string_view piece) const {
 
 bool Tokenizer::is_special(std::int32_t token) const {
   return token >= 0 && token < vocab_size() && implementation_->special[static_cast<std::size_t>(token)];
+}
+
+bool Tokenizer::has_chat_template() const {
+  return implementation_->chat.usable();
+}
+
+Result<std::string> Tokenizer::apply_chat_template(std::span<const Message> messages) const {
+  return implementation_->chat.apply(messages);
 }
 
 }  // namespace draftscope::engine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <draftscope/engine/tokenizer.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>

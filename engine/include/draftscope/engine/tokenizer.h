@@ -50,11 +50,11 @@ class Tokenizer {
   [[nodiscard]] std::optional<std::int32_t> token_id(std::string_view piece) const;
   [[nodiscard]] bool is_special(std::int32_t token) const;
 
-  /// True when tokenizer_config.json holds a chat template of a known format.
+  /// True when tokenizer_config.json (or chat_template.jinja) holds a chat template that can be rendered.
   [[nodiscard]] bool has_chat_template() const;
   /// The prompt text for a conversation, ending where the assistant answers; encode it with
-  /// add_special_tokens = false. Formats: Llama-2 [INST], Llama-3 headers, ChatML, Mistral, Zephyr,
-  /// DeepSeek-Coder ### Instruction. Fails for others.
+  /// add_special_tokens = false. Runs the template itself, in the part of Jinja that published templates use;
+  /// fails, by name, on what it does not know and on what the template raises.
   [[nodiscard]] Result<std::string> apply_chat_template(std::span<const Message> messages) const;
 
   class Implementation;

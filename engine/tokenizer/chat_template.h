@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The chat template of a tokenizer_config.json: a Jinja template over the messages and the special tokens.
+
+#include <draftscope/engine/tokenizer.h>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tokenizer/jinja/syntax.h"
+#include "tokenizer/json_field.h"
+
+namespace draftscope::engine::tokenizer {
+
+class ChatTemplate {
+ public:
+  /// Fails when the configuration is malformed. A template that asks for what is not implemented is kept as
+  /// the reason why apply() fails: such a tokenizer still encodes.
+  [[nodiscard]] static Result<ChatTemplate> parse(const JsonField& configuration);
+
+  /// A template from a file of its own, which takes the place of the configuration's.
+  void set_source(std::string_view source, const std::string& label);
+
+  [[nodiscard]] bool usable() const { return block_.has_value(); }
+  [[nodiscard]] Result<std::string> apply(std::span<const Message> messages) const;
+
+ private:
+  std::optional<jinja::Block> block_;
+  std::string label_ = "chat template";
+  std::string problem_ = "chat template: the tokenizer has none";
+  jinja::Dictionary special_tokens_;
+};
+
+}  // namespace draftscope::engine::tokenizer

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A parsed template. Filters, tests, functions and methods that are not implemented are refused here, by
+// name.
+
+#include <draftscope/result.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/jinja/value.h"
+
+namespace draftscope::engine::jinja {
+
+enum class ExpressionKind {
+  literal,      // value
+  name,         // name
+  attribute,    // operands[0].name
+  subscript,    // operands[0][operands[1]]
+  slice,        // operands[0][operands[1]:operands[2]], none where left out
+  list,         // operands
+  dictionary,   // key, value, key, value…
+  call,         // name(operands…, keywords…)
+  method,       // operands[0].name(operands[1]…)
+  filter,       // operands[0] | name(operands[1]…)
+  test,         // operands[0] is name(operands[1]…)
+  unary,        // name is "not", "-" or "+"
+  binary,       // name is the operator
+  conditional,  // operands[0] if operands[1] else operands[2]
+};
+
+struct Expression {
+  ExpressionKind kind;
+  std::string name;
+  Value value;
+  std::vector<Expression> operands;
+  std::vector<std::pair<std::string, Expression>> keywords;
+};
+
+enum class StatementKind { text, output, set, branch, loop };
+
+struct Statement;
+using Block = std::vector<Statement>;
+
+struct Statement {
+  StatementKind kind;
+  std::size_t line;
+  std::string text;                     // text
+  std::vector<std::string> targets;     // set: a name, or an object and its member; loop: names
+  std::vector<Expression> expressions;  // output, set, loop: one (loop: and its filter); branch: conditions
+  std::vector<Block> blocks;            // loop: one; branch: one a condition, and the else
+};
+
+[[nodiscard]] Result<Block> parse_template(std::string_view source);
+
+}  // namespace draftscope::engine::jinja

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Chat templates render as transformers renders them (make_chat_goldens.py), or say why they do not.
+
+#include <filesystem>
+
+#include "goldens.h"
+
+namespace draftscope::engine {
+namespace {
+
+using nlohmann::json;
+
+Result<Tokenizer> with_template(const json& chat_template) {
+  const json configuration{
+      {"bos_token", "<s>"}, {"eos_token", {{"content", "</s>"}}}, {"chat_template", chat_template}};
+  return Tokenizer::parse(goldens::read("llama3.tokenizer.json"), configuration.dump());
+}
+
+TEST(ChatTemplate, RendersConversationsAsTransformersDoes) {
+  const json golden = goldens::read_json("chat.json");
+  for (const auto& expected : golden["cases"]) {
+    const auto tokenizer = with_template(golden["templates"][expected["name"].get<std::string>()]);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    ASSERT_TRUE(tokenizer->has_chat_template()) << tokenizer->apply_chat_template({}).error().message;
+    std::vector<Message> messages;
+    for (const auto& message : expected["messages"])
+      messages.push_back({message["role"], message["content"]});
+    const auto text = tokenizer->apply_chat_template(messages);
+    if (expected.contains("raised")) {
+      ASSERT_FALSE(text) << expected["name"];
+      EXPECT_EQ(text.error().message,
+                "tokenizer_config.json: chat_template: " + expected["raised"].get<std::string>());
+    } else {
+      ASSERT_TRUE(text) << expected["name"] << ": " << text.error().message;
+      EXPECT_EQ(*text, expected["text"].get<std::string>()) << expected["name"];
+    }
+  }
+}
+
+TEST(ChatTemplate, TakesTheOneCalledDefaultOfSeveral) {
+  const auto tokenizer = with_template(json::array({{{"name", "tool_use"}, {"template", "{% macro %}"}},
+                                                    {{"name", "default"}, {"template", "{{ eos_token }}"}}}));
+  ASSERT_TRUE(tokenizer);
+  EXPECT_EQ(tokenizer->apply_chat_template({}).value_or("failed"), "</s>");
+}
+
+TEST(ChatTemplate, PrintsTheDateOfToday) {
+  const auto tokenizer = with_template("{% if strftime_now is defined %}{{ strftime_now('%Y') }}{% endif %}");
+  ASSERT_TRUE(tokenizer);
+  EXPECT_THAT(tokenizer->apply_chat_template({}).value_or("failed"),
+              testing::MatchesRegex("2[0-9][0-9][0-9]"));
+}
+
+TEST(ChatTemplate, IsReadFromItsOwnFileBeforeTheConfiguration) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "draftscope_chat_template";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "tokenizer.json") << goldens::read("llama3.tokenizer.json");
+  std::ofstream(folder / "tokenizer_config.json") << R"({"bos_token": "<s>", "chat_template": "old"})";
+  std::ofstream(folder / "chat_template.jinja") << "{{ bos_token }}new\n";
+  const auto tokenizer = Tokenizer::load(folder);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  EXPECT_EQ(tokenizer->apply_chat_template({}).value_or("failed"), "<s>new");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ChatTemplate, SaysWhyATemplateCannotBeRendered) {
+  struct Case {
+    std::string source;
+    std::string message;  // after "tokenizer_config.json: chat_template: "
+  };
+  std::string deep = "1";
+  std::string blocks;
+  for (int i = 0; i < 10'000; ++i) {
+    deep = "(" + deep + ")";
+    blocks += "{% if 1 %}";
+  }
+  std::string chain = "1";
+  for (int i = 0; i < 100'000; ++i) chain += "+1";
+  const std::vector<Case> cases{
+      {"a\n{% macro x() %}{% endmacro %}", "line 2: {% macro %} is not implemented"},
+      {"{{ x | dictsort }}", "line 1: filter 'dictsort' is not implemented"},
+      {"{{ x is prime }}", "line 1: test 'prime' is not implemented"},
+      {"{{ x.format(1) }}", "line 1: method 'format' is not implemented"},
+      {"{{ range(3) }}", "line 1: function 'range' is not implemented"},
+      {"{{ 1.5 }}", "line 1: number 1 is not implemented"},
+      {"{{ '\\u00e9' }}", "line 1: escape '\\u' is not implemented"},
+      {"{{ x", "line 1: a tag has no }}"},
+      {"{# x", "line 1: {# has no #}"},
+      {"{{ 'x }}", "line 1: a string has no closing '"},
+      {"{{ x ! y }}", "line 1: '!' is not part of a template expression"},
+      {"{% if x %}y", "line 1: 'a tag's edge' where an {% end… %} was expected"},
+      {"x{% endif %}", "line 1: 'a tag's edge' where the end of the template was expected"},
+      {"{{ x y }}", "line 1: 'y' where }} was expected"},
+      {"{{ 1 / 2 }}", "line 1: '/' where }} was expected"},
+      {"{{ " + deep + " }}", "line 1: is nested too deep"},
+      {blocks, "line 1: is nested too deep"},
+      {"{{ " + chain + " }}", "line 1: is nested too deep"},
+      {"{{ missing.member }}", "an undefined value has no members"},
+      {"{{ missing + 'x' }}", "undefined + a string is not implemented"},
+      {"{{ 1 // 0 }}", "1 // 0 is not implemented"},
+      {"{{ messages }}", "printing a list is not implemented"},
+      {"{{ 9223372036854775807 + 1 }}", "9223372036854775807 + 1 does not fit 64 bits"},
+      {"{% for x in 'abc' %}{% endfor %}", "a loop over a string is not implemented"},
+      {"{% set n = namespace() %}{% set n.n = n %}", "a namespace within a namespace is not implemented"},
+      {"{% set n = namespace() %}{% set n.n = [n] %}",
+       "a namespace within a list or dictionary is not implemented"},
+      {"{{ raise_exception('a reason') }}", "a reason"},
+      {"{% set x = 'xxxxxxxx' %}{% for a in [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] %}{% set x = x "
+       "~ x %}"
+       "{% endfor %}{% set n = namespace(x=x) %}{% for a in "
+       "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] %}"
+       "{% set n.x = n.x ~ n.x %}{% endfor %}",
+       "~: the text is too long"},
+  };
+  for (const auto& [source, message] : cases) {
+    const auto tokenizer = with_template(source);
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    const auto text = tokenizer->apply_chat_template({});
+    ASSERT_FALSE(text) << source.substr(0, 80);
+    EXPECT_EQ(text.error().message, "tokenizer_config.json: chat_template: " + message)
+        << source.substr(0, 80);
+  }
+}
+
+TEST(ChatTemplate, IsAbsentWithoutAConfiguration) {
+  const Tokenizer tokenizer = goldens::tokenizer("llama3");
+  EXPECT_FALSE(tokenizer.has_chat_template());
+  EXPECT_EQ(tokenizer.apply_chat_template({}).error().message, "chat template: the tokenizer has none");
+}
+
+TEST(ChatTemplate, RefusesAMalformedConfiguration) {
+  const std::string tokenizer_json = goldens::read("llama3.tokenizer.json");
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"[", "tokenizer_config.json: not JSON from byte 2 on"},
+      {"[]", "tokenizer_config.json is an array, expected an object"},
+      {R"({"bos_token": 1})", "tokenizer_config.json: bos_token: is 1, expected a string"},
+      {R"({"bos_token": {}})", "tokenizer_config.json: bos_token.content: is missing, expected a string"},
+      {R"({"chat_template": {}})", "tokenizer_config.json: chat_template: is an object, expected a string"},
+      {R"({"chat_template": [{"name": "default"}]})",
+       "tokenizer_config.json: chat_template[0].template: is missing, expected a string"},
+  };
+  for (const auto& [configuration, message] : cases) {
+    const auto tokenizer = Tokenizer::parse(tokenizer_json, configuration);
+    ASSERT_FALSE(tokenizer) << configuration;
+    EXPECT_EQ(tokenizer.error().message, message);
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::engine
