@@ -19,18 +19,20 @@ constexpr std::int32_t largest_batch = 512;  // wide enough that prefill is boun
 class CpuBackend final : public Backend {
  public:
   CpuBackend(Model model, KvCache cache, Workspace workspace, const Kernels& kernels, std::int32_t threads,
-             bool wide_products, profiler::SpanRecorder* recorder)
+             bool wide_products)
       : model_(std::move(model)),
         cache_(std::move(cache)),
         workspace_(std::move(workspace)),
         kernels_(kernels),
         rope_(model_.shape),
-        names_(recorder),
-        recorder_(recorder),
         team_(threads) {
     if (wide_products) wide_ = make_wide_products(model_.dtype, threads);
   }
 
+  void set_recorder(profiler::SpanRecorder* recorder) override {
+    recorder_ = recorder;
+    names_ = SpanNames(recorder);
+  }
   const ModelShape& shape() const override { return model_.shape; }
   std::int32_t cache_rows() const override { return cache_.rows(); }
   std::int32_t max_rows() const override { return std::min(largest_batch, cache_.rows()); }
@@ -79,7 +81,7 @@ class CpuBackend final : public Backend {
   const Kernels& kernels_;
   Rope rope_;
   SpanNames names_;
-  profiler::SpanRecorder* recorder_;
+  profiler::SpanRecorder* recorder_ = nullptr;
   std::unique_ptr<WideProducts> wide_;
   TopTokens top_;
   KeyLists lists_;
@@ -100,8 +102,7 @@ Result<const Kernels*> choose_kernels(std::string_view name) {
 }  // namespace
 }  // namespace cpu
 
-Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, const CpuOptions& options,
-                                                  profiler::SpanRecorder* recorder) {
+Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, const CpuOptions& options) {
   constexpr std::int32_t most_threads = 1024;
   if (options.threads < 0 || options.threads > most_threads)
     return fail("cpu backend: threads is {}, expected 0 to {}", options.threads, most_threads);
@@ -119,7 +120,7 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
       cpu::Workspace::allocate(shape, kernels->products[static_cast<std::size_t>(model.dtype)],
                                std::min(cpu::largest_batch, cache_rows), cache_rows, threads));
   return std::make_unique<cpu::CpuBackend>(std::move(model), std::move(cache), std::move(workspace), *kernels,
-                                           threads, options.wide_products, recorder);
+                                           threads, options.wide_products);
 }
 
 }  // namespace draftscope::engine

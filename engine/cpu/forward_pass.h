@@ -23,6 +23,7 @@ namespace draftscope::engine::cpu {
 
 /// Ids of span names, taken once.
 struct SpanNames {
+  SpanNames() = default;
   explicit SpanNames(profiler::SpanRecorder* recorder);
   std::int64_t layer = 0, attention_norm = 0, qkv = 0, rope = 0, attention = 0, output_projection = 0,
                mlp_norm = 0, gate_up = 0, down = 0, head = 0;

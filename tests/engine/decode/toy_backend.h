@@ -23,6 +23,7 @@ class ToyBackend final : public Backend {
   };
   explicit ToyBackend(const Options& options);
 
+  void set_recorder(profiler::SpanRecorder* /*recorder*/) override {}
   const ModelShape& shape() const override { return shape_; }
   BackendDescription describe() const override { return {}; }
   std::int32_t cache_rows() const override { return options_.cache_rows; }

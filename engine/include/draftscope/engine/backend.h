@@ -15,6 +15,7 @@
 
 #include <draftscope/engine/model_shape.h>
 #include <draftscope/engine/sublayer_mask.h>
+#include <draftscope/profiler/span_recorder.h>
 #include <draftscope/result.h>
 #include <cstddef>
 #include <cstdint>
@@ -96,6 +97,8 @@ struct BackendDescription {
 class Backend {
  public:
   virtual ~Backend() = default;
+  /// Where the spans of layers and operations go from the next forward on; null = nowhere. Not owned.
+  virtual void set_recorder(profiler::SpanRecorder* recorder) = 0;
   [[nodiscard]] virtual const ModelShape& shape() const = 0;
   [[nodiscard]] virtual BackendDescription describe() const = 0;
   [[nodiscard]] virtual std::int32_t cache_rows() const = 0;  ///< capacity

@@ -2,13 +2,13 @@
 #pragma once
 
 // The embedded backend and the reference for others. Weights are read where the checkpoint maps them. bf16
-// models: activations rounded to bf16 at the products' inputs, fp32 accumulation, residual stream in fp32, K/V
-// in bf16. fp16 models: fp32 activations, K/V in bf16. fp32 models: fp32 throughout. Products up to max_invariant_rows() rows run on a
-// weight-streaming kernel of our own chosen for the processor at run time; wider ones (prefill) on oneDNN.
+// models: activations rounded to bf16 at the products' inputs, fp32 accumulation, residual stream in fp32,
+// K/V in bf16. fp16 models: fp32 activations, K/V in bf16. fp32 models: fp32 throughout. Products up to
+// max_invariant_rows() rows run on a weight-streaming kernel of our own chosen for the processor at run time;
+// wider ones (prefill) on oneDNN.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
-#include <draftscope/profiler/span_recorder.h>
 #include <draftscope/result.h>
 #include <cstddef>
 #include <cstdint>
@@ -26,9 +26,8 @@ struct CpuOptions {
   bool wide_products = true;  ///< oneDNN beyond the invariant widths; false = our kernels at any width
 };
 
-/// `recorder` may be null; it gets layer and op spans. `checkpoint` and `recorder` must outlive the backend.
+/// `checkpoint` must outlive the backend.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint,
-                                                                const CpuOptions& options,
-                                                                profiler::SpanRecorder* recorder = nullptr);
+                                                                const CpuOptions& options);
 
 }  // namespace draftscope::engine
