@@ -18,7 +18,7 @@ constexpr int deepest_tree = 400;
 int tree_depth(const Expression& expression) {
   int deepest = 0;
   for (const Expression& operand : expression.operands) deepest = std::max(deepest, tree_depth(operand));
-  for (const auto& [name, value] : expression.keywords) deepest = std::max(deepest, tree_depth(value));
+  for (const Expression& value : expression.keyword_values) deepest = std::max(deepest, tree_depth(value));
   return deepest + 1;
 }
 
@@ -161,7 +161,7 @@ class Parser {
   }
 
   static Expression node(ExpressionKind kind, std::string name, std::vector<Expression> operands) {
-    return {kind, std::move(name), {}, std::move(operands), {}};
+    return {kind, std::move(name), {}, std::move(operands), {}, {}};
   }
   template <typename... Parts>
   static Expression join(ExpressionKind kind, std::string name, Parts... parts) {
@@ -397,7 +397,8 @@ class Parser {
         std::string name = peek().text;
         at_ += 2;
         DRAFTSCOPE_TRY_ASSIGN(auto value, parse_expression());
-        call.keywords.emplace_back(std::move(name), std::move(value));
+        call.keyword_names.push_back(std::move(name));
+        call.keyword_values.push_back(std::move(value));
       } else {
         DRAFTSCOPE_TRY_ASSIGN(auto value, parse_expression());
         call.operands.push_back(std::move(value));

@@ -214,10 +214,10 @@ class Renderer {
         break;
     }
     Dictionary keywords;
-    for (const auto& [name, value] : expression.keywords) {
-      DRAFTSCOPE_TRY_ASSIGN(auto evaluated, evaluate(value));
+    for (std::size_t i = 0; i < expression.keyword_names.size(); ++i) {
+      DRAFTSCOPE_TRY_ASSIGN(auto evaluated, evaluate(expression.keyword_values[i]));
       if (is_namespace(evaluated)) return fail("a namespace within a namespace is not implemented");
-      set_entry(keywords, name, std::move(evaluated));
+      set_entry(keywords, expression.keyword_names[i], std::move(evaluated));
     }
     return call_function(expression.name, operands, std::move(keywords));
   }

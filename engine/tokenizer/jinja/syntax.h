@@ -37,7 +37,8 @@ struct Expression {
   std::string name;
   Value value;
   std::vector<Expression> operands;
-  std::vector<std::pair<std::string, Expression>> keywords;
+  std::vector<std::string> keyword_names;
+  std::vector<Expression> keyword_values;
 };
 
 enum class StatementKind { text, output, set, branch, loop };
