@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/loaded_layers.h>
 
-#include <charconv>
+#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 namespace draftscope::simulator {
@@ -9,12 +9,13 @@ namespace draftscope::simulator {
 std::int32_t model_layers(const traces::Recording& recording) {
   for (const traces::LayerSet& layer_set : recording.layer_sets)
     if (layer_set.n_layers > 0) return layer_set.n_layers;
-  const auto stated = recording.meta.find("model_n_layers");
+  const auto stated = recording.meta.find("model_shape");
   if (stated == recording.meta.end()) return 0;
-  const std::string& text = stated->second;
-  std::int32_t layers = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), layers);
-  return error == std::errc{} && end == text.data() + text.size() && layers > 0 ? layers : 0;
+  const nlohmann::json shape = nlohmann::json::parse(stated->second, nullptr, false);
+  if (!shape.is_object() || !shape.contains("n_layers") || !shape["n_layers"].is_number_integer()) return 0;
+  constexpr std::int64_t most_layers = 1'000'000;
+  const auto layers = shape["n_layers"].get<std::int64_t>();
+  return layers > 0 && layers <= most_layers ? static_cast<std::int32_t>(layers) : 0;
 }
 
 double layers_a_step(const traces::LayerSet& layer_set) {

@@ -44,7 +44,7 @@ traces::Recording recording_with(double mean_accepted_length, double drafted_per
   traces::Recording recording;
   recording.prompts.push_back({1, 1, "", 0, "prompt", {1}});
   recording.runs = {{1, "vanilla", "vanilla", "{}", true}, {2, "layerskip", "layerskip", "{}", false}};
-  recording.meta["model_n_layers"] = std::to_string(n_layers);
+  recording.meta["model_shape"] = "{\"n_layers\":" + std::to_string(n_layers) + "}";
   std::int64_t now = 1;
   for (const std::int64_t run : {1, 2}) {
     traces::Request request;

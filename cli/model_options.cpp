@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model_options.h"
+
+#include <draftscope/engine/cpu_backend.h>
+
+namespace draftscope::cli {
+
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  command.add_option("-m,--model", options.model, "Hugging Face folder, or synthetic:NAME[,redundancy=R,…]")
+      ->required();
+  command.add_option("--device", options.device, "cpu")->capture_default_str();
+  command.add_option("--threads", options.threads, "Threads; 0 = one a core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command
+      .add_option("--context", options.context, "Tokens of context to hold; 0 = the model's, at most 4096")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--kernels", options.kernels,
+                     "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here");
+  command.add_flag("--check-weights", options.check_weights,
+                   "Read every weight once and refuse NaN and infinity");
+}
+
+void add_decoding_options(CLI::App& command, DecodingOptions& options) {
+  command.add_option("-n,--max-tokens", options.max_tokens, "Tokens to generate at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--temperature", options.sampling.temperature, "0 = greedy")->capture_default_str();
+  command.add_option("--top-k", options.sampling.top_k, "Keep the k most probable tokens; 0 = all")
+      ->capture_default_str();
+  command.add_option("--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Same seed, same text")->capture_default_str();
+}
+
+Result<LoadedModel> load_model(const ModelOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint, engine::open_model(options.model));
+  if (options.check_weights) DRAFTSCOPE_TRY(engine::check_finite(checkpoint));
+  const bool synthetic = checkpoint.synthetic;
+  auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));
+  if (synthetic) return LoadedModel{std::move(held), engine::Tokenizer::bytes(held->shape.vocab)};
+  DRAFTSCOPE_TRY_ASSIGN(engine::Tokenizer tokenizer, engine::Tokenizer::load(held->folder));
+  if (tokenizer.vocab_size() > held->shape.vocab)
+    return fail("{}: tokenizer.json has ids up to {}, expected fewer than config.json's vocab_size ({})",
+                held->folder.string(), tokenizer.vocab_size() - 1, held->shape.vocab);
+  return LoadedModel{std::move(held), std::move(tokenizer)};
+}
+
+Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options, const LoadedModel& model) {
+  if (options.device != "cpu") return fail("device: found \"{}\", expected cpu", options.device);
+  if (options.context > model.checkpoint->shape.max_positions)
+    return fail("context: found {} tokens, expected at most {} (the model's)", options.context,
+                model.checkpoint->shape.max_positions);
+  return engine::make_cpu_backend(
+      *model.checkpoint,
+      {.threads = options.threads, .cache_rows = options.context, .kernels = options.kernels});
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The options that every command that decodes shares: the model, the machine, the sampling.
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/sampling.h>
+#include <draftscope/engine/tokenizer.h>
+#include <draftscope/result.h>
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace draftscope::cli {
+
+struct ModelOptions {
+  std::string model;
+  std::string device = "cpu";
+  std::string kernels;
+  std::int32_t threads = 0;
+  std::int32_t context = 0;
+  bool check_weights = false;
+};
+
+struct DecodingOptions {
+  engine::SamplingOptions sampling;
+  std::uint64_t seed = 0;
+  std::int32_t max_tokens = 128;
+};
+
+void add_model_options(CLI::App& command, ModelOptions& options);
+void add_decoding_options(CLI::App& command, DecodingOptions& options);
+
+/// A checkpoint with its tokenizer. The checkpoint's address must not change while a backend reads it.
+struct LoadedModel {
+  std::unique_ptr<engine::Checkpoint> checkpoint;
+  engine::Tokenizer tokenizer;
+};
+
+[[nodiscard]] Result<LoadedModel> load_model(const ModelOptions& options);
+[[nodiscard]] Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options,
+                                                                    const LoadedModel& model);
+
+}  // namespace draftscope::cli

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "outcome.h"
+
+namespace draftscope::cli {
+
+/// `draftscope record`: decodes prompts under one or several strategies and writes a trace. `command_line`
+/// goes into the trace's meta.
+void add_record_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
+
+}  // namespace draftscope::cli

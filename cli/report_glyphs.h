@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The characters that reports draw with: Unicode on a UTF-8 terminal, ASCII in pipes, files and other
+// locales.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace draftscope::cli {
+
+struct Glyphs {
+  bool unicode = false;
+
+  [[nodiscard]] std::string_view times() const { return unicode ? "×" : "x"; }
+  [[nodiscard]] std::string_view absent() const { return unicode ? "–" : "-"; }
+  [[nodiscard]] std::string_view separator() const { return unicode ? " · " : ", "; }
+  [[nodiscard]] std::string_view micro() const { return unicode ? "µ" : "u"; }
+  [[nodiscard]] std::string_view range() const { return unicode ? "–" : ".."; }
+};
+
+/// For standard output as it is now: a terminal whose locale is UTF-8 gets Unicode.
+[[nodiscard]] Glyphs glyphs_for_stdout();
+
+/// `share` (clamped to 0 … 1) of `width` cells, to an eighth of a cell in Unicode.
+[[nodiscard]] std::string bar(double share, std::size_t width, const Glyphs& glyphs);
+
+}  // namespace draftscope::cli

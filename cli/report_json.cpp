@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report_json.h"
+
+#include "report_json_parts.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+/// What fits into one line: scalars as they are, breakdown, speedup, identity and first token with their name
+/// in front, lists left out.
+Json flat(const Json& figures) {
+  Json row;
+  for (const auto& [key, value] : figures.items()) {
+    if (value.is_object() && key != "parameters" && key != "rounds_by_draft_stop") {
+      for (const auto& [inner_key, inner] : value.items())
+        if (!inner.is_structured()) row[key + "_" + inner_key] = inner;
+    } else if (!value.is_structured()) {
+      row[key] = value;
+    }
+  }
+  return row;
+}
+
+/// Every column that any of the rows has, so that an absent speedup still leaves its columns.
+std::string csv_of(const std::vector<Json>& rows) {
+  Json columns;
+  for (const Json& row : rows)
+    for (const auto& [key, value] : row.items())
+      if (!columns.contains(key)) columns[key] = nullptr;
+  std::string text = csv_header(columns);
+  for (const Json& row : rows) {
+    Json line = columns;
+    line.update(row);
+    text += csv_line(line);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string report_json(const MeasuredRecording& measured, bool by_category) {
+  Json json;
+  json["recording"] = recording_json(measured);
+  const traces::Run* baseline = measured.figures.baseline;
+  json["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id);
+  Json& runs = json["runs"] = Json::array();
+  for (const simulator::RunFigures& run : measured.figures.runs) {
+    Json figures = figures_json(run.all);
+    if (by_category) {
+      Json& parts = figures["categories"] = Json::array();
+      for (const simulator::Figures& part : run.by_category) {
+        Json part_json;
+        part_json["category"] = part.category;
+        part_json.update(figures_json(part));
+        parts.push_back(std::move(part_json));
+      }
+    }
+    runs.push_back(std::move(figures));
+  }
+  return json_text(json);
+}
+
+std::string report_csv(const MeasuredRecording& measured, bool by_category) {
+  std::vector<Json> rows;
+  const auto add = [&](const simulator::Figures& figures) {
+    Json row;
+    row["recording"] = measured.recording->path.filename().string();
+    if (by_category) row["category"] = figures.category;
+    row.update(flat(figures_json(figures)));
+    rows.push_back(std::move(row));
+  };
+  for (const simulator::RunFigures& run : measured.figures.runs) {
+    if (!by_category)
+      add(run.all);
+    else
+      for (const simulator::Figures& part : run.by_category) add(part);
+  }
+  return csv_of(rows);
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report_recording.h"
+
+#include <draftscope/simulator/phase_spans.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace draftscope::cli {
+
+Result<MeasuredRecording> measure_recording(const std::filesystem::path& path) {
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
+  DRAFTSCOPE_TRY_ASSIGN(traces::Recording recording, reader.recording());
+  if (recording.runs.empty())
+    return fail("{}: no run was recorded, so there is nothing to report", path.string());
+  if (recording.rounds.empty())
+    return fail("{}: no round was recorded, so there is nothing to report", path.string());
+  MeasuredRecording measured;
+  measured.schema_version = reader.schema_version();
+  measured.recording = std::make_unique<traces::Recording>(std::move(recording));
+  DRAFTSCOPE_TRY_ASSIGN(measured.phase_spans, simulator::read_phase_spans(reader));
+  measured.figures = simulator::measure(*measured.recording, measured.phase_spans);
+  const auto has_requests = [](const simulator::RunFigures& run) { return run.all.throughput.requests > 0; };
+  if (std::none_of(measured.figures.runs.begin(), measured.figures.runs.end(), has_requests))
+    return fail("{}: none of its {} requests was finished, so there is nothing to report", path.string(),
+                measured.recording->requests.size());
+  return measured;
+}
+
+std::string meta_value(const traces::Meta& meta, const std::string& key) {
+  const auto found = meta.find(key);
+  return found == meta.end() ? std::string() : found->second;
+}
+
+std::map<std::string, std::int64_t> dropped_rows(const traces::Meta& meta) {
+  std::map<std::string, std::int64_t> dropped;
+  for (const char* table : {"spans", "kernels", "counters"}) {
+    const std::string text = meta_value(meta, std::string("dropped_") + table);
+    const std::int64_t rows = std::strtoll(text.c_str(), nullptr, 10);
+    if (rows > 0) dropped[table] = rows;
+  }
+  return dropped;
+}
+
+bool is_greedy(const traces::Meta& meta) {
+  const std::string temperature = meta_value(meta, "temperature");
+  return temperature.empty() || std::strtod(temperature.c_str(), nullptr) == 0.0;
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Decoding with the real CPU backend, in one call.
+
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cpu_backend.h>
+#include <draftscope/engine/decode.h>
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace draftscope::engine {
+
+/// A small random model; weights are synthetic. Sizes vary, always legal.
+[[nodiscard]] Checkpoint random_checkpoint(std::mt19937& random);
+
+[[nodiscard]] std::unique_ptr<Backend> cpu_backend(const Checkpoint& checkpoint, std::int32_t threads,
+                                                   std::int32_t cache_rows);
+
+[[nodiscard]] std::vector<std::int32_t> random_tokens(std::mt19937& random, std::size_t count,
+                                                      std::int32_t vocab);
+
+struct Decoded {
+  std::vector<std::int32_t> tokens;
+  std::int64_t drafted = 0;
+  std::int64_t accepted = 0;
+};
+
+[[nodiscard]] Decoded decode_with(Backend& backend, const std::string& specification,
+                                  const DecodeRequest& request, std::uint64_t seed = 1,
+                                  std::uint64_t stream = 1);
+
+}  // namespace draftscope::engine

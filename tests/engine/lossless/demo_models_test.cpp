@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The models and prompts that ship: greedy text is the same under every exit and length, on every prompt.
+
+#include <draftscope/engine/tokenizer.h>
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "decoded.h"
+
+namespace draftscope::engine {
+namespace {
+
+class DemoModel : public testing::TestWithParam<std::string> {};
+
+std::vector<std::string> prompts(const std::string& file) {
+  std::ifstream stream(std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/prompts/" + file);
+  EXPECT_TRUE(stream) << file;
+  std::vector<std::string> texts;
+  for (std::string line; std::getline(stream, line);)
+    texts.push_back(nlohmann::json::parse(line)["turns"][0].get<std::string>());
+  return texts;
+}
+
+TEST_P(DemoModel, GreedyTextEqualsVanillaOnEveryPrompt) {
+  const std::string folder = std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/" + GetParam();
+  const auto checkpoint = load_checkpoint(folder);
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  const auto tokenizer = Tokenizer::load(folder);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  const auto backend = cpu_backend(*checkpoint, 2, 512);
+
+  std::vector<std::string> texts = prompts("code.jsonl");
+  for (std::string& text : prompts("prose.jsonl")) texts.push_back(std::move(text));
+  ASSERT_GE(texts.size(), 20U);
+  std::uint32_t setting = 0;
+  for (const std::string& text : texts) {
+    const auto tokens = tokenizer->encode(text);
+    ASSERT_TRUE(tokens) << tokens.error().message;
+    const DecodeRequest request{
+        .prompt = *tokens, .max_new_tokens = 48, .eos_tokens = checkpoint->shape.eos_tokens};
+    const Decoded vanilla = decode_with(*backend, "vanilla", request);
+    // Exits and lengths take turns over the prompts, the ends of the range among them.
+    for (int i = 0; i < 3; ++i, ++setting) {
+      const std::string specification =
+          fmt::format("layerskip:exit={},gamma={},verify={}",
+                      1 + setting % static_cast<std::uint32_t>(checkpoint->shape.n_layers - 1), setting % 9,
+                      setting % 2 == 0 ? "all-layers" : "above-exit");
+      ASSERT_EQ(decode_with(*backend, specification, request).tokens, vanilla.tokens) << specification << '\n'
+                                                                                      << text;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, DemoModel, testing::Values("demo-layerskip", "demo-plain"),
+                         [](const auto& parameter) {
+                           return parameter.param == "demo-plain" ? "Plain" : "LayerSkip";
+                         });
+
+}  // namespace
+}  // namespace draftscope::engine
