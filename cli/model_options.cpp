@@ -37,9 +37,11 @@ void add_decoding_options(CLI::App& command, DecodingOptions& options) {
 Result<LoadedModel> load_model(const ModelOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint, engine::open_model(options.model));
   if (options.check_weights) DRAFTSCOPE_TRY(engine::check_finite(checkpoint));
-  const bool synthetic = checkpoint.synthetic;
   auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));
-  if (synthetic) return LoadedModel{std::move(held), engine::Tokenizer::bytes(held->shape.vocab)};
+  if (held->synthetic) {
+    engine::Tokenizer bytes = engine::Tokenizer::bytes(held->shape.vocab);
+    return LoadedModel{std::move(held), std::move(bytes)};
+  }
   DRAFTSCOPE_TRY_ASSIGN(engine::Tokenizer tokenizer, engine::Tokenizer::load(held->folder));
   if (tokenizer.vocab_size() > held->shape.vocab)
     return fail("{}: tokenizer.json has ids up to {}, expected fewer than config.json's vocab_size ({})",
