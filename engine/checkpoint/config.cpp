@@ -132,9 +132,11 @@ Result<void> read_biases(const ConfigFields& config, ModelShape& shape) {
 Result<void> read_tokens(const ConfigFields& config, std::optional<ConfigText> generation,
                          const Family& family, ModelShape& shape) {
   const Range<std::int32_t> token_range{0, shape.vocab - 1};
+  // A default the vocabulary does not reach names no token.
+  const auto reachable = [&](std::int32_t token) { return token < shape.vocab ? token : -1; };
   const bool no_bos = config.has("bos_token_id") && config.is_null_or_absent("bos_token_id");
-  DRAFTSCOPE_TRY_ASSIGN(shape.bos_token,
-                        config.integer_or("bos_token_id", token_range, no_bos ? -1 : family.bos_token));
+  DRAFTSCOPE_TRY_ASSIGN(shape.bos_token, config.integer_or("bos_token_id", token_range,
+                                                           no_bos ? -1 : reachable(family.bos_token)));
   DRAFTSCOPE_TRY_ASSIGN(shape.eos_tokens, config.integers("eos_token_id", token_range));
   bool named = config.has("eos_token_id");
   if (generation) {
@@ -146,7 +148,7 @@ Result<void> read_tokens(const ConfigFields& config, std::optional<ConfigText> g
         shape.eos_tokens.push_back(token);
     named = named || fields.has("eos_token_id");
   }
-  if (!named && family.eos_token >= 0) shape.eos_tokens.push_back(family.eos_token);
+  if (!named && reachable(family.eos_token) >= 0) shape.eos_tokens.push_back(family.eos_token);
   return {};
 }
 

@@ -134,6 +134,15 @@ TEST(Config, DefaultEndTokenHoldsOnlyIfNeitherFileNamesOne) {
   EXPECT_THAT(named->eos_tokens, testing::ElementsAre(7, 8));
 }
 
+TEST(Config, DefaultTokensOutsideTheVocabularyAreNone) {
+  auto config = tiny::tiny_config();
+  config["vocab_size"] = 1;
+  const auto shape = parse(config);
+  ASSERT_TRUE(shape) << shape.error().message;
+  EXPECT_EQ(shape->bos_token, -1);
+  EXPECT_THAT(shape->eos_tokens, testing::IsEmpty());
+}
+
 TEST(Config, EndTokensOfBothFilesAreMergedWithoutRepetition) {
   auto config = tiny::tiny_config();
   config["eos_token_id"] = {3, 4};

@@ -40,6 +40,7 @@ void fuzz_config(std::span<const std::byte> input) {
   if (!shape) return require_one_line(shape.error());
   require(check_shape(*shape, "accepted").has_value());
   require(shape->q_width() > 0 && shape->kv_width() > 0);
+  require(shape->bos_token >= -1 && shape->bos_token < shape->vocab);
   for (const auto token : shape->eos_tokens) require(token >= 0 && token < shape->vocab);
 }
 

@@ -53,4 +53,5 @@ config("yarn", rope_parameters={"rope_type": "yarn", "rope_theta": 1e4, "factor"
 config("linear", rope_scaling={"type": "linear", "factor": 4.0}, attention_bias=True, mlp_bias=True)
 config("dynamic", rope_scaling={"type": "dynamic", "factor": 2.0}, head_dim=6, hidden_act="silu")
 config("generation", '{"eos_token_id": [1, 2]}', eos_token_id=[2, 3], bos_token_id=1)
+config("defaults_outside_vocabulary", vocab_size=1)
 config("repeated", '{"a": 1, "a": 2}')
