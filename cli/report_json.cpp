@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report_json.h"
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "report_json_parts.h"
 
 namespace draftscope::cli {
@@ -10,14 +14,15 @@ namespace {
 /// What fits into one line: scalars as they are, breakdown, speedup, identity and first token with their name
 /// in front, lists left out.
 Json flat(const Json& figures) {
+  static const std::set<std::string> nested{"breakdown", "speedup", "identity", "time_to_first_token"};
   Json row;
   for (const auto& [key, value] : figures.items()) {
-    if (value.is_object() && key != "parameters" && key != "rounds_by_draft_stop") {
-      for (const auto& [inner_key, inner] : value.items())
-        if (!inner.is_structured()) row[key + "_" + inner_key] = inner;
-    } else if (!value.is_structured()) {
-      row[key] = value;
+    if (!nested.contains(key)) {
+      if (!value.is_structured()) row[key] = value;
+      continue;
     }
+    for (const auto& [inner_key, inner] : value.items())
+      if (!inner.is_structured() && value.is_object()) row[key + "_" + inner_key] = inner;
   }
   return row;
 }

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "../simulator/random_recording.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class SmallTrace : public ::testing::Test {
+ protected:
+  SmallTrace() : path_((folder_ / "small.dstrace").string()) {
+    write_trace(path_, small_recording(), small_spans());
+  }
+
+  /// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the files anew; look at the difference before committing it.
+  static void expect_golden(const std::string& name, const std::string& text) {
+    const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/cli/golden/" + name;
+    if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+    EXPECT_EQ(text, read_file(path)) << name;
+  }
+
+  TemporaryFolder folder_;
+  std::string path_;
+};
+
+TEST_F(SmallTrace, ReportsItsFiguresAsTables) {
+  const CommandResult result = run_command({"report", path_, "--by", "category"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_golden("report.txt", result.out);
+}
+
+TEST_F(SmallTrace, ReportsItsFiguresAsCsvWithOneLineARun) {
+  const CommandResult result = run_command({"report", path_, "--csv"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_golden("report.csv", result.out);
+}
+
+TEST_F(SmallTrace, ReportsWithoutChartsWhenQuiet) {
+  const CommandResult result = run_command({"report", path_, "--quiet"});
+  EXPECT_THAT(result.out, HasSubstr("Drafting"));
+  EXPECT_THAT(result.out, Not(HasSubstr("draft position")));
+}
+
+TEST_F(SmallTrace, ComparesItsRunsAndTwoRecordings) {
+  traces::Recording other = small_recording();
+  other.meta["threads"] = "4";
+  other.runs[1].specification = "layerskip:exit=3,gamma=4";
+  const std::string other_path = (folder_ / "other.dstrace").string();
+  write_trace(other_path, other, small_spans());
+  expect_golden("compare_one.txt", run_command({"compare", path_}).out);
+  expect_golden("compare_two.txt", run_command({"compare", path_, other_path}).out);
+  const json found = json::parse(run_command({"compare", path_, other_path, "--json"}).out);
+  const json& against = found["against_first"][0];
+  EXPECT_EQ(against["meta_differences"].size(), 1U);
+  EXPECT_EQ(against["meta_differences"][0]["key"], "threads");
+  EXPECT_EQ(against["meta_differences"][0]["changes_experiment"], true);
+  ASSERT_EQ(against["runs"].size(), 1U);  // only vanilla is in both
+  EXPECT_EQ(against["runs"][0]["ratio_across_recordings"]["value"], 1.0);
+  EXPECT_EQ(against["runs"][0]["verdict"], "too few prompts");
+}
+
+TEST_F(SmallTrace, WarnsWhenGreedyOutputDiffersFromVanilla) {
+  traces::Recording changed = small_recording();
+  changed.requests[1].tokens[3] = 999;
+  const std::string path = (folder_ / "changed.dstrace").string();
+  write_trace(path, changed, small_spans());
+  EXPECT_THAT(
+      run_command({"report", path}).out,
+      HasSubstr("warning    layerskip:exit=2,gamma=4: greedy output differs from vanilla on 1 of 2 prompts"));
+}
+
+TEST_F(SmallTrace, GivesNoSpeedupWithoutAVanillaRun) {
+  traces::Recording changed = small_recording();
+  changed.runs[0].is_baseline = false;
+  const std::string path = (folder_ / "changed.dstrace").string();
+  write_trace(path, changed, small_spans());
+  EXPECT_THAT(run_command({"report", path}).out,
+              HasSubstr("no finished vanilla run in this recording, so no speedup"));
+  for (const json& run : json::parse(run_command({"report", path, "--json"}).out)["runs"])
+    EXPECT_TRUE(run["speedup"].is_null());
+}
+
+TEST_F(SmallTrace, InspectsAsSound) {
+  const CommandResult result = run_command({"inspect", path_, "--validate", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  const json found = json::parse(result.out);
+  EXPECT_EQ(found["schema_version"], 1);
+  EXPECT_EQ(found["closed_cleanly"], true);
+  EXPECT_EQ(found["rows"]["rounds"], 44);
+  EXPECT_EQ(found["rows"]["draft_tokens"], 28);
+  EXPECT_TRUE(found["violations"].empty());
+}
+
+TEST_F(SmallTrace, InspectEndsWithFailureOnABrokenRule) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, "UPDATE rounds SET accepted = 9 WHERE id = 9", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(database);
+  const CommandResult result = run_command({"inspect", path_, "--validate"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out + result.err, HasSubstr("rounds"));
+}
+
+TEST_F(SmallTrace, ExportsToEveryFormatAndRefusesToReplace) {
+  for (const std::string format : {"perfetto", "chrome", "csv", "spec-bench"}) {
+    const std::string target = (folder_ / ("export-" + format)).string();
+    const CommandResult result = run_command({"export", path_, "--to", format, "-o", target});
+    EXPECT_EQ(result.exit_code, 0) << format << result.err;
+    EXPECT_EQ(result.out, target + "\n");
+    EXPECT_TRUE(std::filesystem::exists(target));
+    const CommandResult again = run_command({"export", path_, "--to", format, "-o", target});
+    EXPECT_EQ(again.exit_code, 1);
+    EXPECT_THAT(again.err, HasSubstr("exists already"));
+  }
+  const CommandResult itself = run_command({"export", path_, "--to", "chrome", "-o", path_, "--overwrite"});
+  EXPECT_EQ(itself.exit_code, 1);
+  EXPECT_THAT(itself.err, HasSubstr("the trace itself"));
+}
+
+/// Keys of every object inside, without those that come from the file.
+void collect_keys(const json& value, std::set<std::string>& keys) {
+  if (value.is_array())
+    for (const json& element : value) collect_keys(element, keys);
+  if (!value.is_object()) return;
+  for (const auto& [key, inner] : value.items()) {
+    keys.insert(key);
+    if (key != "meta" && key != "parameters" && key != "rows" && key != "dropped_rows")
+      collect_keys(inner, keys);
+  }
+}
+
+TEST_F(SmallTrace, EveryKeyOfTheJsonOutputsIsDocumented) {
+  const std::string document = read_file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/cli/OUTPUT.md");
+  std::set<std::string> keys;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"report", path_, "--by", "category", "--json"},
+        {"compare", path_, path_, "--json"},
+        {"inspect", path_, "--validate", "--json"}}) {
+    collect_keys(json::parse(run_command(arguments).out), keys);
+  }
+  EXPECT_GT(keys.size(), 60U);
+  for (const std::string& key : keys) EXPECT_THAT(document, HasSubstr("`" + key + "`"));
+}
+
+/// The first column of the first row of a query.
+double query(sqlite3* database, const std::string& sql) {
+  double value = 0.0;
+  sqlite3_stmt* statement = nullptr;
+  EXPECT_EQ(sqlite3_prepare_v2(database, sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(database);
+  if (sqlite3_step(statement) == SQLITE_ROW) value = sqlite3_column_double(statement, 0);
+  sqlite3_finalize(statement);
+  return value;
+}
+
+TEST(RandomTrace, EveryReportedFigureCanBeRecomputedFromTheFileWithSql) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "random.dstrace").string();
+  const simulator::RandomRecording sample = simulator::random_recording(5);
+  write_trace(path, sample.recording, sample.phase_spans);
+  const json report = json::parse(run_command({"report", path, "--json"}).out);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+  const auto run_query = [&](const std::string& expression, const std::string& from, std::int64_t run) {
+    return query(database, "SELECT " + expression + " FROM " + from + " WHERE run = " + std::to_string(run));
+  };
+  const std::string rounds = "rounds JOIN requests ON requests.id = rounds.request";
+  for (const json& run : report["runs"]) {
+    const auto id = run["run_id"].get<std::int64_t>();
+    EXPECT_DOUBLE_EQ(run["output_tokens"], run_query("sum(length(tokens) / 4)", "requests", id));
+    EXPECT_DOUBLE_EQ(run["wall_ns"], run_query("sum(end_ns - start_ns)", "requests", id));
+    EXPECT_DOUBLE_EQ(run["tokens_per_second"],
+                     run_query("sum(length(tokens) / 4) * 1e9 / sum(end_ns - start_ns)", "requests", id));
+    EXPECT_DOUBLE_EQ(
+        run["decode_tokens_per_second"],
+        run_query("sum(length(tokens) / 4 - 1) * 1e9 / sum(end_ns - first_token_ns)", "requests", id));
+    EXPECT_DOUBLE_EQ(run["mean_accepted_length"], run_query("avg(accepted + 1.0)", rounds, id));
+    EXPECT_DOUBLE_EQ(run["emitted_tokens_per_round"], run_query("avg(emitted * 1.0)", rounds, id));
+    EXPECT_DOUBLE_EQ(run["etpl_pooled"],
+                     run_query("sum(accepted + 1.0) / sum(drafted * exit_layer + 12)", rounds, id));
+    EXPECT_DOUBLE_EQ(run["verify_ns_per_round"], run_query("avg(verify_ns * 1.0)", rounds, id));
+    if (run["acceptance_rate"].is_null()) continue;
+    EXPECT_DOUBLE_EQ(run["acceptance_rate"], run_query("sum(accepted) * 1.0 / sum(drafted)", rounds, id));
+    EXPECT_DOUBLE_EQ(run["tested_rate"],
+                     run_query("sum(draft_tokens.accepted) * 1.0 / sum(tested)",
+                               "draft_tokens JOIN rounds ON "
+                               "rounds.id = draft_tokens.round JOIN requests ON requests.id = rounds.request",
+                               id));
+    EXPECT_NEAR(run["speedup"]["value"],
+                run_query("sum(end_ns - start_ns) * 1.0", "requests", 1) /
+                    run_query("sum(end_ns - start_ns) * 1.0", "requests", id),
+                1e-12);
+    for (const std::string phase : {"prefill", "draft", "verify", "accept", "control"})
+      EXPECT_DOUBLE_EQ(
+          run["breakdown"][phase + "_ns"],
+          run_query("total(spans.end_ns - spans.start_ns)",
+                    "spans JOIN requests ON requests.id = spans.request JOIN phases ON phases.id = "
+                    "spans.phase AND phases.name = '" +
+                        phase + "'",
+                    id));
+  }
+  sqlite3_close(database);
+}
+
+class BadInput : public ::testing::TestWithParam<const char*> {
+ protected:
+  static void expect_one_line_failure(const CommandResult& result, const std::string& names) {
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, ::testing::StartsWith("draftscope: "));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(names));
+  }
+  [[nodiscard]] static CommandResult run(const std::string& path) {
+    std::vector<std::string> arguments{GetParam(), path};
+    if (arguments[0] == "export") arguments.insert(arguments.end(), {"--to", "chrome"});
+    return run_command(arguments);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(BadInput, GivesOneLineThatNamesTheFile) {
+  expect_one_line_failure(run((folder_ / "absent.dstrace").string()), "absent.dstrace");
+  std::filesystem::create_directory(folder_ / "folder.dstrace");
+  expect_one_line_failure(run((folder_ / "folder.dstrace").string()), "folder.dstrace");
+  std::ofstream(folder_ / "text.dstrace") << "This is not a trace, though it is a file of some length.\n";
+  expect_one_line_failure(run((folder_ / "text.dstrace").string()), "text.dstrace");
+  std::ofstream(folder_ / "empty.dstrace") << "";
+  expect_one_line_failure(run((folder_ / "empty.dstrace").string()), "empty.dstrace");
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, BadInput, ::testing::Values("report", "compare", "inspect", "export"),
+                         [](const auto& test) { return std::string(test.param); });
+
+class EmptyTrace : public BadInput {};
+
+TEST_P(EmptyTrace, WithoutRunsRoundsOrFinishedRequestsGivesOneLine) {
+  traces::Recording recording = small_recording();
+  for (traces::Request& request : recording.requests) request.stop = traces::RequestStop::cancelled;
+  write_trace(folder_ / "cancelled.dstrace", recording, small_spans());
+  expect_one_line_failure(run((folder_ / "cancelled.dstrace").string()),
+                          "none of its 8 requests was finished");
+  recording.rounds.clear();
+  recording.draft_tokens.clear();
+  write_trace(folder_ / "no_rounds.dstrace", recording, {});
+  expect_one_line_failure(run((folder_ / "no_rounds.dstrace").string()), "no round was recorded");
+  write_trace(folder_ / "no_runs.dstrace", {}, {});
+  expect_one_line_failure(run((folder_ / "no_runs.dstrace").string()), "no run was recorded");
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, EmptyTrace, ::testing::Values("report", "compare"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST(Usage, ErrorsEndWithTwo) {
+  EXPECT_EQ(run_command({"report"}).exit_code, 2);
+  EXPECT_EQ(run_command({"report", "x", "--json", "--csv"}).exit_code, 2);
+  EXPECT_EQ(run_command({"report", "x", "--by", "colour"}).exit_code, 2);
+  EXPECT_EQ(run_command({"export", "x", "--to", "nonsense"}).exit_code, 2);
+  EXPECT_EQ(run_command({"export", "x"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace draftscope::cli

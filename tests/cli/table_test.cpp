@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "table.h"
+
+#include <gtest/gtest.h>
+
+#include "progress_bar.h"
+#include "report_glyphs.h"
+#include "report_numbers.h"
+
+namespace draftscope::cli {
+namespace {
+
+TEST(Table, AlignsWideAndCombiningCharactersByTheCellsThatTheyTake) {
+  Table table({{"name", Align::left}, {"n"}});
+  table.add_row({"日本", "1"});
+  table.add_row({"e\u0301e", "22"});
+  table.add_row({"abcde"});
+  EXPECT_EQ(table.text(1), " name    n\n 日本    1\n e\u0301e     22\n abcde\n");
+}
+
+TEST(Table, KeepsControlCharactersOfAFileFromTheTerminal) {
+  EXPECT_EQ(printable("a\x1b[31mb\nc"), "a?[31mb?c");
+  EXPECT_EQ(printable("\xff\xfe"), "??");
+  EXPECT_EQ(printable("naïve ×"), "naïve ×");
+}
+
+TEST(Bar, IsAsLongAsItsShare) {
+  EXPECT_EQ(bar(0.5, 8, {false}), "####");
+  EXPECT_EQ(bar(0.5, 8, {true}), "████");
+  EXPECT_EQ(bar(0.3125, 8, {true}), "██▌");
+  EXPECT_EQ(bar(-1.0, 8, {true}), "");
+  EXPECT_EQ(display_width(bar(2.0, 8, {true})), 8U);
+}
+
+TEST(Numbers, HaveThreeSignificantDigitsAndAUnit) {
+  EXPECT_EQ(number(0.0), "0");
+  EXPECT_EQ(number(0.03125), "0.0312");
+  EXPECT_EQ(number(1.5), "1.50");
+  EXPECT_EQ(number(61.84), "61.8");
+  EXPECT_EQ(number(1234.5), "1234");
+  EXPECT_EQ(number(-2.0), "-2.00");
+  EXPECT_EQ(duration(831, {}), "831 ns");
+  EXPECT_EQ(duration(4210, {}), "4.21 us");
+  EXPECT_EQ(duration(4210, {true}), "4.21 µs");
+  EXPECT_EQ(duration(1.25e9, {}), "1.25 s");
+  EXPECT_EQ(count(1234567), "1 234 567");
+  EXPECT_EQ(count(-123), "-123");
+  EXPECT_EQ(percent(0.714), "71.4 %");
+  EXPECT_EQ(p_value(0.0004), "< 0.001");
+}
+
+TEST(Progress, SaysHowMuchIsLeft) {
+  EXPECT_EQ(progress_text("exporting", 1, 4, 3'000'000'000), "exporting   25 %  about 9 s left");
+  EXPECT_EQ(progress_text("exporting", 0, 4, 3'000'000'000), "exporting    0 %");
+  EXPECT_EQ(progress_text("exporting", 1, 61, 2'000'000'000), "exporting    2 %  about 2 min 00 s left");
+  EXPECT_EQ(progress_text("exporting", 5, 0, 1), "exporting");
+}
+
+}  // namespace
+}  // namespace draftscope::cli

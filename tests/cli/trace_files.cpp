@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "trace_files.h"
+
+#include <draftscope/traces/writer.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+
+#include "compare_command.h"
+#include "export_command.h"
+#include "inspect_command.h"
+#include "report_command.h"
+
+namespace draftscope::cli {
+
+TemporaryFolder::TemporaryFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "draftscope-cli-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void write_trace(const std::filesystem::path& path, const traces::Recording& recording,
+                 const std::vector<traces::Span>& phase_spans) {
+  auto created = traces::Writer::create(path, recording.meta);
+  ASSERT_TRUE(created) << created.error().message;
+  traces::Writer& writer = **created;
+  for (const traces::Run& run : recording.runs) ASSERT_EQ(writer.add(run), run.id);
+  for (const traces::Prompt& prompt : recording.prompts) ASSERT_EQ(writer.add(prompt), prompt.id);
+  for (const traces::LayerSet& set : recording.layer_sets) ASSERT_EQ(writer.add(set), set.id);
+  traces::Track track;
+  track.kind = "host";
+  track.name = "decoding thread";
+  const std::int64_t host = writer.add(track);
+  for (const traces::Request& request : recording.requests) {
+    ASSERT_EQ(writer.next_request_id(), request.id);
+    writer.begin(request);
+    for (const traces::Round& round : recording.rounds) {
+      if (round.request != request.id) continue;
+      std::vector<traces::DraftToken> tokens;
+      for (const traces::DraftToken& token : recording.draft_tokens)
+        if (token.round == round.id) tokens.push_back(token);
+      ASSERT_EQ(writer.next_round_id(), round.id);
+      writer.add(round, tokens);
+    }
+    writer.finish(request);
+  }
+  std::vector<traces::Span> spans = phase_spans;
+  for (traces::Span& span : spans) {
+    span.id = writer.next_span_id();
+    span.track = host;
+    span.name = writer.intern(traces::phase_name(span.phase));
+  }
+  writer.add(std::span<const traces::Span>(spans));
+  const auto closed = writer.close();
+  ASSERT_TRUE(closed) << closed.error().message;
+}
+
+namespace {
+
+constexpr std::int64_t millisecond = 1'000'000;
+
+/// The small recording and its spans, built together on one clock.
+struct Small {
+  traces::Recording recording;
+  std::vector<traces::Span> spans;
+  std::int64_t now_ns = 1'000 * millisecond;
+  std::int64_t request = 0;
+
+  std::int64_t spend(traces::Phase phase, std::int64_t length_ns) {
+    traces::Span span;
+    span.request = request;
+    span.round = phase == traces::Phase::prefill ? 0 : static_cast<std::int64_t>(recording.rounds.size()) + 1;
+    span.start_ns = now_ns;
+    span.end_ns = now_ns += length_ns;
+    span.phase = phase;
+    spans.push_back(span);
+    return length_ns;
+  }
+
+  void round(std::int32_t index, std::int32_t drafted, std::int32_t accepted) {
+    traces::Round round;
+    round.id = static_cast<std::int64_t>(recording.rounds.size()) + 1;
+    round.request = request;
+    round.index = index;
+    round.root_position = 2 + index;
+    round.start_ns = now_ns;
+    if (drafted > 0) {
+      round.layer_set = 1;
+      round.exit_layer = 2;
+      round.planned = 4;
+      round.draft_stop = drafted == 4 ? traces::DraftStop::length : traces::DraftStop::threshold;
+      round.draft_ns = spend(traces::Phase::draft, drafted * millisecond);
+    }
+    round.drafted = drafted;
+    round.accepted = accepted;
+    round.emitted = accepted + 1;
+    round.verify_rows = drafted + 1;
+    round.bonus_token = 7;
+    for (std::int32_t k = 0; k < drafted; ++k)
+      recording.draft_tokens.push_back({round.id, k, k - 1, 9, 0.75, 1.0, k < accepted, k <= accepted});
+    round.verify_ns = spend(traces::Phase::verify, 4 * millisecond);
+    round.end_ns = now_ns;
+    recording.rounds.push_back(round);
+  }
+
+  /// Nine tokens: one from the prefill, eight from rounds.
+  void decode(std::int64_t run, std::int64_t prompt, std::int32_t repeat) {
+    traces::Request row;
+    row.id = request = static_cast<std::int64_t>(recording.requests.size()) + 1;
+    row.run = run;
+    row.prompt = prompt;
+    row.repeat = repeat;
+    row.start_ns = now_ns;
+    spend(traces::Phase::prefill, 6 * millisecond);
+    row.first_token_ns = now_ns;
+    if (run == 1) {
+      for (std::int32_t i = 0; i < 8; ++i) round(i, 0, 0);
+    } else {
+      round(0, 4, 3);
+      round(1, 3, 2);
+      round(2, 0, 0);
+    }
+    now_ns += 2 * millisecond;  // covered by no phase
+    row.end_ns = now_ns;
+    row.text = "nine tokens";
+    for (std::int32_t i = 0; i < 9; ++i) row.tokens.push_back(static_cast<std::int32_t>(prompt) * 10 + i);
+    recording.requests.push_back(row);
+  }
+};
+
+Small build_small() {
+  Small small;
+  traces::Recording& recording = small.recording;
+  recording.meta = {{"tool_version", "0.1.0"},  {"model", "hand-made"}, {"model_shape", R"({"n_layers":8})"},
+                    {"synthetic", "1"},         {"dtype", "f32"},       {"device", "cpu"},
+                    {"processor", "Processor"}, {"threads", "2"},       {"hostname", "machine"},
+                    {"temperature", "0"},       {"max_tokens", "9"},    {"seed", "1"}};
+  recording.runs = {{1, "vanilla", "vanilla", "{}", true},
+                    {2, "layerskip", "layerskip:exit=2,gamma=4", R"({"exit":2,"gamma":4})", false}};
+  recording.prompts = {{1, 81, "qa", 0, "Why?", {1, 2, 3}}, {2, 82, "math", 0, "1+1", {4, 5, 6}}};
+  recording.layer_sets = {{1, 8, 2, {0xF0, 0xFF}, "fixed"}};
+  for (const std::int32_t repeat : {0, 1})
+    for (const std::int64_t prompt : {1, 2})
+      for (const std::int64_t run : {1, 2}) small.decode(run, prompt, repeat);
+  return small;
+}
+
+}  // namespace
+
+traces::Recording small_recording() {
+  return build_small().recording;
+}
+std::vector<traces::Span> small_spans() {
+  return build_small().spans;
+}
+
+CommandResult run_command(std::vector<std::string> arguments) {
+  CLI::App app("test", "draftscope");
+  app.require_subcommand(1);
+  Outcome outcome;
+  add_report_command(app, outcome);
+  add_compare_command(app, outcome);
+  add_inspect_command(app, outcome);
+  add_export_command(app, outcome);
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  CommandResult result;
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 wants a vector in
+    app.parse(arguments);
+    result.exit_code = outcome.exit_code;
+  } catch (const CLI::ParseError& error) {
+    result.exit_code = app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  result.out = testing::internal::GetCapturedStdout();
+  result.err = testing::internal::GetCapturedStderr();
+  return result;
+}
+
+}  // namespace draftscope::cli

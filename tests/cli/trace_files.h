@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Trace files for the tests of commands, and a way to run a command and see what it printed.
+
+#include <draftscope/traces/reader.h>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace draftscope::cli {
+
+/// A folder of this test alone, removed when the test ends.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Writes the recording with traces::Writer; ids must count up from 1 in each table, as the writer gives
+/// them.
+void write_trace(const std::filesystem::path& path, const traces::Recording& recording,
+                 const std::vector<traces::Span>& phase_spans);
+
+/// Vanilla and one LayerSkip run on two prompts, made by hand: round numbers that a reader can check in the
+/// head.
+[[nodiscard]] traces::Recording small_recording();
+[[nodiscard]] std::vector<traces::Span> small_spans();
+
+struct CommandResult {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+
+/// What `draftscope <arguments>` does, in this process.
+[[nodiscard]] CommandResult run_command(std::vector<std::string> arguments);
+
+}  // namespace draftscope::cli
