@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/profiler/span_recorder.h>
 #include <draftscope/simulator/phase_breakdown.h>
+#include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
-#include <new>
 #include <numeric>
 #include <random>
 
-namespace {
-thread_local std::int64_t allocations = 0;
-}  // namespace
-
-// Every allocation of this program is counted, so that a test can say how many a stretch of code made.
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "allocation_count.h"
 
 namespace draftscope::profiler {
 namespace {
@@ -143,15 +129,53 @@ TEST(SpanRecorder, AllocatesNothingInTheSteadyState) {
   SpanRecorder recorder(Level::ops, nullptr);
   const std::int64_t name = recorder.name_id("product");
   for (int round = 0; round < 3; ++round) {
-    allocations = 0;
+    const std::int64_t before = allocation_count();
     for (int i = 0; i < 1000; ++i) {
       const std::int32_t phase = recorder.open_phase(Phase::draft, i);
       recorder.close(recorder.open(Level::ops, name, i));
       recorder.close(phase);
     }
-    EXPECT_EQ(allocations, 0) << "round " << round;
+    EXPECT_EQ(allocation_count(), before) << "round " << round;
     EXPECT_EQ(recorder.take().size(), 2000U);
   }
+}
+
+TEST(SpanRecorder, FlushesFinishedSpansToItsWriterWithNamesAndATrack) {
+  std::string folder = (std::filesystem::temp_directory_path() / "draftscope-spans-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::filesystem::path path = std::filesystem::path(folder) / "spans.dstrace";
+  {
+    auto writer = traces::Writer::create(path, {});
+    ASSERT_TRUE(writer) << writer.error().message;
+    SpanRecorder recorder(Level::ops, writer->get());
+    const std::int64_t name = recorder.name_id("product");
+    for (int round = 0; round < 3; ++round) {
+      const std::int32_t phase = recorder.open_phase(Phase::verify, 100 * round);
+      recorder.close(recorder.open(Level::ops, name, round));
+      recorder.close(phase);
+      recorder.flush();
+      EXPECT_TRUE(recorder.take().empty());
+    }
+    ASSERT_TRUE((*writer)->close());
+  }
+  auto reader = traces::Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto names = reader->strings();
+  ASSERT_TRUE(names);
+  std::vector<Span> spans;
+  ASSERT_TRUE(reader->spans([&](const Span& span) {
+    spans.push_back(span);
+    return true;
+  }));
+  ASSERT_EQ(spans.size(), 6U);
+  std::size_t products = 0;
+  for (const Span& span : spans) {
+    EXPECT_GT(span.track, 0);
+    EXPECT_EQ(names->at(span.name), span.depth == 0 ? "verify" : "product");
+    if (span.depth > 0) ++products;
+  }
+  EXPECT_EQ(products, 3U);
+  std::filesystem::remove_all(folder);
 }
 
 // A random decoding thread: phases one after another with gaps, each with random nested spans.
