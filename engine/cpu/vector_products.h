@@ -7,9 +7,12 @@
 //   Math     out[row][o] (+)= Σ_k w[o][k] · x[row][k] + bias[o]
 //   Order    every element has one vector accumulator over all of k and one fixed tree at its end; blocks of
 //            outputs and rows only decide which accumulators are alive together
-//   Memory   a block of weight rows lies in one piece of memory. While it is multiplied, the next block is
-//            prefetched in address order: one sequential stream a thread, which memory serves faster than the
-//            block's rows side by side, and which goes on while many rows keep the arithmetic busy.
+//   Memory   weights are read from memory once for up to 64 rows, and what is needed next is prefetched while
+//            the present is multiplied. One or two rows: block by block of weight rows, the next block in
+//            address order, one sequential stream a thread, which memory serves faster than rows side by
+//            side. More rows: their activations would fall out of the first cache before they are used again,
+//            so k is cut into chunks, a group of blocks shares a chunk's activations, and sums rest in memory
+//            between chunks, as vectors, so that the cut changes no bit.
 
 #include "kernels.h"
 
@@ -38,10 +41,14 @@ struct WideningDot {
   static Weight multiply_add(Weight sum, Weight w, Activation x) { return Vector::fma(w, x, sum); }
 };
 
-/// Bytes of one row of activations: whole steps, zeros at the end.
+/// Bytes from one row of activations to the next: whole steps, zeros at the end, and never a multiple of 4
+/// KiB, which would put the same k of all rows into one set of the first cache.
 template <typename Dot>
 [[nodiscard]] std::int64_t activation_row_bytes(std::int64_t depth) {
-  return (depth + Dot::step - 1) / Dot::step * Dot::step * Dot::activation_bytes;
+  constexpr std::int64_t page = 4096;
+  constexpr std::int64_t skew = 1024;
+  const std::int64_t bytes = (depth + Dot::step - 1) / Dot::step * Dot::step * Dot::activation_bytes;
+  return bytes % page == 0 ? bytes + skew : bytes;
 }
 
 template <typename Dot>
@@ -49,52 +56,70 @@ std::size_t set_bytes_of(std::int32_t rows, std::int64_t depth) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(activation_row_bytes<Dot>(depth));
 }
 
-/// Sums of `outputs` weight rows from `weights` on times `rows` rows of activations.
-template <typename Dot, int outputs, int rows>
-void multiply_block(const std::byte* weights, const std::byte* activations, std::int64_t depth,
-                    const std::byte* prefetch, float* sums) {
-  using Sums = typename Dot::Sums;
-  const std::int64_t row_bytes = depth * Dot::weight_bytes;
-  const std::int64_t activation_row = activation_row_bytes<Dot>(depth);
+/// Steps of k after which sums of many rows rest in memory and the next outputs take their turn: the rows'
+/// activations of that many steps stay in the first cache.
+inline constexpr std::int64_t chunk_steps = 32;
+/// Blocks of outputs that share a chunk of activations, and tiles of rows that share a chunk of weights.
+inline constexpr int group_blocks = 8;
+inline constexpr std::int32_t group_tiles = 8;
+
+/// Where the lines lie that will be needed next: line (step, output) of a piece of the same size.
+struct Prefetch {
+  const std::byte* first = nullptr;
+  std::int64_t step_bytes = 0;
+  std::int64_t output_bytes = 0;
+};
+
+/// A piece of the work: `outputs` weight rows times `rows` rows of activations over some steps of k.
+struct Piece {
+  const std::byte* weights = nullptr;
+  const std::byte* activations = nullptr;
+  std::int64_t weight_row = 0;      ///< bytes
+  std::int64_t activation_row = 0;  ///< bytes
+  std::int64_t steps = 0;
+  std::int64_t rest = 0;  ///< values of k after the whole steps
+  Prefetch prefetch;
+};
+
+template <typename Dot, int outputs, int rows, bool prefetching>
+void add_piece(const Piece& piece, typename Dot::Sums::Value (&sums)[outputs * rows]) {
   constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
   constexpr std::int64_t activation_step = Dot::step * Dot::activation_bytes;
-  typename Sums::Value accumulators[outputs * rows];
-  for (auto& accumulator : accumulators) accumulator = Sums::zero();
-
-  const std::int64_t steps = depth / Dot::step;
-  for (std::int64_t s = 0; s < steps; ++s) {
+  for (std::int64_t s = 0; s < piece.steps; ++s) {
     typename Dot::Weight w[outputs];
-    for (int o = 0; o < outputs; ++o) w[o] = Dot::weight(weights + o * row_bytes + s * weight_step);
     for (int o = 0; o < outputs; ++o)
-      _mm_prefetch(reinterpret_cast<const char*>(prefetch + (s * outputs + o) * weight_step), _MM_HINT_T1);
-    for (int row = 0; row < rows; ++row) {
-      const auto x = Dot::activation(activations + row * activation_row + s * activation_step);
+      w[o] = Dot::weight(piece.weights + o * piece.weight_row + s * weight_step);
+    if constexpr (prefetching)
       for (int o = 0; o < outputs; ++o)
-        accumulators[o * rows + row] = Dot::multiply_add(accumulators[o * rows + row], w[o], x);
+        _mm_prefetch(reinterpret_cast<const char*>(piece.prefetch.first + s * piece.prefetch.step_bytes +
+                                                   o * piece.prefetch.output_bytes),
+                     _MM_HINT_T1);
+    for (int row = 0; row < rows; ++row) {
+      const auto x = Dot::activation(piece.activations + row * piece.activation_row + s * activation_step);
+      for (int o = 0; o < outputs; ++o)
+        sums[o * rows + row] = Dot::multiply_add(sums[o * rows + row], w[o], x);
     }
   }
-  if (const std::int64_t rest = depth - steps * Dot::step; rest > 0) {
-    for (int o = 0; o < outputs; ++o) {
-      const auto w = Dot::weight_first(weights + o * row_bytes + steps * weight_step, rest);
-      for (int row = 0; row < rows; ++row)
-        accumulators[o * rows + row] =
-            Dot::multiply_add(accumulators[o * rows + row], w,
-                              Dot::activation(activations + row * activation_row + steps * activation_step));
-    }
+  if (piece.rest == 0) return;
+  for (int o = 0; o < outputs; ++o) {
+    const auto w =
+        Dot::weight_first(piece.weights + o * piece.weight_row + piece.steps * weight_step, piece.rest);
+    for (int row = 0; row < rows; ++row)
+      sums[o * rows + row] = Dot::multiply_add(
+          sums[o * rows + row], w,
+          Dot::activation(piece.activations + row * piece.activation_row + piece.steps * activation_step));
   }
-  Sums::sums(accumulators, sums);
 }
 
-/// Weight rows multiplied together for a number of activation rows: as many accumulators as registers hold.
+/// Weight rows multiplied together for a number of activation rows: as many sums as registers hold.
 template <typename Dot>
 constexpr int outputs_at_once(int rows) {
   const int fit = Dot::most_accumulators / rows;
   return fit > 8 ? 8 : (fit < 1 ? 1 : fit);
 }
 
-template <typename Dot, int outputs, int rows>
-void finish_block(const ProductTask& task, std::int64_t first_output, std::int32_t first_row,
-                  const float* sums) {
+template <int outputs, int rows>
+void finish(const ProductTask& task, std::int64_t first_output, std::int32_t first_row, const float* sums) {
   for (int row = 0; row < rows; ++row) {
     float* out = task.out + (first_row + row) * task.out_stride + first_output;
     for (int o = 0; o < outputs; ++o) {
@@ -104,79 +129,152 @@ void finish_block(const ProductTask& task, std::int64_t first_output, std::int32
   }
 }
 
-/// One block of outputs against one tile of rows; `pass` of `passes` over the block prefetches its part of
-/// the next one.
+/// Up to a few rows, whose activations stay in the first cache by themselves: one pass over all of k.
 template <typename Dot, int outputs, int rows>
-void multiply_tile(const ProductTask& task, std::int64_t output, std::int32_t first_row, std::int64_t pass,
-                   std::int64_t passes) {
-  alignas(64) float sums[outputs * rows];
-  const std::int64_t row_bytes = task.depth * Dot::weight_bytes;
-  const std::byte* weights = task.weights + output * row_bytes;
-  const std::byte* next = weights + outputs * row_bytes + pass * outputs * row_bytes / passes;
-  multiply_block<Dot, outputs, rows>(
-      weights, task.activations + first_row * activation_row_bytes<Dot>(task.depth), task.depth, next, sums);
-  finish_block<Dot, outputs, rows>(task, output, first_row, sums);
+void multiply_whole(const ProductTask& task, std::int64_t output, std::int32_t first_row) {
+  constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
+  const std::int64_t weight_row = task.depth * Dot::weight_bytes;
+  const std::int64_t activation_row = activation_row_bytes<Dot>(task.depth);
+  const std::byte* weights = task.weights + output * weight_row;
+  typename Dot::Sums::Value sums[outputs * rows];
+  for (auto& sum : sums) sum = Dot::Sums::zero();
+  add_piece<Dot, outputs, rows, true>({weights,
+                                       task.activations + first_row * activation_row,
+                                       weight_row,
+                                       activation_row,
+                                       task.depth / Dot::step,
+                                       task.depth % Dot::step,
+                                       {weights + outputs * weight_row, outputs * weight_step, weight_step}},
+                                      sums);
+  alignas(64) float dots[outputs * rows];
+  Dot::Sums::sums(sums, dots);
+  finish<outputs, rows>(task, output, first_row, dots);
 }
 
-/// Rows come in tiles of `rows` and, at the end, one fewer; `large` tiles have `rows`.
-template <typename Dot, int rows>
-void multiply_rows(const ProductTask& task, std::int64_t begin, std::int64_t end, std::int32_t tiles,
-                   std::int32_t large) {
-  constexpr int at_once = outputs_at_once<Dot>(rows);
+/// Sums that rest in memory between chunks.
+template <typename Dot, int outputs, int rows>
+using Resting = typename Dot::Sums::Value[group_tiles][group_blocks][outputs * rows];
+
+/// A group of blocks of outputs, chunk by chunk of k. The first `large` tiles have `rows` rows, others one
+/// fewer.
+template <typename Dot, int outputs, int rows, int tile_rows>
+void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t first_row, std::int64_t chunk,
+                    bool prefetching, typename Dot::Sums::Value (&resting)[outputs * rows]) {
+  constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
+  constexpr std::int64_t activation_step = Dot::step * Dot::activation_bytes;
+  const std::int64_t weight_row = task.depth * Dot::weight_bytes;
+  const std::int64_t activation_row = activation_row_bytes<Dot>(task.depth);
+  const std::int64_t all_steps = task.depth / Dot::step;
+  const std::int64_t first_step = chunk * chunk_steps;
+  const bool last = first_step + chunk_steps >= all_steps;
+  const std::byte* weights = task.weights + output * weight_row + first_step * weight_step;
+  // Next comes the same block's next chunk or, at the end of its rows, the next group's first.
+  const std::byte* next = last ? task.weights + (output + group_blocks * outputs) * weight_row
+                               : weights + chunk_steps * weight_step;
+  const Piece piece{weights,
+                    task.activations + first_row * activation_row + first_step * activation_step,
+                    weight_row,
+                    activation_row,
+                    last ? all_steps - first_step : chunk_steps,
+                    last ? task.depth % Dot::step : 0,
+                    {next, weight_step, weight_row}};
+  typename Dot::Sums::Value sums[outputs * tile_rows];
+  for (int i = 0; i < outputs * tile_rows; ++i) sums[i] = chunk == 0 ? Dot::Sums::zero() : resting[i];
+  if (prefetching)
+    add_piece<Dot, outputs, tile_rows, true>(piece, sums);
+  else
+    add_piece<Dot, outputs, tile_rows, false>(piece, sums);
+  if (!last) {
+    for (int i = 0; i < outputs * tile_rows; ++i) resting[i] = sums[i];
+    return;
+  }
+  alignas(64) float dots[outputs * tile_rows];
+  Dot::Sums::sums(sums, dots);
+  finish<outputs, tile_rows>(task, output, first_row, dots);
+}
+
+/// Outputs [begin, end) for tiles of rows from first_row on.
+template <typename Dot, int outputs, int rows>
+void multiply_tiles(const ProductTask& task, std::int64_t begin, std::int64_t end, std::int32_t first_row,
+                    std::int32_t tiles, std::int32_t large) {
   constexpr int fewer = rows > 1 ? rows - 1 : 1;
-  std::int64_t output = begin;
-  for (; output + at_once <= end; output += at_once) {
-    std::int32_t row = 0;
-    for (std::int32_t tile = 0; tile < tiles; ++tile) {
-      if (tile < large)
-        multiply_tile<Dot, at_once, rows>(task, output, row, tile, tiles);
-      else
-        multiply_tile<Dot, at_once, fewer>(task, output, row, tile, tiles);
-      row += tile < large ? rows : fewer;
+  const std::int64_t chunks =
+      task.depth / Dot::step <= chunk_steps ? 1 : (task.depth / Dot::step + chunk_steps - 1) / chunk_steps;
+  Resting<Dot, outputs, rows> resting;
+  for (std::int64_t group = begin; group < end; group += group_blocks * outputs) {
+    const std::int64_t left = (end - group) / outputs;
+    const int blocks = left < group_blocks ? static_cast<int>(left) : group_blocks;
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      std::int32_t row = first_row;
+      for (std::int32_t tile = 0; tile < tiles; ++tile) {
+        for (int block = 0; block < blocks; ++block) {
+          const std::int64_t output = group + block * outputs;
+          if (tile < large)
+            multiply_chunk<Dot, outputs, rows, rows>(task, output, row, chunk, tile == 0,
+                                                     resting[tile][block]);
+          else
+            multiply_chunk<Dot, outputs, rows, fewer>(task, output, row, chunk, false, resting[tile][block]);
+        }
+        row += tile < large ? rows : fewer;
+      }
     }
   }
-  for (; output < end; ++output) {
-    std::int32_t row = 0;
-    for (std::int32_t tile = 0; tile < tiles; ++tile) {
-      if (tile < large)
-        multiply_tile<Dot, 1, rows>(task, output, row, tile, tiles);
-      else
-        multiply_tile<Dot, 1, fewer>(task, output, row, tile, tiles);
-      row += tile < large ? rows : fewer;
-    }
+}
+
+template <typename Dot, int rows>
+void multiply_rows(const ProductTask& task, std::int64_t begin, std::int64_t end, std::int32_t first_row,
+                   std::int32_t tiles, std::int32_t large) {
+  constexpr int at_once = outputs_at_once<Dot>(rows);
+  const std::int64_t even_end = end - (end - begin) % at_once;
+  if constexpr (rows <= 2) {
+    for (std::int64_t output = begin; output < even_end; output += at_once)
+      multiply_whole<Dot, at_once, rows>(task, output, first_row);
+    for (std::int64_t output = even_end; output < end; ++output)
+      multiply_whole<Dot, 1, rows>(task, output, first_row);
+  } else {
+    multiply_tiles<Dot, at_once, rows>(task, begin, even_end, first_row, tiles, large);
+    multiply_tiles<Dot, 1, rows>(task, even_end, end, first_row, tiles, large);
   }
 }
 
 template <typename Dot>
-void vector_product(const ProductTask& task, std::int64_t begin, std::int64_t end) {
+void multiply_group(const ProductTask& task, std::int64_t begin, std::int64_t end, std::int32_t first_row,
+                    std::int32_t n) {
   constexpr std::int32_t most_rows = Dot::most_accumulators >= 24 ? 8 : 4;
-  const std::int32_t tiles = (task.rows + most_rows - 1) / most_rows;
-  const std::int32_t rows = (task.rows + tiles - 1) / tiles;
-  const std::int32_t large = task.rows - tiles * (rows - 1);
+  const std::int32_t tiles = (n + most_rows - 1) / most_rows;
+  const std::int32_t rows = (n + tiles - 1) / tiles;
+  const std::int32_t large = n - tiles * (rows - 1);
   switch (rows) {
     case 1:
-      return multiply_rows<Dot, 1>(task, begin, end, tiles, large);
+      return multiply_rows<Dot, 1>(task, begin, end, first_row, tiles, large);
     case 2:
-      return multiply_rows<Dot, 2>(task, begin, end, tiles, large);
+      return multiply_rows<Dot, 2>(task, begin, end, first_row, tiles, large);
     case 3:
-      return multiply_rows<Dot, 3>(task, begin, end, tiles, large);
+      return multiply_rows<Dot, 3>(task, begin, end, first_row, tiles, large);
     case 4:
-      return multiply_rows<Dot, 4>(task, begin, end, tiles, large);
+      return multiply_rows<Dot, 4>(task, begin, end, first_row, tiles, large);
     default:
       break;
   }
   if constexpr (most_rows > 4) {
     switch (rows) {
       case 5:
-        return multiply_rows<Dot, 5>(task, begin, end, tiles, large);
+        return multiply_rows<Dot, 5>(task, begin, end, first_row, tiles, large);
       case 6:
-        return multiply_rows<Dot, 6>(task, begin, end, tiles, large);
+        return multiply_rows<Dot, 6>(task, begin, end, first_row, tiles, large);
       case 7:
-        return multiply_rows<Dot, 7>(task, begin, end, tiles, large);
+        return multiply_rows<Dot, 7>(task, begin, end, first_row, tiles, large);
       default:
-        return multiply_rows<Dot, 8>(task, begin, end, tiles, large);
+        return multiply_rows<Dot, 8>(task, begin, end, first_row, tiles, large);
     }
   }
+}
+
+template <typename Dot>
+void vector_product(const ProductTask& task, std::int64_t begin, std::int64_t end) {
+  constexpr std::int32_t most_rows = group_tiles * (Dot::most_accumulators >= 24 ? 8 : 4);
+  for (std::int32_t row = 0; row < task.rows; row += most_rows)
+    multiply_group<Dot>(task, begin, end, row, task.rows - row < most_rows ? task.rows - row : most_rows);
 }
 
 }  // namespace draftscope::engine::cpu
