@@ -62,6 +62,8 @@ inline constexpr std::int64_t chunk_steps = 32;
 /// Blocks of outputs that share a chunk of activations, and tiles of rows that share a chunk of weights.
 inline constexpr int group_blocks = 8;
 inline constexpr std::int32_t group_tiles = 8;
+/// A group and the next one, which is on its way, fit into the second cache.
+inline constexpr std::int64_t group_bytes = 256 * 1024;
 
 /// Where the lines lie that will be needed next: line (step, output) of a piece of the same size.
 struct Prefetch {
@@ -159,7 +161,7 @@ using Resting = typename Dot::Sums::Value[group_tiles][group_blocks][outputs * r
 /// fewer.
 template <typename Dot, int outputs, int rows, int tile_rows>
 void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t first_row, std::int64_t chunk,
-                    bool prefetching, typename Dot::Sums::Value (&resting)[outputs * rows]) {
+                    const std::byte* next, typename Dot::Sums::Value (&resting)[outputs * rows]) {
   constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
   constexpr std::int64_t activation_step = Dot::step * Dot::activation_bytes;
   const std::int64_t weight_row = task.depth * Dot::weight_bytes;
@@ -168,19 +170,16 @@ void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t f
   const std::int64_t first_step = chunk * chunk_steps;
   const bool last = first_step + chunk_steps >= all_steps;
   const std::byte* weights = task.weights + output * weight_row + first_step * weight_step;
-  // Next comes the same block's next chunk or, at the end of its rows, the next group's first.
-  const std::byte* next = last ? task.weights + (output + group_blocks * outputs) * weight_row
-                               : weights + chunk_steps * weight_step;
   const Piece piece{weights,
                     task.activations + first_row * activation_row + first_step * activation_step,
                     weight_row,
                     activation_row,
                     last ? all_steps - first_step : chunk_steps,
                     last ? task.depth % Dot::step : 0,
-                    {next, weight_step, weight_row}};
+                    {next, outputs * weight_step, weight_step}};
   typename Dot::Sums::Value sums[outputs * tile_rows];
   for (int i = 0; i < outputs * tile_rows; ++i) sums[i] = chunk == 0 ? Dot::Sums::zero() : resting[i];
-  if (prefetching)
+  if (next != nullptr)
     add_piece<Dot, outputs, tile_rows, true>(piece, sums);
   else
     add_piece<Dot, outputs, tile_rows, false>(piece, sums);
@@ -201,19 +200,29 @@ void multiply_tiles(const ProductTask& task, std::int64_t begin, std::int64_t en
   const std::int64_t chunks =
       task.depth / Dot::step <= chunk_steps ? 1 : (task.depth / Dot::step + chunk_steps - 1) / chunk_steps;
   Resting<Dot, outputs, rows> resting;
-  for (std::int64_t group = begin; group < end; group += group_blocks * outputs) {
+  constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
+  const std::int64_t block_bytes = outputs * task.depth * Dot::weight_bytes;
+  const std::int64_t fit = group_bytes / block_bytes;
+  const std::int64_t at_once = fit < 2 ? 2 : (fit < group_blocks ? fit : group_blocks);
+  for (std::int64_t group = begin; group < end; group += at_once * outputs) {
     const std::int64_t left = (end - group) / outputs;
-    const int blocks = left < group_blocks ? static_cast<int>(left) : group_blocks;
+    const int blocks = static_cast<int>(left < at_once ? left : at_once);
+    // The next group's lines, in address order, spread evenly over this group's pieces.
+    const std::byte* next = task.weights + group * task.depth * Dot::weight_bytes + blocks * block_bytes;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      const bool last = chunk == chunks - 1;
+      const std::int64_t steps = last ? task.depth / Dot::step - chunk * chunk_steps : chunk_steps;
       std::int32_t row = first_row;
       for (std::int32_t tile = 0; tile < tiles; ++tile) {
         for (int block = 0; block < blocks; ++block) {
           const std::int64_t output = group + block * outputs;
           if (tile < large)
-            multiply_chunk<Dot, outputs, rows, rows>(task, output, row, chunk, tile == 0,
+            multiply_chunk<Dot, outputs, rows, rows>(task, output, row, chunk, tile == 0 ? next : nullptr,
                                                      resting[tile][block]);
           else
-            multiply_chunk<Dot, outputs, rows, fewer>(task, output, row, chunk, false, resting[tile][block]);
+            multiply_chunk<Dot, outputs, rows, fewer>(task, output, row, chunk, nullptr,
+                                                      resting[tile][block]);
+          if (tile == 0) next += steps * outputs * weight_step;
         }
         row += tile < large ? rows : fewer;
       }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a forward pass costs: one row against the memory's read rate, T(M)/T(1) for verify widths, prefill,
+// and where the time of a pass goes. Widths are interleaved, so that a disturbance hits all of them; figures
+// are medians with the quartiles beside them.
+
+#include "read_bandwidth.h"
+
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cpu_backend.h>
+#include <draftscope/profiler/clock.h>
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace draftscope::bench {
+namespace {
+
+struct Options {
+  std::string model = "synthetic:llama-3.2-1b";
+  std::string kernels;
+  std::int32_t threads = 0;
+  std::int32_t repeats = 7;
+  std::int32_t context = 128;
+  std::int32_t prompt = 1024;
+  bool json = false;
+};
+
+struct Quartiles {
+  double low = 0.0, median = 0.0, high = 0.0;
+};
+
+Quartiles quartiles(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto at = [&](std::size_t quarter) { return values[(values.size() - 1) * quarter / 4]; };
+  return {at(1), at(2), at(3)};
+}
+
+/// Seconds of one pass over rows that extend `context` committed ones; the head picks every row's best token.
+double pass_seconds(engine::Backend& backend, std::int32_t rows, std::int32_t context, bool head,
+                    engine::Outputs& outputs) {
+  std::vector<engine::Row> inputs;
+  for (std::int32_t i = 0; i < rows; ++i)
+    inputs.push_back({(7 * (context + i) + 1) % backend.shape().vocab, -1, context + i});
+  engine::Batch batch;
+  batch.rows = inputs;
+  batch.committed = context;
+  batch.first_row = context;
+  batch.layers = {0, backend.shape().n_layers};
+  batch.wanted.head = head;
+  batch.wanted.top_k = 1;
+  const std::int64_t start_ns = profiler::now_ns();
+  if (auto done = backend.forward(batch, outputs); !done) throw std::runtime_error(done.error().message);
+  return static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
+}
+
+double prefill_seconds(engine::Backend& backend, std::int32_t prompt, engine::Outputs& outputs) {
+  double seconds = 0.0;
+  for (std::int32_t done = 0; done < prompt; done += backend.max_rows())
+    seconds += pass_seconds(backend, std::min(backend.max_rows(), prompt - done), done, false, outputs);
+  return seconds;
+}
+
+/// Milliseconds a pass spends in each operation, from the recorder's spans.
+std::map<std::string, double> breakdown(engine::Backend& backend, const Options& options,
+                                        engine::Outputs& outputs) {
+  profiler::SpanRecorder recorder(profiler::Level::ops, nullptr);
+  std::map<std::int64_t, std::string> names;
+  for (const char* name : {"attention norm", "qkv", "rope", "attention", "output projection", "mlp norm",
+                           "gate up", "down", "head"})
+    names[recorder.name_id(name)] = name;
+  backend.set_recorder(&recorder);
+  for (std::int32_t i = 0; i < options.repeats; ++i) pass_seconds(backend, 1, options.context, true, outputs);
+  backend.set_recorder(nullptr);
+  std::map<std::string, double> milliseconds;
+  for (const traces::Span& span : recorder.take())
+    if (const auto name = names.find(span.name); name != names.end())
+      milliseconds[name->second] += static_cast<double>(span.end_ns - span.start_ns) * 1e-6 / options.repeats;
+  return milliseconds;
+}
+
+nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& backend,
+                       const Options& options) {
+  engine::Outputs outputs;
+  const auto prompt = std::min(options.prompt, backend.cache_rows());
+  prefill_seconds(backend, prompt, outputs);  // touches pages and makes primitives
+  const std::int32_t widths[] = {1, 2, 4, 8, 16, 32, 64};
+  std::map<std::int32_t, std::vector<double>> seconds;
+  std::vector<double> bandwidth;
+  std::vector<double> prefill;
+  // At least 1 GB, so that no cache holds it; touched once before it is timed.
+  const std::vector<std::byte> memory(std::size_t{1} << 30, std::byte{1});
+  const std::int32_t threads = backend.describe().threads;
+  for (std::int32_t repeat = 0; repeat < options.repeats; ++repeat) {
+    bandwidth.push_back(read_bandwidth(memory, threads) * 1e-9);
+    pass_seconds(backend, 1, options.context, true, outputs);  // the probe has flushed the caches
+    for (const std::int32_t width : widths)
+      seconds[width].push_back(pass_seconds(backend, width, options.context, true, outputs));
+  }
+  bandwidth.push_back(read_bandwidth(memory, threads) * 1e-9);
+  for (std::int32_t repeat = 0; repeat < 3; ++repeat)
+    prefill.push_back(prompt / prefill_seconds(backend, prompt, outputs));
+
+  const auto spread = [](const Quartiles& q) {
+    return nlohmann::json{{"median", q.median}, {"low", q.low}, {"high", q.high}};
+  };
+  nlohmann::json result{{"model", options.model},
+                        {"processor", backend.describe().processor},
+                        {"kernels", backend.describe().kernels},
+                        {"threads", threads},
+                        {"context_tokens", options.context},
+                        {"bytes_a_step", checkpoint.bytes_a_step()},
+                        {"read_gb_per_s", spread(quartiles(bandwidth))},
+                        {"prefill_tokens_per_s", spread(quartiles(prefill))},
+                        {"milliseconds_by_operation", breakdown(backend, options, outputs)}};
+  const double one = quartiles(seconds[1]).median;
+  result["weights_gb_per_s"] = static_cast<double>(checkpoint.bytes_a_step()) / one * 1e-9;
+  result["share_of_bandwidth"] = result["weights_gb_per_s"].get<double>() / quartiles(bandwidth).median;
+  for (auto& [width, values] : seconds) {
+    for (double& value : values) value *= 1e3;
+    nlohmann::json row = spread(quartiles(values));
+    row["rows"] = width;
+    row["against_one"] = quartiles(values).median / (one * 1e3);
+    result["pass_milliseconds"].push_back(row);
+  }
+  return result;
+}
+
+void print(const nlohmann::json& result) {
+  const auto spread = [](const nlohmann::json& q) {
+    return fmt::format("{:.3f} [{:.3f}, {:.3f}]", q["median"].get<double>(), q["low"].get<double>(),
+                       q["high"].get<double>());
+  };
+  fmt::print("{} on {}, {} threads, kernels {}\n", result["model"].get<std::string>(),
+             result["processor"].get<std::string>(), result["threads"].get<int>(),
+             result["kernels"].get<std::string>());
+  fmt::print("read bandwidth        {} GB/s\n", spread(result["read_gb_per_s"]));
+  fmt::print("one row streams       {:.1f} GB/s, {:.0f} % of it\n", result["weights_gb_per_s"].get<double>(),
+             100.0 * result["share_of_bandwidth"].get<double>());
+  for (const auto& row : result["pass_milliseconds"])
+    fmt::print("{:>3} rows              {} ms, {:.2f} of one row\n", row["rows"].get<int>(), spread(row),
+               row["against_one"].get<double>());
+  fmt::print("prefill               {} tokens/s\n", spread(result["prefill_tokens_per_s"]));
+  for (const auto& [name, milliseconds] : result["milliseconds_by_operation"].items())
+    fmt::print("  {:<20}{:.4f} ms of a one-row pass\n", name, milliseconds.get<double>());
+}
+
+int run(const Options& options) {
+  const auto checkpoint = engine::open_model(options.model);
+  if (!checkpoint) return fmt::print(stderr, "{}\n", checkpoint.error().message), 1;
+  engine::CpuOptions cpu{.threads = options.threads, .cache_rows = 2048, .kernels = options.kernels};
+  auto backend = engine::make_cpu_backend(*checkpoint, cpu);
+  if (!backend) return fmt::print(stderr, "{}\n", backend.error().message), 1;
+  const nlohmann::json result = measure(*checkpoint, **backend, options);
+  if (options.json)
+    fmt::print("{}\n", result.dump(2));
+  else
+    print(result);
+  return 0;
+}
+
+}  // namespace
+}  // namespace draftscope::bench
+
+int main(int argc, char** argv) {
+  draftscope::bench::Options options;
+  CLI::App app("Measures forward passes of the CPU backend");
+  app.add_option("--model", options.model, "folder or synthetic:NAME")->capture_default_str();
+  app.add_option("--kernels", options.kernels, "kernel set; default the processor's best");
+  app.add_option("--threads", options.threads, "0 = one a core")->capture_default_str();
+  app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::Range(1, 10000));
+  app.add_option("--context", options.context, "committed tokens")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--prompt", options.prompt, "tokens of the prefill")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 2048));
+  app.add_flag("--json", options.json);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return draftscope::bench::run(options);
+  } catch (const std::exception& error) {
+    return fmt::print(stderr, "{}\n", error.what()), 1;
+  }
+}

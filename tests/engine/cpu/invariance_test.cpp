@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Bit for bit: a row's outputs are a function of its own input, position, mask, range and keys.
+
+#include "backends.h"
+#include "random_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <bit>
+#include <cstring>
+
+namespace draftscope::engine::test {
+namespace {
+
+constexpr std::int32_t cache_rows = 160;
+
+template <typename T>
+bool same_bits(std::span<const T> a, std::span<const T> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+/// Everything a row is given: hidden states, logits, top tokens.
+struct RowOutputs {
+  std::vector<float> values;
+  friend bool operator==(const RowOutputs& a, const RowOutputs& b) {
+    return same_bits<float>(a.values, b.values);
+  }
+};
+
+std::vector<RowOutputs> by_row(const Outputs& outputs, const OwnedBatch& batch, const ModelShape& shape) {
+  const std::size_t n = batch.rows.size();
+  const auto d_model = static_cast<std::size_t>(shape.d_model);
+  const auto vocab = static_cast<std::size_t>(shape.vocab);
+  const auto k = static_cast<std::size_t>(batch.wanted.top_k);
+  std::vector<RowOutputs> rows(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<float>& values = rows[i].values;
+    for (std::size_t b = 0; b < batch.hidden_after.size(); ++b)
+      values.insert(values.end(), outputs.hidden.data() + (b * n + i) * d_model,
+                    outputs.hidden.data() + (b * n + i + 1) * d_model);
+    values.insert(values.end(), outputs.logits.data() + i * vocab, outputs.logits.data() + (i + 1) * vocab);
+    for (std::size_t j = 0; j < k; ++j) {
+      const TopToken& top = outputs.top[i * k + j];
+      values.insert(values.end(), {static_cast<float>(top.token), top.logit, top.probability});
+    }
+  }
+  return rows;
+}
+
+std::vector<RowOutputs> run(Backend& backend, const OwnedBatch& batch) {
+  Outputs outputs;
+  const auto done = backend.forward(batch.view(), outputs);
+  if (!done) throw std::runtime_error(done.error().message);
+  return by_row(outputs, batch, backend.shape());
+}
+
+bool is_ancestor(const OwnedBatch& batch, std::size_t row, std::size_t of) {
+  const std::size_t words = (batch.rows.size() + 63) / 64;
+  return (batch.ancestors[of * words + row / 64] >> (row % 64) & 1U) != 0;
+}
+
+class InvarianceTest : public testing::TestWithParam<std::tuple<std::string, DType>> {
+ protected:
+  std::unique_ptr<Backend> backend(const Checkpoint& checkpoint, std::int32_t threads) const {
+    return make_backend(checkpoint,
+                        {.threads = threads, .cache_rows = cache_rows, .kernels = std::get<0>(GetParam())});
+  }
+  DType dtype() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(InvarianceTest, EveryPathOfATreeHasTheBitsOfTheSameTokensOneByOneOnAnyNumberOfThreads) {
+  Random random(7);
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE(round);
+    ModelShape shape = random_shape(random);
+    if (round % 3 == 0) shape.d_ff = pick(random, 1000, 1500);  // beyond one chunk of k
+    const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
+    const auto wide = backend(checkpoint, pick(random, 1, 4));
+    const auto narrow = backend(checkpoint, pick(random, 1, 4));
+    const std::int32_t context = pick(random, 1, 40);
+    OwnedBatch prompt = chain(shape, random, context, 0);
+    run(*wide, prompt);
+    run(*narrow, prompt);
+
+    OwnedBatch batch = tree(shape, random, pick(random, 2, 64), context);
+    for (std::int32_t b = 0; b <= shape.n_layers; ++b) batch.hidden_after.push_back(b);
+    batch.wanted.top_k = std::min(shape.vocab, 3);
+    if (chance(random, 0.5)) batch.mask = random_mask(random, shape.n_layers, 0.3);
+    const std::vector<RowOutputs> together = run(*wide, batch);
+
+    for (int path = 0; path < 3; ++path) {
+      const auto leaf =
+          static_cast<std::size_t>(pick(random, 0, static_cast<std::int32_t>(batch.rows.size()) - 1));
+      std::int32_t place = context;
+      for (std::size_t row = 0; row <= leaf; ++row) {
+        if (row != leaf && !is_ancestor(batch, row, leaf)) continue;
+        OwnedBatch alone = batch;  // one row, at the next place of a chain
+        alone.rows = {batch.rows[row]};
+        alone.ancestors.clear();
+        alone.committed = alone.first_row = place++;
+        ASSERT_EQ(run(*narrow, alone).front(), together[row]) << "row " << row << " of " << batch.rows.size();
+      }
+    }
+  }
+}
+
+TEST_P(InvarianceTest, APromptHasTheSameBitsHoweverItIsCutIntoBatches) {
+  Random random(11);
+  for (int round = 0; round < 6; ++round) {
+    const ModelShape shape = random_shape(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
+    const auto whole = backend(checkpoint, 2);
+    const auto cut = backend(checkpoint, pick(random, 1, 4));
+    OwnedBatch all = chain(shape, random, 64, 0);
+    const std::vector<RowOutputs> expected = run(*whole, all);
+    for (std::int32_t done = 0; done < 64;) {
+      OwnedBatch part = all;
+      const std::int32_t n = std::min(64 - done, pick(random, 1, 20));
+      part.rows.assign(all.rows.begin() + done, all.rows.begin() + done + n);
+      part.committed = chance(random, 0.5) ? done : pick(random, 0, done);
+      part.first_row = done;
+      const std::vector<RowOutputs> found = run(*cut, part);
+      for (std::int32_t i = 0; i < n; ++i)
+        ASSERT_EQ(found[static_cast<std::size_t>(i)], expected[static_cast<std::size_t>(done + i)]);
+      done += n;
+    }
+  }
+}
+
+TEST_P(InvarianceTest, GarbageBeyondTheCommittedRowsNeverMatters) {
+  Random random(13);
+  for (int round = 0; round < 8; ++round) {
+    const ModelShape shape = random_shape(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
+    const auto clean = backend(checkpoint, 1);
+    const auto dirty = backend(checkpoint, 2);
+    run(*dirty, chain(shape, random, 60, 0));  // drafts of another request, rolled back
+    OwnedBatch prompt = chain(shape, random, 9, 0);
+    ASSERT_EQ(run(*dirty, prompt), run(*clean, prompt));
+    OwnedBatch draft = tree(shape, random, 20, 9);
+    draft.mask = random_mask(random, shape.n_layers, 0.5);
+    run(*dirty, draft);
+    const OwnedBatch verify = tree(shape, random, 17, 9);
+    ASSERT_EQ(run(*dirty, verify), run(*clean, verify));
+  }
+}
+
+TEST_P(InvarianceTest, AVerifiedPathMovedToTheCommittedRowsEqualsAChain) {
+  Random random(17);
+  for (int round = 0; round < 8; ++round) {
+    const ModelShape shape = random_shape(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
+    const auto moved = backend(checkpoint, 2);
+    const auto straight = backend(checkpoint, 1);
+    const OwnedBatch prompt = chain(shape, random, 5, 0);
+    run(*moved, prompt);
+    run(*straight, prompt);
+    const OwnedBatch batch = tree(shape, random, 30, 5);
+    run(*moved, batch);
+    std::vector<CacheMove> moves;
+    OwnedBatch path = chain(shape, random, 0, 5);
+    for (std::size_t row = 0; row < 30; ++row)
+      if (row == 29 || is_ancestor(batch, row, 29)) {
+        moves.push_back({5 + static_cast<std::int32_t>(row), 5 + static_cast<std::int32_t>(moves.size())});
+        path.rows.push_back(batch.rows[row]);
+      }
+    ASSERT_TRUE(moved->move_cache_rows(moves));
+    run(*straight, path);
+    const OwnedBatch next = chain(shape, random, 1, 5 + static_cast<std::int32_t>(moves.size()));
+    ASSERT_EQ(run(*moved, next), run(*straight, next));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryKernelSet, InvarianceTest,
+                         testing::Combine(testing::ValuesIn(kernel_names()),
+                                          testing::Values(DType::f32, DType::bf16, DType::f16)),
+                         [](const auto& parameters) {
+                           return test_name(std::get<0>(parameters.param)) + "_" +
+                                  std::string(dtype_name(std::get<1>(parameters.param)));
+                         });
+
+TEST(WideProducts, AgreeWithOurKernelsWithinRounding) {
+  Random random(19);
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
+    for (int round = 0; round < 4; ++round) {
+      const ModelShape shape = random_shape(random);
+      const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
+      const auto wide = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
+      const auto ours =
+          make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows, .wide_products = false});
+      const OwnedBatch batch = chain(shape, random, pick(random, 65, 150), 0);
+      const std::vector<RowOutputs> a = run(*wide, batch);
+      const std::vector<RowOutputs> b = run(*ours, batch);
+      for (std::size_t row = 0; row < a.size(); ++row) {
+        double scale = 1e-3;
+        for (const float value : b[row].values) scale = std::max(scale, static_cast<double>(std::abs(value)));
+        for (std::size_t i = 0; i < a[row].values.size(); ++i)
+          ASSERT_NEAR(static_cast<double>(a[row].values[i]), static_cast<double>(b[row].values[i]),
+                      scale * (dtype == DType::f32 ? 2e-4 : 5e-2));
+      }
+    }
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
