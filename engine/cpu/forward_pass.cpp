@@ -124,8 +124,9 @@ void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::
                           bool accumulate, float* out, std::int64_t out_stride) {
   if (share.begin >= share.end) return;
   if (!wide_) {
-    products_.product({matrix.data, set, matrix.bias, matrix.depth, rows_, accumulate, out, out_stride},
-                      share.begin, share.end);
+    products_.product(
+        {matrix.data, set, matrix.bias, matrix.depth, rows_, accumulate, out, out_stride, matrix.outputs},
+        share.begin, share.end);
     return;
   }
   // oneDNN writes plain sums; what is to be added is added here, from a buffer of d_model columns.
@@ -300,8 +301,8 @@ void ForwardPass::head(std::int32_t thread) {
     const std::int64_t end = std::min(begin + head_block, vocab);
     float* logits = wanted.logits ? outputs_.logits.data() : own.logits - begin;
     const std::int64_t stride = wanted.logits ? vocab : head_block;
-    products_.product({matrix.data, set, nullptr, matrix.depth, head_rows, false, logits, stride}, begin,
-                      end);
+    products_.product({matrix.data, set, nullptr, matrix.depth, head_rows, false, logits, stride, vocab},
+                      begin, end);
     if (wanted.top_k == 0) continue;
     for (std::int32_t row = 0; row < head_rows; ++row) {
       const float* values = logits + row * stride + begin;

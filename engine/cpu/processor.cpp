@@ -90,6 +90,7 @@ std::vector<const Kernels*> available_kernels() {
   if (sets.avx2) available.push_back(&avx2_kernels());
   if (sets.avx512) available.push_back(&avx512_kernels());
   if (sets.avx512_bf16) available.push_back(&avx512_bf16_kernels());
+  if (sets.amx_bf16) available.push_back(&amx_bf16_kernels());
 #endif
   return available;
 }
