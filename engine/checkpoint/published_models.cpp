@@ -115,6 +115,7 @@ std::string closest_names(std::string_view wanted, const std::vector<Row>& rows)
   constexpr std::size_t listed = 5;
   constexpr std::size_t longest = 64;
   std::vector<std::pair<std::size_t, std::string>> near;
+  near.reserve(rows.size());
   for (const auto& row : rows)
     near.emplace_back(edit_distance(wanted.substr(0, longest), lower_case(row.at("name"))), row.at("name"));
   std::sort(near.begin(), near.end());

@@ -17,7 +17,9 @@
 namespace draftscope::engine {
 namespace {
 
-const std::filesystem::path here = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/engine/checkpoint";
+std::filesystem::path here() {
+  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/engine/checkpoint";
+}
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -36,10 +38,10 @@ std::string_view name_of(RopeKind kind) {
 class PublishedConfig : public testing::TestWithParam<std::string> {
  protected:
   static nlohmann::json golden() {
-    return nlohmann::json::parse(read(here / "config_golden.json")).at(GetParam());
+    return nlohmann::json::parse(read(here() / "config_golden.json")).at(GetParam());
   }
   static Result<ModelShape> shape() {
-    const auto folder = here / "configs" / GetParam();
+    const auto folder = here() / "configs" / GetParam();
     const auto config = read(folder / "config.json");
     const auto generation = read(folder / "generation_config.json");
     if (generation.empty()) return parse_config({config, "config.json"}, std::nullopt);
@@ -109,7 +111,7 @@ TEST_P(PublishedConfig, AsksForTheTensorsTheModelHas) {
 
 std::vector<std::string> folders() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(here / "configs"))
+  for (const auto& entry : std::filesystem::directory_iterator(here() / "configs"))
     names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;

@@ -75,7 +75,7 @@ class Checkpoint {
 
 /// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of
 /// the three dtypes (all matrices of one dtype), inside its file. Tensor data is not read, apart from the
-/// norm vectors, which must be finite.
+/// norms and biases: finite, of any of the types. Data off its elements' alignment is refused.
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
 
 /// Reads every weight once and fails with the name of the first tensor that holds a NaN or an infinity.
@@ -83,7 +83,7 @@ class Checkpoint {
 
 /// A model of a published shape (models/models.csv) with deterministic bf16 weights, the same on every
 /// machine. `redundancy` in [0, 1): residual contributions of all sublayers are scaled by 1 - redundancy, so
-/// that skipping layers changes less and acceptance rises. Labelled synthetic in every output.
+/// that skipping layers changes less and acceptance rises. Recipe: engine/checkpoint/synthetic_fill.h.
 struct SyntheticOptions {
   std::string model;  ///< a row of models.csv, case-insensitive: "llama-3.2-1b"
   double redundancy = 0.0;
