@@ -96,7 +96,7 @@ void add_round_rules(std::vector<Rule>& rules) {
   add("SELECT id, printf('index is %d, expected %d', found, expected) FROM (SELECT id, \"index\" AS found, "
       "row_number() OVER (PARTITION BY request ORDER BY \"index\") - 1 AS expected FROM rounds) "
       "WHERE found <> expected");
-  add("SELECT id, printf('start_ns is %d, before the end of the round before (%d)', start_ns, before_ns) "
+  add("SELECT id, printf('starts at %d, before the end of the round before it (%d)', start_ns, before_ns) "
       "FROM "
       "(SELECT id, start_ns, lag(end_ns) OVER (PARTITION BY request ORDER BY \"index\") AS before_ns FROM "
       "rounds) "
@@ -152,13 +152,16 @@ void add_span_rules(std::vector<Rule>& rules) {
                    "SELECT row.id, printf('track is %d, its parent %d is on track %d', row.track, parent.id, "
                    "parent.track) FROM spans AS row JOIN spans AS parent ON parent.id = row.parent "
                    "WHERE row.track <> parent.track"});
-  rules.push_back(
-      {"spans",
-       "SELECT id, printf('phase starts at %d, before the end of the phase before (%d)', start_ns, "
-       "before_ns) "
-       "FROM (SELECT id, start_ns, max(end_ns) OVER (PARTITION BY track, request ORDER BY start_ns, id "
-       "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns FROM spans WHERE depth = 0) "
-       "WHERE start_ns < before_ns"});
+  // Phases share no parent, deeper spans do.
+  for (const auto& [siblings, depth] :
+       {std::pair("track, request", "depth = 0"), std::pair("parent", "depth > 0")})
+    rules.push_back(
+        {"spans",
+         fmt::format("SELECT id, printf('starts at %d, before the end of the span before it (%d)', start_ns, "
+                     "before_ns) FROM (SELECT id, start_ns, max(end_ns) OVER (PARTITION BY {} ORDER BY "
+                     "start_ns, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns "
+                     "FROM spans WHERE {}) WHERE start_ns < before_ns",
+                     siblings, depth)});
 }
 
 }  // namespace

@@ -63,6 +63,11 @@ struct Damage {
   const char* rule;
 };
 
+/// Names the case in a test list by what it damages.
+void PrintTo(const Damage& damage, std::ostream* out) {
+  *out << damage.table;
+}
+
 class DamagedRow : public testing::TestWithParam<Damage> {};
 
 TEST_P(DamagedRow, is_named_with_its_table_and_rule) {
@@ -121,7 +126,7 @@ const Damage damages[] = {
     {"UPDATE rounds SET end_ns = end_ns + 1000000000 WHERE id = 3", "rounds", 3, "outside its request"},
     {"UPDATE rounds SET \"index\" = \"index\" + 1 WHERE request = 2", "rounds", 0, "index is 1, expected 0"},
     {"UPDATE rounds SET start_ns = start_ns - 1 WHERE request = 2 AND \"index\" = 1", "rounds", 0,
-     "before the end of the round before"},
+     "before the end of the round before it"},
     {"DELETE FROM draft_tokens WHERE \"index\" = 2", "rounds", 0, "but draft_tokens has"},
     {"DELETE FROM draft_tokens WHERE \"index\" = 0", "draft_tokens", 0, "index is 1, expected 0"},
     {"UPDATE draft_tokens SET parent = \"index\"", "draft_tokens", 0, "parent is 0, expected -1 to -1"},
@@ -135,7 +140,7 @@ const Damage damages[] = {
     {"UPDATE spans SET depth = 0", "spans", 0, "expected more than its parent"},
     {"UPDATE spans SET track = 2 WHERE depth = 1", "spans", 0, "is on track 1"},
     {"UPDATE spans SET end_ns = end_ns + 100000 WHERE depth = 0", "spans", 0,
-     "before the end of the phase before"},
+     "before the end of the span before it"},
     {"UPDATE spans SET request = 1 WHERE request <> 1", "spans", 0, "is of request 2"},
     {"DELETE FROM meta WHERE key = 'closed_cleanly'", "meta", 0, "closed_cleanly is missing"},
 };

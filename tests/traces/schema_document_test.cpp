@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// traces/SCHEMA.md is held to what the files are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "columns.h"
+#include "sample.h"
+#include "schema.h"
+
+namespace draftscope::traces {
+namespace {
+
+std::string document() {
+  return read_file(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/SCHEMA.md");
+}
+
+/// The ```sql blocks.
+std::vector<std::string> documented_queries() {
+  const std::string text = document();
+  std::vector<std::string> queries;
+  const std::string opening = "```sql\n";
+  for (std::size_t at = text.find(opening); at != std::string::npos; at = text.find(opening, at)) {
+    at += opening.size();
+    queries.push_back(text.substr(at, text.find("```", at) - at));
+  }
+  return queries;
+}
+
+TEST(SchemaDocument, gives_queries_that_run_and_find_rows) {
+  const TestFolder folder;
+  make_sample_file(folder / "trace.dstrace", {.runs = 3, .requests_a_run = 6, .most_rounds = 20});
+  const auto queries = documented_queries();
+  EXPECT_GE(queries.size(), 10U);
+  for (const std::string& sql : queries)
+    EXPECT_FALSE(query(folder / "trace.dstrace", sql).empty()) << "no rows from:\n" << sql;
+}
+
+TEST(SchemaDocument, names_every_table_and_column) {
+  const TestFolder folder;
+  make_sample_file(folder / "trace.dstrace");
+  const std::string text = document();
+  for (const std::string_view table : table_names) {
+    const std::string heading = "\n### " + std::string(table) + " ";
+    const std::size_t start = std::min(text.find(heading), text.find("\n### " + std::string(table) + "\n"));
+    ASSERT_NE(start, std::string::npos) << table;
+    const std::string section = text.substr(start, text.find("\n##", start + 4) - start);
+    for (const auto& row :
+         query(folder / "trace.dstrace", "SELECT name FROM pragma_table_info('" + std::string(table) + "')"))
+      EXPECT_NE(section.find("`" + row[0] + "`"), std::string::npos) << table << "." << row[0];
+  }
+  for (const auto& row :
+       query(folder / "trace.dstrace", "SELECT name FROM sqlite_schema WHERE type = 'view'"))
+    EXPECT_NE(text.find("`" + row[0] + "`"), std::string::npos) << row[0];
+}
+
+template <typename Record>
+void expect_columns_of(const std::filesystem::path& path) {
+  std::string columns;
+  for (const auto& row :
+       query(path, "SELECT name FROM pragma_table_info('" + std::string(table_name<Record>) + "')"))
+    columns += (columns.empty() ? "\"" : ", \"") + row[0] + "\"";
+  if (std::is_same_v<Record, Counter>)
+    columns.erase(0, std::string("\"id\", ").size());  // the one extra column
+  EXPECT_EQ(columns, column_list<Record>()) << table_name<Record>;
+}
+
+TEST(Schema, has_the_columns_of_the_records_in_their_order) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  make_sample_file(path);
+  expect_columns_of<StringRow>(path);
+  expect_columns_of<traces::Run>(path);
+  expect_columns_of<Prompt>(path);
+  expect_columns_of<Request>(path);
+  expect_columns_of<LayerSet>(path);
+  expect_columns_of<Round>(path);
+  expect_columns_of<DraftToken>(path);
+  expect_columns_of<Track>(path);
+  expect_columns_of<Span>(path);
+  expect_columns_of<Kernel>(path);
+  expect_columns_of<Counter>(path);
+}
+
+TEST(Schema, declares_every_reference_and_a_sample_keeps_them) {
+  const TestFolder folder;
+  make_sample_file(folder / "trace.dstrace");
+  EXPECT_TRUE(query(folder / "trace.dstrace", "PRAGMA foreign_key_check").empty());
+  EXPECT_EQ(query(folder / "trace.dstrace",
+                  "SELECT count(*) FROM pragma_table_list AS t, pragma_foreign_key_list(t.name)")[0][0],
+            "21");
+  EXPECT_TRUE(query(folder / "trace.dstrace",
+                    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = "
+                    "'table' AND name NOT LIKE 'sqlite_%' AND NOT strict")
+                  .empty());
+}
+
+TEST(Views, agree_with_the_records) {
+  const TestFolder folder;
+  const Sample sample = make_sample_file(folder / "trace.dstrace", {.requests_a_run = 4});
+  std::int64_t drafted = 0, accepted = 0, emitted = 0, rounds = 0;
+  const std::int64_t run = sample.recording.runs.back().id;
+  std::set<std::int64_t> requests;
+  for (const Request& request : sample.recording.requests)
+    if (request.run == run) requests.insert(request.id);
+  for (const Round& round : sample.recording.rounds) {
+    if (!requests.contains(round.request)) continue;
+    ++rounds;
+    drafted += round.drafted;
+    accepted += round.accepted;
+    emitted += round.emitted;
+  }
+  const auto figures =
+      query(folder / "trace.dstrace",
+            "SELECT requests, rounds, drafted, accepted, acceptance_rate, mean_accepted_length "
+            "FROM run_figures WHERE run = " +
+                std::to_string(run));
+  ASSERT_EQ(figures.size(), 1U);
+  EXPECT_EQ(figures[0][0], std::to_string(requests.size()));
+  EXPECT_EQ(figures[0][1], std::to_string(rounds));
+  EXPECT_EQ(figures[0][2], std::to_string(drafted));
+  EXPECT_EQ(figures[0][3], std::to_string(accepted));
+  EXPECT_NEAR(std::stod(figures[0][4]), static_cast<double>(accepted) / static_cast<double>(drafted), 1e-9);
+  EXPECT_NEAR(std::stod(figures[0][5]), static_cast<double>(emitted) / static_cast<double>(rounds), 1e-9);
+}
+
+}  // namespace
+}  // namespace draftscope::traces
