@@ -122,13 +122,20 @@ constexpr int outputs_at_once(int rows) {
 
 template <int outputs, int rows>
 void finish(const ProductTask& task, std::int64_t first_output, std::int32_t first_row, const float* sums) {
-  for (int row = 0; row < rows; ++row) {
-    float* out = task.out + (first_row + row) * task.out_stride + first_output;
-    for (int o = 0; o < outputs; ++o) {
-      const float dot = sums[o * rows + row] + (task.bias != nullptr ? task.bias[first_output + o] : 0.0F);
-      out[o] = task.accumulate ? out[o] + dot : dot;
-    }
-  }
+  const float* bias = task.bias != nullptr ? task.bias + first_output : nullptr;
+  float* out = task.out + first_row * task.out_stride + first_output;
+  const std::int64_t out_stride = task.out_stride;  // a copy: `out` might alias the task for all GCC knows
+  float dots[outputs * rows];
+  for (int i = 0; i < outputs * rows; ++i) dots[i] = sums[i];
+  if (bias != nullptr)
+    for (int o = 0; o < outputs; ++o)
+      for (int row = 0; row < rows; ++row) dots[o * rows + row] += bias[o];
+  if (task.accumulate)
+    for (int row = 0; row < rows; ++row)
+      for (int o = 0; o < outputs; ++o)
+        dots[o * rows + row] = out[row * out_stride + o] + dots[o * rows + row];
+  for (int row = 0; row < rows; ++row)
+    for (int o = 0; o < outputs; ++o) out[row * out_stride + o] = dots[o * rows + row];
 }
 
 /// Up to a few rows, whose activations stay in the first cache by themselves: one pass over all of k.
