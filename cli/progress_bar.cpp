@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace draftscope::cli {
@@ -32,7 +33,7 @@ std::string progress_text(const std::string& label, std::int64_t done, std::int6
   std::string text = fmt::format("{}  {:3.0f} %", label, 100.0 * share);
   if (share > 0.0) {
     const double left_ns = static_cast<double>(elapsed_ns) * (1.0 - share) / share;
-    text += fmt::format("  about {} left", rough_time(static_cast<std::int64_t>(left_ns / second_ns + 0.5)));
+    text += fmt::format("  about {} left", rough_time(std::llround(left_ns / second_ns)));
   }
   return text;
 }

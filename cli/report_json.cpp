@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report_json.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <string>
 #include <vector>
@@ -22,7 +24,7 @@ Json flat(const Json& figures) {
       continue;
     }
     for (const auto& [inner_key, inner] : value.items())
-      if (!inner.is_structured() && value.is_object()) row[key + "_" + inner_key] = inner;
+      if (!inner.is_structured() && value.is_object()) row[fmt::format("{}_{}", key, inner_key)] = inner;
   }
   return row;
 }

@@ -75,6 +75,7 @@ std::vector<Sums> sums_by_prompt(std::span<const RequestPair* const> pairs, Meas
   for (const RequestPair* pair : pairs)
     if (const Sums sums = measure(*pair); sums.is_usable()) by_prompt[pair->prompt] += sums;
   std::vector<Sums> sums;
+  sums.reserve(by_prompt.size());
   for (const auto& [prompt, value] : by_prompt) sums.push_back(value);
   return sums;
 }
@@ -122,6 +123,7 @@ std::optional<Speedup> speedup(const Pairing& pairing) {
     });
     result.interval = Interval{quantiles.low, quantiles.high};
     std::vector<double> log_ratios;
+    log_ratios.reserve(by_prompt.size());
     for (const Sums& sums : by_prompt) log_ratios.push_back(std::log(sums.speed_ratio()));
     result.p_value = signed_rank_p_value(log_ratios);
   }
