@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rows a second that a trace takes and gives back: spans written (until the file is closed, and until the
+// queue took them), read, and exported. Usage: bench_traces [millions of spans] [folder]
+
+#include <draftscope/profiler/clock.h>
+#include <draftscope/traces/exporters.h>
+#include <draftscope/traces/reader.h>
+#include <draftscope/traces/writer.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace {
+
+using namespace draftscope;
+
+constexpr std::int64_t spans_a_round = 100;
+
+/// One request of rounds that hold a verify phase with 99 operations in it, back to back.
+void write_rounds(traces::Writer& writer, std::int64_t spans) {
+  const std::int64_t run = writer.add(traces::Run{
+      .strategy = "vanilla", .specification = "vanilla", .parameters = "{}", .is_baseline = true});
+  const std::int64_t prompt =
+      writer.add(traces::Prompt{.question_id = 1, .category = "bench", .text = "x", .tokens = {1}});
+  const std::int64_t track = writer.add(traces::Track{.kind = "host", .name = "decode"});
+  const std::int64_t phase_name = writer.intern("verify");
+  const std::int64_t op_name = writer.intern("qkv");
+  traces::Request request{
+      .id = writer.next_request_id(), .run = run, .prompt = prompt, .start_ns = 1, .first_token_ns = 2};
+  writer.begin(request);
+  std::int64_t now_ns = 2;
+  std::vector<traces::Span> batch;
+  for (std::int64_t index = 0; index < spans / spans_a_round; ++index) {
+    traces::Round round{.id = writer.next_round_id(),
+                        .request = request.id,
+                        .index = static_cast<std::int32_t>(index),
+                        .start_ns = now_ns,
+                        .root_position = static_cast<std::int32_t>(index) + 1,
+                        .emitted = 1,
+                        .verify_rows = 1,
+                        .bonus_token = 1};
+    batch.clear();
+    const traces::Span phase{.id = writer.next_span_id(),
+                             .track = track,
+                             .request = request.id,
+                             .round = round.id,
+                             .start_ns = now_ns,
+                             .end_ns = now_ns + spans_a_round * 1000,
+                             .name = phase_name,
+                             .phase = traces::Phase::verify};
+    batch.push_back(phase);
+    for (std::int64_t op = 1; op < spans_a_round; ++op) {
+      traces::Span span = phase;
+      span.id = writer.next_span_id();
+      span.parent = phase.id;
+      span.start_ns = now_ns + op * 1000;
+      span.end_ns = span.start_ns + 900;
+      span.name = op_name;
+      span.layer = static_cast<std::int32_t>(op % 16);
+      span.depth = 1;
+      batch.push_back(span);
+    }
+    now_ns += spans_a_round * 1000;
+    round.end_ns = now_ns;
+    round.verify_ns = spans_a_round * 1000;
+    writer.add(round, {});
+    writer.add(batch);
+  }
+  request.end_ns = now_ns;
+  writer.finish(request);
+}
+
+template <typename Task>
+Result<void> timed(const char* name, std::int64_t rows, const Task& task) {
+  const std::int64_t start_ns = profiler::now_ns();
+  DRAFTSCOPE_TRY(task());
+  const double seconds = static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
+  fmt::print("{:<38} {:>8.2f} s {:>8.2f} M rows/s\n", name, seconds,
+             static_cast<double>(rows) / seconds * 1e-6);
+  return {};
+}
+
+Result<void> run(std::int64_t spans, const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / fmt::format("draftscope-bench-{}.dstrace", getpid());
+  const std::filesystem::path exported = folder / fmt::format("draftscope-bench-{}.export", getpid());
+  // The queue is as long as the run, so that the writer's own rate shows and nothing is dropped.
+  traces::WriterOptions options;
+  options.queue_rows = static_cast<std::size_t>(spans) + 1;
+  DRAFTSCOPE_TRY_ASSIGN(auto writer, traces::Writer::create(path, {}, options));
+  const std::int64_t start_ns = profiler::now_ns();
+  DRAFTSCOPE_TRY(timed("queue (what decoding waits for)", spans,
+                       [&]() -> Result<void> { return write_rounds(*writer, spans), Result<void>{}; }));
+  while (writer->counts().written_rows < spans && !writer->failed()) usleep(1000);
+  const double written = static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
+  fmt::print("{:<38} {:>8.2f} s {:>8.2f} M rows/s\n", "write, until the last row is committed", written,
+             static_cast<double>(spans) / written * 1e-6);
+  DRAFTSCOPE_TRY(timed("close: indexes, statistics, one file", spans, [&] { return writer->close(); }));
+  fmt::print("{:<38} {:>8} dropped, {:.1f} bytes a row in the file\n", "", writer->counts().dropped_spans,
+             static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(spans));
+
+  DRAFTSCOPE_TRY_ASSIGN(auto reader, traces::Reader::open(path));
+  DRAFTSCOPE_TRY(timed("read all spans in order", spans,
+                       [&] { return reader.spans([](const traces::Span&) { return true; }); }));
+  DRAFTSCOPE_TRY(
+      timed("export to Perfetto", spans, [&] { return traces::export_perfetto(reader, exported); }));
+  DRAFTSCOPE_TRY(
+      timed("export to Chrome JSON", spans, [&] { return traces::export_chrome(reader, exported); }));
+  std::filesystem::remove(path);
+  std::filesystem::remove(exported);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::int64_t millions = argc > 1 ? std::max(1L, std::atol(argv[1])) : 2;
+  const auto done = run(millions * 1'000'000,
+                        argc > 2 ? std::filesystem::path(argv[2]) : std::filesystem::temp_directory_path());
+  if (done) return 0;
+  fmt::print(stderr, "bench_traces: {}\n", done.error().message);
+  return 1;
+}
