@@ -133,8 +133,9 @@ CREATE TABLE counters (
 ) STRICT;
 )sql";
 
-// The figures follow the definitions of the words: acceptance_rate = accepted / drafted; mean_accepted_length
-// = emitted tokens a target forward; the wall time of a request includes its prefill.
+// The figures follow the definitions of the words: acceptance_rate = accepted / drafted;
+// emitted_tokens_per_round = emitted tokens a target forward; the wall time of a request includes its
+// prefill.
 constexpr std::string_view views = R"sql(
 CREATE VIEW round_figures AS
 SELECT rounds.id AS round, rounds.request, rounds."index" AS round_index, runs.id AS run, runs.strategy,
@@ -161,7 +162,7 @@ SELECT requests.id AS request, runs.id AS run, runs.strategy, runs.specification
        count(rounds.id) AS rounds, coalesce(sum(drafted), 0) AS drafted, coalesce(sum(accepted), 0) AS accepted,
        coalesce(sum(emitted), 0) AS emitted,
        CAST(sum(accepted) AS REAL) / nullif(sum(drafted), 0) AS acceptance_rate,
-       CAST(sum(emitted) AS REAL) / nullif(count(rounds.id), 0) AS mean_accepted_length
+       CAST(sum(emitted) AS REAL) / nullif(count(rounds.id), 0) AS emitted_tokens_per_round
 FROM requests
 JOIN runs ON runs.id = requests.run
 JOIN prompts ON prompts.id = requests.prompt
@@ -175,7 +176,7 @@ SELECT run, strategy, specification, count(*) AS requests, sum(tokens) AS tokens
        sum(tokens) * 1e9 / nullif(sum(wall_ns), 0) AS tokens_per_second, sum(rounds) AS rounds,
        sum(drafted) AS drafted, sum(accepted) AS accepted,
        CAST(sum(accepted) AS REAL) / nullif(sum(drafted), 0) AS acceptance_rate,
-       CAST(sum(emitted) AS REAL) / nullif(sum(rounds), 0) AS mean_accepted_length
+       CAST(sum(emitted) AS REAL) / nullif(sum(rounds), 0) AS emitted_tokens_per_round
 FROM request_figures
 GROUP BY run;
 

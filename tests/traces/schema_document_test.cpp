@@ -113,7 +113,7 @@ TEST(Views, agree_with_the_records) {
   }
   const auto figures =
       query(folder / "trace.dstrace",
-            "SELECT requests, rounds, drafted, accepted, acceptance_rate, mean_accepted_length "
+            "SELECT requests, rounds, drafted, accepted, acceptance_rate, emitted_tokens_per_round "
             "FROM run_figures WHERE run = " +
                 std::to_string(run));
   ASSERT_EQ(figures.size(), 1U);
