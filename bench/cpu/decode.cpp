@@ -43,6 +43,7 @@ Quartiles quartiles(std::vector<double> values) {
 double pass_seconds(engine::Backend& backend, std::int32_t rows, std::int32_t context, bool head,
                     engine::Outputs& outputs) {
   std::vector<engine::Row> inputs;
+  inputs.reserve(static_cast<std::size_t>(rows));
   for (std::int32_t i = 0; i < rows; ++i)
     inputs.push_back({(7 * (context + i) + 1) % backend.shape().vocab, -1, context + i});
   engine::Batch batch;
@@ -90,7 +91,10 @@ nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& ba
   const std::int32_t widths[] = {1, 2, 4, 8, 16, 32, 64};
   std::map<std::int32_t, std::vector<double>> seconds;
   std::vector<double> bandwidth;
+  bandwidth.reserve(static_cast<std::size_t>(options.repeats) + 1);
+  constexpr std::int32_t prefills = 3;
   std::vector<double> prefill;
+  prefill.reserve(prefills);
   // At least 1 GB, so that no cache holds it; touched once before it is timed.
   const std::vector<std::byte> memory(std::size_t{1} << 30, std::byte{1});
   const std::int32_t threads = backend.describe().threads;
@@ -101,7 +105,7 @@ nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& ba
       seconds[width].push_back(pass_seconds(backend, width, options.context, true, outputs));
   }
   bandwidth.push_back(read_bandwidth(memory, threads) * 1e-9);
-  for (std::int32_t repeat = 0; repeat < 3; ++repeat)
+  for (std::int32_t repeat = 0; repeat < prefills; ++repeat)
     prefill.push_back(prompt / prefill_seconds(backend, prompt, outputs));
 
   const auto spread = [](const Quartiles& q) {

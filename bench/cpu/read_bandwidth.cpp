@@ -30,6 +30,7 @@ double read_bandwidth(std::span<const std::byte> bytes, std::int32_t threads) {
   std::atomic<std::uint64_t> total{0};
   const std::int64_t start_ns = profiler::now_ns();
   std::vector<std::thread> readers;
+  readers.reserve(static_cast<std::size_t>(threads));
   for (std::int32_t thread = 0; thread < threads; ++thread)
     readers.emplace_back(
         [&, thread] { total += sum_of(bytes.subspan(static_cast<std::size_t>(thread) * part, part)); });

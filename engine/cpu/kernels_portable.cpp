@@ -19,7 +19,8 @@ using Lanes = std::array<float, lanes>;
 float sum(Lanes& values) {
   for (int half = lanes / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i)
-      values[static_cast<std::size_t>(i)] += values[static_cast<std::size_t>(i + half)];
+      values[static_cast<std::size_t>(i)] +=
+          values[static_cast<std::size_t>(i) + static_cast<std::size_t>(half)];
   return values[0];
 }
 

@@ -164,8 +164,8 @@ void multiply_whole(const ProductTask& task, std::int64_t output, std::int32_t f
 template <typename Dot, int outputs, int rows>
 using Resting = typename Dot::Sums::Value[group_tiles][group_blocks][outputs * rows];
 
-/// A group of blocks of outputs, chunk by chunk of k. The first `large` tiles have `rows` rows, others one
-/// fewer.
+/// One chunk of k for one block of outputs and one tile of rows: the last chunk finishes the sums, others
+/// leave them resting. `next` is what to prefetch meanwhile, or null.
 template <typename Dot, int outputs, int rows, int tile_rows>
 void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t first_row, std::int64_t chunk,
                     const std::byte* next, typename Dot::Sums::Value (&resting)[outputs * rows]) {
@@ -199,7 +199,8 @@ void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t f
   finish<outputs, tile_rows>(task, output, first_row, dots);
 }
 
-/// Outputs [begin, end) for tiles of rows from first_row on.
+/// Outputs [begin, end) for tiles of rows from first_row on; the first `large` tiles have `rows` rows, the
+/// others one fewer.
 template <typename Dot, int outputs, int rows>
 void multiply_tiles(const ProductTask& task, std::int64_t begin, std::int64_t end, std::int32_t first_row,
                     std::int32_t tiles, std::int32_t large) {
