@@ -31,7 +31,8 @@ TEST_P(Golden, EncodesTheCorpusToTheIdsOfHuggingFace) {
 
 TEST_P(Golden, DecodesRandomIdsToTheTextOfHuggingFace) {
   const Tokenizer tokenizer = goldens::tokenizer(GetParam());
-  for (const auto& decoding : goldens::read_json(std::string(GetParam()) + ".expected.json")["decode"]) {
+  const auto expected = goldens::read_json(std::string(GetParam()) + ".expected.json");
+  for (const auto& decoding : expected["decode"]) {
     const auto ids = decoding["ids"].get<Ids>();
     EXPECT_EQ(tokenizer.decode(ids), decoding["skip"].get<std::string>()) << decoding["ids"];
     EXPECT_EQ(tokenizer.decode(ids, false), decoding["keep"].get<std::string>()) << decoding["ids"];
