@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 
@@ -97,6 +97,11 @@ class Layer(nn.Module):
             "input_layernorm.weight": self.attention_norm,
             "post_attention_layernorm.weight": self.mlp_norm}.items()}
 
+    def load(self, tensors: dict, index: int):
+        """The inverse of `tensors`: takes this layer's weights from a checkpoint."""
+        for name, view in self.tensors(index).items():
+            view.copy_(tensors[name])
+
 
 class Llama(nn.Module):
     def __init__(self, shape: Shape):
@@ -128,6 +133,14 @@ class Llama(nn.Module):
             x = y if kept is None else torch.where(kept[index, :, None, None], y, x)
             states.append(x)
         return states
+
+    @torch.no_grad()
+    def load_checkpoint(self, folder: Path):
+        tensors = load_file(folder / "model.safetensors")
+        self.embedding.weight.copy_(tensors["model.embed_tokens.weight"])
+        self.norm.copy_(tensors["model.norm.weight"])
+        for index, layer in enumerate(self.layers):
+            layer.load(tensors, index)
 
     def logits(self, state):
         """Every exit shares the final norm and the (tied) head."""

@@ -34,10 +34,10 @@ EXIT_SCALE = 1.0               # LayerSkip's e_scale
 EXITS_PER_STEP = 2             # the rotational curriculum: each exit gets its turn
 
 
-def learning_rate(step: int, steps: int, seconds_left: float) -> float:
+def learning_rate(peak: float, step: int, steps: int, seconds_left: float) -> float:
     """Warm-up, plateau, linear decay to zero; a near deadline brings the decay forward."""
     planned = min(1.0, (steps - step) / (steps * (1 - STEADY)))
-    return PEAK_RATE * min(1.0, (step + 1) / WARMUP_STEPS, planned, seconds_left / WIND_DOWN_SECONDS)
+    return peak * min(1.0, (step + 1) / WARMUP_STEPS, planned, seconds_left / WIND_DOWN_SECONDS)
 
 
 def dropout_rates(layers: int) -> torch.Tensor:
@@ -94,6 +94,8 @@ def parse_arguments():
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True, help="Hugging Face folder, with tokenizer.json in it")
     parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--continue-from", type=Path, help="folder whose weights a further stage of training starts from")
+    parser.add_argument("--peak-rate", type=float, default=PEAK_RATE)
     parser.add_argument("--plan", type=Path, help="file that may hold another number of steps while training runs")
     parser.add_argument("--stop-at", type=datetime.fromisoformat, help="deadline, e.g. 2026-11-21T02:50")
     parser.add_argument("--curve", type=Path, required=True, help="CSV of the loss")
@@ -114,7 +116,10 @@ def main():
     streams = {kind: token_stream(arguments.corpus, "train", kind, tokenizer) for kind in KINDS}
     samples = {kind: torch.from_numpy(windows(token_stream(arguments.corpus, "heldout", kind, tokenizer),
                                               SHORT, bos)[:16].astype("int64")).to(device) for kind in KINDS}
-    model = Llama(Shape()).to(device)
+    model = Llama(Shape())
+    if arguments.continue_from:
+        model.load_checkpoint(arguments.continue_from)
+    model.to(device)
     layers = model.shape.num_hidden_layers
     matrices = [p for p in model.parameters() if p.dim() == 2]
     vectors = [p for p in model.parameters() if p.dim() == 1]
@@ -136,7 +141,7 @@ def main():
         if arguments.plan and arguments.plan.exists() and step % 20 == 0:
             steps = int(arguments.plan.read_text())
         seconds_left = arguments.stop_at.timestamp() - time.time() if arguments.stop_at else math.inf
-        rate = learning_rate(step, steps, seconds_left)
+        rate = learning_rate(arguments.peak_rate, step, steps, seconds_left)
         if rate <= 0:
             break
         wanted = SHORT if step < STEADY * steps else LONG
