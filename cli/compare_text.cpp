@@ -45,7 +45,7 @@ std::string shortened(const std::string& text) {
   return clean.size() <= most ? clean : clean.substr(0, most) + "...";
 }
 
-std::string meta_section(const Comparisons& comparisons) {
+std::string meta_section(const Comparisons& comparisons, const Glyphs& glyphs) {
   std::string text;
   for (std::size_t i = 0; i < comparisons.against_first.size(); ++i) {
     const auto& differences = comparisons.against_first[i].meta;
@@ -60,7 +60,7 @@ std::string meta_section(const Comparisons& comparisons) {
     }
     text += fmt::format("Recorded differently in A and {}{}\n{}\n", file_label(i + 1),
                         changes ? " (! = another experiment: the ratios below have more than one cause)" : "",
-                        table.text(2));
+                        table.text(2, glyphs.columns));
   }
   return text;
 }
@@ -98,7 +98,7 @@ std::string runs_section(const Comparisons& comparisons, const Glyphs& glyphs) {
     }
   }
   return fmt::format("{}: speedup over the vanilla run of the same recording\n{}",
-                     several ? "Within each recording" : "Runs", table.text(2));
+                     several ? "Within each recording" : "Runs", table.text(2, glyphs.columns));
 }
 
 std::string across_section(const Comparisons& comparisons, std::size_t index, const Glyphs& glyphs) {
@@ -138,7 +138,7 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
          difference_cell(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate, glyphs),
          run.identity.compared_prompts > 0 ? identity_cell(run.identity, glyphs) : dash});
   }
-  return text + table.text(2);
+  return text + table.text(2, glyphs.columns);
 }
 
 std::string explanation(bool across) {
@@ -174,7 +174,7 @@ std::string verdict(double ratio, const std::optional<double>& adjusted_p_value)
 
 std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs) {
   const bool several = comparisons.recordings.size() > 1;
-  std::string text = meta_section(comparisons);
+  std::string text = meta_section(comparisons, glyphs);
   for (std::size_t i = 0; i < comparisons.recordings.size(); ++i)
     text += (several ? file_label(i) + '\n' : "") + header_text(comparisons.recordings[i], glyphs) + '\n';
   text += runs_section(comparisons, glyphs);

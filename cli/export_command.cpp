@@ -9,6 +9,7 @@
 #include <memory>
 #include <system_error>
 
+#include "interrupt.h"
 #include "progress_bar.h"
 
 namespace draftscope::cli {
@@ -64,11 +65,15 @@ Result<int> export_trace(const Options& options) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
   DRAFTSCOPE_TRY(check_target(options, target));
   {
+    const InterruptScope interrupt;
     ProgressBar progress(fmt::format("exporting to {}", format.name), options.quiet);
-    DRAFTSCOPE_TRY(format.write(reader, target, [&progress](std::int64_t done, std::int64_t all) {
-      progress.update(done, all);
-      return true;
-    }));
+    const Result<void> written =
+        format.write(reader, target, [&progress](std::int64_t done, std::int64_t all) {
+          progress.update(done, all);
+          return !InterruptScope::flag();
+        });
+    if (!written && InterruptScope::flag()) return interrupted_exit_code;  // the exporter left nothing behind
+    DRAFTSCOPE_TRY(written);
   }
   return options.quiet ? 0 : print_out(fmt::format("{}\n", target.string()));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report_glyphs.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,11 @@ std::string_view locale_name() {
   return "C";
 }
 
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : unlimited_columns;
+}
+
 }  // namespace
 
 Glyphs glyphs_for_stdout() {
@@ -26,7 +32,8 @@ Glyphs glyphs_for_stdout() {
   std::string name(locale_name());
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return {name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos};
+  return {name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos,
+          terminal_columns()};
 }
 
 std::string bar(double share, std::size_t width, const Glyphs& glyphs) {

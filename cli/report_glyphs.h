@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The characters that reports draw with: Unicode on a UTF-8 terminal, ASCII in pipes, files and other
-// locales.
+// What reports draw with and how wide: Unicode on a UTF-8 terminal, ASCII in pipes, files and other locales.
 
 #include <cstddef>
 #include <string>
@@ -10,8 +9,12 @@
 
 namespace draftscope::cli {
 
+/// What is not a terminal has no width: a file's reader scrolls, a program splits at line ends.
+inline constexpr std::size_t unlimited_columns = static_cast<std::size_t>(-1);
+
 struct Glyphs {
   bool unicode = false;
+  std::size_t columns = unlimited_columns;  ///< cells that a line may take
 
   [[nodiscard]] std::string_view times() const { return unicode ? "×" : "x"; }
   [[nodiscard]] std::string_view absent() const { return unicode ? "–" : "-"; }
@@ -20,7 +23,7 @@ struct Glyphs {
   [[nodiscard]] std::string_view range() const { return unicode ? "–" : ".."; }
 };
 
-/// For standard output as it is now: a terminal whose locale is UTF-8 gets Unicode.
+/// For standard output as it is now: a terminal whose locale is UTF-8 gets Unicode, and lines of its width.
 [[nodiscard]] Glyphs glyphs_for_stdout();
 
 /// `share` (clamped to 0 … 1) of `width` cells, to an eighth of a cell in Unicode.

@@ -29,16 +29,29 @@ Json flat(const Json& figures) {
   return row;
 }
 
-/// Every column that any of the rows has, so that an absent speedup still leaves its columns.
-std::string csv_of(const std::vector<Json>& rows) {
+/// The columns of figures in which nothing is absent: every file has the same ones, whatever was recorded.
+Json all_columns() {
+  traces::Run run;
+  run.parameters = "{}";
+  simulator::Figures figures;
+  figures.run = &run;
+  figures.throughput.time_to_first_token.emplace();
+  figures.breakdown.source = simulator::BreakdownSource::spans;
+  figures.speedup.emplace();
+  figures.identity.emplace();
+  return flat(figures_json(figures));
+}
+
+std::string csv_of(const std::vector<Json>& rows, bool by_category) {
   Json columns;
-  for (const Json& row : rows)
-    for (const auto& [key, value] : row.items())
-      if (!columns.contains(key)) columns[key] = nullptr;
+  columns["recording"] = nullptr;
+  if (by_category) columns["category"] = nullptr;
+  for (const auto& [key, value] : all_columns().items()) columns[key] = nullptr;
   std::string text = csv_header(columns);
   for (const Json& row : rows) {
     Json line = columns;
-    line.update(row);
+    for (const auto& [key, value] : row.items())
+      if (line.contains(key)) line[key] = value;
     text += csv_line(line);
   }
   return text;
@@ -83,7 +96,7 @@ std::string report_csv(const MeasuredRecording& measured, bool by_category) {
     else
       for (const simulator::Figures& part : run.by_category) add(part);
   }
-  return csv_of(rows);
+  return csv_of(rows, by_category);
 }
 
 }  // namespace draftscope::cli

@@ -58,7 +58,7 @@ std::string speed_table(const RecordingFigures& all, const Glyphs& glyphs) {
     cells.insert(cells.begin(), name_of(run.all));
     table.add_row(std::move(cells));
   }
-  return "Speed\n" + table.text(2);
+  return "Speed\n" + table.text(2, glyphs.columns);
 }
 
 std::string category_table(const RecordingFigures& all, const Glyphs& glyphs) {
@@ -77,7 +77,7 @@ std::string category_table(const RecordingFigures& all, const Glyphs& glyphs) {
       table.add_row(std::move(cells));
     }
   }
-  return "Speed by category\n" + table.text(2);
+  return "Speed by category\n" + table.text(2, glyphs.columns);
 }
 
 std::string drafting_table(const RecordingFigures& all, const Glyphs& glyphs) {
@@ -113,7 +113,7 @@ std::string drafting_table(const RecordingFigures& all, const Glyphs& glyphs) {
                    number(cost.o, glyphs), number(cost.closed_form_speedup, glyphs),
                    number(decode_speedup, glyphs)});
   }
-  return "Drafting\n" + table.text(2);
+  return "Drafting\n" + table.text(2, glyphs.columns);
 }
 
 std::string explanation(const RecordingFigures& all, const traces::Meta& meta) {

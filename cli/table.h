@@ -24,8 +24,11 @@ class Table {
   /// Missing cells are empty; surplus cells are dropped.
   void add_row(std::vector<std::string> cells);
 
-  /// Title line and rows, columns two spaces apart, each line ended by '\n' and free of trailing spaces.
-  [[nodiscard]] std::string text(std::size_t indent = 0) const;
+  /// Title line and rows, columns two spaces apart, each line ended by '\n' and free of trailing spaces. A
+  /// table wider than `line_width` cells goes on below itself, its leading left-aligned columns (what a row
+  /// is about) repeated.
+  [[nodiscard]] std::string text(std::size_t indent = 0,
+                                 std::size_t line_width = static_cast<std::size_t>(-1)) const;
 
  private:
   std::vector<Column> columns_;

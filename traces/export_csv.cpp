@@ -3,6 +3,7 @@
 // reference or number is an empty field, lists are space-separated integers.
 
 #include <draftscope/traces/atomic_file.h>
+#include <draftscope/traces/atomic_folder.h>
 #include <draftscope/traces/exporters.h>
 #include <fmt/format.h>
 
@@ -148,9 +149,7 @@ class CsvFolder {
 }  // namespace
 
 Result<void> export_csv(Reader& reader, const std::filesystem::path& target, const Progress& progress) {
-  std::error_code error;
-  std::filesystem::create_directories(target, error);
-  if (error) return fail("{}: can't be created: {}", target.string(), error.message());
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFolder whole, AtomicFolder::create(target));
   DRAFTSCOPE_TRY_ASSIGN(const Recording recording, reader.recording());
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   std::int64_t all = 0;
@@ -159,7 +158,7 @@ Result<void> export_csv(Reader& reader, const std::filesystem::path& target, con
         all, count_rows(reader, {"strings", "runs", "prompts", "requests", "layer_sets", "rounds",
                                  "draft_tokens", "tracks", "spans", "kernels", "counters"}));
   }
-  CsvFolder folder(target, progress, all);
+  CsvFolder folder(whole.path(), progress, all);
   DRAFTSCOPE_TRY(folder.write_meta(recording.meta));
   std::vector<StringRow> string_rows;
   for (const auto& [id, text] : strings) string_rows.push_back({id, text});
@@ -176,8 +175,8 @@ Result<void> export_csv(Reader& reader, const std::filesystem::path& target, con
   DRAFTSCOPE_TRY(folder.write<Span>([&](const auto& visit) { return reader.spans(visit); }));
   DRAFTSCOPE_TRY(folder.write<Kernel>([&](const auto& visit) { return reader.kernels(visit); }));
   DRAFTSCOPE_TRY(folder.write<Counter>([&](const auto& visit) { return reader.counters(visit); }));
-  if (progress) progress(all, all);
-  return {};
+  if (progress && !progress(all, all)) return fail("export cancelled");
+  return whole.commit();
 }
 
 }  // namespace draftscope::traces

@@ -3,6 +3,7 @@
 // repeat becomes a file of its own.
 
 #include <draftscope/traces/atomic_file.h>
+#include <draftscope/traces/atomic_folder.h>
 #include <draftscope/traces/exporters.h>
 #include <fmt/format.h>
 
@@ -125,9 +126,7 @@ std::string file_name(const Run& run, std::int32_t repeat, std::set<std::string>
 
 Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& target,
                                const Progress& progress) {
-  std::error_code error;
-  std::filesystem::create_directories(target, error);
-  if (error) return fail("{}: can't be created: {}", target.string(), error.message());
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFolder whole, AtomicFolder::create(target));
   DRAFTSCOPE_TRY_ASSIGN(const Recording recording, reader.recording());
   std::unordered_map<std::int64_t, const Run*> runs;
   for (const Run& run : recording.runs) runs.emplace(run.id, &run);
@@ -136,7 +135,8 @@ Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& targ
   std::set<std::string> taken;
   for (const auto& [key, questions] : group(recording)) {
     const Run& run = *runs.at(key.first);
-    DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(target / file_name(run, key.second, taken)));
+    DRAFTSCOPE_TRY_ASSIGN(AtomicFile file,
+                          AtomicFile::create(whole.path() / file_name(run, key.second, taken)));
     for (const auto& [question, turns] : questions) {
       file.write(answer_line(recording, run, key.second, question, turns));
       done += static_cast<std::int64_t>(turns.size());
@@ -144,7 +144,7 @@ Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& targ
     if (progress && !progress(done, all)) return fail("export cancelled");
     DRAFTSCOPE_TRY(file.commit());
   }
-  return {};
+  return whole.commit();
 }
 
 }  // namespace draftscope::traces

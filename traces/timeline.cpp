@@ -211,7 +211,7 @@ Result<void> walk_timeline(Reader& reader, const TimelineNames& names, TimelineS
     }));
   if (steps.cancelled()) return fail("export cancelled");
   lanes.close_all();
-  if (progress) progress(all, all);
+  if (progress && !progress(all, all)) return fail("export cancelled");
   return {};
 }
 

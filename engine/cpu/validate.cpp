@@ -84,7 +84,12 @@ Result<void> check_wanted(const Batch& batch, const ModelShape& shape) {
                   previous);
     previous = boundary;
   }
-  if (!wanted.head) return {};
+  if (!wanted.head) {
+    if (wanted.logits || wanted.top_k != 0)
+      return fail("batch.wanted has {} without head, expected head with it",
+                  wanted.logits ? "logits" : "top_k");
+    return {};
+  }
   if (wanted.head_from < 0 || static_cast<std::size_t>(wanted.head_from) >= batch.rows.size())
     return fail("batch.wanted.head_from is {}, expected a row, 0 to {}", wanted.head_from,
                 batch.rows.size() - 1);

@@ -90,6 +90,20 @@ TEST_F(SmallTrace, WarnsWhenGreedyOutputDiffersFromVanilla) {
       HasSubstr("warning    layerskip:exit=2,gamma=4: greedy output differs from vanilla on 1 of 2 prompts"));
 }
 
+TEST_F(SmallTrace, HasTheSameCsvColumnsWhateverIsAbsent) {
+  traces::Recording changed = small_recording();
+  changed.runs[0].is_baseline = false;
+  const std::string path = (folder_ / "changed.dstrace").string();
+  write_trace(path, changed, {});
+  const auto header = [](const std::string& csv) { return csv.substr(0, csv.find('\n')); };
+  for (const std::vector<std::string>& split : {std::vector<std::string>{}, {"--by", "category"}}) {
+    std::vector<std::string> whole{"report", "--csv", path_}, without{"report", "--csv", path};
+    whole.insert(whole.end(), split.begin(), split.end());
+    without.insert(without.end(), split.begin(), split.end());
+    EXPECT_EQ(header(run_command(without).out), header(run_command(whole).out));
+  }
+}
+
 TEST_F(SmallTrace, GivesNoSpeedupWithoutAVanillaRun) {
   traces::Recording changed = small_recording();
   changed.runs[0].is_baseline = false;

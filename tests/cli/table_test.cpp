@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "progress_bar.h"
 #include "report_glyphs.h"
 #include "report_numbers.h"
@@ -16,6 +18,21 @@ TEST(Table, AlignsWideAndCombiningCharactersByTheCellsThatTheyTake) {
   table.add_row({"e\u0301e", "22"});
   table.add_row({"abcde"});
   EXPECT_EQ(table.text(1), " name    n\n 日本    1\n e\u0301e     22\n abcde\n");
+}
+
+TEST(Table, GoesOnBelowItselfWhereTheLineEnds) {
+  Table table({{"run", Align::left}, {"tokens"}, {"speedup"}, {"text", Align::left}});
+  table.add_row({"vanilla", "12", "1.00", "yes"});
+  table.add_row({"fs", "1234", "0.97", "no"});
+  EXPECT_EQ(table.text(0, 24),
+            "run      tokens  speedup\nvanilla      12     1.00\nfs         1234     0.97\n\n"
+            "run      text\nvanilla  yes\nfs       no\n");
+  EXPECT_EQ(table.text(0, 1), table.text(0, 17)) << "one column beside the first is the least";
+  for (std::size_t width = 17; width < 40; ++width) {
+    std::istringstream lines(table.text(1, width));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width);
+  }
+  EXPECT_EQ(table.text(1, 31), table.text(1));
 }
 
 TEST(Table, KeepsControlCharactersOfAFileFromTheTerminal) {

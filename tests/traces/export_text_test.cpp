@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -214,6 +215,33 @@ TEST(ExportToAFolderThatIsNotThere, says_so_in_one_line) {
     EXPECT_THAT(result.error().message, testing::HasSubstr("/no/trace."));
     EXPECT_THAT(result.error().message, testing::HasSubstr("No such file"));
   }
+}
+
+class CancelledFolderExport : public testing::TestWithParam<decltype(&export_csv)> {};
+
+TEST_P(CancelledFolderExport, leaves_neither_the_target_nor_a_part_of_it) {
+  const TestFolder folder;
+  make_sample_file(folder / "trace.dstrace", {.seed = 3});
+  Reader reader = open(folder / "trace.dstrace");
+  const auto result = GetParam()(reader, folder / "out", [](std::int64_t, std::int64_t) { return false; });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message, "export cancelled");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, CancelledFolderExport, testing::Values(&export_csv, &export_spec_bench),
+                         [](const auto& test) { return test.index == 0 ? "csv" : "spec_bench"; });
+
+TEST(FolderExport, keeps_other_files_of_a_folder_that_is_there) {
+  const TestFolder folder;
+  make_sample_file(folder / "trace.dstrace", {.seed = 3});
+  Reader reader = open(folder / "trace.dstrace");
+  std::filesystem::create_directory(folder / "out");
+  std::ofstream(folder / "out" / "notes.txt") << "mine";
+  std::ofstream(folder / "out" / "meta.csv") << "old";
+  ASSERT_TRUE(export_csv(reader, (folder / "out") / ""));
+  EXPECT_EQ(read_file(folder / "out" / "notes.txt"), "mine");
+  EXPECT_EQ(read_file(folder / "out" / "meta.csv").substr(0, 9), "key,value");
 }
 
 }  // namespace

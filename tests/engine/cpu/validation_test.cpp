@@ -65,6 +65,10 @@ TEST_F(ValidationTest, EveryFieldOfABatchIsChecked) {
   refuse([](auto& b) { b.hidden_after = {1, 1}; }, "expected ascending boundaries");
   refuse([](auto& b) { b.wanted.head_from = 3; }, "batch.wanted.head_from is 3, expected a row, 0 to 2");
   refuse([](auto& b) { b.wanted.head_from = -1; }, "batch.wanted.head_from is -1");
+  refuse([](auto& b) { b.wanted.head = false, b.wanted.logits = true; },
+         "batch.wanted has logits without head, expected head with it");
+  refuse([](auto& b) { b.wanted.head = false, b.wanted.logits = false, b.wanted.top_k = 1; },
+         "batch.wanted has top_k without head, expected head with it");
   refuse([](auto& b) { b.wanted.top_k = 51; }, "batch.wanted.top_k is 51, expected 0 to 50");
 }
 
