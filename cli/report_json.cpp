@@ -46,7 +46,8 @@ std::string csv_of(const std::vector<Json>& rows, bool by_category) {
   Json columns;
   columns["recording"] = nullptr;
   if (by_category) columns["category"] = nullptr;
-  for (const auto& [key, value] : all_columns().items()) columns[key] = nullptr;
+  columns.update(all_columns());
+  for (auto& value : columns) value = nullptr;
   std::string text = csv_header(columns);
   for (const Json& row : rows) {
     Json line = columns;
