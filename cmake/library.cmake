@@ -12,6 +12,7 @@ function(draftscope_library name)
            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(draftscope_${name} PUBLIC ${ARG_PUBLIC} PRIVATE $<BUILD_INTERFACE:draftscope_options> ${ARG_PRIVATE})
+  target_compile_features(draftscope_${name} PUBLIC cxx_std_20)
   set_target_properties(draftscope_${name} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS draftscope_${name} EXPORT draftscope ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY include/draftscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
