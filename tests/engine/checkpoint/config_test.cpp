@@ -53,7 +53,7 @@ TEST_P(PublishedConfig, ReadsAsHuggingFaceReadsIt) {
   const auto parsed = shape();
   ASSERT_TRUE(parsed) << parsed.error().message;
   const auto expected = golden();
-  EXPECT_EQ(parsed->architecture, expected.at("architecture"));
+  EXPECT_EQ(parsed->architecture, expected.at("architecture").get<std::string>());
   EXPECT_EQ(parsed->n_layers, expected.at("n_layers"));
   EXPECT_EQ(parsed->d_model, expected.at("d_model"));
   EXPECT_EQ(parsed->n_heads, expected.at("n_heads"));
@@ -76,7 +76,7 @@ TEST_P(PublishedConfig, RotatesAsHuggingFaceDoes) {
   ASSERT_TRUE(parsed) << parsed.error().message;
   const auto expected = golden().at("rope");
   const auto& rope = parsed->rope;
-  EXPECT_EQ(name_of(rope.kind), expected.at("kind"));
+  EXPECT_EQ(name_of(rope.kind), expected.at("kind").get<std::string>());
   EXPECT_EQ(rope.theta, expected.at("theta"));
   EXPECT_EQ(rope.factor, expected.value("factor", 1.0));
   EXPECT_EQ(rope.low_frequency_factor, expected.value("low_frequency_factor", 1.0));
