@@ -2,14 +2,22 @@
 #include "model_options.h"
 
 #include <draftscope/engine/cpu_backend.h>
+#include <draftscope/engine/cuda_backend.h>
+
+#include <charconv>
+#include <optional>
 
 namespace draftscope::cli {
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("-m,--model", options.model, "Hugging Face folder, or synthetic:NAME[,redundancy=R,…]")
       ->required();
-  command.add_option("--device", options.device, "cpu")->capture_default_str();
-  command.add_option("--threads", options.threads, "Threads; 0 = one a core")
+  command.add_option("--device", options.device, "cpu, cuda, or cuda:N for the N-th GPU")
+      ->capture_default_str();
+  command.add_option("--weights", options.weights, "On a GPU: as-stored, or fp8 (e4m3, a scale an output)")
+      ->check(CLI::IsMember({"as-stored", "fp8"}))
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "Threads; 0 = one a core (cpu)")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command
@@ -17,7 +25,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_option("--kernels", options.kernels,
-                     "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here");
+                     "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
   command.add_flag("--check-weights", options.check_weights,
                    "Read every weight once and refuse NaN and infinity");
 }
@@ -49,11 +57,41 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
   return LoadedModel{std::move(held), std::move(tokenizer)};
 }
 
+namespace {
+
+/// The number of the GPU that `device` names; nothing for the cpu.
+Result<std::optional<std::int32_t>> gpu_of(std::string_view device) {
+  constexpr std::string_view cuda = "cuda";
+  if (device == "cpu") return std::nullopt;
+  if (device == cuda) return 0;
+  std::int32_t number = -1;
+  if (device.starts_with("cuda:")) {
+    const std::string_view digits = device.substr(cuda.size() + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size()) number = -1;
+  }
+  if (number < 0) return fail("device: found \"{}\", expected cpu, cuda or cuda:N", device);
+  return number;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options, const LoadedModel& model) {
-  if (options.device != "cpu") return fail("device: found \"{}\", expected cpu", options.device);
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<std::int32_t> gpu, gpu_of(options.device));
   if (options.context > model.checkpoint->shape.max_positions)
     return fail("context: found {} tokens, expected at most {} (the model's)", options.context,
                 model.checkpoint->shape.max_positions);
+  const bool fp8 = options.weights == "fp8";
+  if (gpu) {
+    if (options.threads != 0 || !options.kernels.empty())
+      return fail("{}: given for device {}, expected it for cpu only",
+                  options.threads != 0 ? "threads" : "kernels", options.device);
+    return engine::make_cuda_backend(
+        *model.checkpoint, {.device = *gpu,
+                            .cache_rows = options.context,
+                            .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored});
+  }
+  if (fp8) return fail("weights: found fp8 for device cpu, expected as-stored");
   return engine::make_cpu_backend(
       *model.checkpoint,
       {.threads = options.threads, .cache_rows = options.context, .kernels = options.kernels});

@@ -22,6 +22,7 @@ struct ModelOptions {
   std::string kernels;
   std::int32_t threads = 0;
   std::int32_t context = 0;
+  std::string weights = "as-stored";
   bool check_weights = false;
 };
 

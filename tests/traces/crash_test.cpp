@@ -54,7 +54,7 @@ class SharedSeen {
   ::_exit(1);
 }
 
-enum class Since { start, creation };
+enum class Since { start, creation, first_rounds };
 
 /// A child that records into `path`, killed after `delay`; returns how many rows it knew to be committed.
 std::int64_t record_and_kill(const std::filesystem::path& path, std::uint32_t seed, Since since,
@@ -63,6 +63,8 @@ std::int64_t record_and_kill(const std::filesystem::path& path, std::uint32_t se
   const pid_t child = ::fork();
   if (child == 0) record_for_ever(path, seed, seen);
   while (since == Since::creation && !seen->created) std::this_thread::yield();
+  constexpr std::int64_t rows_with_rounds = 500;
+  while (since == Since::first_rounds && seen->committed_rows < rows_with_rounds) std::this_thread::yield();
   std::this_thread::sleep_for(delay);
   ::kill(child, SIGKILL);
   int status = 0;
@@ -116,7 +118,7 @@ TEST(KilledRecording, keeps_every_committed_round_with_its_draft_tokens_and_brea
 TEST(FileOfAKilledRecording, is_read_with_its_log_and_neither_file_changes) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
-  record_and_kill(path, 1, Since::creation, std::chrono::milliseconds(100));
+  record_and_kill(path, 1, Since::first_rounds, std::chrono::milliseconds(10));
   const std::string file_before = read_file(path);
   const std::string log_before = read_file(folder / "trace.dstrace-wal");
   ASSERT_FALSE(log_before.empty());
@@ -158,7 +160,7 @@ TEST(ReadOnlyFolder, gives_its_recordings_whether_closed_or_cut_off_with_or_with
   namespace fs = std::filesystem;
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "closed.dstrace", {.most_rounds = 20});
-  record_and_kill(folder / "cut.dstrace", 1, Since::creation, std::chrono::milliseconds(100));
+  record_and_kill(folder / "cut.dstrace", 1, Since::first_rounds, std::chrono::milliseconds(10));
   fs::copy_file(folder / "cut.dstrace", folder / "moved.dstrace");
   fs::copy_file(folder / "cut.dstrace-wal", folder / "moved.dstrace-wal");
   const auto cut = static_cast<int>(Reader::open(folder / "cut.dstrace")->recording()->rounds.size());

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# DRAFTSCOPE_HAS_CUDA: whether the CUDA toolkit is there and wanted. Sets nothing else.
+set(DRAFTSCOPE_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (where the toolkit is), ON, OFF")
+set_property(CACHE DRAFTSCOPE_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(DRAFTSCOPE_HAS_CUDA OFF)
+if(NOT DRAFTSCOPE_CUDA STREQUAL OFF)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    find_package(CUDAToolkit 13.0)
+    # CMake 3.25 does not know that this nvcc has C++20.
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND)
+    set(DRAFTSCOPE_HAS_CUDA ON)
+  elseif(DRAFTSCOPE_CUDA STREQUAL ON)
+    message(FATAL_ERROR "DRAFTSCOPE_CUDA is ON, but there is no CUDA toolkit of version 13.0 or later")
+  endif()
+endif()
+message(STATUS "CUDA backend: ${DRAFTSCOPE_HAS_CUDA}")

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The backend over any Gpu: what a batch becomes in device memory, which launches it takes, what comes back.
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cuda_backend.h>
+#include <draftscope/result.h>
+#include <memory>
+
+#include "gpu.h"
+
+namespace draftscope::engine::cuda {
+
+[[nodiscard]] Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu,
+                                                            const Checkpoint& checkpoint,
+                                                            const CudaOptions& options);
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cuda_gpu.h"
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launch_kernel.h"
+
+namespace draftscope::engine::cuda {
+
+namespace {
+
+constexpr std::size_t staging_bytes = std::size_t{32} << 20;
+constexpr int needed_major = 9;
+
+Result<void> check(cudaError_t status, std::string_view what) {
+  if (status == cudaSuccess) return {};
+  return fail("cuda backend: {}: {}", what, cudaGetErrorString(status));
+}
+
+Result<void> check(cublasStatus_t status, std::string_view what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return {};
+  return fail("cuda backend: {}: {}", what, cublasGetStatusString(status));
+}
+
+/// Page-locked host memory that copies pass through, so that they need not wait for each other.
+struct Staging {
+  std::byte* data = nullptr;
+  std::size_t capacity = 0;
+  std::size_t used = 0;
+};
+
+class CudaGpu final : public Gpu {
+ public:
+  CudaGpu() = default;
+
+  ~CudaGpu() override {
+    // Errors have been reported where they arose; there is nobody left to tell.
+    if (stream_ != nullptr) (void)cudaStreamSynchronize(stream_);
+    for (cudaGraphExec_t graph : graphs_) (void)cudaGraphExecDestroy(graph);
+    if (blas_ != nullptr) (void)cublasDestroy(blas_);
+    for (const Staging* staging : {&up_, &down_})
+      if (staging->data != nullptr) (void)cudaFreeHost(staging->data);
+    if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
+  }
+
+  Result<void> open(std::int32_t device) {
+    int count = 0;
+    const cudaError_t found = cudaGetDeviceCount(&count);
+    if (found != cudaSuccess) return fail("cuda backend: no CUDA device: {}", cudaGetErrorString(found));
+    if (device < 0 || device >= count)
+      return fail("cuda backend: device is {}, expected 0 to {}", device, count - 1);
+    DRAFTSCOPE_TRY(check(cudaSetDevice(device), "choosing the device"));
+    cudaDeviceProp properties{};
+    DRAFTSCOPE_TRY(check(cudaGetDeviceProperties(&properties, device), "reading the device's properties"));
+    if (properties.major < needed_major)
+      return fail("cuda backend: {} has compute capability {}.{}, expected at least {}.0", properties.name,
+                  properties.major, properties.minor, needed_major);
+    description_.name = properties.name;
+    description_.multiprocessors = properties.multiProcessorCount;
+    description_.shared_bytes = properties.sharedMemPerBlockOptin;
+    DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
+    DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));
+    DRAFTSCOPE_TRY(check(cublasSetStream(blas_, stream_), "giving cuBLAS its stream"));
+    DRAFTSCOPE_TRY(grow(up_, staging_bytes));
+    return grow(down_, staging_bytes);
+  }
+
+  GpuDescription describe() const override {
+    GpuDescription description = description_;
+    std::size_t total = 0;
+    if (cudaMemGetInfo(&description.free_bytes, &total) != cudaSuccess) description.free_bytes = 0;
+    return description;
+  }
+
+  Result<void*> allocate(std::size_t bytes, std::string_view what) override {
+    void* memory = nullptr;
+    DRAFTSCOPE_TRY(check(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)),
+                         fmt::format("{} bytes for {}", bytes, what)));
+    return memory;
+  }
+  void release(void* memory) override { (void)cudaFree(memory); }
+
+  Result<void> upload(void* to, const void* from, std::size_t bytes) override {
+    const auto* source = static_cast<const std::byte*>(from);
+    auto* target = static_cast<std::byte*>(to);
+    while (bytes > 0) {
+      if (up_.used == up_.capacity) DRAFTSCOPE_TRY(drain());
+      const std::size_t part = std::min(bytes, up_.capacity - up_.used);
+      std::memcpy(up_.data + up_.used, source, part);
+      DRAFTSCOPE_TRY(
+          check(cudaMemcpyAsync(target, up_.data + up_.used, part, cudaMemcpyHostToDevice, stream_),
+                "copying to the device"));
+      up_.used += part;
+      source += part;
+      target += part;
+      bytes -= part;
+    }
+    return {};
+  }
+
+  Result<void> download(void* to, const void* from, std::size_t bytes) override {
+    if (down_.used + bytes > down_.capacity) {
+      DRAFTSCOPE_TRY(synchronise());
+      if (bytes > down_.capacity) DRAFTSCOPE_TRY(grow(down_, bytes));
+    }
+    std::byte* place = down_.data + down_.used;
+    DRAFTSCOPE_TRY(check(cudaMemcpyAsync(place, from, bytes, cudaMemcpyDeviceToHost, stream_),
+                         "copying from the device"));
+    downloads_.push_back({to, place, bytes});
+    constexpr std::size_t alignment = 64;
+    down_.used = std::min(down_.capacity, (down_.used + bytes + alignment - 1) / alignment * alignment);
+    return {};
+  }
+
+  Result<void> copy(void* to, const void* from, std::size_t bytes) override {
+    return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_),
+                 "copying on the device");
+  }
+  Result<void> clear(void* memory, std::size_t bytes) override {
+    return check(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory");
+  }
+
+  Result<void> launch(const Launch& launch, const KernelParams& params) override {
+    return check(launch_kernel(launch, params, stream_), "launching a kernel");
+  }
+
+  Result<void> multiply(const WideProduct& product) override {
+    const float one = 1.0F;
+    const float zero = 0.0F;
+    const cudaDataType_t type = product.format == WeightFormat::f16 ? CUDA_R_16F : CUDA_R_16BF;
+    // cuBLAS counts by columns: out[rows][outputs] is its (outputs × rows) matrix.
+    return check(
+        cublasGemmEx(blas_, CUBLAS_OP_T, CUBLAS_OP_N, product.outputs, product.rows, product.depth, &one,
+                     product.weights, type, product.depth, product.x, type, product.depth, &zero, product.out,
+                     CUDA_R_32F, product.out_stride, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+        "a wide product");
+  }
+
+  Result<void> begin_graph() override {
+    return check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+  }
+
+  Result<int> end_graph() override {
+    cudaGraph_t graph = nullptr;
+    DRAFTSCOPE_TRY(check(cudaStreamEndCapture(stream_, &graph), "capturing a graph"));
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t made = cudaGraphInstantiate(&executable, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    DRAFTSCOPE_TRY(check(made, "making a graph executable"));
+    graphs_.push_back(executable);
+    return static_cast<int>(graphs_.size()) - 1;
+  }
+
+  Result<void> launch_graph(int graph) override {
+    return check(cudaGraphLaunch(graphs_[static_cast<std::size_t>(graph)], stream_), "launching a graph");
+  }
+
+  Result<void> synchronise() override {
+    DRAFTSCOPE_TRY(drain());
+    for (const Download& download : downloads_) std::memcpy(download.to, download.from, download.bytes);
+    downloads_.clear();
+    down_.used = 0;
+    return {};
+  }
+
+ private:
+  struct Download {
+    void* to;
+    const std::byte* from;
+    std::size_t bytes;
+  };
+
+  /// Waits until the device is done with what was uploaded.
+  Result<void> drain() {
+    DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
+    up_.used = 0;
+    return {};
+  }
+
+  static Result<void> grow(Staging& staging, std::size_t bytes) {
+    if (staging.data != nullptr)
+      DRAFTSCOPE_TRY(check(cudaFreeHost(std::exchange(staging.data, nullptr)), "freeing host memory"));
+    void* memory = nullptr;
+    DRAFTSCOPE_TRY(check(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault),
+                         fmt::format("{} bytes of page-locked memory", bytes)));
+    staging = {static_cast<std::byte*>(memory), bytes, 0};
+    return {};
+  }
+
+  GpuDescription description_;
+  cudaStream_t stream_ = nullptr;
+  cublasHandle_t blas_ = nullptr;
+  Staging up_;
+  Staging down_;
+  std::vector<Download> downloads_;
+  std::vector<cudaGraphExec_t> graphs_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Gpu>> make_cuda_gpu(std::int32_t device) {
+  auto gpu = std::make_unique<CudaGpu>();
+  DRAFTSCOPE_TRY(gpu->open(device));
+  return gpu;
+}
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// From a Launch to the kernel it names. A device instantiates visit_kernel() with what launching means to it.
+
+#include <utility>
+
+#include "kernels/pass_ops.h"
+#include "kernels/quantise.h"
+#include "launch.h"
+
+namespace draftscope::engine::cuda {
+
+template <typename Format, int columns, template <typename> class Op>
+struct ProductKernel {
+  using Params = PassParams;
+  static constexpr int threads = product_threads;
+  DRAFTSCOPE_DEVICE static void run(const PassParams& p) {
+    SkinnyProduct<Format, columns, Op<Format>>::run(p);
+  }
+};
+
+template <typename Element, int head_dim>
+struct AttentionKernel {
+  using Params = PassParams;
+  static constexpr int threads = attention_threads;
+  DRAFTSCOPE_DEVICE static void run(const PassParams& p) { Attention<Element, head_dim>::run(p); }
+};
+
+// One struct a kernel whose body is a function.
+#define DRAFTSCOPE_KERNEL(Name, Argument, call)                       \
+  struct Name {                                                       \
+    using Params = Argument;                                          \
+    static constexpr int threads = row_threads;                       \
+    DRAFTSCOPE_DEVICE static void run(const Argument& p) { call(p); } \
+  }
+#define DRAFTSCOPE_KERNEL_OF(Name, Argument, call) \
+  template <typename T>                            \
+  DRAFTSCOPE_KERNEL(Name, Argument, call<T>)
+
+DRAFTSCOPE_KERNEL_OF(LoadInputs, PassParams, load_inputs);
+DRAFTSCOPE_KERNEL(FinishHead, PassParams, finish_head);
+DRAFTSCOPE_KERNEL(FinishDraftStep, PassParams, finish_draft_step);
+DRAFTSCOPE_KERNEL(BeginVerification, PassParams, begin_verification);
+DRAFTSCOPE_KERNEL(SelectTop, TopParams, select_top);
+DRAFTSCOPE_KERNEL(MoveCacheRows, MoveParams, move_cache_rows);
+DRAFTSCOPE_KERNEL_OF(NormaliseRows, WideParams, normalise_rows);
+DRAFTSCOPE_KERNEL_OF(FinishWideQkv, WideParams, finish_wide_qkv);
+DRAFTSCOPE_KERNEL_OF(FinishWideGate, WideParams, finish_wide_gate);
+DRAFTSCOPE_KERNEL_OF(AddWide, WideParams, add_wide);
+DRAFTSCOPE_KERNEL_OF(QuantiseRows, QuantiseParams, quantise_rows);
+DRAFTSCOPE_KERNEL(WidenRows, QuantiseParams, widen_rows);
+
+#undef DRAFTSCOPE_KERNEL_OF
+#undef DRAFTSCOPE_KERNEL
+
+/// `visit.template operator()<Kernel>()` for a product of one format.
+template <typename Format, typename Visit>
+auto visit_product(const Launch& launch, Visit&& visit) {
+  const auto with_op = [&]<template <typename> class Op>() {
+    if (launch.columns == 8) return visit.template operator()<ProductKernel<Format, 8, Op>>();
+    return visit.template operator()<ProductKernel<Format, 16, Op>>();
+  };
+  switch (launch.kernel) {
+    case Kernel::qkv:
+      return with_op.template operator()<QkvOp>();
+    case Kernel::output:
+      return with_op.template operator()<OutputOp>();
+    case Kernel::gate_up:
+      return with_op.template operator()<GateUpOp>();
+    case Kernel::down:
+      return with_op.template operator()<DownOp>();
+    default:
+      return with_op.template operator()<HeadOp>();
+  }
+}
+
+template <typename Element, typename Visit>
+auto visit_attention(const Launch& launch, Visit&& visit) {
+  switch (launch.head_dim) {
+    case 32:
+      return visit.template operator()<AttentionKernel<Element, 32>>();
+    case 64:
+      return visit.template operator()<AttentionKernel<Element, 64>>();
+    case 96:
+      return visit.template operator()<AttentionKernel<Element, 96>>();
+    default:
+      return visit.template operator()<AttentionKernel<Element, 128>>();
+  }
+}
+
+/// Kernels whose activations are `Format`'s.
+template <typename Format, typename Visit>
+auto visit_formatted(const Launch& launch, Visit&& visit) {
+  using Element = typename Format::Activation;
+  switch (launch.kernel) {
+    case Kernel::attention:
+      return visit_attention<Element>(launch, std::forward<Visit>(visit));
+    case Kernel::load_inputs:
+      return visit.template operator()<LoadInputs<Element>>();
+    case Kernel::normalise_rows:
+      return visit.template operator()<NormaliseRows<Element>>();
+    case Kernel::finish_wide_qkv:
+      return visit.template operator()<FinishWideQkv<PlainWeights<Element>>>();
+    case Kernel::finish_wide_gate:
+      return visit.template operator()<FinishWideGate<PlainWeights<Element>>>();
+    case Kernel::add_wide:
+      return visit.template operator()<AddWide<PlainWeights<Element>>>();
+    case Kernel::quantise_rows:
+      return visit.template operator()<QuantiseRows<Element>>();
+    default:
+      return visit_product<Format>(launch, std::forward<Visit>(visit));
+  }
+}
+
+template <typename Visit>
+auto visit_kernel(const Launch& launch, Visit&& visit) {
+  switch (launch.kernel) {
+    case Kernel::finish_head:
+      return visit.template operator()<FinishHead>();
+    case Kernel::finish_draft_step:
+      return visit.template operator()<FinishDraftStep>();
+    case Kernel::begin_verification:
+      return visit.template operator()<BeginVerification>();
+    case Kernel::select_top:
+      return visit.template operator()<SelectTop>();
+    case Kernel::move_cache_rows:
+      return visit.template operator()<MoveCacheRows>();
+    case Kernel::widen_rows:
+      return visit.template operator()<WidenRows>();
+    default:
+      break;
+  }
+  switch (launch.format) {
+    case WeightFormat::bf16:
+      return visit_formatted<PlainWeights<Bf16>>(launch, std::forward<Visit>(visit));
+    case WeightFormat::f16:
+      return visit_formatted<PlainWeights<F16>>(launch, std::forward<Visit>(visit));
+    default:
+      return visit_formatted<Fp8Weights>(launch, std::forward<Visit>(visit));
+  }
+}
+
+}  // namespace draftscope::engine::cuda

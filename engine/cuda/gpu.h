@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What the backend asks of a device: memory, copies, launches, graphs, wide products. One ordered queue;
+// every call but synchronise() may return before the work is done. Two devices exist: a CUDA one
+// (cuda_gpu.cu), and, in the tests, an emulation that runs the same kernels on the host.
+//
+// Errors: one line with what was asked and what the device said. Thread-safety: one caller at a time.
+
+#include <draftscope/result.h>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "launch.h"
+
+namespace draftscope::engine::cuda {
+
+/// out[rows][outputs] = x[rows][depth] · weights[outputs][depth]ᵀ; 16-bit inputs, fp32 sums.
+struct WideProduct {
+  WeightFormat format = WeightFormat::bf16;
+  const void* weights = nullptr;
+  const void* x = nullptr;
+  float* out = nullptr;
+  std::int32_t rows = 0;
+  std::int32_t outputs = 0;
+  std::int32_t depth = 0;
+  std::int32_t out_stride = 0;  ///< values from one row of `out` to the next
+};
+
+struct GpuDescription {
+  std::string name;
+  std::int32_t multiprocessors = 0;
+  std::size_t free_bytes = 0;
+  std::size_t shared_bytes = 0;  ///< most a block may have
+};
+
+class Gpu {
+ public:
+  virtual ~Gpu() = default;
+  [[nodiscard]] virtual GpuDescription describe() const = 0;
+  /// Plain device memory. Freed by release().
+  [[nodiscard]] virtual Result<void*> allocate(std::size_t bytes, std::string_view what) = 0;
+  virtual void release(void* memory) = 0;
+  /// `from` may be reused when this returns.
+  [[nodiscard]] virtual Result<void> upload(void* to, const void* from, std::size_t bytes) = 0;
+  /// `to` holds the bytes after the next synchronise().
+  [[nodiscard]] virtual Result<void> download(void* to, const void* from, std::size_t bytes) = 0;
+  [[nodiscard]] virtual Result<void> copy(void* to, const void* from, std::size_t bytes) = 0;
+  [[nodiscard]] virtual Result<void> clear(void* memory, std::size_t bytes) = 0;
+  [[nodiscard]] virtual Result<void> launch(const Launch& launch, const KernelParams& params) = 0;
+  [[nodiscard]] virtual Result<void> multiply(const WideProduct& product) = 0;
+  /// Launches between begin_graph() and end_graph() are kept, not run; returns the graph's number.
+  [[nodiscard]] virtual Result<void> begin_graph() = 0;
+  [[nodiscard]] virtual Result<int> end_graph() = 0;
+  [[nodiscard]] virtual Result<void> launch_graph(int graph) = 0;
+  [[nodiscard]] virtual Result<void> synchronise() = 0;
+};
+
+}  // namespace draftscope::engine::cuda

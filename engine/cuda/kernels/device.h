@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What a kernel may use of the device. Kernels are plain function templates over this vocabulary, so that
+// nvcc compiles them for a GPU and any C++ compiler compiles them against an emulation of one
+// (tests/engine/cuda), which runs every thread of a block on the host: the same source is checked where there
+// is no GPU.
+//
+// All indices are one-dimensional. Collectives (`shuffle_xor`, `multiply_accumulate`) are called by all 32
+// threads of a warp, `synchronise` by all threads of a block.
+
+#include <cstdint>
+
+#include "launch_shape.h"
+
+#if defined(__CUDACC__)
+#include "device_cuda.h"
+#else
+#include "device_emulation.h"
+#endif
+
+namespace draftscope::engine::cuda {
+
+/// 16 bytes, the widest load there is.
+struct alignas(16) Chunk {
+  std::uint32_t words[4];
+};
+
+/// 8 bytes.
+struct alignas(8) HalfChunk {
+  std::uint32_t words[2];
+};
+
+}  // namespace draftscope::engine::cuda

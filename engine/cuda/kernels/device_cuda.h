@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The vocabulary of device.h on a GPU of compute capability 9.0.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <cstddef>
+#include <cstdint>
+
+#define DRAFTSCOPE_DEVICE __device__ __forceinline__
+
+namespace draftscope::engine::cuda {
+
+DRAFTSCOPE_DEVICE int thread_index() {
+  return static_cast<int>(threadIdx.x);
+}
+DRAFTSCOPE_DEVICE int block_index() {
+  return static_cast<int>(blockIdx.x);
+}
+DRAFTSCOPE_DEVICE int block_count() {
+  return static_cast<int>(gridDim.x);
+}
+DRAFTSCOPE_DEVICE int block_threads() {
+  return static_cast<int>(blockDim.x);
+}
+
+DRAFTSCOPE_DEVICE std::byte* shared_memory() {
+  extern __shared__ std::byte draftscope_shared_memory[];
+  return draftscope_shared_memory;
+}
+
+DRAFTSCOPE_DEVICE void synchronise() {
+  __syncthreads();
+}
+
+/// Programmatic dependent launch: what kernels before wrote may be read only behind this. Every kernel calls
+/// it, also one with nothing to do: the next kernel waits for this one alone.
+DRAFTSCOPE_DEVICE void wait_for_previous_kernel() {
+  cudaGridDependencySynchronize();
+}
+/// Lets the next kernel start as soon as blocks retire; it waits by itself for what it reads.
+DRAFTSCOPE_DEVICE void let_next_kernel_start() {
+  cudaTriggerProgrammaticLaunchCompletion();
+}
+
+DRAFTSCOPE_DEVICE float shuffle_xor(float value, int mask) {
+  return __shfl_xor_sync(0xffffffffU, value, mask);
+}
+DRAFTSCOPE_DEVICE int shuffle_xor(int value, int mask) {
+  return __shfl_xor_sync(0xffffffffU, value, mask);
+}
+
+/// Counts an arrival; returns how many came before. What the block wrote is visible to who sees the count.
+DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter) {
+  __threadfence();
+  const unsigned before = atomicAdd(counter, 1U);
+  __threadfence();
+  return before;
+}
+
+/// Weights are read once: past the first cache, and in whole cache lines' neighbourhoods.
+template <typename T>
+DRAFTSCOPE_DEVICE T load_streaming(const T* address) {
+  static_assert(sizeof(T) == 16);
+  T value;
+  auto* words = reinterpret_cast<std::uint32_t*>(&value);
+  asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "l"(address));
+  return value;
+}
+
+/// Nanoseconds of the device's own clock.
+DRAFTSCOPE_DEVICE std::uint64_t device_clock_ns() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+struct Bf16 {
+  DRAFTSCOPE_DEVICE static float to_float(std::uint16_t bits) {
+    return __uint_as_float(static_cast<std::uint32_t>(bits) << 16);
+  }
+  DRAFTSCOPE_DEVICE static std::uint16_t from_float(float value) {
+    return __bfloat16_as_ushort(__float2bfloat16_rn(value));
+  }
+  /// 16 × 8 sums += (16 × 16) · (16 × 8), fragments as PTX lays them out for mma.m16n8k16.
+  DRAFTSCOPE_DEVICE static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1,
+                                                    std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
+                                                    std::uint32_t b1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+  }
+};
+
+struct F16 {
+  DRAFTSCOPE_DEVICE static float to_float(std::uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
+  DRAFTSCOPE_DEVICE static std::uint16_t from_float(float value) {
+    return __half_as_ushort(__float2half_rn(value));
+  }
+  DRAFTSCOPE_DEVICE static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1,
+                                                    std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
+                                                    std::uint32_t b1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+  }
+};
+
+/// Two bf16 products at once; exact for powers of two.
+DRAFTSCOPE_DEVICE std::uint32_t multiply_bf16_pairs(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t product;
+  asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+  return product;
+}
+
+}  // namespace draftscope::engine::cuda

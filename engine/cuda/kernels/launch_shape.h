@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// How kernels are cut up: what a launch and the kernel it starts must agree on.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace draftscope::engine::cuda {
+
+inline constexpr int warp_threads = 32;
+
+// Products (skinny_product.h)
+inline constexpr int product_slices = 8;  ///< warps of a block
+inline constexpr int product_threads = product_slices * warp_threads;
+inline constexpr int tile_half = 16;
+inline constexpr int tile_outputs = 2 * tile_half;
+inline constexpr int product_stages = 2;  ///< steps of weights in flight a warp: 4 KiB each in 16 bits
+
+/// Bytes from one row of staged activations to the next: half a bank cycle off, so that eight lanes that read
+/// two rows hit all banks once.
+inline constexpr int staged_row_bytes(int depth) {
+  return (depth * 2 + 127) / 128 * 128 + 64;
+}
+inline constexpr std::size_t product_partial_bytes(int columns) {
+  return std::size_t{2} * product_slices * tile_outputs * static_cast<std::size_t>(columns) * sizeof(float);
+}
+inline constexpr std::size_t product_shared_bytes(int columns, int depth, bool normalises) {
+  return product_partial_bytes(columns) +
+         (normalises ? static_cast<std::size_t>(columns) * static_cast<std::size_t>(staged_row_bytes(depth))
+                     : 0);
+}
+
+// Attention (attention.h)
+inline constexpr int attention_warps = 8;
+inline constexpr int attention_threads = attention_warps * warp_threads;
+inline constexpr int warp_keys = 32;
+inline constexpr int split_keys = attention_warps * warp_keys;
+inline constexpr int tile_queries = 16;
+inline constexpr int dimension_block = 32;  ///< head_dim is a multiple of it
+inline constexpr int most_head_dim = 128;
+
+inline constexpr std::size_t attention_shared_bytes(int head_dim) {
+  return std::size_t{attention_warps} * tile_queries * (static_cast<std::size_t>(head_dim) + 2) *
+         sizeof(float);
+}
+/// Splits that a cache of `rows` rows can have.
+inline constexpr int most_splits(int rows) {
+  return (rows + split_keys - 1) / split_keys;
+}
+
+// The rest (pass_ops.h)
+inline constexpr int row_threads = 256;
+/// For kernels that bring a block's candidates together; the largest of them takes 12 bytes a thread.
+inline constexpr std::size_t row_shared_bytes = std::size_t{row_threads} * 12;
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The arguments of kernels: plain data that the host fills and a launch copies.
+
+#include "pass_state.h"
+
+namespace draftscope::engine::cuda {
+
+/// Of everything that runs in a pass.
+struct PassParams {
+  DeviceModel model;
+  Workspace work;
+  const DeviceLayer* layers;
+  std::int32_t slot;       ///< place in the sequence of layers
+  std::int32_t row_begin;  ///< first row of this launch
+  std::int32_t want_logits;
+};
+
+struct TopParams {
+  PassParams pass;
+  std::int32_t k;
+  HeadResult* top;  ///< [head rows][k]
+};
+
+/// Which norm a wide pass applies.
+enum class Norm : std::int32_t { attention, mlp };
+
+struct WideParams {
+  PassParams pass;
+  std::int32_t rows;
+  Norm norm;
+};
+
+/// 16-bit rows to e4m3 with a scale each (quantise_rows), or e4m3 values to bf16 (widen_rows).
+struct QuantiseParams {
+  const std::uint16_t* source;
+  std::uint8_t* values;
+  float* scale;
+  std::uint16_t* widened;
+  std::int32_t rows;
+  std::int32_t depth;
+};
+
+/// K/V of cache row `from` moves to row `to`, in all layers; in order.
+struct RowMove {
+  std::int32_t from, to;
+};
+
+struct MoveParams {
+  PassParams pass;
+  std::int32_t n_layers;
+  std::int32_t n_moves;
+  const RowMove* moves;
+};
+
+}  // namespace draftscope::engine::cuda

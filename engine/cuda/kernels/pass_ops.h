@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What a pass does beside products and attention: inputs, the head's result, the step from one draft token to
+// the next, top-k; and, for wide passes whose products are a library's, the parts that decode kernels have
+// inside.
+
+#include "attention.h"
+
+namespace draftscope::engine::cuda {
+
+/// The residual stream's start: a block a row. Embedding of a token, or an uploaded state.
+template <typename Element>
+DRAFTSCOPE_DEVICE void load_inputs(const PassParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  if (p.work.state->stopped != 0) return;
+  if (block_index() == 0 && thread_index() == 0 && p.work.state->drafted == 0)
+    p.work.state->draft_start_ns = device_clock_ns();
+  for (int row = block_index(); row < p.work.state->rows; row += block_count()) {
+    const RowInput input = p.work.state->inputs[row];
+    const std::int64_t d_model = p.model.d_model;
+    float* out = p.work.residual + row * d_model;
+    const auto* embedding = reinterpret_cast<const std::uint16_t*>(p.model.embedding) + input.token * d_model;
+    for (int i = thread_index(); i < p.model.d_model; i += block_threads())
+      out[i] = input.token >= 0 ? Element::to_float(embedding[i]) : p.work.hidden[input.hidden * d_model + i];
+  }
+}
+
+/// Puts the tiles' statistics of a head row together, in order: a block a row. `tiles` as in HeadOp.
+DRAFTSCOPE_DEVICE HeadPartial merged_row(const PassParams& p, int head_row, int tiles) {
+  HeadPartial* shared = reinterpret_cast<HeadPartial*>(shared_memory());
+  const HeadPartial* partials = p.work.head_partials + std::int64_t{head_row} * tiles;
+  constexpr float lowest = -3.402823466e38F;
+  HeadPartial mine{lowest, p.model.vocab, 0.0F};
+  for (int tile = thread_index(); tile < tiles; tile += row_threads) mine = merged(mine, partials[tile]);
+  shared[thread_index()] = mine;
+  for (int half = row_threads / 2; half > 0; half /= 2) {
+    synchronise();
+    if (thread_index() < half)
+      shared[thread_index()] = merged(shared[thread_index()], shared[thread_index() + half]);
+  }
+  synchronise();
+  return shared[0];
+}
+
+DRAFTSCOPE_DEVICE int head_tiles(const DeviceModel& model) {
+  return (model.vocab + tile_outputs - 1) / tile_outputs;
+}
+
+/// Best token and its probability of every head row.
+DRAFTSCOPE_DEVICE void finish_head(const PassParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  const PassState& state = *p.work.state;
+  if (state.stopped != 0) return;
+  for (int row = block_index(); row < state.rows - state.head_from; row += block_count()) {
+    const HeadPartial best = merged_row(p, row, head_tiles(p.model));
+    if (thread_index() == 0) {
+      p.work.head_results[row] = {best.token, best.maximum, 1.0F / best.sum, best.maximum, best.sum};
+      if (row == 0) p.work.state->end_ns = device_clock_ns();
+    }
+    synchronise();
+  }
+}
+
+/// Ends a draft step: notes the token, decides whether the draft goes on, and makes the token the next step's
+/// input. One block.
+DRAFTSCOPE_DEVICE void finish_draft_step(const PassParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  PassState& state = *p.work.state;
+  if (state.stopped != 0) return;
+  const HeadPartial best = merged_row(p, 0, head_tiles(p.model));
+  if (thread_index() != 0) return;
+  const float probability = 1.0F / best.sum;
+  state.draft[state.drafted] = {best.token, best.maximum, probability};
+  state.drafted += 1;
+  if (probability < state.threshold) state.stopped = 1;
+  for (int i = 0; i < state.n_stop_tokens; ++i)
+    if (best.token == state.stop_tokens[i]) state.stopped = 1;
+  state.inputs[0].token = best.token;
+  state.inputs[0].position += 1;
+  state.keys[0].end += 1;
+  state.first_row += 1;
+  state.most_keys += 1;
+}
+
+/// Turns a finished draft into the chain that verifies it: the root and every draft token. One block.
+DRAFTSCOPE_DEVICE void begin_verification(const PassParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  PassState& state = *p.work.state;
+  for (int row = thread_index(); row <= state.drafted; row += block_threads()) {
+    state.inputs[row] = {row == 0 ? state.root_token : state.draft[row - 1].token, -1,
+                         state.root_position + row};
+    state.keys[row] = {0, state.root_position + row + 1, 0, 0};
+  }
+  if (thread_index() != 0) return;
+  state.rows = state.drafted + 1;
+  state.first_row = state.root_position;
+  state.most_keys = state.root_position + state.drafted + 1;
+  state.verify_start_ns = device_clock_ns();
+  state.stopped = 0;
+}
+
+/// The k best of every head row from stored logits, by k searches for the best behind the last: a block a
+/// row.
+DRAFTSCOPE_DEVICE void select_top(const TopParams& p) {
+  struct Candidate {
+    float logit;
+    std::int32_t token;
+  };
+  const PassState& state = *p.pass.work.state;
+  Candidate* shared = reinterpret_cast<Candidate*>(shared_memory());
+  const int vocab = p.pass.model.vocab;
+  for (int row = block_index(); row < state.rows - state.head_from; row += block_count()) {
+    const float* logits = p.pass.work.logits + std::int64_t{row} * vocab;
+    const HeadResult& statistics = p.pass.work.head_results[row];
+    Candidate last{statistics.logit, statistics.token};
+    if (thread_index() == 0) p.top[std::int64_t{row} * p.k] = statistics;
+    for (int rank = 1; rank < p.k; ++rank) {
+      constexpr float lowest = -3.402823466e38F;
+      Candidate mine{lowest, vocab};
+      for (int token = thread_index(); token < vocab; token += row_threads)
+        if (is_better(last.logit, last.token, logits[token], token) &&
+            is_better(logits[token], token, mine.logit, mine.token))
+          mine = {logits[token], token};
+      synchronise();  // the last rank has been read
+      shared[thread_index()] = mine;
+      for (int half = row_threads / 2; half > 0; half /= 2) {
+        synchronise();
+        const int i = thread_index();
+        if (i < half &&
+            is_better(shared[i + half].logit, shared[i + half].token, shared[i].logit, shared[i].token))
+          shared[i] = shared[i + half];
+      }
+      synchronise();
+      last = shared[0];
+      if (thread_index() == 0)
+        p.top[std::int64_t{row} * p.k + rank] = {last.token, last.logit,
+                                                 expf(last.logit - statistics.maximum) / statistics.sum,
+                                                 statistics.maximum, statistics.sum};
+    }
+    synchronise();
+  }
+}
+
+/// A block a layer and K/V head; its threads move one row after another.
+DRAFTSCOPE_DEVICE void move_cache_rows(const MoveParams& p) {
+  const DeviceModel& model = p.pass.model;
+  for (int plane = block_index(); plane < p.n_layers * model.n_kv_heads; plane += block_count()) {
+    const DeviceLayer& layer = p.pass.layers[plane / model.n_kv_heads];
+    const std::int64_t first = std::int64_t{plane % model.n_kv_heads} * model.cache_rows;
+    for (int move = 0; move < p.n_moves; ++move) {
+      const std::int64_t from = (first + p.moves[move].from) * model.head_dim;
+      const std::int64_t to = (first + p.moves[move].to) * model.head_dim;
+      for (int i = thread_index(); i < model.head_dim; i += block_threads()) {
+        layer.keys[to + i] = layer.keys[from + i];
+        layer.values[to + i] = layer.values[from + i];
+      }
+    }
+  }
+}
+
+/// Normalised rows in 16 bits for a wide product: a warp a row.
+template <typename Element>
+DRAFTSCOPE_DEVICE void normalise_rows(const WideParams& p) {
+  const DeviceLayer& layer = layer_of(p.pass);
+  const float* norm = p.norm == Norm::attention ? layer.attention_norm : layer.mlp_norm;
+  const int warps = block_threads() / warp_threads;
+  const std::int64_t depth = p.pass.model.d_model;
+  for (int row = block_index() * warps + thread_index() / warp_threads; row < p.rows;
+       row += block_count() * warps)
+    normalise_row<Element>(p.pass.work.residual + row * depth, norm, p.pass.model.d_model,
+                           p.pass.model.rms_epsilon,
+                           reinterpret_cast<std::uint32_t*>(p.pass.work.normed + row * depth));
+}
+
+/// Rotates and stores what a wide qkv product left in `wide`, [rows][q, k, v]: a thread a pair of dimensions.
+/// The same as QkvOp::finish does with its own sums.
+template <typename Format>
+DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
+  const DeviceModel& model = p.pass.model;
+  const int heads = model.n_heads + 2 * model.n_kv_heads;
+  const int half_head = model.head_dim / 2;
+  const int pairs = heads * half_head;
+  for (int row = block_index(); row < p.rows; row += block_count())
+    for (int pair = thread_index(); pair < pairs; pair += block_threads()) {
+      const float* sums = p.pass.work.wide + std::int64_t{row} * heads * model.head_dim +
+                          std::int64_t{pair / half_head} * model.head_dim;
+      const int i = pair % half_head;
+      const int tiles_a_head = model.head_dim / tile_outputs;
+      QkvOp<Format>::finish(p.pass, {}, pair / half_head * tiles_a_head + i / tile_half, i % tile_half, row,
+                            true, sums[i], sums[i + half_head]);
+    }
+}
+
+/// Gates what wide gate and up products left in `wide`, [2][rows][d_ff].
+template <typename Format>
+DRAFTSCOPE_DEVICE void finish_wide_gate(const WideParams& p) {
+  const DeviceModel& model = p.pass.model;
+  for (int row = block_index(); row < p.rows; row += block_count())
+    for (int i = thread_index(); i < model.d_ff; i += block_threads()) {
+      const float gate = p.pass.work.wide[std::int64_t{row} * model.d_ff + i];
+      const float up = p.pass.work.wide[(std::int64_t{p.rows} + row) * model.d_ff + i];
+      GateUpOp<Format>::finish(p.pass, {}, i / tile_half, i % tile_half, row, true, gate, up);
+    }
+}
+
+/// Adds a wide product in `wide`, [rows][d_model], to the residual stream.
+template <typename Format>
+DRAFTSCOPE_DEVICE void add_wide(const WideParams& p) {
+  const DeviceModel& model = p.pass.model;
+  const DeviceLayer& layer = layer_of(p.pass);
+  const DeviceMatrix& matrix = p.norm == Norm::attention ? layer.o : layer.down;
+  for (int row = block_index(); row < p.rows; row += block_count())
+    for (int i = thread_index(); i < model.d_model; i += block_threads()) {
+      const std::int64_t place = std::int64_t{row} * model.d_model + i;
+      p.pass.work.residual[place] += completed(matrix, i, p.pass.work.wide[place]);
+    }
+}
+
+}  // namespace draftscope::engine::cuda

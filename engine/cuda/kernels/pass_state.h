@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What changes from one forward pass to the next, in device memory: kernels read it there, so that a captured
+// graph serves every mask, position and length. The host fills it before a pass; while drafting, the device
+// moves it on.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace draftscope::engine::cuda {
+
+inline constexpr int max_pass_rows = 512;      ///< of a wide pass (prefill)
+inline constexpr int max_decode_rows = 64;     ///< up to here a row's bits do not depend on the width
+inline constexpr int max_launch_rows = 16;     ///< of one skinny product; wider decode passes launch several
+inline constexpr int max_drafted_tokens = 63;  ///< of one chain
+inline constexpr int max_stop_tokens = 16;
+inline constexpr int most_top = 256;  ///< of top-k
+
+struct RowInput {
+  std::int32_t token;  ///< -1 = row `hidden` of the uploaded states
+  std::int32_t hidden;
+  std::int32_t position;
+};
+
+/// The keys of a row in order: cache rows [begin, end), then extra[extra_begin … extra_end).
+struct KeyRun {
+  std::int32_t begin, end;
+  std::int32_t extra_begin, extra_end;
+};
+
+/// What a draft step leaves behind.
+struct DraftedToken {
+  std::int32_t token;
+  float logit;
+  float probability;
+};
+
+struct PassState {
+  std::int32_t rows;
+  std::int32_t first_row;    ///< row i writes its K/V to cache row first_row + i
+  std::int32_t shared_keys;  ///< for every row, key j is cache row j as long as j < shared_keys
+  std::int32_t most_keys;    ///< of any row
+  std::int32_t head_from;    ///< rows from here on go through the head
+  std::int32_t stopped;      ///< the draft has ended: its remaining steps do nothing
+  std::int32_t drafted;      ///< draft tokens so far
+  std::int32_t root_token;   ///< of a round: what the chain to verify starts with
+  std::int32_t root_position;
+  std::uint64_t draft_start_ns, verify_start_ns, end_ns;  ///< of a round, by the device's clock
+  std::int32_t n_stop_tokens;
+  float threshold;  ///< a draft token of lower probability ends the draft; negative = none does
+  std::int32_t stop_tokens[max_stop_tokens];
+  DraftedToken draft[max_drafted_tokens + 1];
+  RowInput inputs[max_pass_rows];
+  KeyRun keys[max_pass_rows];
+};
+
+/// Which layer a place in the sequence of launches runs, and whether each of its sublayers does.
+struct LayerSlot {
+  std::int32_t layer;
+  std::int32_t attention;
+  std::int32_t mlp;
+};
+
+/// A weight matrix [outputs][depth] in device memory, rows one after another.
+struct DeviceMatrix {
+  const std::byte* data;
+  const float* scale;  ///< one an output; null unless the weights are fp8
+  const float* bias;   ///< one an output, or null
+};
+
+struct DeviceLayer {
+  const float* attention_norm;
+  const float* mlp_norm;
+  DeviceMatrix q, k, v, o, gate, up, down;
+  std::uint16_t* keys;    ///< [n_kv_heads][cache_rows][head_dim]
+  std::uint16_t* values;  ///< likewise
+};
+
+/// What all kernels of a model share; in device memory, written once.
+struct DeviceModel {
+  std::int32_t d_model, d_ff, n_heads, n_kv_heads, head_dim, vocab, cache_rows, n_positions;
+  float rms_epsilon;
+  float attention_scale;
+  const std::byte* embedding;  ///< [vocab][d_model], 16-bit
+  const float* final_norm;
+  DeviceMatrix head;
+  const float* cosine;  ///< [n_positions][head_dim / 2]
+  const float* sine;
+};
+
+/// Buffers of a pass, in device memory, written once.
+struct Workspace {
+  PassState* state;
+  const LayerSlot* slots;
+  const std::int32_t* extra_keys;  ///< what KeyRun's second part indexes
+  const float* hidden;             ///< uploaded input states, [n][d_model]
+  float* residual;                 ///< [max_pass_rows][d_model]
+  std::uint16_t* queries;          ///< [max_pass_rows][n_heads · head_dim], rotated
+  std::uint16_t* attended;         ///< likewise
+  std::uint16_t* gated;            ///< [max_pass_rows][d_ff]
+  std::uint16_t* normed;           ///< [max_pass_rows][d_model]; wide passes only
+  float* wide;                     ///< products of a wide pass, fp32
+  std::uint16_t* widened;          ///< fp8 weights only: a matrix as bf16, for a wide pass
+  float* split_sums;               ///< attention: unnormalised sums of each split, see attention.h
+  float* split_statistics;
+  unsigned* arrivals;                 ///< one a K/V head, zero between launches
+  float* logits;                      ///< [max_decode_rows][vocab]
+  struct HeadPartial* head_partials;  ///< [max_decode_rows][head tiles]
+  struct HeadResult* head_results;    ///< [max_decode_rows]
+};
+
+/// Maximum, its token and Σ exp(logit − maximum) over the logits of one tile of the vocabulary.
+struct HeadPartial {
+  float maximum;
+  std::int32_t token;
+  float sum;
+};
+
+struct HeadResult {
+  std::int32_t token;
+  float logit;
+  float probability;
+  float maximum;
+  float sum;
+};
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The five products of a layer and the head, as Ops of skinny_product.h. What a product is followed by
+// (rotation and the K/V write, the gate, the residual sum, a tile's maximum) happens on its sums before they
+// leave the block.
+
+#include "params.h"
+#include "skinny_product.h"
+
+namespace draftscope::engine::cuda {
+
+DRAFTSCOPE_DEVICE int rows_from(const PassParams& p, int begin) {
+  const int rows = p.work.state->rows - begin;
+  return rows < 0 ? 0 : rows > max_launch_rows ? max_launch_rows : rows;
+}
+
+DRAFTSCOPE_DEVICE const DeviceLayer& layer_of(const PassParams& p) {
+  return p.layers[p.work.slots[p.slot].layer];
+}
+
+/// Row `row` of a matrix, or its last one: rows beyond the end are read and forgotten.
+template <typename Format>
+DRAFTSCOPE_DEVICE const std::byte* matrix_row(const DeviceMatrix& matrix, int row, int outputs, int depth) {
+  const int inside = row < outputs ? row : outputs - 1;
+  return matrix.data + std::int64_t{inside} * depth * Format::value_bytes;
+}
+
+/// A sum made a result: its channel's scale, its bias.
+DRAFTSCOPE_DEVICE float completed(const DeviceMatrix& matrix, int output, float sum) {
+  if (matrix.scale != nullptr) sum *= matrix.scale[output];
+  return matrix.bias != nullptr ? sum + matrix.bias[output] : sum;
+}
+
+/// q, k and v in one launch; a tile pairs dimension i of a head with i + head_dim / 2, which rotate together.
+template <typename Format>
+struct QkvOp {
+  using Params = PassParams;
+  static constexpr bool normalises = true;
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].attention != 0; }
+  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).attention_norm; }
+  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
+    const int heads = p.model.n_heads + 2 * p.model.n_kv_heads;
+    return {heads * p.model.head_dim / tile_outputs, p.model.d_model, rows_from(p, p.row_begin)};
+  }
+
+  struct Place {
+    int head;       ///< among q's, k's, then v's
+    int dimension;  ///< of r = 0 in the upper half
+  };
+  DRAFTSCOPE_DEVICE static Place place(const Params& p, int tile) {
+    const int tiles_a_head = p.model.head_dim / tile_outputs;
+    return {tile / tiles_a_head, tile % tiles_a_head * tile_half};
+  }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
+                                                       int tile, int r) {
+    const DeviceLayer& layer = layer_of(p);
+    const Place at = place(p, tile);
+    const int k_head = at.head - p.model.n_heads;
+    const int v_head = k_head - p.model.n_kv_heads;
+    const DeviceMatrix& matrix = k_head < 0 ? layer.q : v_head < 0 ? layer.k : layer.v;
+    const int head = k_head < 0 ? at.head : v_head < 0 ? k_head : v_head;
+    const int row = head * p.model.head_dim + half * (p.model.head_dim / 2) + at.dimension + r;
+    return matrix.data + std::int64_t{row} * job.depth * Format::value_bytes;
+  }
+  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
+                                       bool present, float upper, float lower) {
+    if (!present) return;
+    const DeviceLayer& layer = layer_of(p);
+    const DeviceModel& model = p.model;
+    const Place at = place(p, tile);
+    const int half_head = model.head_dim / 2;
+    const int first = at.dimension + r;
+    const int second = first + half_head;
+    const int k_head = at.head - model.n_heads;
+    const int v_head = k_head - model.n_kv_heads;
+    const DeviceMatrix& matrix = k_head < 0 ? layer.q : v_head < 0 ? layer.k : layer.v;
+    const int head = k_head < 0 ? at.head : v_head < 0 ? k_head : v_head;
+    float a = completed(matrix, head * model.head_dim + first, upper);
+    float b = completed(matrix, head * model.head_dim + second, lower);
+    if (v_head < 0) {
+      const std::int64_t angle = std::int64_t{p.work.state->inputs[row].position} * half_head + first;
+      const float cosine = model.cosine[angle];
+      const float sine = model.sine[angle];
+      const float rotated = a * cosine - b * sine;
+      b = b * cosine + a * sine;
+      a = rotated;
+    }
+    std::uint16_t* out = p.work.queries + (std::int64_t{row} * model.n_heads + head) * model.head_dim;
+    if (k_head >= 0) {
+      const std::int64_t cache_row = std::int64_t{head} * model.cache_rows + p.work.state->first_row + row;
+      out = (v_head < 0 ? layer.keys : layer.values) + cache_row * model.head_dim;
+    }
+    out[first] = Format::Activation::from_float(a);
+    out[second] = Format::Activation::from_float(b);
+  }
+};
+
+/// A product whose sums are added to the residual stream.
+template <typename Format>
+struct ResidualOp {
+  using Params = PassParams;
+  static constexpr bool normalises = false;
+  DRAFTSCOPE_DEVICE static ProductJob job_of(const Params& p, int depth) {
+    return {(p.model.d_model + tile_outputs - 1) / tile_outputs, depth, rows_from(p, p.row_begin)};
+  }
+  DRAFTSCOPE_DEVICE static const std::byte* row_of(const Params& p, const ProductJob& job,
+                                                   const DeviceMatrix& matrix, int half, int tile, int r) {
+    return matrix_row<Format>(matrix, tile * tile_outputs + half * tile_half + r, p.model.d_model, job.depth);
+  }
+  DRAFTSCOPE_DEVICE static void add(const Params& p, const DeviceMatrix& matrix, int tile, int r, int row,
+                                    bool present, float upper, float lower) {
+    if (!present) return;
+    float* residual = p.work.residual + std::int64_t{row} * p.model.d_model;
+    const int first = tile * tile_outputs + r;
+    const int second = first + tile_half;
+    if (first < p.model.d_model) residual[first] += completed(matrix, first, upper);
+    if (second < p.model.d_model) residual[second] += completed(matrix, second, lower);
+  }
+};
+
+template <typename Format>
+struct OutputOp : ResidualOp<Format> {
+  using Params = PassParams;
+  using Base = ResidualOp<Format>;
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].attention != 0; }
+  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
+    return Base::job_of(p, p.model.n_heads * p.model.head_dim);
+  }
+  DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.attended; }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
+                                                       int tile, int r) {
+    return Base::row_of(p, job, layer_of(p).o, half, tile, r);
+  }
+  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
+                                       bool present, float upper, float lower) {
+    Base::add(p, layer_of(p).o, tile, r, row, present, upper, lower);
+  }
+};
+
+template <typename Format>
+struct DownOp : ResidualOp<Format> {
+  using Params = PassParams;
+  using Base = ResidualOp<Format>;
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
+  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) { return Base::job_of(p, p.model.d_ff); }
+  DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.gated; }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
+                                                       int tile, int r) {
+    return Base::row_of(p, job, layer_of(p).down, half, tile, r);
+  }
+  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
+                                       bool present, float upper, float lower) {
+    Base::add(p, layer_of(p).down, tile, r, row, present, upper, lower);
+  }
+};
+
+/// gate(x) · sigmoid(gate(x)) · up(x): Hugging Face's SiLU-gated MLP.
+DRAFTSCOPE_DEVICE float swiglu(float gate, float up) {
+  return gate / (1.0F + expf(-gate)) * up;
+}
+
+/// gate and up in one launch: the upper half of a tile holds gate's rows, the lower half the same rows of up.
+template <typename Format>
+struct GateUpOp {
+  using Params = PassParams;
+  static constexpr bool normalises = true;
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
+  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).mlp_norm; }
+  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
+    return {(p.model.d_ff + tile_half - 1) / tile_half, p.model.d_model, rows_from(p, p.row_begin)};
+  }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
+                                                       int tile, int r) {
+    const DeviceLayer& layer = layer_of(p);
+    return matrix_row<Format>(half == 0 ? layer.gate : layer.up, tile * tile_half + r, p.model.d_ff,
+                              job.depth);
+  }
+  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
+                                       bool present, float upper, float lower) {
+    const int output = tile * tile_half + r;
+    if (!present || output >= p.model.d_ff) return;
+    const DeviceLayer& layer = layer_of(p);
+    p.work.gated[std::int64_t{row} * p.model.d_ff + output] = Format::Activation::from_float(
+        swiglu(completed(layer.gate, output, upper), completed(layer.up, output, lower)));
+  }
+};
+
+/// Better = a higher logit, of equal ones the lower token id.
+DRAFTSCOPE_DEVICE bool is_better(float logit, int token, float than_logit, int than_token) {
+  return logit > than_logit || (logit == than_logit && token < than_token);
+}
+
+/// Two tiles' statistics as one.
+DRAFTSCOPE_DEVICE HeadPartial merged(const HeadPartial& a, const HeadPartial& b) {
+  const bool b_is_better = is_better(b.maximum, b.token, a.maximum, a.token);
+  const HeadPartial& best = b_is_better ? b : a;
+  const HeadPartial& rest = b_is_better ? a : b;
+  return {best.maximum, best.token, best.sum + rest.sum * expf(rest.maximum - best.maximum)};
+}
+
+/// Logits; per tile their maximum and the softmax's share of the sum, so that they need not be stored. Rows
+/// count from head_from on.
+template <typename Format>
+struct HeadOp {
+  using Params = PassParams;
+  static constexpr bool normalises = true;
+  DRAFTSCOPE_DEVICE static bool runs(const Params& /*p*/) { return true; }
+  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return p.model.final_norm; }
+  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
+    return {(p.model.vocab + tile_outputs - 1) / tile_outputs, p.model.d_model, rows_from(p, p.row_begin)};
+  }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
+                                                       int tile, int r) {
+    return matrix_row<Format>(p.model.head, tile * tile_outputs + half * tile_half + r, p.model.vocab,
+                              job.depth);
+  }
+  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& job, int tile, int r, int row,
+                                       bool present, float upper, float lower) {
+    const int first = tile * tile_outputs + r;
+    const int second = first + tile_half;
+    const bool has_first = first < p.model.vocab;
+    const bool has_second = second < p.model.vocab;
+    const float a = has_first ? completed(p.model.head, first, upper) : 0.0F;
+    const float b = has_second ? completed(p.model.head, second, lower) : 0.0F;
+    const int head_row = row - p.work.state->head_from;
+    const bool counts = present && head_row >= 0;
+    if (counts && p.want_logits != 0) {
+      float* logits = p.work.logits + std::int64_t{head_row} * p.model.vocab;
+      if (has_first) logits[first] = a;
+      if (has_second) logits[second] = b;
+    }
+    // -inf - -inf would be a NaN; lowest() behaves.
+    constexpr float lowest = -3.402823466e38F;
+    HeadPartial mine{has_first ? a : lowest, first, has_first ? 1.0F : 0.0F};
+    if (has_second) mine = merged(mine, {b, second, 1.0F});
+    for (int mask = 8; mask > 0; mask /= 2) {
+      const HeadPartial other{shuffle_xor(mine.maximum, mask), shuffle_xor(mine.token, mask),
+                              shuffle_xor(mine.sum, mask)};
+      mine = merged(mine, other);
+    }
+    if (counts && r == 0) p.work.head_partials[std::int64_t{head_row} * job.tiles + tile] = mine;
+  }
+};
+
+}  // namespace draftscope::engine::cuda

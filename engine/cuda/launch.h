@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Names a kernel and how it is cut up.
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "kernels/params.h"
+
+namespace draftscope::engine::cuda {
+
+enum class Kernel : std::uint8_t {
+  qkv,
+  attention,
+  output,
+  gate_up,
+  down,
+  head,
+  load_inputs,
+  finish_head,
+  finish_draft_step,
+  begin_verification,
+  select_top,
+  move_cache_rows,
+  normalise_rows,
+  finish_wide_qkv,
+  finish_wide_gate,
+  add_wide,
+  quantise_rows,
+  widen_rows,
+};
+
+enum class WeightFormat : std::uint8_t { bf16, f16, fp8 };
+
+struct Launch {
+  Kernel kernel = Kernel::qkv;
+  WeightFormat format = WeightFormat::bf16;
+  int columns = 8;   ///< of a product: rows it computes, 8 or 16
+  int head_dim = 0;  ///< of attention
+  int blocks = 1;
+  std::size_t shared_bytes = 0;
+};
+
+using KernelParams = std::variant<PassParams, WideParams, TopParams, MoveParams, QuantiseParams>;
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "launch_kernel.h"
+
+#include "dispatch.h"
+
+namespace draftscope::engine::cuda {
+
+namespace {
+
+/// Two blocks of any kernel fit a multiprocessor's registers: the next kernel's start while this one's end.
+template <typename Body>
+__global__ void __launch_bounds__(Body::threads, 2)
+    entry(const __grid_constant__ typename Body::Params params) {
+  Body::run(params);
+}
+
+/// Whether the kernel waits by itself for those before, so that it may start while they end.
+bool waits_by_itself(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::qkv:
+    case Kernel::attention:
+    case Kernel::output:
+    case Kernel::gate_up:
+    case Kernel::down:
+    case Kernel::head:
+    case Kernel::load_inputs:
+    case Kernel::finish_head:
+    case Kernel::finish_draft_step:
+    case Kernel::begin_verification:
+      return true;
+    default:
+      return false;
+  }
+}
+
+template <typename Body>
+cudaError_t start(const Launch& launch, const KernelParams& params, cudaStream_t stream) {
+  constexpr std::size_t without_asking = 48 * 1024;
+  static std::size_t allowed = without_asking;
+  if (launch.shared_bytes > allowed) {
+    const cudaError_t status = cudaFuncSetAttribute(entry<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    static_cast<int>(launch.shared_bytes));
+    if (status != cudaSuccess) return status;
+    allowed = launch.shared_bytes;
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(launch.blocks));
+  config.blockDim = dim3(static_cast<unsigned>(Body::threads));
+  config.dynamicSmemBytes = launch.shared_bytes;
+  config.stream = stream;
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  if (waits_by_itself(launch.kernel)) {
+    config.attrs = &early;
+    config.numAttrs = 1;
+  }
+  return cudaLaunchKernelEx(&config, entry<Body>, std::get<typename Body::Params>(params));
+}
+
+}  // namespace
+
+cudaError_t launch_kernel(const Launch& launch, const KernelParams& params, cudaStream_t stream) {
+  return visit_kernel(launch, [&]<typename Body>() { return start<Body>(launch, params, stream); });
+}
+
+}  // namespace draftscope::engine::cuda

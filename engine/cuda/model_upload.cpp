@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model_upload.h"
+
+#include <algorithm>
+
+#include <cmath>
+#include "cpu/model.h"
+#include "kernels/launch_shape.h"
+
+namespace draftscope::engine::cuda {
+
+namespace {
+
+constexpr int row_blocks = 1024;  // of kernels that walk over rows
+
+struct Placed {
+  const TensorView* source = nullptr;
+  std::byte* values = nullptr;
+  float* scale = nullptr;
+};
+
+/// Takes the same pieces in the same order every time; with a null base it only measures.
+class Layout {
+ public:
+  Layout(const Checkpoint& checkpoint, CudaWeights weights, std::byte* base)
+      : checkpoint_(checkpoint), fp8_(weights == CudaWeights::fp8), pieces_(base) {}
+
+  void place(UploadedModel& out) {
+    const Weights& weights = checkpoint_.weights;
+    out.model.embedding = plain(weights.embedding);
+    out.model.head = {out.model.embedding, nullptr, nullptr};
+    if (weights.head.data != weights.embedding.data) out.model.head.data = plain(weights.head);
+    out.model.final_norm = vector(weights.final_norm);
+    out.host_layers.resize(weights.layers.size());
+    for (std::size_t i = 0; i < weights.layers.size(); ++i) {
+      const LayerWeights& source = weights.layers[i];
+      DeviceLayer& layer = out.host_layers[i];
+      layer.attention_norm = vector(source.attention_norm);
+      layer.mlp_norm = vector(source.mlp_norm);
+      layer.q = matrix(source.q, source.q_bias);
+      layer.k = matrix(source.k, source.k_bias);
+      layer.v = matrix(source.v, source.v_bias);
+      layer.o = matrix(source.o, source.o_bias);
+      layer.gate = matrix(source.gate, source.gate_bias);
+      layer.up = matrix(source.up, source.up_bias);
+      layer.down = matrix(source.down, source.down_bias);
+    }
+  }
+
+  [[nodiscard]] std::size_t bytes() const { return pieces_.bytes(); }
+  [[nodiscard]] const std::vector<Placed>& plain_matrices() const { return plain_; }
+  [[nodiscard]] const std::vector<Placed>& quantised_matrices() const { return quantised_; }
+  [[nodiscard]] const std::vector<Placed>& vectors() const { return vectors_; }
+
+ private:
+  const std::byte* plain(const TensorView& source) {
+    std::byte* values = pieces_.take<std::byte>(source.bytes());
+    plain_.push_back({&source, values, nullptr});
+    return values;
+  }
+
+  const float* vector(const TensorView& source) {
+    if (!source.present()) return nullptr;
+    float* values = pieces_.take<float>(static_cast<std::size_t>(source.columns));
+    vectors_.push_back({&source, reinterpret_cast<std::byte*>(values), nullptr});
+    return values;
+  }
+
+  DeviceMatrix matrix(const TensorView& source, const TensorView& bias) {
+    if (!fp8_) {
+      const std::byte* values = plain(source);
+      return {values, nullptr, vector(bias)};
+    }
+    auto* values = pieces_.take<std::byte>(static_cast<std::size_t>(source.rows * source.columns));
+    float* scale = pieces_.take<float>(static_cast<std::size_t>(source.rows));
+    quantised_.push_back({&source, values, scale});
+    return {values, scale, vector(bias)};
+  }
+
+  const Checkpoint& checkpoint_;
+  bool fp8_;
+  Pieces pieces_;
+  std::vector<Placed> plain_, quantised_, vectors_;
+};
+
+/// Quantises on the device, from a matrix uploaded for the moment.
+Result<void> upload_quantised(Gpu& gpu, const std::vector<Placed>& matrices, WeightFormat stored) {
+  std::size_t largest = 0;
+  for (const Placed& matrix : matrices) largest = std::max(largest, matrix.source->bytes());
+  if (largest == 0) return {};
+  DRAFTSCOPE_TRY_ASSIGN(const DeviceMemory staging,
+                        DeviceMemory::allocate(gpu, largest, "a matrix to quantise"));
+  for (const Placed& matrix : matrices) {
+    DRAFTSCOPE_TRY(gpu.upload(staging.data(), matrix.source->data, matrix.source->bytes()));
+    const auto rows = static_cast<std::int32_t>(matrix.source->rows);
+    DRAFTSCOPE_TRY(
+        gpu.launch({.kernel = Kernel::quantise_rows,
+                    .format = stored,
+                    .blocks = std::min(rows, row_blocks),
+                    .shared_bytes = row_threads / warp_threads * sizeof(float)},
+                   QuantiseParams{reinterpret_cast<const std::uint16_t*>(staging.data()),
+                                  reinterpret_cast<std::uint8_t*>(matrix.values), matrix.scale, nullptr, rows,
+                                  static_cast<std::int32_t>(matrix.source->columns)}));
+  }
+  return gpu.synchronise();
+}
+
+}  // namespace
+
+Result<void> check_model(const Checkpoint& checkpoint, CudaWeights weights) {
+  const ModelShape& shape = checkpoint.shape;
+  const DType dtype = checkpoint.weights.embedding.dtype;
+  if (dtype == DType::f32)
+    return fail("model {}: weights are {}, expected bf16 or f16 on a cuda device", shape.name,
+                dtype_name(dtype));
+  const std::int32_t granule = weights == CudaWeights::fp8 ? 16 : 8;
+  struct Field {
+    std::string_view name;
+    std::int32_t value;
+  };
+  for (const Field& field : {Field{"d_model", shape.d_model}, Field{"d_ff", shape.d_ff}})
+    if (field.value % granule != 0)
+      return fail("model {}: {} is {}, expected a multiple of {} on a cuda device", shape.name, field.name,
+                  field.value, granule);
+  if (shape.head_dim % dimension_block != 0 || shape.head_dim > most_head_dim)
+    return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
+                shape.head_dim);
+  // Every tensor's shape and type: the host backend's own checks.
+  DRAFTSCOPE_TRY(cpu::prepare_model(checkpoint));
+  return {};
+}
+
+std::size_t model_bytes(const Checkpoint& checkpoint, CudaWeights weights) {
+  UploadedModel unused;
+  Layout layout(checkpoint, weights, nullptr);
+  layout.place(unused);
+  return layout.bytes();
+}
+
+Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights) {
+  UploadedModel result;
+  const ModelShape& shape = checkpoint.shape;
+  result.shape = shape;
+  result.stored = checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+  result.layers = weights == CudaWeights::fp8 ? WeightFormat::fp8 : result.stored;
+  DRAFTSCOPE_TRY_ASSIGN(result.memory,
+                        DeviceMemory::allocate(gpu, model_bytes(checkpoint, weights), "the weights"));
+  Layout layout(checkpoint, weights, result.memory.data());
+  layout.place(result);
+  for (const Placed& matrix : layout.plain_matrices())
+    DRAFTSCOPE_TRY(gpu.upload(matrix.values, matrix.source->data, matrix.source->bytes()));
+  DRAFTSCOPE_TRY(upload_quantised(gpu, layout.quantised_matrices(), result.stored));
+  std::vector<float> values;
+  for (const Placed& vector : layout.vectors()) {
+    values.resize(static_cast<std::size_t>(vector.source->columns));
+    cpu::copy_row(*vector.source, 0, values.data());
+    DRAFTSCOPE_TRY(gpu.upload(vector.values, values.data(), values.size() * sizeof(float)));
+  }
+  DeviceModel& model = result.model;
+  model.d_model = shape.d_model;
+  model.d_ff = shape.d_ff;
+  model.n_heads = shape.n_heads;
+  model.n_kv_heads = shape.n_kv_heads;
+  model.head_dim = shape.head_dim;
+  model.vocab = shape.vocab;
+  model.rms_epsilon = static_cast<float>(shape.rms_epsilon);
+  model.attention_scale = 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
+  return result;
+}
+
+}  // namespace draftscope::engine::cuda

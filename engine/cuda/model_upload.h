@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A checkpoint's weights in device memory.
+
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cuda_backend.h>
+#include <draftscope/result.h>
+#include <vector>
+
+#include "device_memory.h"
+#include "gpu.h"
+
+namespace draftscope::engine::cuda {
+
+struct UploadedModel {
+  ModelShape shape;
+  WeightFormat stored = WeightFormat::bf16;  ///< embedding and head
+  WeightFormat layers = WeightFormat::bf16;  ///< the layers' matrices
+  DeviceModel model{};                       ///< cache_rows, cosine and sine are not filled in
+  std::vector<DeviceLayer> host_layers;      ///< keys and values are not filled in
+  DeviceMemory memory;
+};
+
+/// Whether the kernels can run this shape and these types.
+[[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, CudaWeights weights);
+
+/// Bytes that upload_model() will allocate for the weights to stay.
+[[nodiscard]] std::size_t model_bytes(const Checkpoint& checkpoint, CudaWeights weights);
+
+[[nodiscard]] Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights);
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "pass_launcher.h"
+
+#include <algorithm>
+
+#include "kernels/launch_shape.h"
+
+namespace draftscope::engine::cuda {
+
+namespace {
+
+constexpr int attention_blocks_a_multiprocessor = 2;
+constexpr int widen_blocks = 8;  // a multiprocessor
+
+int ceiling(int a, int b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+PassLauncher::PassLauncher(Gpu& gpu, PassParams base, const ModelShape& shape, WeightFormat stored,
+                           WeightFormat layers)
+    : gpu_(gpu), base_(base), shape_(shape), stored_(stored), layers_(layers) {
+  const GpuDescription description = gpu.describe();
+  multiprocessors_ = description.multiprocessors;
+  shared_bytes_ = description.shared_bytes;
+}
+
+PassParams PassLauncher::params(std::int32_t slot, std::int32_t first_row) const {
+  PassParams result = base_;
+  result.slot = slot;
+  result.row_begin = first_row;
+  return result;
+}
+
+Result<void> PassLauncher::load_inputs(std::int32_t rows) {
+  return gpu_.launch({.kernel = Kernel::load_inputs, .format = stored_, .blocks = rows}, params(0, 0));
+}
+
+Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
+                                   std::int32_t rows, bool logits) {
+  int outputs = shape_.d_model;
+  int depth = shape_.d_model;
+  bool normalises = true;
+  int outputs_a_tile = tile_outputs;
+  switch (kernel) {
+    case Kernel::qkv:
+      outputs = shape_.q_width() + 2 * shape_.kv_width();
+      break;
+    case Kernel::gate_up:
+      outputs = shape_.d_ff;
+      outputs_a_tile = tile_half;
+      break;
+    case Kernel::head:
+      outputs = shape_.vocab;
+      break;
+    case Kernel::output:
+      depth = shape_.q_width();
+      normalises = false;
+      break;
+    default:
+      depth = shape_.d_ff;
+      normalises = false;
+      break;
+  }
+  Launch launch{.kernel = kernel, .format = kernel == Kernel::head ? stored_ : layers_};
+  launch.columns = rows > 8 && product_shared_bytes(16, depth, normalises) <= shared_bytes_ ? 16 : 8;
+  launch.blocks = std::min(ceiling(outputs, outputs_a_tile), multiprocessors_);
+  launch.shared_bytes = product_shared_bytes(launch.columns, depth, normalises);
+  for (std::int32_t done = 0; done < rows; done += launch.columns) {
+    PassParams arguments = params(slot, first_row + done);
+    arguments.want_logits = logits ? 1 : 0;
+    DRAFTSCOPE_TRY(gpu_.launch(launch, arguments));
+  }
+  return {};
+}
+
+Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row) {
+  return gpu_.launch({.kernel = Kernel::attention,
+                      .format = layers_,
+                      .head_dim = shape_.head_dim,
+                      .blocks = attention_blocks_a_multiprocessor * multiprocessors_,
+                      .shared_bytes = attention_shared_bytes(shape_.head_dim)},
+                     params(slot, first_row));
+}
+
+Result<void> PassLauncher::layer(std::int32_t slot, std::int32_t rows) {
+  DRAFTSCOPE_TRY(product(Kernel::qkv, slot, 0, rows, false));
+  DRAFTSCOPE_TRY(attention(slot, 0));
+  DRAFTSCOPE_TRY(product(Kernel::output, slot, 0, rows, false));
+  DRAFTSCOPE_TRY(product(Kernel::gate_up, slot, 0, rows, false));
+  return product(Kernel::down, slot, 0, rows, false);
+}
+
+Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, float* out,
+                                    const WideShape& wide) {
+  const void* weights = matrix.data;
+  WeightFormat format = stored_;
+  if (matrix.scale != nullptr) {
+    // One queue: the product before has read the buffer.
+    format = WeightFormat::bf16;
+    weights = base_.work.widened;
+    QuantiseParams widen{};
+    widen.values = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(matrix.data));
+    widen.widened = base_.work.widened;
+    widen.rows = wide.outputs;
+    widen.depth = wide.depth;
+    DRAFTSCOPE_TRY(
+        gpu_.launch({.kernel = Kernel::widen_rows, .blocks = widen_blocks * multiprocessors_}, widen));
+  }
+  return gpu_.multiply({format, weights, x, out, wide.rows, wide.outputs, wide.depth, wide.out_stride});
+}
+
+Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& layer, std::int32_t rows,
+                                      bool attends, bool runs_mlp) {
+  const auto launch_wide = [&](Kernel kernel, Norm norm) {
+    return gpu_.launch({.kernel = kernel, .format = layers_, .blocks = rows},
+                       WideParams{params(slot, 0), rows, norm});
+  };
+  const Workspace& work = base_.work;
+  const std::int32_t d_model = shape_.d_model;
+  if (attends) {
+    const std::int32_t q = shape_.q_width();
+    const std::int32_t kv = shape_.kv_width();
+    const std::int32_t stride = q + 2 * kv;
+    DRAFTSCOPE_TRY(launch_wide(Kernel::normalise_rows, Norm::attention));
+    DRAFTSCOPE_TRY(multiply(layer.q, work.normed, work.wide, {rows, q, d_model, stride}));
+    DRAFTSCOPE_TRY(multiply(layer.k, work.normed, work.wide + q, {rows, kv, d_model, stride}));
+    DRAFTSCOPE_TRY(multiply(layer.v, work.normed, work.wide + q + kv, {rows, kv, d_model, stride}));
+    DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_qkv, Norm::attention));
+    for (std::int32_t first = 0; first < rows; first += max_decode_rows)
+      DRAFTSCOPE_TRY(attention(slot, first));
+    DRAFTSCOPE_TRY(multiply(layer.o, work.attended, work.wide, {rows, d_model, q, d_model}));
+    DRAFTSCOPE_TRY(launch_wide(Kernel::add_wide, Norm::attention));
+  }
+  if (!runs_mlp) return {};
+  const std::int32_t d_ff = shape_.d_ff;
+  float* up = work.wide + static_cast<std::size_t>(rows) * static_cast<std::size_t>(d_ff);
+  DRAFTSCOPE_TRY(launch_wide(Kernel::normalise_rows, Norm::mlp));
+  DRAFTSCOPE_TRY(multiply(layer.gate, work.normed, work.wide, {rows, d_ff, d_model, d_ff}));
+  DRAFTSCOPE_TRY(multiply(layer.up, work.normed, up, {rows, d_ff, d_model, d_ff}));
+  DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_gate, Norm::mlp));
+  DRAFTSCOPE_TRY(multiply(layer.down, work.gated, work.wide, {rows, d_model, d_ff, d_model}));
+  return launch_wide(Kernel::add_wide, Norm::mlp);
+}
+
+std::size_t PassLauncher::wide_values(const ModelShape& shape, std::int32_t rows) {
+  const std::int32_t widest =
+      std::max({shape.q_width() + 2 * shape.kv_width(), 2 * shape.d_ff, shape.d_model});
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(widest);
+}
+
+Result<void> PassLauncher::head(std::int32_t first_row, std::int32_t rows, bool logits) {
+  return product(Kernel::head, 0, first_row, rows, logits);
+}
+
+Result<void> PassLauncher::finish_head(std::int32_t rows) {
+  return gpu_.launch({.kernel = Kernel::finish_head, .blocks = rows, .shared_bytes = row_shared_bytes},
+                     params(0, 0));
+}
+
+Result<void> PassLauncher::select_top(std::int32_t rows, std::int32_t k, HeadResult* top) {
+  return gpu_.launch({.kernel = Kernel::select_top, .blocks = rows, .shared_bytes = row_shared_bytes},
+                     TopParams{params(0, 0), k, top});
+}
+
+Result<void> PassLauncher::finish_draft_step() {
+  return gpu_.launch({.kernel = Kernel::finish_draft_step, .shared_bytes = row_shared_bytes}, params(0, 0));
+}
+
+Result<void> PassLauncher::begin_verification() {
+  return gpu_.launch({.kernel = Kernel::begin_verification}, params(0, 0));
+}
+
+Result<void> PassLauncher::move_cache_rows(std::int32_t n_layers, std::int32_t n_moves,
+                                           const RowMove* moves) {
+  return gpu_.launch({.kernel = Kernel::move_cache_rows, .blocks = n_layers * shape_.n_kv_heads},
+                     MoveParams{params(0, 0), n_layers, n_moves, moves});
+}
+
+}  // namespace draftscope::engine::cuda

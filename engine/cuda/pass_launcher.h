@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The launches of a pass, in order. What they compute on is in device memory (kernels/pass_state.h), so the
+// same launches, kept as a graph, serve every pass of the same form.
+
+#include <draftscope/engine/model_shape.h>
+#include <draftscope/result.h>
+#include <cstdint>
+
+#include "gpu.h"
+
+namespace draftscope::engine::cuda {
+
+/// What a graph depends on; two passes of one form differ only in device memory.
+struct PassForm {
+  std::int32_t slots = 0;  ///< layers that run
+  std::int32_t rows = 1;   ///< at most; the number itself is in device memory
+  bool head = false;
+  bool logits = false;
+
+  bool operator==(const PassForm&) const = default;
+  auto operator<=>(const PassForm&) const = default;
+};
+
+class PassLauncher {
+ public:
+  PassLauncher(Gpu& gpu, PassParams base, const ModelShape& shape, WeightFormat stored, WeightFormat layers);
+
+  [[nodiscard]] Result<void> load_inputs(std::int32_t rows);
+  /// One layer, at place `slot` of the slot table, for up to max_decode_rows rows.
+  [[nodiscard]] Result<void> layer(std::int32_t slot, std::int32_t rows);
+  /// One layer for any number of rows, by the library's products. `layer` is the layer's own number.
+  [[nodiscard]] Result<void> wide_layer(std::int32_t slot, const DeviceLayer& layer, std::int32_t rows,
+                                        bool attention, bool mlp);
+  /// Rows [first_row, first_row + rows) through the head, and what becomes of the vocabulary's statistics.
+  [[nodiscard]] Result<void> head(std::int32_t first_row, std::int32_t rows, bool logits);
+  [[nodiscard]] Result<void> finish_head(std::int32_t rows);
+  [[nodiscard]] Result<void> select_top(std::int32_t rows, std::int32_t k, HeadResult* top);
+  [[nodiscard]] Result<void> finish_draft_step();
+  [[nodiscard]] Result<void> begin_verification();
+  [[nodiscard]] Result<void> move_cache_rows(std::int32_t n_layers, std::int32_t n_moves,
+                                             const RowMove* moves);
+
+  /// fp32 values that `Workspace::wide` needs for `rows` rows.
+  [[nodiscard]] static std::size_t wide_values(const ModelShape& shape, std::int32_t rows);
+
+ private:
+  [[nodiscard]] Result<void> product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
+                                     std::int32_t rows, bool logits);
+  [[nodiscard]] Result<void> attention(std::int32_t slot, std::int32_t first_row);
+  struct WideShape {
+    std::int32_t rows, outputs, depth, out_stride;
+  };
+  [[nodiscard]] Result<void> multiply(const DeviceMatrix& matrix, const void* x, float* out,
+                                      const WideShape& wide);
+  [[nodiscard]] PassParams params(std::int32_t slot, std::int32_t first_row) const;
+
+  Gpu& gpu_;
+  PassParams base_;
+  ModelShape shape_;
+  WeightFormat stored_;
+  WeightFormat layers_;
+  int multiprocessors_;
+  std::size_t shared_bytes_;
+};
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/cuda_backend.h>
+
+namespace draftscope::engine {
+
+Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& /*checkpoint*/,
+                                                   const CudaOptions& /*options*/) {
+  return fail("cuda backend: this build has none, expected one made where the CUDA toolkit is installed");
+}
+
+}  // namespace draftscope::engine

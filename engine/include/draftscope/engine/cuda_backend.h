@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The backend on an NVIDIA GPU. Weights are uploaded once; activations and K/V in the weights' 16-bit type
+// (bf16 for fp8), sums and the residual stream in fp32. Passes up to max_invariant_rows() rows run on kernels
+// of our own, wider ones (prefill) on cuBLAS. A build without the CUDA toolkit has the function, which says
+// so.
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/result.h>
+#include <cstdint>
+#include <memory>
+
+namespace draftscope::engine {
+
+enum class CudaWeights : std::uint8_t {
+  as_stored,  ///< bf16 or fp16; other types are refused
+  fp8,        ///< layers' matrices as e4m3 with a scale an output; embedding and head as stored
+};
+
+struct CudaOptions {
+  std::int32_t device = 0;
+  std::int32_t cache_rows = 0;  ///< 0 = min(max_positions, 4096)
+  CudaWeights weights = CudaWeights::as_stored;
+};
+
+/// Fails with one line if there is no device, its driver is too old, the model's shape does not fit the
+/// kernels (d_model, d_ff multiples of 8, of 16 for fp8; head_dim 32, 64, 96 or 128), or memory is short:
+/// what was needed, and what there was. `checkpoint` may go once the backend stands.
+[[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
+                                                                 const CudaOptions& options);
+
+}  // namespace draftscope::engine
