@@ -2,6 +2,7 @@
 #include "backends.h"
 
 #include "kernels.h"
+#include "tested_backend.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -23,6 +24,19 @@ std::vector<std::string> kernel_names() {
 std::string test_name(std::string kernels) {
   std::ranges::replace(kernels, '-', '_');
   return kernels;
+}
+
+std::vector<TestedBackend> tested_backends() {
+  std::vector<TestedBackend> tested;
+  for (const std::string& kernels : kernel_names())
+    for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
+      tested.push_back(
+          {test_name(kernels) + "_" + std::string(dtype_name(dtype)), dtype, random_shape,
+           [kernels](const Checkpoint& checkpoint, std::int32_t threads, std::int32_t cache_rows) {
+             return make_backend(checkpoint,
+                                 {.threads = threads, .cache_rows = cache_rows, .kernels = kernels});
+           }});
+  return tested;
 }
 
 }  // namespace draftscope::engine::test

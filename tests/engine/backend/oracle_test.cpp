@@ -2,7 +2,7 @@
 // forward() against fp64 on random shapes, types, masks, layer ranges, chains and trees.
 
 #include "oracle.h"
-#include "backends.h"
+#include "tested_backend.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,17 +68,16 @@ void expect_top_of_logits(const Outputs& outputs, std::size_t head_rows, std::si
   }
 }
 
-class OracleTest : public testing::TestWithParam<std::tuple<std::string, DType>> {};
+class OracleTest : public testing::TestWithParam<TestedBackend> {};
 
 TEST_P(OracleTest, AgreesOnRandomShapesMasksRangesChainsAndTrees) {
-  const auto [kernels, dtype] = GetParam();
+  const DType dtype = GetParam().dtype;
   Random random(2026);
   for (int round = 0; round < 16; ++round) {
     SCOPED_TRACE(round);
-    const ModelShape shape = random_shape(random);
+    const ModelShape shape = GetParam().shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
-    const auto backend =
-        make_backend(checkpoint, {.threads = pick(random, 1, 3), .cache_rows = 80, .kernels = kernels});
+    const auto backend = GetParam().make(checkpoint, pick(random, 1, 3), 80);
     Oracle oracle(checkpoint, 80);
     Outputs outputs;
     const std::int32_t context = pick(random, 1, 30);
@@ -112,13 +111,8 @@ TEST_P(OracleTest, AgreesOnRandomShapesMasksRangesChainsAndTrees) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryKernelSet, OracleTest,
-                         testing::Combine(testing::ValuesIn(kernel_names()),
-                                          testing::Values(DType::f32, DType::bf16, DType::f16)),
-                         [](const auto& parameters) {
-                           return test_name(std::get<0>(parameters.param)) + "_" +
-                                  std::string(dtype_name(std::get<1>(parameters.param)));
-                         });
+INSTANTIATE_TEST_SUITE_P(EveryBackend, OracleTest, testing::ValuesIn(tested_backends()),
+                         [](const auto& parameters) { return parameters.param.name; });
 
 }  // namespace
 }  // namespace draftscope::engine::test

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bit for bit: a row's outputs are a function of its own input, position, mask, range and keys.
 
-#include "backends.h"
-#include "random_model.h"
+#include "tested_backend.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -59,21 +58,21 @@ bool is_ancestor(const OwnedBatch& batch, std::size_t row, std::size_t of) {
   return (batch.ancestors[of * words + row / 64] >> (row % 64) & 1U) != 0;
 }
 
-class InvarianceTest : public testing::TestWithParam<std::tuple<std::string, DType>> {
+class InvarianceTest : public testing::TestWithParam<TestedBackend> {
  protected:
-  std::unique_ptr<Backend> backend(const Checkpoint& checkpoint, std::int32_t threads) const {
-    return make_backend(checkpoint,
-                        {.threads = threads, .cache_rows = cache_rows, .kernels = std::get<0>(GetParam())});
+  static std::unique_ptr<Backend> backend(const Checkpoint& checkpoint, std::int32_t shares) {
+    return GetParam().make(checkpoint, shares, cache_rows);
   }
-  DType dtype() const { return std::get<1>(GetParam()); }
+  static DType dtype() { return GetParam().dtype; }
+  static ModelShape shape(Random& random) { return GetParam().shape(random); }
 };
 
-TEST_P(InvarianceTest, EveryPathOfATreeHasTheBitsOfTheSameTokensOneByOneOnAnyNumberOfThreads) {
+TEST_P(InvarianceTest, EveryPathOfATreeHasTheBitsOfTheSameTokensOneByOneOnAnyNumberOfShares) {
   Random random(7);
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
-    ModelShape shape = random_shape(random);
-    if (round % 3 == 0) shape.d_ff = pick(random, 1000, 1500);  // beyond one chunk of k
+    ModelShape shape = InvarianceTest::shape(random);
+    if (round % 3 == 0) shape.d_ff = 8 * pick(random, 125, 187);  // beyond one chunk of k
     const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
     const auto wide = backend(checkpoint, pick(random, 1, 4));
     const auto narrow = backend(checkpoint, pick(random, 1, 4));
@@ -107,7 +106,7 @@ TEST_P(InvarianceTest, EveryPathOfATreeHasTheBitsOfTheSameTokensOneByOneOnAnyNum
 TEST_P(InvarianceTest, APromptHasTheSameBitsHoweverItIsCutIntoBatches) {
   Random random(11);
   for (int round = 0; round < 6; ++round) {
-    const ModelShape shape = random_shape(random);
+    const ModelShape shape = InvarianceTest::shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
     const auto whole = backend(checkpoint, 2);
     const auto cut = backend(checkpoint, pick(random, 1, 4));
@@ -130,7 +129,7 @@ TEST_P(InvarianceTest, APromptHasTheSameBitsHoweverItIsCutIntoBatches) {
 TEST_P(InvarianceTest, GarbageBeyondTheCommittedRowsNeverMatters) {
   Random random(13);
   for (int round = 0; round < 8; ++round) {
-    const ModelShape shape = random_shape(random);
+    const ModelShape shape = InvarianceTest::shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
     const auto clean = backend(checkpoint, 1);
     const auto dirty = backend(checkpoint, 2);
@@ -148,7 +147,7 @@ TEST_P(InvarianceTest, GarbageBeyondTheCommittedRowsNeverMatters) {
 TEST_P(InvarianceTest, AVerifiedPathMovedToTheCommittedRowsEqualsAChain) {
   Random random(17);
   for (int round = 0; round < 8; ++round) {
-    const ModelShape shape = random_shape(random);
+    const ModelShape shape = InvarianceTest::shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
     const auto moved = backend(checkpoint, 2);
     const auto straight = backend(checkpoint, 1);
@@ -171,35 +170,8 @@ TEST_P(InvarianceTest, AVerifiedPathMovedToTheCommittedRowsEqualsAChain) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryKernelSet, InvarianceTest,
-                         testing::Combine(testing::ValuesIn(kernel_names()),
-                                          testing::Values(DType::f32, DType::bf16, DType::f16)),
-                         [](const auto& parameters) {
-                           return test_name(std::get<0>(parameters.param)) + "_" +
-                                  std::string(dtype_name(std::get<1>(parameters.param)));
-                         });
-
-TEST(WideProducts, AgreeWithOurKernelsWithinRounding) {
-  Random random(19);
-  for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
-    for (int round = 0; round < 4; ++round) {
-      const ModelShape shape = random_shape(random);
-      const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
-      const auto wide = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
-      const auto ours =
-          make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows, .wide_products = false});
-      const OwnedBatch batch = chain(shape, random, pick(random, 65, 150), 0);
-      const std::vector<RowOutputs> a = run(*wide, batch);
-      const std::vector<RowOutputs> b = run(*ours, batch);
-      for (std::size_t row = 0; row < a.size(); ++row) {
-        double scale = 1e-3;
-        for (const float value : b[row].values) scale = std::max(scale, static_cast<double>(std::abs(value)));
-        for (std::size_t i = 0; i < a[row].values.size(); ++i)
-          ASSERT_NEAR(static_cast<double>(a[row].values[i]), static_cast<double>(b[row].values[i]),
-                      scale * (dtype == DType::f32 ? 2e-4 : 5e-2));
-      }
-    }
-}
+INSTANTIATE_TEST_SUITE_P(EveryBackend, InvarianceTest, testing::ValuesIn(tested_backends()),
+                         [](const auto& parameters) { return parameters.param.name; });
 
 }  // namespace
 }  // namespace draftscope::engine::test

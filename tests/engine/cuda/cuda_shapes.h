@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "random_model.h"
+
+namespace draftscope::engine::test {
+
+/// A random shape within what the CUDA kernels take (cuda_backend.h).
+inline ModelShape random_cuda_shape(Random& random) {
+  ModelShape shape = random_shape(random);
+  shape.n_layers = pick(random, 1, 3);
+  shape.d_model = 8 * pick(random, 1, 20);
+  shape.d_ff = 8 * pick(random, 1, 30);
+  shape.head_dim = 32 * pick(random, 1, 4);
+  shape.n_kv_heads = pick(random, 1, 2);
+  shape.n_heads = shape.n_kv_heads * pick(random, 1, 5);
+  return shape;
+}
+
+}  // namespace draftscope::engine::test

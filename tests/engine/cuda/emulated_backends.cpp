@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <stdexcept>
+#include <utility>
+
+#include "cuda/backend.h"
+#include "cuda_shapes.h"
+#include "emulated_gpu.h"
+#include "tested_backend.h"
+
+namespace draftscope::engine::test {
+
+std::vector<TestedBackend> tested_backends() {
+  std::vector<TestedBackend> tested;
+  for (const DType dtype : {DType::bf16, DType::f16})
+    tested.push_back(
+        {std::string(dtype_name(dtype)), dtype, random_cuda_shape,
+         [](const Checkpoint& checkpoint, std::int32_t multiprocessors, std::int32_t cache_rows) {
+           auto backend = cuda::make_backend(cuda::emulation::make_emulated_gpu(multiprocessors), checkpoint,
+                                             {.cache_rows = cache_rows});
+           if (!backend) throw std::runtime_error(backend.error().message);
+           return std::move(*backend);
+         }});
+  return tested;
+}
+
+}  // namespace draftscope::engine::test
