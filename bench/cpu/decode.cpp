@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -52,7 +53,7 @@ double pass_seconds(engine::Backend& backend, std::int32_t rows, std::int32_t co
   batch.first_row = context;
   batch.layers = {0, backend.shape().n_layers};
   batch.wanted.head = head;
-  batch.wanted.top_k = 1;
+  batch.wanted.top_k = head ? 1 : 0;
   const std::int64_t start_ns = profiler::now_ns();
   if (auto done = backend.forward(batch, outputs); !done) throw std::runtime_error(done.error().message);
   return static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
@@ -83,12 +84,37 @@ std::map<std::string, double> breakdown(engine::Backend& backend, const Options&
   return milliseconds;
 }
 
+/// Bytes of this process in memory now.
+std::size_t resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmRSS:")) return std::stoull(line.substr(6)) * 1024;
+  return 0;
+}
+
+/// After every width has run and before anything else takes memory: what is resident beyond the weights and
+/// the K/V rows written.
+nlohmann::json resident_memory(const engine::Checkpoint& checkpoint, const engine::Backend& backend,
+                               std::int32_t rows) {
+  const std::size_t weights = checkpoint.weight_bytes();
+  const std::size_t kv = backend.describe().kv_bytes * static_cast<std::size_t>(rows) /
+                         static_cast<std::size_t>(backend.cache_rows());
+  const std::size_t resident = resident_bytes();
+  return {{"resident_bytes", resident},
+          {"weight_bytes", weights},
+          {"kv_bytes_written", kv},
+          {"over", static_cast<double>(resident) / static_cast<double>(weights + kv) - 1.0}};
+}
+
 nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& backend,
                        const Options& options) {
   engine::Outputs outputs;
   const auto prompt = std::min(options.prompt, backend.cache_rows());
   prefill_seconds(backend, prompt, outputs);  // touches pages and makes primitives
   const std::int32_t widths[] = {1, 2, 4, 8, 16, 32, 64};
+  for (const std::int32_t width : widths) pass_seconds(backend, width, options.context, true, outputs);
+  const nlohmann::json memory_use =
+      resident_memory(checkpoint, backend, std::max(prompt, options.context + widths[std::size(widths) - 1]));
   std::map<std::int32_t, std::vector<double>> seconds;
   std::vector<double> bandwidth;
   bandwidth.reserve(static_cast<std::size_t>(options.repeats) + 1);
@@ -117,6 +143,7 @@ nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& ba
                         {"threads", threads},
                         {"context_tokens", options.context},
                         {"bytes_a_step", checkpoint.bytes_a_step()},
+                        {"memory", memory_use},
                         {"read_gb_per_s", spread(quartiles(bandwidth))},
                         {"prefill_tokens_per_s", spread(quartiles(prefill))},
                         {"milliseconds_by_operation", breakdown(backend, options, outputs)}};
@@ -148,6 +175,12 @@ void print(const nlohmann::json& result) {
     fmt::print("{:>3} rows              {} ms, {:.2f} of one row\n", row["rows"].get<int>(), spread(row),
                row["against_one"].get<double>());
   fmt::print("prefill               {} tokens/s\n", spread(result["prefill_tokens_per_s"]));
+  const nlohmann::json& memory = result["memory"];
+  const auto megabytes = [&](const char* key) { return memory[key].get<double>() * 1e-6; };
+  fmt::print(
+      "resident memory       {:.1f} MB: weights {:.1f}, K/V written {:.1f}, the rest {:+.1f} % of these\n",
+      megabytes("resident_bytes"), megabytes("weight_bytes"), megabytes("kv_bytes_written"),
+      100.0 * memory["over"].get<double>());
   for (const auto& [name, milliseconds] : result["milliseconds_by_operation"].items())
     fmt::print("  {:<20}{:.4f} ms of a one-row pass\n", name, milliseconds.get<double>());
 }

@@ -65,8 +65,7 @@ class Decoder {
       rows_.clear();
       for (std::int32_t i = done; i < done + count; ++i)
         rows_.push_back({.token = request_.prompt[static_cast<std::size_t>(i)], .hidden = -1, .position = i});
-      Wanted wanted = head_wanted(count - 1);
-      wanted.head = done + count == length;
+      const Wanted wanted = done + count == length ? head_wanted(count - 1) : Wanted{};
       DRAFTSCOPE_TRY(backend_.forward(batch(done, {0, n_layers_}, nullptr, wanted), outputs_));
       done += count;
     }

@@ -47,6 +47,8 @@ void ToyBackend::head(std::uint32_t state, std::int32_t depth, std::vector<float
 Result<void> ToyBackend::forward(const Batch& batch, Outputs& outputs) {
   ++forwards;
   const auto count = static_cast<std::int32_t>(batch.rows.size());
+  if (!batch.wanted.head && (batch.wanted.logits || batch.wanted.top_k != 0))
+    return fail("wanted: found logits or top_k without head, expected head with them");
   if (count < 1 || count > options_.max_rows)
     return fail("rows: found {}, expected 1 to {}", count, options_.max_rows);
   if (batch.first_row + count > options_.cache_rows) return fail("first_row: beyond the cache");
