@@ -45,6 +45,22 @@ TEST(OpeningWhatIsNoTrace, says_why_in_one_line) {
             "table kernels: column grid_x is nothing, expected INTEGER");
 }
 
+TEST(OpeningWhatIsNoTrace, says_why_in_one_line_even_if_the_file_s_own_text_has_many) {
+  const TestFolder folder;
+  const auto path = folder / "x.dstrace";
+  make_sample_file(path);
+  std::string bytes = read_file(path);
+  const std::size_t rounds = bytes.find("CREATE TABLE rounds");
+  ASSERT_NE(rounds, std::string::npos);
+  bytes[bytes.find("INTEGER", rounds)] = '`';
+  write_file(path, bytes);
+  const std::string error = open_error(path);
+  EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+  EXPECT_EQ(error.find(": :"), std::string::npos) << error;
+  EXPECT_NE(error.find("can't be read as a trace: malformed database schema"), std::string::npos) << error;
+  EXPECT_LT(error.size(), 400U);
+}
+
 TEST(OpeningAnyFile, does_not_change_it) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace");

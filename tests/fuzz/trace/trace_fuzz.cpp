@@ -51,5 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(write(file, data, size) == static_cast<ssize_t>(size));
   close(file);
   read_everything(path);
+  unlink(path.c_str());
   return 0;
 }
