@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -72,7 +73,7 @@ struct Pass {
 
 double quantile(std::vector<double> values, double q) {
   std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[static_cast<std::size_t>(std::lround(q * static_cast<double>(values.size() - 1)))];
 }
 
 Result<void> run(bool json, int repeats) {
@@ -129,9 +130,12 @@ Result<void> run(bool json, int repeats) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool json = argc > 1 && std::string_view(argv[1]) == "--json";
-  const int first_number = json ? 2 : 1;
-  const int repeats = argc > first_number ? std::max(1, std::atoi(argv[first_number])) : 15;
+  bool json = false;
+  int repeats = 15;
+  CLI::App app("Measures what recording costs, level by level");
+  app.add_flag("--json", json);
+  app.add_option("repeats", repeats)->check(CLI::Range(1, 10000))->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
   const auto done = run(json, repeats);
   if (done) return 0;
   fmt::print(stderr, "bench_recording: {}\n", done.error().message);

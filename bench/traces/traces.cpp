@@ -8,6 +8,7 @@
 #include <draftscope/traces/writer.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -116,9 +117,15 @@ Result<void> run(std::int64_t spans, const std::filesystem::path& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::int64_t millions = argc > 1 ? std::max(1L, std::atol(argv[1])) : 2;
-  const auto done = run(millions * 1'000'000,
-                        argc > 2 ? std::filesystem::path(argv[2]) : std::filesystem::temp_directory_path());
+  std::int64_t millions = 2;
+  std::string folder = std::filesystem::temp_directory_path().string();
+  CLI::App app("Measures writing and reading of traces");
+  app.add_option("millions", millions, "spans, in millions")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("folder", folder, "where the files go")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  const auto done = run(millions * 1'000'000, folder);
   if (done) return 0;
   fmt::print(stderr, "bench_traces: {}\n", done.error().message);
   return 1;

@@ -14,6 +14,7 @@
 
 namespace draftscope::engine::cpu {
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): hot words have cache lines of their own
 class ThreadTeam {
  public:
   explicit ThreadTeam(std::int32_t threads);

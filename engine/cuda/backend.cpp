@@ -135,6 +135,7 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.sine, sine.data(), sine.size() * sizeof(float)));
     DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.arrivals, size(shape.n_kv_heads) * sizeof(unsigned)));
     std::vector<LayerSlot> all;
+    all.reserve(size(shape.n_layers));
     for (std::int32_t layer = 0; layer < shape.n_layers; ++layer) all.push_back({layer, 1, 1});
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.slots + shape.n_layers, all.data(), all.size() * sizeof(LayerSlot)));
     return gpu_->synchronise();
@@ -161,6 +162,7 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(cpu::check_moves(moves, cache_rows_));
     if (moves.empty()) return {};
     std::vector<RowMove> rows;
+    rows.reserve(moves.size());
     for (const CacheMove& move : moves) {
       rows.push_back({move.from, move.to});
       positions_[size(move.to)] = positions_[size(move.from)];

@@ -7,6 +7,7 @@
 #include <draftscope/engine/model_shape.h>
 #include <draftscope/result.h>
 #include <cstdint>
+#include <tuple>
 
 #include "gpu.h"
 
@@ -19,8 +20,9 @@ struct PassForm {
   bool head = false;
   bool logits = false;
 
-  bool operator==(const PassForm&) const = default;
-  auto operator<=>(const PassForm&) const = default;
+  friend bool operator<(const PassForm& a, const PassForm& b) {
+    return std::tie(a.slots, a.rows, a.head, a.logits) < std::tie(b.slots, b.rows, b.head, b.logits);
+  }
 };
 
 class PassLauncher {
