@@ -29,7 +29,8 @@ Result<MergePair> parse_pair(const nlohmann::json& value, const JsonField& field
 }
 
 Result<void> expect_absent(const JsonField& field) {
-  const bool absent = field.value().is_null() || field.value() == "";
+  const bool absent = field.value().is_null() ||
+                      (field.value().is_string() && field.value().get_ref<const std::string&>().empty());
   if (!absent) return fail("{}: is not implemented, expected null", field.path());
   return {};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "block_emulation.h"
 
+#include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -132,7 +132,7 @@ void run_grid(const Grid& grid, const std::function<void()>& body) {
   std::vector<std::byte> shared(grid.shared_bytes);
   for (int index = 0; index < grid.blocks; ++index) {
     // Shared memory holds anything at a block's start; this is a NaN in every format.
-    std::memset(shared.data(), 0xff, shared.size());
+    std::fill(shared.begin(), shared.end(), std::byte{0xff});
     Block block(grid, index, body, shared, stacks);
     current = &block;
     block.run();
