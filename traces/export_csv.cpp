@@ -46,9 +46,15 @@ class CsvLine {
   }
   template <typename Field>
   void value(std::string_view name, const Field& field) {
-    if (header_) {
+    if (header_)
       add(name);
-    } else if constexpr (std::is_same_v<Field, std::string>) {
+    else
+      value_field(name, field);
+  }
+
+  template <typename Field>
+  void value_field(std::string_view name, const Field& field) {
+    if constexpr (std::is_same_v<Field, std::string>) {
       add(field);
     } else if constexpr (std::is_same_v<Field, bool>) {
       add(field ? "1" : "0");
@@ -161,6 +167,7 @@ Result<void> export_csv(Reader& reader, const std::filesystem::path& target, con
   CsvFolder folder(whole.path(), progress, all);
   DRAFTSCOPE_TRY(folder.write_meta(recording.meta));
   std::vector<StringRow> string_rows;
+  string_rows.reserve(strings.size());
   for (const auto& [id, text] : strings) string_rows.push_back({id, text});
   std::sort(string_rows.begin(), string_rows.end(),
             [](const StringRow& a, const StringRow& b) { return a.id < b.id; });

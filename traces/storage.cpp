@@ -187,7 +187,7 @@ Result<void> Storage::finish(const WriterCounts& counts) {
   DRAFTSCOPE_TRY(step(statements_.commit.get()));
   // One file to send around: no log beside it, and readers need no shared memory. Somebody who reads the file
   // right now keeps it in write-ahead mode, which loses nothing.
-  const auto single = execute(db, name_, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;");
+  auto single = execute(db, name_, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;");
   if (!single && sqlite3_errcode(db) == SQLITE_BUSY) return {};
   return single;
 }

@@ -64,7 +64,7 @@ class Writer::Implementation {
       token.round = round.id;
       staged_.draft_tokens.push_back(token);
     }
-    stage(staged_.rounds, std::move(round));
+    stage(staged_.rounds, round);
   }
 
   /// A request ends: rounds that were opened and never added will not come any more.
@@ -256,7 +256,7 @@ void Writer::finish(Request request) {
 }
 
 void Writer::add(Round round, std::span<const DraftToken> draft_tokens) {
-  implementation_->add_round(std::move(round), draft_tokens);
+  implementation_->add_round(round, draft_tokens);
 }
 
 void Writer::add(std::span<const Span> spans) {

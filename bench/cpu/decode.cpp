@@ -27,6 +27,7 @@ struct Options {
   std::int32_t repeats = 7;
   std::int32_t context = 128;
   std::int32_t prompt = 1024;
+  std::int32_t rows = 1;  // of the pass that is broken down
   bool json = false;
 };
 
@@ -75,7 +76,8 @@ std::map<std::string, double> breakdown(engine::Backend& backend, const Options&
                            "gate up", "down", "head"})
     names[recorder.name_id(name)] = name;
   backend.set_recorder(&recorder);
-  for (std::int32_t i = 0; i < options.repeats; ++i) pass_seconds(backend, 1, options.context, true, outputs);
+  for (std::int32_t i = 0; i < options.repeats; ++i)
+    pass_seconds(backend, options.rows, options.context, true, outputs);
   backend.set_recorder(nullptr);
   std::map<std::string, double> milliseconds;
   for (const traces::Span& span : recorder.take())
@@ -146,6 +148,7 @@ nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& ba
                         {"memory", memory_use},
                         {"read_gb_per_s", spread(quartiles(bandwidth))},
                         {"prefill_tokens_per_s", spread(quartiles(prefill))},
+                        {"rows_broken_down", options.rows},
                         {"milliseconds_by_operation", breakdown(backend, options, outputs)}};
   const double one = quartiles(seconds[1]).median;
   result["weights_gb_per_s"] = static_cast<double>(checkpoint.bytes_a_step()) / one * 1e-9;
@@ -182,7 +185,8 @@ void print(const nlohmann::json& result) {
       megabytes("resident_bytes"), megabytes("weight_bytes"), megabytes("kv_bytes_written"),
       100.0 * memory["over"].get<double>());
   for (const auto& [name, milliseconds] : result["milliseconds_by_operation"].items())
-    fmt::print("  {:<20}{:.4f} ms of a one-row pass\n", name, milliseconds.get<double>());
+    fmt::print("  {:<20}{:.4f} ms of a pass over {} rows\n", name, milliseconds.get<double>(),
+               result["rows_broken_down"].get<int>());
 }
 
 int run(const Options& options) {
@@ -215,6 +219,9 @@ int main(int argc, char** argv) {
   app.add_option("--prompt", options.prompt, "tokens of the prefill")
       ->capture_default_str()
       ->check(CLI::Range(1, 2048));
+  app.add_option("--rows", options.rows, "rows of the pass that is broken down by operation")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
   app.add_flag("--json", options.json);
   CLI11_PARSE(app, argc, argv);
   try {

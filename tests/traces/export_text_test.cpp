@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The exports that are text: Chrome JSON, CSV, Spec-Bench answers; each read back by other means.
 #include <draftscope/traces/exporters.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -129,10 +129,11 @@ Oracle::Result Oracle::forward(const Batch& batch) {
   for (const Row& row : batch.rows) {
     Eigen::VectorXd input(shape_.d_model);
     for (std::int32_t i = 0; i < shape_.d_model; ++i)
-      input[i] =
-          row.token >= 0
-              ? element(weights.embedding, row.token, i)
-              : static_cast<double>(batch.hidden[static_cast<std::size_t>(row.hidden * shape_.d_model + i)]);
+      input[i] = row.token >= 0
+                     ? element(weights.embedding, row.token, i)
+                     : static_cast<double>(batch.hidden[static_cast<std::size_t>(row.hidden) *
+                                                            static_cast<std::size_t>(shape_.d_model) +
+                                                        static_cast<std::size_t>(i)]);
     x.push_back(input);
   }
   Result result;

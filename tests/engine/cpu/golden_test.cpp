@@ -14,8 +14,9 @@
 namespace draftscope::engine::test {
 namespace {
 
-const std::filesystem::path folder =
-    std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/engine/cpu/goldens";
+std::filesystem::path goldens() {
+  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/engine/cpu/goldens";
+}
 
 struct Expected {
   std::int32_t n_tokens = 0, n_layers = 0, d_model = 0, vocab = 0;
@@ -30,7 +31,7 @@ void read(std::ifstream& file, std::vector<T>& values, std::int32_t count) {
 }
 
 Expected load_expected(const std::string& name) {
-  std::ifstream file(folder / name / "expected.bin", std::ios::binary);
+  std::ifstream file(goldens() / name / "expected.bin", std::ios::binary);
   Expected expected;
   std::vector<std::int32_t> header;
   read(file, header, 4);
@@ -60,7 +61,7 @@ class GoldenTest : public testing::TestWithParam<std::tuple<std::string, std::st
 TEST_P(GoldenTest, HiddenStatesAndLogitsAreThoseOfTransformers) {
   const auto [name, kernels] = GetParam();
   const Expected expected = load_expected(name);
-  const auto checkpoint = load_checkpoint(folder / name);
+  const auto checkpoint = load_checkpoint(goldens() / name);
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   const auto backend = make_backend(*checkpoint, {.threads = 2, .cache_rows = 32, .kernels = kernels});
   OwnedBatch batch;

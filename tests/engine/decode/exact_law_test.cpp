@@ -3,6 +3,7 @@
 // that decode() can meet and adding up the probabilities.
 
 #include <draftscope/engine/decode.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>

@@ -4,6 +4,7 @@
 
 #include <draftscope/engine/decode.h>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <random>
 

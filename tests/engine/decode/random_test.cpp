@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/random.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>

@@ -3,6 +3,7 @@
 // happened.
 
 #include <draftscope/engine/decode.h>
+#include <gtest/gtest.h>
 
 #include "toy_backend.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/strategy.h>
+#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 

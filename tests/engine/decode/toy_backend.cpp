@@ -78,7 +78,7 @@ Result<void> ToyBackend::forward(const Batch& batch, Outputs& outputs) {
     const bool skipped = batch.mask != nullptr && !batch.mask->runs_attention(layer);
     for (std::int32_t i = 0; i < count && !skipped; ++i) {
       auto& rows = cache_[static_cast<std::size_t>(layer)];
-      const auto place = static_cast<std::size_t>(batch.first_row + i);
+      const auto place = static_cast<std::size_t>(batch.first_row) + static_cast<std::size_t>(i);
       std::uint32_t& state = states[static_cast<std::size_t>(i)];
       const std::uint32_t before = place == 0 ? 0 : rows[place - 1];
       rows[place] = mix(before, state);

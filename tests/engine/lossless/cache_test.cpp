@@ -2,6 +2,7 @@
 // After any speculative decoding the K/V of committed tokens is what the target alone would have written: the
 // next step's hidden states and logits are bit for bit those of a backend that only ever saw the final text.
 
+#include <gtest/gtest.h>
 #include "decoded.h"
 
 namespace draftscope::engine {

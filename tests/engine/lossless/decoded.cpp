@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "decoded.h"
+#include <gtest/gtest.h>
 
 namespace draftscope::engine {
 

@@ -3,6 +3,7 @@
 
 #include <draftscope/engine/tokenizer.h>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -3,6 +3,7 @@
 // model.
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "decoded.h"
 

@@ -3,6 +3,7 @@
 // a chi-square test of many speculative texts against the exact probabilities of their first three tokens.
 
 #include <draftscope/engine/sampling.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>

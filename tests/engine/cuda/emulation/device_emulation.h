@@ -94,21 +94,20 @@ namespace emulation {
 template <typename Element>
 void multiply_accumulate(float (&sum)[4], const Words& mine) {
   const auto& all = exchange(mine);
-  const int lane = thread_index() % 32;
-  const int g = lane / 4;
-  const int t = lane % 4;
-  const auto half = [](std::uint32_t word, int which) {
+  const auto lane = static_cast<std::size_t>(thread_index() % 32);
+  const std::size_t g = lane / 4;
+  const std::size_t t = lane % 4;
+  const auto half = [](std::uint32_t word, std::size_t which) {
     return Element::to_float(static_cast<std::uint16_t>(word >> (16 * which)));
   };
-  for (int i = 0; i < 4; ++i) {
-    const int lower = i / 2;  // row g or g + 8
-    const int column = t * 2 + i % 2;
-    for (int k = 0; k < 16; ++k) {
-      const auto pair = static_cast<std::size_t>(k % 8 / 2);
-      const Words& a = all[static_cast<std::size_t>(g) * 4 + pair];
-      const Words& b = all[static_cast<std::size_t>(column) * 4 + pair];
-      sum[i] += half(a[static_cast<std::size_t>(k / 8 * 2 + lower)], k % 2) *
-                half(b[static_cast<std::size_t>(4 + k / 8)], k % 2);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t lower = i / 2;  // row g or g + 8
+    const std::size_t column = t * 2 + i % 2;
+    for (std::size_t k = 0; k < 16; ++k) {
+      const std::size_t pair = k % 8 / 2;
+      const Words& a = all[g * 4 + pair];
+      const Words& b = all[column * 4 + pair];
+      sum[i] += half(a[k / 8 * 2 + lower], k % 2) * half(b[4 + k / 8], k % 2);
     }
   }
 }
