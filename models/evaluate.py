@@ -31,14 +31,13 @@ def exit_logits(model, ids):
 
 
 def held_out_windows(corpus: Path, kind: str, tokenizer, limit: int):
-    """Each document from its beginning, cut to windows that start with a begin token."""
+    """Documents cut to windows that start with a begin token; of all of them, `limit` evenly spread ones."""
+    windows = []
     for document in load_documents(corpus, "heldout", kind):
         ids = tokenizer.encode(document["text"], add_special_tokens=False)
-        for start in range(0, len(ids) - WINDOW + 1, WINDOW - 1):
-            if limit == 0:
-                return
-            limit -= 1
-            yield torch.tensor([[tokenizer.bos_token_id, *ids[start:start + WINDOW - 1]]])
+        windows += [ids[start:start + WINDOW - 1] for start in range(0, len(ids) - WINDOW + 1, WINDOW - 1)]
+    for i in range(min(limit, len(windows))):
+        yield torch.tensor([[tokenizer.bos_token_id, *windows[i * len(windows) // min(limit, len(windows))]]])
 
 
 def score(model, windows, first=0):
