@@ -158,6 +158,49 @@ class CudaBackend final : public Backend {
     return download(batch, head_rows, outputs);
   }
 
+  /// With a sliding window a draft step would have to move the window: left to forward().
+  bool has_chain_rounds() const override { return model_.shape.sliding_window == 0; }
+
+  Result<void> chain_round(const ChainRound& round, ChainRoundOutputs& outputs) override {
+    DRAFTSCOPE_TRY(check_round(round));
+    PassState& state = *state_;
+    state.rows = 1;
+    state.first_row = round.root_position;
+    state.shared_keys = every_key;
+    state.most_keys = round.root_position + 1;
+    state.head_from = 0;
+    state.stopped = 0;
+    state.drafted = 0;
+    state.root_token = round.root;
+    state.root_position = round.root_position;
+    state.threshold = static_cast<float>(round.threshold);
+    state.n_stop_tokens = static_cast<std::int32_t>(round.stops.size());
+    std::copy(round.stops.begin(), round.stops.end(), state.stop_tokens);
+    state.inputs[0] = {round.root, -1, round.root_position};
+    state.keys[0] = {0, round.root_position + 1, 0, 0};
+    for (std::int32_t i = 0; i <= round.draft_length; ++i)
+      positions_[size(round.root_position + i)] = round.root_position + i;
+    choose_slots(round.layers, round.mask);
+    if (!slots_.empty())
+      DRAFTSCOPE_TRY(gpu_->upload(buffers_.slots, slots_.data(), slots_.size() * sizeof(LayerSlot)));
+    DRAFTSCOPE_TRY(gpu_->upload(buffers_.work.state, &state, sizeof state));
+    DRAFTSCOPE_TRY(launch_round(static_cast<std::int32_t>(slots_.size()), round.draft_length));
+    results_.resize(size(round.draft_length + 1));
+    DRAFTSCOPE_TRY(gpu_->download(&state, buffers_.work.state, sizeof state));
+    DRAFTSCOPE_TRY(
+        gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
+    DRAFTSCOPE_TRY(gpu_->synchronise());
+    outputs.drafted.clear();
+    for (std::int32_t i = 0; i < state.drafted; ++i)
+      outputs.drafted.push_back({state.draft[i].token, state.draft[i].logit, state.draft[i].probability});
+    outputs.verified.clear();
+    for (std::int32_t i = 0; i <= state.drafted; ++i)
+      outputs.verified.push_back(
+          {results_[size(i)].token, results_[size(i)].logit, results_[size(i)].probability});
+    outputs.verify_ns = static_cast<std::int64_t>(state.end_ns - state.verify_start_ns);
+    return {};
+  }
+
   Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
     DRAFTSCOPE_TRY(cpu::check_moves(moves, cache_rows_));
     if (moves.empty()) return {};
@@ -177,6 +220,28 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  Result<void> check_round(const ChainRound& round) const {
+    if (round.root < 0 || round.root >= model_.shape.vocab)
+      return fail("chain round: root is {}, expected 0 to {}", round.root, model_.shape.vocab - 1);
+    const std::int32_t most = std::min(max_invariant_rows() - 1, max_drafted_tokens);
+    if (round.draft_length < 1 || round.draft_length > most)
+      return fail("chain round: draft_length is {}, expected 1 to {}", round.draft_length, most);
+    if (round.root_position < 0 ||
+        round.root_position + round.draft_length >= std::min(cache_rows_, n_positions_))
+      return fail(
+          "chain round: root_position is {} with draft_length {}, expected them to end within {} rows",
+          round.root_position, round.draft_length, std::min(cache_rows_, n_positions_));
+    if (round.layers.begin != 0 || round.layers.end < 0 || round.layers.end > model_.shape.n_layers)
+      return fail("chain round: layers are [{}, {}), expected [0, E) with E at most {}", round.layers.begin,
+                  round.layers.end, model_.shape.n_layers);
+    if (round.mask != nullptr && round.mask->n_layers() != model_.shape.n_layers)
+      return fail("chain round: mask is for {} layers, expected {}", round.mask->n_layers(),
+                  model_.shape.n_layers);
+    if (round.stops.size() > max_stop_tokens)
+      return fail("chain round: {} stop tokens, expected at most {}", round.stops.size(), max_stop_tokens);
+    return {};
+  }
+
   Result<void> check_limits(const Batch& batch) const {
     for (std::size_t i = 0; i < batch.rows.size(); ++i)
       if (batch.rows[i].position >= n_positions_)
@@ -276,24 +341,64 @@ class CudaBackend final : public Backend {
   }
 
   Result<void> launch_as_graph(PassForm form) {
-    // Launches of a group serve any number of rows up to the group's.
-    constexpr std::int32_t half_group = 8;
-    form.rows = form.rows == 1 ? 1
-                : form.rows <= half_group
-                    ? half_group
-                    : (form.rows + max_launch_rows - 1) / max_launch_rows * max_launch_rows;
-    const auto found = graphs_.find(form);
-    if (found != graphs_.end()) return gpu_->launch_graph(found->second);
-    DRAFTSCOPE_TRY(gpu_->begin_graph());
-    DRAFTSCOPE_TRY(launcher_.load_inputs(form.rows));
-    for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher_.layer(slot, form.rows));
-    if (form.head) {
+    form.rows = rows_of_form(form.rows);
+    const auto launches = [&]() -> Result<void> {
+      DRAFTSCOPE_TRY(launcher_.load_inputs(form.rows));
+      for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher_.layer(slot, form.rows));
+      if (!form.head) return {};
       DRAFTSCOPE_TRY(launcher_.head(0, form.rows, form.logits));
-      DRAFTSCOPE_TRY(launcher_.finish_head(form.rows));
-    }
-    DRAFTSCOPE_TRY_ASSIGN(const int graph, gpu_->end_graph());
-    graphs_.emplace(form, graph);
+      return launcher_.finish_head(form.rows);
+    };
+    DRAFTSCOPE_TRY_ASSIGN(const int graph, graph_of(graphs_, form, launches));
     return gpu_->launch_graph(graph);
+  }
+
+  /// A graph a draft step, launched γ times, and one for the verification: steps after the draft's end do
+  /// nothing.
+  Result<void> launch_round(std::int32_t slots, std::int32_t draft_length) {
+    const auto step = [&]() -> Result<void> {
+      DRAFTSCOPE_TRY(launcher_.load_inputs(1));
+      for (std::int32_t slot = 0; slot < slots; ++slot) DRAFTSCOPE_TRY(launcher_.layer(slot, 1));
+      DRAFTSCOPE_TRY(launcher_.head(0, 1, false));
+      return launcher_.finish_draft_step();
+    };
+    const auto verification = [&](std::int32_t rows) -> Result<void> {
+      const std::int32_t n_layers = model_.shape.n_layers;
+      DRAFTSCOPE_TRY(launcher_.begin_verification());
+      DRAFTSCOPE_TRY(launcher_.load_inputs(rows));
+      // The slot table's second half holds all layers.
+      for (std::int32_t slot = n_layers; slot < 2 * n_layers; ++slot)
+        DRAFTSCOPE_TRY(launcher_.layer(slot, rows));
+      DRAFTSCOPE_TRY(launcher_.head(0, rows, false));
+      return launcher_.finish_head(rows);
+    };
+    DRAFTSCOPE_TRY_ASSIGN(const int step_graph, graph_of(step_graphs_, slots, step));
+    for (std::int32_t i = 0; i < draft_length; ++i) DRAFTSCOPE_TRY(gpu_->launch_graph(step_graph));
+    const std::int32_t rows = rows_of_form(draft_length + 1);
+    DRAFTSCOPE_TRY_ASSIGN(const int verification_graph,
+                          graph_of(verification_graphs_, rows, [&] { return verification(rows); }));
+    return gpu_->launch_graph(verification_graph);
+  }
+
+  /// The graph of a form, captured at its first use.
+  template <typename Form, typename Launches>
+  Result<int> graph_of(std::map<Form, int>& graphs, const Form& form, Launches launches) {
+    if (const auto found = graphs.find(form); found != graphs.end()) return found->second;
+    DRAFTSCOPE_TRY(gpu_->begin_graph());
+    const Result<void> launched = launches();
+    // Ended even if a launch failed: a stream must not stay in capture.
+    const Result<int> graph = gpu_->end_graph();
+    DRAFTSCOPE_TRY(launched);
+    DRAFTSCOPE_TRY(graph);
+    graphs.emplace(form, *graph);
+    return *graph;
+  }
+
+  /// Launches of a group serve any number of rows up to the group's.
+  static std::int32_t rows_of_form(std::int32_t rows) {
+    constexpr std::int32_t half_group = 8;
+    if (rows == 1) return 1;
+    return rows <= half_group ? half_group : (rows + max_launch_rows - 1) / max_launch_rows * max_launch_rows;
   }
 
   Result<void> download(const Batch& batch, std::int32_t head_rows, Outputs& outputs) {
@@ -328,7 +433,9 @@ class CudaBackend final : public Backend {
   PassLauncher launcher_;
   profiler::SpanRecorder* recorder_ = nullptr;
   std::map<PassForm, int> graphs_;
-  std::vector<std::int32_t> positions_;  // of cache rows
+  std::map<std::int32_t, int> step_graphs_;          // by layers that run
+  std::map<std::int32_t, int> verification_graphs_;  // by rows
+  std::vector<std::int32_t> positions_;              // of cache rows
   KeyLists lists_;
   std::vector<LayerSlot> slots_;
   std::unique_ptr<PassState> state_;

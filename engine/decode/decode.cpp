@@ -103,10 +103,16 @@ class Decoder {
                      : length < row.planned ? DraftStop::budget
                                             : DraftStop::length;
     const std::int64_t planned_ns = clock.begin(length > 0 ? Phase::draft : Phase::verify);
-    DRAFTSCOPE_TRY(draft(plan, length, row.draft_stop));
+    std::int64_t drafted_ns = planned_ns;
+    if (length > 0 && can_run_alone(plan)) {
+      DRAFTSCOPE_TRY(run_alone(plan, length, row.draft_stop));
+      drafted_ns = clock.begin_before_now(Phase::verify, alone_.verify_ns);
+    } else {
+      DRAFTSCOPE_TRY(draft(plan, length, row.draft_stop));
+      if (length > 0) drafted_ns = clock.begin(Phase::verify);
+      DRAFTSCOPE_TRY(verify(plan));
+    }
     row.drafted = static_cast<std::int32_t>(drafted_.size());
-    const std::int64_t drafted_ns = length > 0 ? clock.begin(Phase::verify) : planned_ns;
-    DRAFTSCOPE_TRY(verify(plan));
     row.verify_rows = row.drafted + 1;
     const std::int64_t verified_ns = clock.begin(Phase::accept);
     accept(row);
@@ -170,11 +176,45 @@ class Decoder {
         stop = DraftStop::eos;
         break;
       }
-      if (strategy_.stop_after(step) && k + 1 < length) {
-        stop = DraftStop::threshold;
+      // In the precision of the confidence, so that a device decides alike.
+      if (static_cast<float>(step.confidence) < static_cast<float>(plan.threshold)) {
+        if (k + 1 < length) stop = DraftStop::threshold;
         break;
       }
     }
+    return {};
+  }
+
+  /// Whether the backend can do draft and verification of this round in one go.
+  [[nodiscard]] bool can_run_alone(const RoundPlan& plan) const {
+    return backend_.has_chain_rounds() && request_.sampling.greedy() &&
+           plan.verification == Verification::all_layers;
+  }
+
+  /// draft() and verify() by the backend itself.
+  Result<void> run_alone(const RoundPlan& plan, std::int32_t length, DraftStop& stop) {
+    DRAFTSCOPE_TRY(backend_.chain_round({.root = root_,
+                                         .root_position = root_position_,
+                                         .draft_length = length,
+                                         .mask = plan.mask,
+                                         .layers = {0, plan.mask->exit_layer()},
+                                         .threshold = plan.threshold,
+                                         .stops = request_.eos_tokens},
+                                        alone_));
+    drafted_.clear();
+    steps_.clear();
+    for (const TopToken& token : alone_.drafted) {
+      steps_.push_back({.index = static_cast<std::int32_t>(steps_.size()),
+                        .token = token.token,
+                        .confidence = static_cast<double>(token.probability)});
+      drafted_.push_back(token.token);
+    }
+    outputs_.top = alone_.verified;
+    const DraftStep& last = steps_.back();
+    if (contains(request_.eos_tokens, last.token))
+      stop = DraftStop::eos;
+    else if (last.index + 1 < length)
+      stop = DraftStop::threshold;
     return {};
   }
 
@@ -335,6 +375,7 @@ class Decoder {
   std::vector<traces::DraftToken> draft_rows_;
   RoundReport report_;
   Outputs outputs_;
+  ChainRoundOutputs alone_;
 };
 
 }  // namespace

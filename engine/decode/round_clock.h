@@ -6,6 +6,7 @@
 
 #include <draftscope/profiler/clock.h>
 #include <draftscope/profiler/span_recorder.h>
+#include <algorithm>
 #include <cstdint>
 
 namespace draftscope::engine {
@@ -27,8 +28,17 @@ class RoundClock {
     return lap_ns_;
   }
 
-  std::int64_t end() {
-    lap_ns_ = profiler::now_ns();
+  /// As begin(), for a phase that a device began `ago_ns` before now, though not before the open one.
+  std::int64_t begin_before_now(traces::Phase phase, std::int64_t ago_ns) {
+    const std::int64_t moment_ns = std::max(lap_ns_, profiler::now_ns() - std::max<std::int64_t>(ago_ns, 0));
+    end_at(moment_ns);
+    return begin(phase);
+  }
+
+  std::int64_t end() { return end_at(profiler::now_ns()); }
+
+  std::int64_t end_at(std::int64_t moment_ns) {
+    lap_ns_ = moment_ns;
     if (token_ >= 0) recorder_->close_at(token_, lap_ns_);
     token_ = -1;
     open_ = false;

@@ -84,6 +84,25 @@ struct CacheMove {
   std::int32_t to = 0;
 };
 
+/// A greedy round that a backend runs by itself, without the host in between: drafts a chain under a mask,
+/// then verifies root and draft tokens with all layers. K/V rows below root_position are the committed
+/// context.
+struct ChainRound {
+  std::int32_t root = -1;
+  std::int32_t root_position = 0;  ///< of the root, and its cache row
+  std::int32_t draft_length = 0;   ///< γ, 1 … max_invariant_rows() − 1; γ + 1 rows must fit the cache
+  const SublayerMask* mask = nullptr;   ///< the draft's
+  LayerRange layers;                    ///< the draft's: [0, exit)
+  double threshold = -1.0;              ///< a draft token of lower confidence is the last; negative = none is
+  std::span<const std::int32_t> stops;  ///< a draft token among these is the last
+};
+
+struct ChainRoundOutputs {
+  std::vector<TopToken> drafted;   ///< at least one
+  std::vector<TopToken> verified;  ///< the target's best token behind the root and behind each draft token
+  std::int64_t verify_ns = 0;      ///< the device's own measure of the verification
+};
+
 struct BackendDescription {
   std::string device;     ///< "cpu", "cuda"
   std::string processor;  ///< model name
@@ -107,6 +126,13 @@ class Backend {
       const = 0;  ///< up to here a row's bits do not depend on the width
   /// Checks the batch (indices, capacity, ranges) and fails without touching the cache if it is wrong.
   [[nodiscard]] virtual Result<void> forward(const Batch& batch, Outputs& outputs) = 0;
+  /// Whether chain_round() is there. Otherwise the caller drafts and verifies by forward().
+  [[nodiscard]] virtual bool has_chain_rounds() const { return false; }
+  /// The same bits as the forward() calls that it stands for.
+  [[nodiscard]] virtual Result<void> chain_round(const ChainRound& /*round*/,
+                                                 ChainRoundOutputs& /*outputs*/) {
+    return fail("{} backend: has no rounds of its own, expected forward() instead", describe().device);
+  }
   /// Moves are done in order; rows are in [0, cache_rows()).
   [[nodiscard]] virtual Result<void> move_cache_rows(std::span<const CacheMove> moves) = 0;
 };

@@ -35,7 +35,8 @@ enum class Verification : std::uint8_t {
 struct RoundPlan {
   const SublayerMask* mask = nullptr;  ///< the draft's; owned by the strategy. Null = no draft
   std::int32_t draft_length = 0;       ///< γ; decode() cuts it at the token budget and the context
-  double threshold = -1.0;             ///< draft-exit threshold in force, for the record; -1 = none
+  double threshold =
+      -1.0;  ///< draft-exit threshold: a draft token of lower confidence is the round's last; -1 = none
   Verification verification = Verification::all_layers;  ///< above_exit needs an early-exit mask
   std::string_view origin = "fixed";                     ///< what chose the mask, for the record
 };
@@ -59,8 +60,6 @@ class Strategy {
   /// Forgets what it learnt if it learns per request.
   virtual void begin_request() {}
   [[nodiscard]] virtual RoundPlan plan(const RoundView& round) = 0;
-  /// Asked after each draft token, which stays in the proposal either way.
-  [[nodiscard]] virtual bool stop_after(const DraftStep& /*step*/) { return false; }
   virtual void observe(const RoundOutcome& /*outcome*/) {}
 };
 

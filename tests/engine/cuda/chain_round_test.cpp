@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rounds that the backend runs by itself are the rounds that the decode loop would have run: the same drafts,
+// the same bits, the same text as vanilla's.
+
+#include <draftscope/engine/decode.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "cuda_shapes.h"
+#include "tested_backend.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+/// The same backend with no rounds of its own.
+class StepByStep final : public Backend {
+ public:
+  explicit StepByStep(std::unique_ptr<Backend> backend) : backend_(std::move(backend)) {}
+  void set_recorder(profiler::SpanRecorder* recorder) override { backend_->set_recorder(recorder); }
+  const ModelShape& shape() const override { return backend_->shape(); }
+  BackendDescription describe() const override { return backend_->describe(); }
+  std::int32_t cache_rows() const override { return backend_->cache_rows(); }
+  std::int32_t max_rows() const override { return backend_->max_rows(); }
+  std::int32_t max_invariant_rows() const override { return backend_->max_invariant_rows(); }
+  Result<void> forward(const Batch& batch, Outputs& outputs) override {
+    return backend_->forward(batch, outputs);
+  }
+  Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
+    return backend_->move_cache_rows(moves);
+  }
+
+ private:
+  std::unique_ptr<Backend> backend_;
+};
+
+/// A random mask, length and threshold every round, from the seed alone.
+class RandomPlans final : public Strategy {
+ public:
+  RandomPlans(const ModelShape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {}
+  RoundPlan plan(const RoundView& /*round*/) override {
+    mask_ = random_mask(random_, shape_.n_layers, 0.4);
+    if (chance(random_, 0.5))
+      mask_ = SublayerMask::early_exit(shape_.n_layers, pick(random_, 0, shape_.n_layers));
+    return {
+        .mask = &mask_,
+        .draft_length = pick(random_, 0, 9),
+        .threshold = chance(random_, 0.5) ? std::uniform_real_distribution<double>(0.0, 0.3)(random_) : -1.0};
+  }
+
+ private:
+  const ModelShape& shape_;
+  Random random_;
+  SublayerMask mask_;
+};
+
+class NoDrafts final : public Strategy {
+ public:
+  RoundPlan plan(const RoundView& /*round*/) override { return {}; }
+};
+
+struct Heard : DecodeListener {
+  std::vector<traces::Round> rounds;
+  std::vector<traces::DraftToken> draft_tokens;
+  void on_round(const RoundReport& report) override {
+    rounds.push_back(report.round);
+    draft_tokens.insert(draft_tokens.end(), report.draft_tokens.begin(), report.draft_tokens.end());
+  }
+};
+
+TEST(ChainRounds, AreWhatTheDecodeLoopWouldHaveDone) {
+  Random random(31);
+  std::size_t accepted = 0;
+  std::size_t stopped = 0;
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE(round);
+    const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
+    ModelShape shape = tested.shape(random);
+    shape.sliding_window = 0;
+    shape.vocab = pick(random, 3, 70);
+    const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 70)));
+    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
+    const std::vector<std::int32_t> ends = {pick(random, 0, shape.vocab - 1)};
+    const DecodeRequest request{.prompt = prompt,
+                                .max_new_tokens = 24,
+                                .eos_tokens = chance(random, 0.5) ? std::span<const std::int32_t>(ends)
+                                                                  : std::span<const std::int32_t>()};
+    const std::uint64_t seed = random();
+    const auto text = [&](Backend& backend, Strategy& strategy, Heard& heard) {
+      SeededChooser chooser(1, 0);
+      auto decoded = decode(backend, strategy, request, chooser, heard);
+      EXPECT_TRUE(decoded) << decoded.error().message;
+      return decoded->tokens;
+    };
+    const auto alone = tested.make(checkpoint, 2, 110);
+    StepByStep steps(tested.make(checkpoint, 3, 110));
+    ASSERT_TRUE(alone->has_chain_rounds());
+    RandomPlans plans(shape, seed);
+    RandomPlans same_plans(shape, seed);
+    NoDrafts vanilla;
+    Heard by_itself;
+    Heard by_loop;
+    Heard plain;
+    const auto found = text(*alone, plans, by_itself);
+    EXPECT_EQ(found, text(steps, same_plans, by_loop));
+    EXPECT_EQ(found, text(steps, vanilla, plain));
+    ASSERT_EQ(by_itself.rounds.size(), by_loop.rounds.size());
+    for (std::size_t i = 0; i < by_itself.rounds.size(); ++i) {
+      EXPECT_EQ(by_itself.rounds[i].drafted, by_loop.rounds[i].drafted);
+      EXPECT_EQ(by_itself.rounds[i].accepted, by_loop.rounds[i].accepted);
+      EXPECT_EQ(by_itself.rounds[i].draft_stop, by_loop.rounds[i].draft_stop);
+      accepted += static_cast<std::size_t>(by_itself.rounds[i].accepted);
+      stopped += by_itself.rounds[i].draft_stop == traces::DraftStop::threshold ? 1U : 0U;
+    }
+    ASSERT_EQ(by_itself.draft_tokens.size(), by_loop.draft_tokens.size());
+    for (std::size_t i = 0; i < by_itself.draft_tokens.size(); ++i) {
+      EXPECT_EQ(by_itself.draft_tokens[i].token, by_loop.draft_tokens[i].token);
+      EXPECT_EQ(by_itself.draft_tokens[i].confidence, by_loop.draft_tokens[i].confidence);
+    }
+  }
+  EXPECT_GT(accepted, 20U);
+  EXPECT_GT(stopped, 5U);
+}
+
+TEST(ChainRounds, RefuseWhatDoesNotFit) {
+  Random random(37);
+  ModelShape shape = random_cuda_shape(random);
+  shape.sliding_window = 0;
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 3);
+  const auto backend = tested_backends().front().make(checkpoint, 2, 20);
+  ChainRoundOutputs outputs;
+  const std::vector<std::int32_t> many(17, 1);
+  const auto refused = [&](ChainRound round) {
+    const auto done = backend->chain_round(round, outputs);
+    return done ? std::string("done") : done.error().message;
+  };
+  const ChainRound good{.root = 0, .root_position = 2, .draft_length = 3, .layers = {0, 1}};
+  ASSERT_EQ(refused(good), "done");
+  const auto with = [&](auto change) {
+    ChainRound round = good;
+    change(round);
+    return refused(round);
+  };
+  EXPECT_EQ(with([](auto& r) { r.root = -1; }),
+            fmt::format("chain round: root is -1, expected 0 to {}", shape.vocab - 1));
+  EXPECT_EQ(with([](auto& r) { r.draft_length = 0; }), "chain round: draft_length is 0, expected 1 to 19");
+  EXPECT_EQ(with([](auto& r) { r.draft_length = 18; }),
+            "chain round: root_position is 2 with draft_length 18, expected them to end within 20 rows");
+  EXPECT_EQ(with([](auto& r) {
+              r.layers = {1, 1};
+            }),
+            fmt::format("chain round: layers are [1, 1), expected [0, E) with E at most {}", shape.n_layers));
+  EXPECT_EQ(with([&](auto& r) { r.stops = many; }), "chain round: 17 stop tokens, expected at most 16");
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
