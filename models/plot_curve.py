@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Draws the loss of both trainings and joins their logs into one table.
 
-    python plot_curve.py --out curve layerskip=/tmp/train/layerskip.csv plain=/tmp/train/plain.csv
+    python plot_curve.py --out curve layerskip=/tmp/train/layerskip.csv+/tmp/train/layerskip.2.csv plain=…
+
+Stages of one training are joined by a plus sign.
 """
 import argparse
 import csv
@@ -21,15 +23,27 @@ def column(rows, name):
     return np.array([float(row[name]) if row[name] else np.nan for row in rows])
 
 
+def stages(paths):
+    """The rows of all stages, counted on from one to the next."""
+    joined, before = [], {"step": 0, "tokens": 0, "seconds": 0.0}
+    for path in paths:
+        rows = list(csv.DictReader(open(path)))
+        for row in rows:
+            row.update({name: round(float(row[name]) + before[name], 1 if name == "seconds" else None) for name in before})
+        before = {name: rows[-1][name] for name in before}
+        joined += rows
+    return joined
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="writes OUT.csv and OUT.png")
-    parser.add_argument("logs", nargs="+", metavar="RECIPE=CSV")
+    parser.add_argument("logs", nargs="+", metavar="RECIPE=CSV[+CSV…]")
     arguments = parser.parse_args()
     figure, (train, held_out) = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
     joined = []
     for recipe, path in (log.split("=") for log in arguments.logs):
-        rows = list(csv.DictReader(open(path)))
+        rows = stages(path.split("+"))
         joined += [{"recipe": recipe, **row} for row in rows]
         tokens = column(rows, "tokens") / 1e6
         train.plot(tokens, column(rows, "train_loss"), color=COLOURS[recipe], linewidth=1, label=recipe)
