@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "decoded.h"
+#include "lossless_backend.h"
 
 namespace draftscope::engine {
 namespace {
@@ -30,7 +31,7 @@ TEST_P(DemoModel, GreedyTextEqualsVanillaOnEveryPrompt) {
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   const auto tokenizer = Tokenizer::load(folder);
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
-  const auto backend = cpu_backend(*checkpoint, 2, 512);
+  const auto backend = lossless_backend(*checkpoint, 512);
 
   std::vector<std::string> texts = prompts("code.jsonl");
   for (std::string& text : prompts("prose.jsonl")) texts.push_back(std::move(text));
