@@ -11,17 +11,30 @@ namespace draftscope::profiler::cupti {
 
 /// Everything that is called. All functions are process-wide ones: the subscriber-scoped variants of some
 /// must not be mixed with them.
-#define DRAFTSCOPE_CUPTI_FUNCTIONS(apply)                                                                 \
-  apply(cuptiGetVersion) apply(cuptiGetResultString) apply(cuptiGetTimestamp) apply(cuptiSubscribe_v2)    \
-      apply(cuptiUnsubscribe) apply(cuptiEnableCallback) apply(cuptiActivitySetAttribute)                 \
-          apply(cuptiActivityRegisterTimestampCallback) apply(cuptiActivityRegisterCallbacks)             \
-              apply(cuptiActivityEnable) apply(cuptiActivityDisable) apply(cuptiActivityEnableRuntimeApi) \
-                  apply(cuptiActivityEnableDriverApi) apply(cuptiActivityEnableAllSyncRecords)            \
-                      apply(cuptiActivityFlushAll) apply(cuptiActivityGetNextRecord)                      \
-                          apply(cuptiActivityGetNumDroppedRecords)                                        \
-                              apply(cuptiActivityPushExternalCorrelationId)                               \
-                                  apply(cuptiActivityPopExternalCorrelationId) apply(cuptiGetGraphNodeId) \
-                                      apply(cuptiGetGraphExecId)
+// clang-format off
+#define DRAFTSCOPE_CUPTI_FUNCTIONS(apply)       \
+  apply(cuptiGetVersion)                        \
+  apply(cuptiGetResultString)                   \
+  apply(cuptiGetTimestamp)                      \
+  apply(cuptiSubscribe_v2)                      \
+  apply(cuptiUnsubscribe)                       \
+  apply(cuptiEnableCallback)                    \
+  apply(cuptiActivitySetAttribute)              \
+  apply(cuptiActivityRegisterTimestampCallback) \
+  apply(cuptiActivityRegisterCallbacks)         \
+  apply(cuptiActivityEnable)                    \
+  apply(cuptiActivityDisable)                   \
+  apply(cuptiActivityEnableRuntimeApi)          \
+  apply(cuptiActivityEnableDriverApi)           \
+  apply(cuptiActivityEnableAllSyncRecords)      \
+  apply(cuptiActivityFlushAll)                  \
+  apply(cuptiActivityGetNextRecord)             \
+  apply(cuptiActivityGetNumDroppedRecords)      \
+  apply(cuptiActivityPushExternalCorrelationId) \
+  apply(cuptiActivityPopExternalCorrelationId)  \
+  apply(cuptiGetGraphNodeId)                    \
+  apply(cuptiGetGraphExecId)
+// clang-format on
 
 struct Library {
   std::string path;           ///< as given to the loader
