@@ -20,7 +20,8 @@ struct CallbackState {
   GraphParts parts;
 };
 
-/// Never destroyed. `library` is set once, before the first callback is registered.
+/// Never destroyed. `library` is set before a session subscribes, and only on_resource() reads it, which
+/// nobody calls between sessions.
 [[nodiscard]] CallbackState& callback_state();
 
 std::uint64_t CUPTIAPI on_timestamp();

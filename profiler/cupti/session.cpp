@@ -224,9 +224,7 @@ namespace draftscope::profiler {
 Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode, traces::Writer& writer) {
   if (mode == DeviceTraceMode::off) return nullptr;
   cupti::CallbackState& state = cupti::callback_state();
-  if (state.library.version == 0) {
-    DRAFTSCOPE_TRY_ASSIGN(state.library, cupti::load_library());
-  }
+  DRAFTSCOPE_TRY_ASSIGN(state.library, cupti::load_library());
   auto session = std::make_unique<cupti::Session>(mode, writer);
   DRAFTSCOPE_TRY(session->start());
   return session;
