@@ -31,19 +31,19 @@ DeviceRows TraceFile::close() {
   const auto closed = writer_->close();
   EXPECT_TRUE(closed) << closed.error().message;
   auto reader = traces::Reader::open(folder_ / "device.dstrace").value();
-  const auto violations = reader.validate().value();
-  for (const traces::Violation& violation : violations)
+  const auto violations = reader.validate();
+  for (const traces::Violation& violation : *violations)
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 
   DeviceRows read;
   const traces::Recording recording = reader.recording().value();
-  const auto strings = reader.strings().value();
+  const auto strings = reader.strings();
   std::map<std::int64_t, traces::Track> tracks;
   for (const traces::Track& track : recording.tracks) tracks[track.id] = track;
   read.meta = recording.meta;
   EXPECT_TRUE(reader.kernels([&](const traces::Kernel& kernel) {
     const traces::Track& track = tracks.at(kernel.track);
-    read.rows.push_back({kernel, strings.at(kernel.short_name), track.kind, track.name});
+    read.rows.push_back({kernel, strings->at(kernel.short_name), track.kind, track.name});
     return true;
   }));
   std::stable_sort(read.rows.begin(), read.rows.end(), [](const DeviceRow& a, const DeviceRow& b) {
