@@ -281,10 +281,11 @@ void ActivityRows::count_bytes(const std::string& what, std::uint64_t start, std
 }
 
 std::int64_t ActivityRows::name(const GraphPart* part, const char* symbol) {
-  std::unordered_map<std::string, std::int64_t>& known = names_[part];
-  std::int64_t& id = known[symbol != nullptr ? symbol : ""];
-  if (id == 0) id = plain_name(part, kernel_name(symbol));
-  return id;
+  IdBySymbol& known = names_[part];
+  const std::string_view text = symbol != nullptr ? symbol : "";
+  const auto found = known.find(text);
+  if (found != known.end()) return found->second;
+  return known.emplace(text, plain_name(part, kernel_name(symbol))).first->second;
 }
 
 std::int64_t ActivityRows::plain_name(const GraphPart* part, const std::string& text) {

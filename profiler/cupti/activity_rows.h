@@ -16,8 +16,10 @@
 #include <draftscope/traces/records.h>
 #include <draftscope/traces/writer.h>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -80,6 +82,13 @@ class ActivityRows {
   [[nodiscard]] std::int64_t track(const std::string& kind, const std::string& name, std::int32_t sort);
   const GraphPart* part_of(traces::Kernel& row, std::uint64_t node, std::uint32_t graph) const;
 
+  /// Lets a map of strings be asked with a symbol as it is in the record.
+  struct SymbolHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  using IdBySymbol = std::unordered_map<std::string, std::int64_t, SymbolHash, std::equal_to<>>;
+
   traces::Writer& writer_;
   const GraphParts& parts_;
   // Device buffers of CUPTI hold some 100,000 kernels before they are delivered: the maps reach back further.
@@ -87,7 +96,7 @@ class ActivityRows {
   RecentById<Launcher> launchers_{std::size_t{1} << 18U};
   std::map<std::pair<std::string, std::string>, std::int64_t> tracks_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> stream_tracks_;  // by device and stream
-  std::unordered_map<const GraphPart*, std::unordered_map<std::string, std::int64_t>> names_;  // by symbol
+  std::unordered_map<const GraphPart*, IdBySymbol> names_;
   std::vector<Waiting> waiting_;
   std::vector<traces::Kernel> rows_;
   std::vector<traces::Counter> counters_;

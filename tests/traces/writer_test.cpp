@@ -58,7 +58,7 @@ TEST(Writer, takes_kernels_of_a_round_that_never_came) {
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
   Request request;
-  request.run = (*writer)->add(Run{0, "vanilla", "vanilla", "{}", true});
+  request.run = (*writer)->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
   request.prompt = (*writer)->add(Prompt{});
   request.id = (*writer)->next_request_id();
   (*writer)->begin(request);

@@ -59,7 +59,8 @@ class DeviceTrace {
   virtual void leave_graph_part() = 0;
 
   /// Windows limit what node mode records; one is open from the start, because CUPTI wants its kinds enabled
-  /// before the first context. end_window() expects that the caller has synchronised the device.
+  /// before the first context. end_window() expects that the caller has synchronised the device. In graph
+  /// mode it only flushes: worth doing between requests, for CUPTI keeps records until a buffer is full.
   virtual void begin_window() = 0;
   virtual void end_window() = 0;
 
