@@ -275,6 +275,15 @@ TEST_F(DeviceTraceTest, CollectsFinishedBuffersBetweenRounds) {
   EXPECT_EQ(finish().rows.size(), 50U);
 }
 
+TEST_F(DeviceTraceTest, TakesBuffersThatComeBackWhileItDetaches) {
+  start(DeviceTraceMode::graph);
+  fake_cupti::settings().gives_back_late = true;
+  in_phase(Phase::draft, [] { fake_cupti::launch_kernel("kernel"); });
+  const DeviceRows read = finish();
+  ASSERT_EQ(read.rows.size(), 1U);
+  EXPECT_EQ(read.rows[0].kernel.phase, Phase::draft);
+}
+
 TEST_F(DeviceTraceTest, CountsKernelsThatSeemToPrecedeTheirSpan) {
   start(DeviceTraceMode::graph);
   fake_cupti::settings().clock_shift_ns = -1'000'000'000;

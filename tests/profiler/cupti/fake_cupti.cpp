@@ -84,6 +84,22 @@ void write_device(const Record& record) {
   if (enabled(record.kind) && write(device_thread, &record, sizeof record)) ++current->seen.device_records;
 }
 
+/// Gives back every buffer, on a thread of its own.
+void give_back_all() {
+  std::map<std::thread::id, Buffer> buffers;
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    buffers.swap(current->buffers);
+    complete = current->complete;
+  }
+  std::thread worker([&] {
+    for (const auto& [thread, buffer] : buffers)
+      if (buffer.data != nullptr) complete(nullptr, 0, buffer.data, buffer.capacity, buffer.used);
+  });
+  worker.join();
+}
+
 /// The record of an API call and of the host span that it is in; the correlation id.
 std::uint32_t call(CUpti_CallbackId id) {
   const std::uint32_t correlation = ++current->correlation;
@@ -307,6 +323,7 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_Callback
 }
 
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle /*subscriber*/) {
+  if (current->settings.gives_back_late) give_back_all();
   const std::lock_guard lock(mutex);
   current->callback = nullptr;
   current->seen.subscribed = false;
@@ -372,18 +389,7 @@ CUptiResult cuptiActivityEnableAllSyncRecords(std::uint8_t /*enable*/) {
 }
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t /*flag*/) {
-  std::map<std::thread::id, Buffer> buffers;
-  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
-  {
-    const std::lock_guard lock(mutex);
-    buffers.swap(current->buffers);
-    complete = current->complete;
-  }
-  std::thread worker([&] {
-    for (const auto& [thread, buffer] : buffers)
-      if (buffer.data != nullptr) complete(nullptr, 0, buffer.data, buffer.capacity, buffer.used);
-  });
-  worker.join();
+  if (!current->settings.gives_back_late) give_back_all();
   return CUPTI_SUCCESS;
 }
 

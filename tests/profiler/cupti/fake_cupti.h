@@ -23,6 +23,7 @@ struct Settings {
   std::int64_t clock_shift_ns = 0;  ///< of the device's clock
   bool reads_given_clock = true;
   std::size_t most_buffer_bytes = 0;  ///< of each buffer given; 0 = use it all
+  bool gives_back_late = false;       ///< buffers come back while the tool detaches, not when flushed
 };
 
 struct Seen {
