@@ -44,6 +44,7 @@ TEST(ActivityBuffers, LoseNothingBetweenThreads) {
   std::atomic<int> running = 3;
   std::atomic<std::size_t> refused = 0;
   std::vector<std::thread> threads;
+  threads.reserve(3);
   for (int i = 0; i < 3; ++i)
     threads.emplace_back([&] {
       for (std::size_t j = 0; j < each; ++j) {

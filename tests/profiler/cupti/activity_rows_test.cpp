@@ -153,9 +153,9 @@ TEST_F(ActivityRowsTest, IgnoreTheIdsOfOtherTools) {
 
 TEST_F(ActivityRowsTest, TellTheNodesOfOneLaunchApartByTheirClones) {
   const std::int64_t launcher = span(traces::Phase::verify);
-  for (const std::int32_t layer : {0, 1}) {
-    parts_.enter("mlp_down", layer);
-    parts_.node_created(static_cast<std::uint64_t>(10 + layer));
+  for (const std::uint32_t layer : {0U, 1U}) {
+    parts_.enter("mlp_down", static_cast<std::int32_t>(layer));
+    parts_.node_created(10 + layer);
     GraphParts::leave();
   }
   parts_.node_created(12);

@@ -225,6 +225,7 @@ TEST_F(DeviceTraceTest, MakesARowOfEveryRecordOfManyThreads) {
   constexpr int launches = 500;
   std::atomic<int> running = threads;
   std::vector<std::thread> others;
+  others.reserve(threads);
   for (int i = 0; i < threads; ++i)
     others.emplace_back([&] {
       for (int j = 0; j < launches; ++j) {

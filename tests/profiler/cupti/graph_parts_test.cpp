@@ -58,6 +58,7 @@ TEST(GraphParts, KeepApartWhatThreadsCaptureWhileOneReads) {
   constexpr std::uint64_t each = 1000;
   std::atomic<int> running = 3;
   std::vector<std::thread> threads;
+  threads.reserve(3);
   for (std::int32_t layer = 0; layer < 3; ++layer)
     threads.emplace_back([&, layer] {
       for (std::uint64_t i = 0; i < each; ++i) {
