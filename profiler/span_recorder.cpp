@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/profiler/device_trace.h>
 #include <draftscope/profiler/span_recorder.h>
 
 #include <algorithm>
 #include <limits>
 #include <span>
+
+#include "nvtx/nvtx_ranges.h"
 
 namespace draftscope::profiler {
 
@@ -20,6 +23,7 @@ SpanRecorder::SpanRecorder(Level level, traces::Writer* writer) : level_(level),
   if (level_ == Level::off) return;
   spans_.reserve(initial_spans);
   open_.reserve(initial_nesting);
+  nvtx_ = NvtxRanges::attach();
   if (writer_ != nullptr) {
     traces::Track track;
     track.kind = "host";
@@ -32,8 +36,20 @@ SpanRecorder::SpanRecorder(Level level, traces::Writer* writer) : level_(level),
     phase_names_[phase] = name_id(traces::phase_name(static_cast<traces::Phase>(phase)));
 }
 
+SpanRecorder::~SpanRecorder() = default;
+
+void SpanRecorder::attach(DeviceTrace* device, Level finest) {
+  device_ = device;
+  device_finest_ = finest;
+}
+
 std::int64_t SpanRecorder::name_id(std::string_view name) {
-  if (writer_ != nullptr) return writer_->intern(name);
+  const std::int64_t id = writer_ != nullptr ? writer_->intern(name) : local_name_id(name);
+  if (nvtx_ != nullptr) nvtx_->register_name(id, name);
+  return id;
+}
+
+std::int64_t SpanRecorder::local_name_id(std::string_view name) {
   const auto it = std::find(local_names_.begin(), local_names_.end(), name);
   if (it != local_names_.end()) return it - local_names_.begin() + 1;
   local_names_.emplace_back(name);
@@ -47,7 +63,7 @@ std::int32_t SpanRecorder::open_phase(traces::Phase phase, std::int64_t start_ns
   span.name = phase_names_[static_cast<std::size_t>(phase)];
   span.phase = phase;
   if (!open_.empty()) span.depth = depth_below(spans_[open_.back().index].depth);
-  return push(span);
+  return push(span, Level::phases);
 }
 
 std::int32_t SpanRecorder::open(Level level, std::int64_t name, std::int32_t layer) {
@@ -62,7 +78,7 @@ std::int32_t SpanRecorder::open(Level level, std::int64_t name, std::int32_t lay
     span.depth = depth_below(parent.depth);
   }
   span.start_ns = now_ns();  // last, so that this function's own work falls to the parent
-  return push(span);
+  return push(span, level);
 }
 
 void SpanRecorder::close(std::int32_t token) {
@@ -76,6 +92,8 @@ void SpanRecorder::close_at(std::int32_t token, std::int64_t end_ns) {
   while (open_.size() > static_cast<std::size_t>(token)) {
     traces::Span& span = spans_[open_.back().index];
     span.end_ns = std::max(end_ns, span.start_ns);
+    if (open_.back().on_device) device_->pop_span();
+    if (nvtx_ != nullptr) nvtx_->pop();
     open_.pop_back();
   }
 }
@@ -83,9 +101,11 @@ void SpanRecorder::close_at(std::int32_t token, std::int64_t end_ns) {
 void SpanRecorder::flush() {
   if (writer_ == nullptr) return;
   const std::size_t finished = finished_count();
-  if (finished == 0) return;
-  writer_->add(std::span<const traces::Span>(spans_.data(), finished));
-  drop_first(finished);
+  if (finished > 0) {
+    writer_->add(std::span<const traces::Span>(spans_.data(), finished));
+    drop_first(finished);
+  }
+  if (device_ != nullptr) device_->collect();  // after the spans that its rows refer to
 }
 
 std::vector<traces::Span> SpanRecorder::take() {
@@ -96,15 +116,18 @@ std::vector<traces::Span> SpanRecorder::take() {
   return taken;
 }
 
-std::int32_t SpanRecorder::push(traces::Span span) {
+std::int32_t SpanRecorder::push(traces::Span span, Level level) {
   span.id = writer_ != nullptr ? writer_->next_span_id() : ++local_id_;
   span.parent = open_.empty() ? 0 : open_.back().id;
   span.track = track_;
   span.request = request_;
   span.round = round_;
   span.end_ns = span.start_ns;
-  open_.push_back({span.id, spans_.size()});
+  const bool on_device = device_ != nullptr && level <= device_finest_;
+  open_.push_back({span.id, spans_.size(), on_device});
   spans_.push_back(span);
+  if (on_device) device_->push_span(span);
+  if (nvtx_ != nullptr) nvtx_->push(span);
   return static_cast<std::int32_t>(open_.size() - 1);
 }
 

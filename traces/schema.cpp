@@ -187,7 +187,7 @@ SELECT start_ns AS start, end_ns AS "end", 0 AS deviceId, 0 AS contextId, stream
        correlation_id AS correlationId, short_name AS demangledName, short_name AS shortName,
        grid_x AS gridX, grid_y AS gridY, grid_z AS gridZ, block_x AS blockX, block_y AS blockY, block_z AS blockZ,
        graph_id AS graphId, graph_node_id AS graphNodeId
-FROM kernels;
+FROM kernels WHERE block_x > 0;
 
 CREATE VIEW NVTX_EVENTS AS
 SELECT spans.start_ns AS start, spans.end_ns AS "end", 59 AS eventType, strings.text AS text,

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "batch.h"
 #include "storage.h"
@@ -67,8 +68,10 @@ class Writer::Implementation {
     stage(staged_.rounds, round);
   }
 
-  /// A request ends: rounds that were opened and never added will not come any more.
+  /// A request ends: rounds that were opened and never added will not come any more. Device activity of
+  /// theirs may.
   void abandon_rounds() {
+    abandoned_rounds_.insert(open_rounds_.begin(), open_rounds_.end());
     for (const std::int64_t round : open_rounds_) {
       for (Span& span : staged_.spans)
         if (span.round == round) span.round = 0;
@@ -76,6 +79,14 @@ class Writer::Implementation {
         if (kernel.round == round) kernel.round = 0;
     }
     open_rounds_.clear();
+  }
+
+  void add_kernels(std::span<const Kernel> kernels) {
+    if (abandoned_rounds_.empty()) return add_droppable(staged_.kernels, kernels, dropped_kernels_);
+    std::vector<Kernel> rows(kernels.begin(), kernels.end());
+    for (Kernel& row : rows)
+      if (abandoned_rounds_.contains(row.round)) row.round = 0;
+    add_droppable(staged_.kernels, std::span<const Kernel>(rows), dropped_kernels_);
   }
 
   template <typename Record>
@@ -173,6 +184,7 @@ class Writer::Implementation {
   WriterOptions options_;
   std::unordered_map<std::string, std::int64_t> strings_, layer_sets_;
   std::vector<std::int64_t> open_rounds_;
+  std::unordered_set<std::int64_t> abandoned_rounds_;
 
   std::mutex mutex_;  // guards pending_, closing_ and error_
   std::condition_variable wake_;
@@ -264,8 +276,7 @@ void Writer::add(std::span<const Span> spans) {
 }
 
 void Writer::add(std::span<const Kernel> kernels) {
-  implementation_->add_droppable(implementation_->staged_.kernels, kernels,
-                                 implementation_->dropped_kernels_);
+  implementation_->add_kernels(kernels);
 }
 
 void Writer::add(std::span<const Counter> counters) {

@@ -54,6 +54,29 @@ TEST(Writer, replaces_meta_that_is_set_again) {
                                                    {"dropped_spans", "0"}}));
 }
 
+TEST(Writer, takes_kernels_of_a_round_that_never_came) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {});
+  ASSERT_TRUE(writer);
+  Request request;
+  request.run = (*writer)->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+  request.prompt = (*writer)->add(Prompt{});
+  request.id = (*writer)->next_request_id();
+  (*writer)->begin(request);
+  Kernel kernel;
+  kernel.track = (*writer)->add(Track{0, "stream", "stream 7", 0, 0});
+  kernel.short_name = (*writer)->intern("kernel");
+  kernel.request = request.id;
+  kernel.round = (*writer)->next_round_id();
+  for (const bool is_late : {false, true}) {
+    if (is_late) (*writer)->finish(request);
+    kernel.id = (*writer)->next_kernel_id();
+    (*writer)->add(std::span<const Kernel>(&kernel, 1));
+  }
+  ASSERT_TRUE((*writer)->close());
+  EXPECT_EQ(query(folder / "trace.dstrace", "SELECT count(*) FROM kernels WHERE round IS NULL")[0][0], "2");
+}
+
 TEST(Writer, refuses_to_replace_a_file_unless_asked_to) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";

@@ -8,7 +8,9 @@
 // holds exactly, in integers (simulator/phase_breakdown.h adds them up).
 //
 // Cost: two clock reads and one 88-byte append a span; spans above the chosen level cost one comparison. A
-// null SpanRecorder* is allowed everywhere in the engine and records nothing.
+// null SpanRecorder* is allowed everywhere in the engine and records nothing. Spans are NVTX ranges too
+// (domain "draftscope", phases as categories, round or layer as payload) while a tool listens to NVTX; where
+// none does, and where no device trace is attached, that costs two comparisons with null.
 //
 // Thread-safety: used by the decoding thread alone.
 
@@ -16,11 +18,15 @@
 #include <draftscope/traces/records.h>
 #include <draftscope/traces/writer.h>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace draftscope::profiler {
+
+class DeviceTrace;
+class NvtxRanges;
 
 /// How fine to record. `off` still measures the times that a round's row holds.
 enum class Level : std::uint8_t { off, phases, layers, ops };
@@ -30,6 +36,14 @@ class SpanRecorder {
   /// Spans go to `writer` (not owned, must outlive this) on the track "host" that this creates. A null writer
   /// keeps them in take() for tests and in-process reports.
   SpanRecorder(Level level, traces::Writer* writer);
+  SpanRecorder(const SpanRecorder&) = delete;
+  SpanRecorder& operator=(const SpanRecorder&) = delete;
+  ~SpanRecorder();
+
+  /// Device work that is launched inside spans of up to `finest` belongs to them from now on, and flush()
+  /// collects it. Finer than phases only helps where kernels are launched one by one, and costs two calls of
+  /// CUPTI a span. Not owned, must outlive the spans; null detaches. No span may be open.
+  void attach(DeviceTrace* device, Level finest = Level::phases);
 
   [[nodiscard]] Level level() const { return level_; }
 
@@ -58,14 +72,19 @@ class SpanRecorder {
   struct Open {
     std::int64_t id;
     std::size_t index;  // into spans_, where the span's place is kept so that parents come before children
+    bool on_device;     // pushed to device_
   };
-  std::int32_t push(traces::Span span);
+  std::int32_t push(traces::Span span, Level level);
+  [[nodiscard]] std::int64_t local_name_id(std::string_view name);
   [[nodiscard]] std::size_t finished_count() const;  // spans before the outermost open one
   void drop_first(std::size_t count);
   [[nodiscard]] static std::uint8_t depth_below(std::uint8_t parent_depth);
 
   Level level_;
   traces::Writer* writer_;
+  DeviceTrace* device_ = nullptr;
+  Level device_finest_ = Level::phases;
+  std::unique_ptr<NvtxRanges> nvtx_;  // null unless a tool is attached
   std::int64_t track_ = 0;
   std::int64_t request_ = 0;
   std::int64_t round_ = 0;

@@ -116,7 +116,7 @@ struct DraftToken {
 /// A lane of the timeline.
 struct Track {
   std::int64_t id = 0;
-  std::string kind;  ///< "host", "stream", "counter"
+  std::string kind;  ///< "host", "stream", "sync", "overhead", "counter"
   std::string name;
   std::int64_t parent = 0;
   std::int32_t sort = 0;

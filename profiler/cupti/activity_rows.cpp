@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "activity_rows.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+
+#include "kernel_name.h"
+
+namespace draftscope::profiler::cupti {
+namespace {
+
+using traces::Kernel;
+
+// Rows that wait for a correlation are held back up to here; the oldest are then taken to have none.
+constexpr std::size_t most_waiting = std::size_t{1} << 18U;
+constexpr std::size_t rows_a_write = 4096;
+constexpr std::uint64_t most_ns = std::uint64_t{1} << 62U;  // the schema's bound on times
+
+// The records are packed, so that their fields can't be referred to: the casts make copies.
+template <typename Record>
+const Record& as(const CUpti_Activity& record) {
+  return reinterpret_cast<const Record&>(record);
+}
+
+std::string_view direction(std::uint8_t kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+      return "HtoD";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+      return "DtoH";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+      return "DtoD";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
+      return "HtoH";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+      return "PtoP";
+    default:
+      return "other";
+  }
+}
+
+std::string_view wait_name(CUpti_ActivitySynchronizationType type) {
+  switch (type) {
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
+      return "[wait for event]";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT:
+      return "[stream waits for event]";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
+      return "[wait for stream]";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
+      return "[wait for context]";
+    default:
+      return "[wait]";
+  }
+}
+
+std::string_view overhead_name(CUpti_ActivityOverheadKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER:
+      return "[driver compiles]";
+    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH:
+      return "[CUPTI buffer flush]";
+    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION:
+      return "[CUPTI instrumentation]";
+    case CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE:
+      return "[CUPTI resource]";
+    case CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING:
+      return "[module loading]";
+    case CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING:
+      return "[lazy function loading]";
+    case CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL:
+      return "[command buffer full]";
+    case CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST:
+      return "[CUPTI buffer request]";
+    default:
+      return "[overhead]";
+  }
+}
+
+}  // namespace
+
+void ActivityRows::expect(const traces::Span& span) {
+  launchers_.put(static_cast<std::uint64_t>(span.id),
+                 {span.request, span.round, span.start_ns, span.layer, span.phase});
+}
+
+void ActivityRows::add(const CUpti_Activity& record) {
+  switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
+      const auto& correlation = as<CUpti_ActivityExternalCorrelation>(record);
+      if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
+        spans_by_correlation_.put(correlation.correlationId,
+                                  static_cast<std::int64_t>(correlation.externalId));
+      return;
+    }
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER: {
+      // Its external correlation comes before it; a call without one was made outside any span.
+      const std::uint32_t correlation = as<CUpti_ActivityAPI>(record).correlationId;
+      if (spans_by_correlation_.find(correlation) == nullptr) spans_by_correlation_.put(correlation, 0);
+      return;
+    }
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return add_kernel(as<CUpti_ActivityKernel10>(record));
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+      return add_graph(as<CUpti_ActivityGraphTrace2>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return add_copy(as<CUpti_ActivityMemcpy6>(record));
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return add_set(as<CUpti_ActivityMemset4>(record));
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return add_wait(as<CUpti_ActivitySynchronization2>(record));
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+      return add_overhead(as<CUpti_ActivityOverhead3>(record));
+    default:
+      ++counts_.other;
+  }
+}
+
+void ActivityRows::add_kernel(const CUpti_ActivityKernel10& record) {
+  Kernel row;
+  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
+  const GraphPart* const part = part_of(row, record.graphNodeId, record.graphId);
+  row.short_name = name(part, record.name);
+  row.stream_id = record.streamId;
+  row.track = stream_track(record.deviceId, record.streamId);
+  row.grid_x = record.gridX;
+  row.grid_y = record.gridY;
+  row.grid_z = record.gridZ;
+  row.block_x = record.blockX;
+  row.block_y = record.blockY;
+  row.block_z = record.blockZ;
+  place(row);
+}
+
+void ActivityRows::add_graph(const CUpti_ActivityGraphTrace2& record) {
+  Kernel row;
+  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
+  row.graph_id = record.graphId;
+  row.short_name = plain_name(parts_.of_executable(record.graphId), "[graph]");
+  row.stream_id = record.streamId;
+  row.track = stream_track(record.deviceId, record.streamId);
+  place(row);
+}
+
+void ActivityRows::add_copy(const CUpti_ActivityMemcpy6& record) {
+  Kernel row;
+  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
+  const GraphPart* const part = part_of(row, record.graphNodeId, record.graphId);
+  const std::string what = fmt::format("memcpy {}", direction(record.copyKind));
+  row.short_name = plain_name(part, "[" + what + "]");
+  row.stream_id = record.streamId;
+  row.track = stream_track(record.deviceId, record.streamId);
+  count_bytes(what, record.start, record.bytes);
+  place(row, record.runtimeCorrelationId);
+}
+
+void ActivityRows::add_set(const CUpti_ActivityMemset4& record) {
+  Kernel row;
+  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
+  const GraphPart* const part = part_of(row, record.graphNodeId, record.graphId);
+  row.short_name = plain_name(part, "[memset]");
+  row.stream_id = record.streamId;
+  row.track = stream_track(record.deviceId, record.streamId);
+  count_bytes("memset", record.start, record.bytes);
+  place(row);
+}
+
+void ActivityRows::add_wait(const CUpti_ActivitySynchronization2& record) {
+  Kernel row;
+  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
+  row.short_name = plain_name(nullptr, std::string(wait_name(record.type)));
+  if (record.streamId != CUPTI_SYNCHRONIZATION_INVALID_VALUE) row.stream_id = record.streamId;
+  row.track = track("sync", "waits for the device", 0);
+  place(row);
+}
+
+void ActivityRows::add_overhead(const CUpti_ActivityOverhead3& record) {
+  std::free(record.overheadData);  // CUPTI gives it away with the record
+  Kernel row;
+  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
+  counts_.overhead_ns += row.end_ns - row.start_ns;
+  row.short_name = plain_name(nullptr, std::string(overhead_name(record.overheadKind)));
+  row.track = track("overhead", "cost of measuring", 0);
+  // Not every overhead belongs to a call, so none waits for one.
+  const std::int64_t* const span = spans_by_correlation_.find(row.correlation_id);
+  attribute(row, span != nullptr ? *span : 0);
+  finish(row);
+}
+
+bool ActivityRows::begin_row(Kernel& row, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+  if (start == 0 || end < start || end >= most_ns) {
+    ++counts_.rejected;
+    return false;
+  }
+  row.start_ns = static_cast<std::int64_t>(start);
+  row.end_ns = static_cast<std::int64_t>(end);
+  row.correlation_id = correlation;
+  return true;
+}
+
+const GraphPart* ActivityRows::part_of(Kernel& row, std::uint64_t node, std::uint32_t graph) const {
+  row.graph_node_id = node;
+  row.graph_id = graph;
+  const GraphPart* const part = node != 0 ? parts_.of_node(node) : nullptr;
+  if (part != nullptr) row.layer = part->layer;
+  return part;
+}
+
+void ActivityRows::place(Kernel row, std::uint32_t runtime_correlation) {
+  const Waiting waiting{row, runtime_correlation};
+  if (const std::int64_t* const span = span_of(waiting)) {
+    attribute(row, *span);
+    if (row.span == 0) ++counts_.unattributed;
+    finish(row);
+  } else {
+    waiting_.push_back(waiting);
+  }
+}
+
+const std::int64_t* ActivityRows::span_of(const Waiting& waiting) const {
+  const std::int64_t* const span = spans_by_correlation_.find(waiting.row.correlation_id);
+  if (span != nullptr && *span != 0) return span;
+  const std::int64_t* const outer = spans_by_correlation_.find(waiting.runtime_correlation);
+  return outer != nullptr ? outer : span;
+}
+
+void ActivityRows::attribute(Kernel& row, std::int64_t span) {
+  const Launcher* const launcher = launchers_.find(static_cast<std::uint64_t>(span));
+  if (launcher == nullptr) return;
+  row.span = span;
+  row.request = launcher->request;
+  row.round = launcher->round;
+  row.phase = launcher->phase;
+  if (row.layer < 0) row.layer = launcher->layer;
+  if (row.start_ns < launcher->start_ns) ++counts_.before_span;
+}
+
+void ActivityRows::finish(const Kernel& row) {
+  rows_.push_back(row);
+  rows_.back().id = writer_.next_kernel_id();
+  ++counts_.rows;
+  if (rows_.size() >= rows_a_write) write();
+}
+
+void ActivityRows::settle() {
+  std::vector<Waiting> waiting;
+  waiting.swap(waiting_);
+  for (const Waiting& row : waiting) place(row.row, row.runtime_correlation);
+  if (waiting_.size() > most_waiting) {
+    const auto kept = waiting_.end() - static_cast<std::ptrdiff_t>(most_waiting);
+    counts_.unattributed += kept - waiting_.begin();
+    for (auto row = waiting_.begin(); row != kept; ++row) finish(row->row);
+    waiting_.erase(waiting_.begin(), kept);
+  }
+  write();
+}
+
+void ActivityRows::settle_all() {
+  settle();
+  for (const Waiting& waiting : waiting_) {
+    ++counts_.unattributed;
+    finish(waiting.row);
+  }
+  waiting_.clear();
+  write();
+}
+
+void ActivityRows::write() {
+  writer_.add(std::span<const Kernel>(rows_));
+  writer_.add(std::span<const traces::Counter>(counters_));
+  rows_.clear();
+  counters_.clear();
+}
+
+void ActivityRows::count_bytes(const std::string& what, std::uint64_t start, std::uint64_t bytes) {
+  counters_.push_back(
+      {track("counter", what + ", bytes", 0), static_cast<std::int64_t>(start), static_cast<double>(bytes)});
+}
+
+std::int64_t ActivityRows::name(const GraphPart* part, const char* symbol) {
+  IdBySymbol& known = names_[part];
+  const std::string_view text = symbol != nullptr ? symbol : "";
+  const auto found = known.find(text);
+  if (found != known.end()) return found->second;
+  return known.emplace(text, plain_name(part, kernel_name(symbol))).first->second;
+}
+
+std::int64_t ActivityRows::plain_name(const GraphPart* part, const std::string& text) {
+  return writer_.intern(part != nullptr ? part->op + ": " + text : text);
+}
+
+std::int64_t ActivityRows::stream_track(std::uint32_t device, std::uint32_t stream) {
+  std::int64_t& id = stream_tracks_[{device, stream}];
+  if (id == 0)
+    id = track("stream", fmt::format("device {}, stream {}", device, stream),
+               static_cast<std::int32_t>(stream));
+  return id;
+}
+
+std::int64_t ActivityRows::track(const std::string& kind, const std::string& name, std::int32_t sort) {
+  std::int64_t& id = tracks_[{kind, name}];
+  if (id == 0) {
+    traces::Track row;
+    row.kind = kind;
+    row.name = name;
+    row.sort = sort;
+    id = writer_.add(std::move(row));
+  }
+  return id;
+}
+
+}  // namespace draftscope::profiler::cupti

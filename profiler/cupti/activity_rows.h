@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// CUPTI's activity records, as rows of a trace. Knows the records and the trace, calls nothing of CUPTI.
+//
+// A record of device work has a correlation id; a record of external correlation leads from there to the host
+// span. The two come in buffers of different threads, in any order: a row whose correlation has not come yet
+// waits for the next settle(). The map from correlation ids lives across buffers.
+//
+// Where rows go: kernels, copies, memory sets and graph launches on a track of kind "stream" for each stream;
+// waits of the host on one of kind "sync"; what measuring cost on one of kind "overhead". Bytes of copies are
+// counters, one track a direction, at the time the copy begins.
+
+#include <cupti.h>
+#include <draftscope/profiler/device_trace.h>
+#include <draftscope/traces/records.h>
+#include <draftscope/traces/writer.h>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "graph_parts.h"
+#include "recent_by_id.h"
+
+namespace draftscope::profiler::cupti {
+
+class ActivityRows {
+ public:
+  /// Neither is owned.
+  ActivityRows(traces::Writer& writer, const GraphParts& parts) : writer_(writer), parts_(parts) {}
+
+  /// Device work may be launched inside `span` from now on.
+  void expect(const traces::Span& span);
+
+  void add(const CUpti_Activity& record);
+
+  /// Hands rows to the writer, except those that wait for a correlation.
+  void settle();
+  /// Hands over all: what still waits was launched outside any span.
+  void settle_all();
+
+  void count_dropped(std::int64_t records) { counts_.dropped += records; }
+  [[nodiscard]] const DeviceTraceCounts& counts() const { return counts_; }
+
+ private:
+  struct Launcher {
+    std::int64_t request = 0;
+    std::int64_t round = 0;
+    std::int64_t start_ns = 0;
+    std::int32_t layer = -1;
+    traces::Phase phase = traces::Phase::control;
+  };
+  struct Waiting {
+    traces::Kernel row;
+    std::uint32_t runtime_correlation = 0;  // copies have two ids, and either may lead to the span
+  };
+
+  void add_kernel(const CUpti_ActivityKernel10& record);
+  void add_graph(const CUpti_ActivityGraphTrace2& record);
+  void add_copy(const CUpti_ActivityMemcpy6& record);
+  void add_set(const CUpti_ActivityMemset4& record);
+  void add_wait(const CUpti_ActivitySynchronization2& record);
+  void add_overhead(const CUpti_ActivityOverhead3& record);
+
+  /// The row of a record, or false where its times are unusable.
+  bool begin_row(traces::Kernel& row, std::uint64_t start, std::uint64_t end, std::uint32_t correlation);
+  void place(traces::Kernel row, std::uint32_t runtime_correlation = 0);
+  [[nodiscard]] const std::int64_t* span_of(const Waiting& waiting) const;
+  void attribute(traces::Kernel& row, std::int64_t span);
+  void finish(const traces::Kernel& row);
+  void write();
+  void count_bytes(const std::string& what, std::uint64_t start, std::uint64_t bytes);
+
+  [[nodiscard]] std::int64_t name(const GraphPart* part, const char* symbol);
+  [[nodiscard]] std::int64_t plain_name(const GraphPart* part, const std::string& text);
+  [[nodiscard]] std::int64_t stream_track(std::uint32_t device, std::uint32_t stream);
+  [[nodiscard]] std::int64_t track(const std::string& kind, const std::string& name, std::int32_t sort);
+  const GraphPart* part_of(traces::Kernel& row, std::uint64_t node, std::uint32_t graph) const;
+
+  /// Lets a map of strings be asked with a symbol as it is in the record.
+  struct SymbolHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  using IdBySymbol = std::unordered_map<std::string, std::int64_t, SymbolHash, std::equal_to<>>;
+
+  traces::Writer& writer_;
+  const GraphParts& parts_;
+  // Device buffers of CUPTI hold some 100,000 kernels before they are delivered: the maps reach back further.
+  RecentById<std::int64_t> spans_by_correlation_{std::size_t{1} << 20U};
+  RecentById<Launcher> launchers_{std::size_t{1} << 18U};
+  std::map<std::pair<std::string, std::string>, std::int64_t> tracks_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> stream_tracks_;  // by device and stream
+  std::unordered_map<const GraphPart*, IdBySymbol> names_;
+  std::vector<Waiting> waiting_;
+  std::vector<traces::Kernel> rows_;
+  std::vector<traces::Counter> counters_;
+  DeviceTraceCounts counts_;
+};
+
+}  // namespace draftscope::profiler::cupti

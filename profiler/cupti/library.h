@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// CUPTI, loaded when it is asked for: a build that knows it also starts where it is missing.
+
+#include <cupti.h>
+#include <draftscope/result.h>
+#include <string>
+
+namespace draftscope::profiler::cupti {
+
+/// Everything that is called. All functions are process-wide ones: the subscriber-scoped variants of some
+/// must not be mixed with them.
+// clang-format off
+#define DRAFTSCOPE_CUPTI_FUNCTIONS(apply)       \
+  apply(cuptiGetVersion)                        \
+  apply(cuptiGetResultString)                   \
+  apply(cuptiGetTimestamp)                      \
+  apply(cuptiSubscribe_v2)                      \
+  apply(cuptiUnsubscribe)                       \
+  apply(cuptiEnableCallback)                    \
+  apply(cuptiActivitySetAttribute)              \
+  apply(cuptiActivityRegisterTimestampCallback) \
+  apply(cuptiActivityRegisterCallbacks)         \
+  apply(cuptiActivityEnable)                    \
+  apply(cuptiActivityDisable)                   \
+  apply(cuptiActivityEnableRuntimeApi)          \
+  apply(cuptiActivityEnableDriverApi)           \
+  apply(cuptiActivityEnableAllSyncRecords)      \
+  apply(cuptiActivityFlushAll)                  \
+  apply(cuptiActivityGetNextRecord)             \
+  apply(cuptiActivityGetNumDroppedRecords)      \
+  apply(cuptiActivityPushExternalCorrelationId) \
+  apply(cuptiActivityPopExternalCorrelationId)  \
+  apply(cuptiGetGraphNodeId)                    \
+  apply(cuptiGetGraphExecId)
+// clang-format on
+
+struct Library {
+  std::string path;           ///< as given to the loader
+  std::uint32_t version = 0;  ///< CUPTI_API_VERSION of the library
+#define DRAFTSCOPE_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;
+  DRAFTSCOPE_CUPTI_FUNCTIONS(DRAFTSCOPE_CUPTI_MEMBER)
+#undef DRAFTSCOPE_CUPTI_MEMBER
+
+  /// The name of a result code: "CUPTI_ERROR_UNKNOWN".
+  [[nodiscard]] std::string words(CUptiResult result) const;
+};
+
+/// The environment's DRAFTSCOPE_CUPTI_LIBRARY alone if it is set, else the loader's search path and then the
+/// toolkit of the build. Never unloaded: CUPTI's threads may run until the process ends.
+[[nodiscard]] Result<Library> load_library();
+
+}  // namespace draftscope::profiler::cupti

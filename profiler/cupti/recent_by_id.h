@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A map from ids that count up to values, which forgets: an id is kept until another with the same low bits
+// comes, `slots` ids later. That bounds the memory of a recording of any length, and settles what a recycled
+// id means: CUPTI's 32-bit correlation ids come again after 2^32 calls, long after the first was forgotten.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace draftscope::profiler::cupti {
+
+template <typename Value>
+class RecentById {
+ public:
+  explicit RecentById(std::size_t slots) : slots_(std::bit_ceil(slots)) {}
+
+  /// `id` is positive. The later value of an id replaces the earlier.
+  void put(std::uint64_t id, const Value& value) { slots_[place(id)] = {id, value}; }
+
+  /// Null if the id never came or is forgotten.
+  [[nodiscard]] const Value* find(std::uint64_t id) const {
+    const Slot& slot = slots_[place(id)];
+    return id != 0 && slot.id == id ? &slot.value : nullptr;
+  }
+
+ private:
+  struct Slot {
+    std::uint64_t id = 0;
+    Value value{};
+  };
+  [[nodiscard]] std::size_t place(std::uint64_t id) const {
+    return static_cast<std::size_t>(id) & (slots_.size() - 1);
+  }
+  std::vector<Slot> slots_;
+};
+
+}  // namespace draftscope::profiler::cupti

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "session.h"
+
+#include <array>
+#include <atomic>
+#include <span>
+#include <string>
+
+#include "launch_calls.h"
+
+namespace draftscope::profiler::cupti {
+namespace {
+
+// GRAPH_TRACE first: while it is on, a graph launch is one record instead of one a node. Never KERNEL, which
+// makes kernels wait for each other.
+constexpr std::array graph_kinds{CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+                                 CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                 CUPTI_ACTIVITY_KIND_MEMCPY,
+                                 CUPTI_ACTIVITY_KIND_MEMSET,
+                                 CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                 CUPTI_ACTIVITY_KIND_OVERHEAD,
+                                 CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+
+std::span<const CUpti_ActivityKind> kinds_of(DeviceTraceMode mode) {
+  const std::span<const CUpti_ActivityKind> kinds(graph_kinds);
+  return mode == DeviceTraceMode::graph ? kinds : kinds.subspan(1);
+}
+
+// From 13.1 update 1 on; before, later sessions of a process get wrong correlation ids for graph launches.
+constexpr std::uint32_t first_version_with_sessions = 130101;
+
+constexpr std::size_t buffers_ahead = 4;
+constexpr std::size_t device_buffers_ahead = 8;  // a later allocation stalls the launching thread
+
+std::atomic<int> sessions{0};
+
+}  // namespace
+
+Result<void> Session::start() {
+  if (sessions.load() > 0 && state_.library.version < first_version_with_sessions)
+    return fail("device trace: this process has had a session, expected one only with CUPTI {} (before {})",
+                state_.library.version, first_version_with_sessions);
+  clock_at_start_ = read_clock_pair();
+  state_.buffers.prepare(buffers_ahead);
+  DRAFTSCOPE_TRY(subscribe());
+  if (auto enabled = enable(); !enabled) {
+    detach();
+    return enabled;
+  }
+  ++sessions;
+  clock_offset_ns_ = clock_offset_ns();
+  writer_.set_meta("device_trace", std::string(device_trace_mode_name(mode_)));
+  writer_.set_meta("cupti_version", std::to_string(state_.library.version));
+  return {};
+}
+
+Result<void> Session::subscribe() {
+  std::array<char, 2 * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> holder{};
+  CUpti_SubscriberParams params{};
+  params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+  params.subscriberName = "draftscope";
+  params.oldSubscriberName = holder.data();
+  params.oldSubscriberSize = holder.size();
+  const CUptiResult result = state_.library.cuptiSubscribe_v2(&subscriber_, on_resource, nullptr, &params);
+  if (result == CUPTI_SUCCESS) return {};
+  subscriber_ = nullptr;
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+    holder.back() = '\0';
+    return fail("device trace: CUPTI is held by {}, expected to be the only tool",
+                holder.front() != '\0' ? holder.data() : "another tool");
+  }
+  return fail("device trace: CUPTI can't be subscribed to: {}, expected a machine with an NVIDIA driver",
+              state_.library.words(result));
+}
+
+Result<void> Session::enable() {
+  const Library& cupti = state_.library;
+  set_attributes();
+  DRAFTSCOPE_TRY(check(cupti.cuptiActivityRegisterTimestampCallback(on_timestamp), "registering the clock"));
+  DRAFTSCOPE_TRY(check(cupti.cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed),
+                       "registering buffers"));
+  for (const CUpti_CallbackIdResource id : resource_callbacks)
+    DRAFTSCOPE_TRY(check(cupti.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id),
+                         "listening to graphs"));
+  for (const CUpti_CallbackId id : runtime_launch_calls)
+    DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnableRuntimeApi(id, 1), "enabling runtime calls"));
+  for (const CUpti_CallbackId id : driver_launch_calls)
+    DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnableDriverApi(id, 1), "enabling driver calls"));
+  for (const CUpti_ActivityKind kind : kinds_of(mode_))
+    DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnable(kind),
+                         fmt::format("enabling activity kind {}", static_cast<int>(kind))));
+  // Queries that find unfinished work are polling, not waits.
+  DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnableAllSyncRecords(0), "choosing waits"));
+  window_open_ = true;
+  return {};
+}
+
+void Session::set_attributes() {
+  // Both only save stalls, so that a refusal changes nothing that is recorded.
+  std::uint8_t zeroed = 1;
+  std::size_t bytes = sizeof zeroed;
+  (void)state_.library.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes,
+                                                 &zeroed);
+  std::size_t ahead = device_buffers_ahead;
+  bytes = sizeof ahead;
+  (void)state_.library.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE, &bytes,
+                                                 &ahead);
+}
+
+Result<void> Session::check(CUptiResult result, std::string_view call) const {
+  if (result == CUPTI_SUCCESS) return {};
+  return fail("device trace: {}: {}", call, state_.library.words(result));
+}
+
+void Session::push_span(const traces::Span& span) {
+  rows_.expect(span);
+  if (subscriber_ != nullptr)
+    (void)state_.library.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
+                                                                static_cast<std::uint64_t>(span.id));
+}
+
+void Session::pop_span() {
+  if (subscriber_ != nullptr)
+    (void)state_.library.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
+                                                               nullptr);
+}
+
+void Session::begin_window() {
+  if (subscriber_ == nullptr || window_open_) return;
+  (void)state_.library.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  window_open_ = true;
+}
+
+void Session::end_window() {
+  if (subscriber_ == nullptr) return;
+  (void)state_.library.cuptiActivityFlushAll(0);
+  collect();
+  if (mode_ != DeviceTraceMode::node || !window_open_) return;
+  (void)state_.library.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  window_open_ = false;
+}
+
+void Session::collect() {
+  const std::vector<CompletedBuffer> completed = state_.buffers.take_completed();
+  if (completed.empty()) return;
+  for (const CompletedBuffer& buffer : completed) {
+    CUpti_Activity* record = nullptr;
+    while (state_.library.cuptiActivityGetNextRecord(buffer.data, buffer.valid_bytes, &record) ==
+           CUPTI_SUCCESS)
+      rows_.add(*record);
+    state_.buffers.recycle(buffer);
+  }
+  rows_.settle();
+  read_dropped();
+}
+
+void Session::read_dropped() {
+  // Reading resets CUPTI's count. No lock of ours is held: the buffer callbacks take one.
+  std::size_t dropped = 0;
+  if (state_.library.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS)
+    rows_.count_dropped(static_cast<std::int64_t>(dropped));
+}
+
+void Session::stop() {
+  if (subscriber_ == nullptr) return;
+  (void)state_.library.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  collect();
+  const std::int64_t offset_ns = clock_offset_ns();
+  if (offset_ns != 0) clock_offset_ns_ = offset_ns;
+  read_dropped();
+  detach();
+  collect();  // what a thread of CUPTI was about to give back
+  rows_.settle_all();
+  write_meta();
+}
+
+// Never cuptiFinalize: graphs may be alive, and it is known to crash then.
+void Session::detach() {
+  for (const CUpti_ActivityKind kind : kinds_of(mode_)) (void)state_.library.cuptiActivityDisable(kind);
+  for (const CUpti_CallbackId id : runtime_launch_calls)
+    (void)state_.library.cuptiActivityEnableRuntimeApi(id, 0);
+  for (const CUpti_CallbackId id : driver_launch_calls)
+    (void)state_.library.cuptiActivityEnableDriverApi(id, 0);
+  (void)state_.library.cuptiUnsubscribe(subscriber_);
+  subscriber_ = nullptr;
+}
+
+/// 0 where CUPTI reads our clock, as it should; else how far its own is ahead.
+std::int64_t Session::clock_offset_ns() const {
+  std::uint64_t theirs = 0;
+  const std::int64_t before_ns = now_ns();
+  if (state_.library.cuptiGetTimestamp(&theirs) != CUPTI_SUCCESS) return 0;
+  const std::int64_t after_ns = now_ns();
+  const auto their_ns = static_cast<std::int64_t>(theirs);
+  return before_ns <= their_ns && their_ns <= after_ns ? 0 : their_ns - before_ns;
+}
+
+void Session::write_meta() {
+  const ClockPair end = read_clock_pair();
+  const std::int64_t drift_ns =
+      (end.realtime_ns - clock_at_start_.realtime_ns) - (end.monotonic_ns - clock_at_start_.monotonic_ns);
+  const DeviceTraceCounts counts = rows_.counts();
+  for (const auto& [key, number] :
+       {std::pair("device_clock_start_monotonic_ns", clock_at_start_.monotonic_ns),
+        {"device_clock_start_realtime_ns", clock_at_start_.realtime_ns},
+        {"device_clock_end_monotonic_ns", end.monotonic_ns},
+        {"device_clock_end_realtime_ns", end.realtime_ns},
+        {"device_clock_drift_ns", drift_ns},
+        {"device_clock_offset_ns", clock_offset_ns_},
+        {"device_rows", counts.rows},
+        {"device_dropped", counts.dropped},
+        {"device_rejected", counts.rejected},
+        {"device_unattributed", counts.unattributed},
+        {"device_before_span", counts.before_span},
+        {"device_other_records", counts.other},
+        {"device_overhead_ns", counts.overhead_ns}})
+    writer_.set_meta(key, std::to_string(number));
+}
+
+}  // namespace draftscope::profiler::cupti
+
+namespace draftscope::profiler {
+
+Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode, traces::Writer& writer) {
+  if (mode == DeviceTraceMode::off) return nullptr;
+  cupti::CallbackState& state = cupti::callback_state();
+  DRAFTSCOPE_TRY_ASSIGN(state.library, cupti::load_library());
+  auto session = std::make_unique<cupti::Session>(mode, writer);
+  DRAFTSCOPE_TRY(session->start());
+  return session;
+}
+
+}  // namespace draftscope::profiler

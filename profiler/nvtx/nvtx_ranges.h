@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Host spans as NVTX ranges, so that Nsight Systems and others show the same story: domain "draftscope",
+// phases as categories, the round (phases) or layer (deeper spans) as payload. An emitter only: nothing is
+// read back. Without a tool attached there are no ranges, and a span costs a comparison with null.
+
+#include <draftscope/traces/records.h>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+namespace draftscope::profiler {
+
+class NvtxRanges {
+ public:
+  /// Null if no tool is attached to the process, or the build has no NVTX.
+  [[nodiscard]] static std::unique_ptr<NvtxRanges> attach();
+
+  /// Gives the text of a name id to the tool, once.
+  void register_name(std::int64_t id, std::string_view text);
+
+  // On the thread that opens and closes spans. Ranges nest.
+  void push(const traces::Span& span) const;
+  void pop() const;
+
+ private:
+  explicit NvtxRanges(void* domain) : domain_(domain) {}
+
+  void* domain_;
+  std::unordered_map<std::int64_t, void*> names_;
+};
+
+}  // namespace draftscope::profiler

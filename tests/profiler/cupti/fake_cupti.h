@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A CUPTI without a device: the functions that the profiler loads, and a program's CUDA calls to go with
+// them. It writes the records that CUPTI documents for these calls, with what is enabled and pushed at that
+// moment, into buffers a thread (and one for the device), and gives them back from a thread of its own.
+
+#include <cupti.h>
+#include <atomic>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fake_cupti {
+
+/// What a test sets and sees. Calls of other threads only count up the atomics.
+struct Settings {
+  std::uint32_t version = 130101;
+  CUptiResult subscribe_result = CUPTI_SUCCESS;
+  std::string holder;  ///< who has CUPTI already
+  CUpti_ActivityKind refused_kind = CUPTI_ACTIVITY_KIND_INVALID;
+  std::int64_t clock_shift_ns = 0;  ///< of the device's clock
+  bool reads_given_clock = true;
+  std::size_t most_buffer_bytes = 0;  ///< of each buffer given; 0 = use it all
+  bool gives_back_late = false;       ///< buffers come back while the tool detaches, not when flushed
+};
+
+struct Seen {
+  bool subscribed = false;
+  bool clock_before_kinds = false;
+  bool buffers_before_kinds = false;
+  std::set<CUpti_ActivityKind> enabled;
+  std::set<CUpti_ActivityKind> ever_enabled;
+  std::set<CUpti_CallbackId> runtime_calls;
+  int open_external_ids = 0;
+  int sessions = 0;
+  std::atomic<std::int64_t> device_records{0};  ///< of enabled kinds, and not dropped
+  std::atomic<std::int64_t> dropped{0};
+};
+
+/// Forgets all, as if newly loaded. No session may be open.
+void reset();
+Settings& settings();
+Seen& seen();
+
+// ---- a program's calls ----
+
+struct Graph {
+  std::uint32_t executable = 0;
+  std::vector<std::uint64_t> nodes;  ///< of the executable
+};
+
+void launch_kernel(const char* symbol, std::uint32_t stream = 7);
+void copy_to_device(std::uint64_t bytes);
+void set_memory(std::uint64_t bytes);
+void synchronize();
+/// A kernel launch while a stream is captured; the id of the node.
+std::uint64_t capture_kernel();
+Graph instantiate(const std::vector<std::uint64_t>& captured);
+void launch_graph(const Graph& graph, const char* symbol);
+/// A record as it is, into the device's buffer.
+void emit(const void* record, std::size_t bytes);
+
+}  // namespace fake_cupti

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "trace_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace draftscope::profiler {
+
+std::vector<DeviceRow> DeviceRows::of_kind(const std::string& track_kind) const {
+  std::vector<DeviceRow> chosen;
+  for (const DeviceRow& row : rows)
+    if (row.track_kind == track_kind) chosen.push_back(row);
+  return chosen;
+}
+
+TraceFile::TraceFile() {
+  std::string folder = (std::filesystem::temp_directory_path() / "draftscope-device-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) throw std::filesystem::filesystem_error("mkdtemp", {});
+  folder_ = folder;
+  writer_ = traces::Writer::create(folder_ / "device.dstrace", {}).value();
+}
+
+TraceFile::~TraceFile() {
+  writer_.reset();
+  std::filesystem::remove_all(folder_);
+}
+
+DeviceRows TraceFile::close() {
+  const auto closed = writer_->close();
+  EXPECT_TRUE(closed) << closed.error().message;
+  auto reader = traces::Reader::open(folder_ / "device.dstrace").value();
+  const auto violations = reader.validate();
+  for (const traces::Violation& violation : *violations)
+    ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
+
+  DeviceRows read;
+  const traces::Recording recording = reader.recording().value();
+  const auto strings = reader.strings();
+  std::map<std::int64_t, traces::Track> tracks;
+  for (const traces::Track& track : recording.tracks) tracks[track.id] = track;
+  read.meta = recording.meta;
+  EXPECT_TRUE(reader.kernels([&](const traces::Kernel& kernel) {
+    const traces::Track& track = tracks.at(kernel.track);
+    read.rows.push_back({kernel, strings->at(kernel.short_name), track.kind, track.name});
+    return true;
+  }));
+  std::stable_sort(read.rows.begin(), read.rows.end(), [](const DeviceRow& a, const DeviceRow& b) {
+    return a.kernel.start_ns < b.kernel.start_ns;
+  });
+  EXPECT_TRUE(reader.counters([&](const traces::Counter& counter) {
+    read.counters.push_back(counter);
+    return true;
+  }));
+  EXPECT_TRUE(reader.spans([&](const traces::Span& span) {
+    read.spans[span.id] = span;
+    return true;
+  }));
+  return read;
+}
+
+}  // namespace draftscope::profiler

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A trace file in a folder of its own, and its device rows read back with their names.
+
+#include <draftscope/traces/reader.h>
+#include <draftscope/traces/writer.h>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace draftscope::profiler {
+
+struct DeviceRow {
+  traces::Kernel kernel;
+  std::string name;
+  std::string track_kind;
+  std::string track_name;
+};
+
+struct DeviceRows {
+  std::vector<DeviceRow> rows;  ///< in the order of their starts
+  std::vector<traces::Counter> counters;
+  std::map<std::int64_t, traces::Span> spans;
+  traces::Meta meta;
+
+  [[nodiscard]] std::vector<DeviceRow> of_kind(const std::string& track_kind) const;
+};
+
+class TraceFile {
+ public:
+  TraceFile();
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+  ~TraceFile();
+
+  [[nodiscard]] traces::Writer& writer() { return *writer_; }
+  /// Closes the writer, expects a valid trace, and reads it.
+  [[nodiscard]] DeviceRows close();
+
+ private:
+  std::filesystem::path folder_;
+  std::unique_ptr<traces::Writer> writer_;
+};
+
+}  // namespace draftscope::profiler
