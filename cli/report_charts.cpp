@@ -45,6 +45,26 @@ std::string breakdown_chart(const Figures& figures, const Glyphs& glyphs) {
                      source_text(figures.breakdown.source), table.text(4));
 }
 
+std::string device_chart(const simulator::DeviceTime& device, const Glyphs& glyphs) {
+  const auto wall_ns = static_cast<double>(device.wall_ns);
+  Table table({{"device", Align::left}, {"time"}, {"share"}, {"", Align::left}});
+  const auto add = [&](std::string name, std::int64_t ns) {
+    const double share = static_cast<double>(ns) / wall_ns;
+    table.add_row({std::move(name), duration(static_cast<double>(ns), glyphs), percent(share),
+                   bar(share, bar_width, glyphs)});
+  };
+  for (std::size_t phase = 0; phase < device.busy_by_phase.size(); ++phase)
+    if (device.busy_by_phase[phase] > 0)
+      add(fmt::format("busy, {}", traces::phase_name(static_cast<traces::Phase>(phase))),
+          device.busy_by_phase[phase]);
+  add("gaps", device.gap_ns);
+  add("host alone", device.host_ns);
+  return fmt::format(
+      "  the device in {} rounds with {} activities; {} of their time lies outside their round\n{}",
+      count(device.rounds), count(device.activities),
+      percent(static_cast<double>(device.outside_ns) / wall_ns), table.text(4));
+}
+
 std::string acceptance_chart(const simulator::Acceptance& acceptance, const Glyphs& glyphs) {
   Table table({{"draft position"},
                {"drafted"},
@@ -93,6 +113,7 @@ std::string run_charts(const Figures& figures, const Glyphs& glyphs) {
   std::string text = printable(figures.run->specification) + '\n';
   if (figures.throughput.requests == 0) return text + "  no finished request\n";
   text += breakdown_chart(figures, glyphs);
+  if (figures.device.wall_ns > 0) text += device_chart(figures.device, glyphs);
   if (figures.acceptance.drafted_tokens == 0) return text;
   return text + acceptance_chart(figures.acceptance, glyphs) + length_chart(figures.acceptance, glyphs);
 }

@@ -99,6 +99,16 @@ Json breakdown_json(const simulator::RunBreakdown& breakdown) {
   return json;
 }
 
+Json device_json(const simulator::DeviceTime& device) {
+  Json json{{"rounds", device.rounds},        {"activities", device.activities}, {"wall_ns", device.wall_ns},
+            {"busy_ns", device.busy_ns},      {"gap_ns", device.gap_ns},         {"host_ns", device.host_ns},
+            {"outside_ns", device.outside_ns}};
+  for (std::size_t phase = 0; phase < device.busy_by_phase.size(); ++phase)
+    json["busy_" + std::string(traces::phase_name(static_cast<traces::Phase>(phase))) + "_ns"] =
+        device.busy_by_phase[phase];
+  return json;
+}
+
 }  // namespace
 
 Json recording_json(const MeasuredRecording& measured) {
@@ -150,6 +160,7 @@ Json figures_json(const simulator::Figures& figures) {
   add_costs(json, figures.layers, figures.cost);
   add_distributions(json, figures.acceptance);
   json["breakdown"] = breakdown_json(figures.breakdown);
+  json["device"] = device_json(figures.device);
   json["speedup"] = figures.speedup ? speedup_json(*figures.speedup) : Json(nullptr);
   json["identity"] = figures.identity ? identity_json(*figures.identity) : Json(nullptr);
   return json;

@@ -19,7 +19,9 @@ Result<MeasuredRecording> measure_recording(const std::filesystem::path& path) {
   measured.schema_version = reader.schema_version();
   measured.recording = std::make_unique<traces::Recording>(std::move(recording));
   DRAFTSCOPE_TRY_ASSIGN(measured.phase_spans, simulator::read_phase_spans(reader));
-  measured.figures = simulator::measure(*measured.recording, measured.phase_spans);
+  DRAFTSCOPE_TRY_ASSIGN(measured.device_intervals,
+                        simulator::read_device_intervals(reader, *measured.recording));
+  measured.figures = simulator::measure(*measured.recording, measured.phase_spans, measured.device_intervals);
   const auto has_requests = [](const simulator::RunFigures& run) { return run.all.throughput.requests > 0; };
   if (std::none_of(measured.figures.runs.begin(), measured.figures.runs.end(), has_requests))
     return fail("{}: none of its {} requests was finished, so there is nothing to report", path.string(),

@@ -18,6 +18,7 @@ struct MeasuredRecording {
   /// On the heap, because the figures point into it.
   std::unique_ptr<traces::Recording> recording;
   std::vector<traces::Span> phase_spans;
+  std::vector<simulator::DeviceInterval> device_intervals;
   simulator::RecordingFigures figures;
 };
 

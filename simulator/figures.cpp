@@ -43,7 +43,8 @@ RunBreakdown breakdown_from_rounds(const RunRows& run) {
   return result;
 }
 
-Figures figures_of(const RunRows& run, const RunRows* baseline, const traces::Recording& recording) {
+Figures figures_of(const RunRows& run, const RunRows* baseline, const traces::Recording& recording,
+                   std::span<const DeviceInterval> device_intervals) {
   Figures figures;
   figures.run = run.run;
   figures.throughput = throughput(run);
@@ -51,6 +52,7 @@ Figures figures_of(const RunRows& run, const RunRows* baseline, const traces::Re
   figures.layers = loaded_layers(run, recording);
   figures.cost = draft_cost(run, baseline, figures.acceptance);
   figures.breakdown = run_breakdown(run);
+  figures.device = device_time(run, device_intervals);
   if (baseline != nullptr && baseline->run != run.run) {
     const Pairing pairing = pair_requests(Baseline(*baseline), Comparison(run));
     figures.speedup = speedup(pairing);
@@ -68,7 +70,8 @@ RunBreakdown run_breakdown(const RunRows& run) {
   return has_spans ? breakdown_from_spans(run) : breakdown_from_rounds(run);
 }
 
-RecordingFigures measure(const traces::Recording& recording, std::span<const traces::Span> phase_spans) {
+RecordingFigures measure(const traces::Recording& recording, std::span<const traces::Span> phase_spans,
+                         std::span<const DeviceInterval> device_intervals) {
   const std::vector<RunRows> runs = rows_by_run(recording, phase_spans);
   const auto baseline = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
     return run.run->is_baseline && !run.requests.empty();
@@ -78,13 +81,13 @@ RecordingFigures measure(const traces::Recording& recording, std::span<const tra
   RecordingFigures result;
   if (baseline_rows != nullptr) result.baseline = baseline_rows->run;
   for (const RunRows& run : runs) {
-    RunFigures figures{figures_of(run, baseline_rows, recording), {}};
+    RunFigures figures{figures_of(run, baseline_rows, recording, device_intervals), {}};
     for (const std::string& category : categories(run)) {
       const RunRows part = only_category(run, category);
       RunRows baseline_part;
       if (baseline_rows != nullptr) baseline_part = only_category(*baseline_rows, category);
       figures.by_category.push_back(
-          figures_of(part, baseline_rows != nullptr ? &baseline_part : nullptr, recording));
+          figures_of(part, baseline_rows != nullptr ? &baseline_part : nullptr, recording, device_intervals));
       figures.by_category.back().category = category;
     }
     result.runs.push_back(std::move(figures));

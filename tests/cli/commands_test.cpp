@@ -62,6 +62,36 @@ TEST_F(SmallTrace, ReportsWithoutChartsWhenQuiet) {
   EXPECT_THAT(result.out, Not(HasSubstr("draft position")));
 }
 
+// Each round waits a tenth of its time for the device to begin, and as long for its end to be seen.
+TEST_F(SmallTrace, ReportsTheDevicesTimeWhereItWasRecorded) {
+  const traces::Recording recording = small_recording();
+  std::vector<traces::Kernel> kernels;
+  for (const traces::Round& round : recording.rounds) {
+    const std::int64_t tenth = (round.end_ns - round.start_ns) / 10;
+    const auto add = [&](traces::Phase phase, std::int64_t from, std::int64_t to) {
+      kernels.push_back({.request = round.request,
+                         .round = round.id,
+                         .start_ns = round.start_ns + from * tenth,
+                         .end_ns = round.start_ns + to * tenth,
+                         .phase = phase});
+    };
+    if (round.drafted > 0) add(traces::Phase::draft, 1, 4);
+    add(traces::Phase::verify, 5, 9);
+  }
+  const std::string path = (folder_ / "device.dstrace").string();
+  write_trace(path, recording, small_spans(), kernels);
+  expect_golden("report_device.txt", run_command({"report", path}).out);
+  const json found = json::parse(run_command({"report", path, "--json"}).out);
+  for (const json& run : found["runs"]) {
+    const json& device = run["device"];
+    EXPECT_EQ(device["rounds"], run["rounds"]);
+    EXPECT_EQ(device["busy_ns"].get<std::int64_t>() + device["gap_ns"].get<std::int64_t>() +
+                  device["host_ns"].get<std::int64_t>(),
+              device["wall_ns"].get<std::int64_t>());
+    EXPECT_EQ(device["outside_ns"], 0);
+  }
+}
+
 TEST_F(SmallTrace, ComparesItsRunsAndTwoRecordings) {
   traces::Recording other = small_recording();
   other.meta["threads"] = "4";

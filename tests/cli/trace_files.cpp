@@ -28,7 +28,7 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 void write_trace(const std::filesystem::path& path, const traces::Recording& recording,
-                 const std::vector<traces::Span>& phase_spans) {
+                 const std::vector<traces::Span>& phase_spans, const std::vector<traces::Kernel>& kernels) {
   auto created = traces::Writer::create(path, recording.meta);
   ASSERT_TRUE(created) << created.error().message;
   traces::Writer& writer = **created;
@@ -59,6 +59,18 @@ void write_trace(const std::filesystem::path& path, const traces::Recording& rec
     span.name = writer.intern(traces::phase_name(span.phase));
   }
   writer.add(std::span<const traces::Span>(spans));
+  if (!kernels.empty()) {
+    track.kind = "stream";
+    track.name = "device 0, stream 7";
+    const std::int64_t stream = writer.add(track);
+    std::vector<traces::Kernel> rows = kernels;
+    for (traces::Kernel& row : rows) {
+      row.id = writer.next_kernel_id();
+      row.track = stream;
+      row.short_name = writer.intern("[graph]");
+    }
+    writer.add(std::span<const traces::Kernel>(rows));
+  }
   const auto closed = writer.close();
   ASSERT_TRUE(closed) << closed.error().message;
 }

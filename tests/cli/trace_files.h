@@ -24,9 +24,10 @@ class TemporaryFolder {
 };
 
 /// Writes the recording with traces::Writer; ids must count up from 1 in each table, as the writer gives
-/// them.
+/// them. Kernels go to one stream.
 void write_trace(const std::filesystem::path& path, const traces::Recording& recording,
-                 const std::vector<traces::Span>& phase_spans);
+                 const std::vector<traces::Span>& phase_spans,
+                 const std::vector<traces::Kernel>& kernels = {});
 
 /// Vanilla and one LayerSkip run on two prompts, made by hand: round numbers that a reader can check in the
 /// head.

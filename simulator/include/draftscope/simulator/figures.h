@@ -6,6 +6,7 @@
 // absent.
 
 #include <draftscope/simulator/acceptance.h>
+#include <draftscope/simulator/device_time.h>
 #include <draftscope/simulator/draft_cost.h>
 #include <draftscope/simulator/loaded_layers.h>
 #include <draftscope/simulator/phase_breakdown.h>
@@ -38,6 +39,7 @@ struct Figures {
   LoadedLayers layers;
   DraftCost cost;
   RunBreakdown breakdown;
+  DeviceTime device;                       ///< no rounds where the device was not recorded
   std::optional<Speedup> speedup;          ///< absent without a baseline, and for the baseline itself
   std::optional<OutputIdentity> identity;  ///< against the baseline; absent likewise
 };
@@ -55,7 +57,8 @@ struct RecordingFigures {
 /// `recording` must outlive the result. O(rows · log rows), plus the bootstrap's 2000 passes over the
 /// prompts.
 [[nodiscard]] RecordingFigures measure(const traces::Recording& recording,
-                                       std::span<const traces::Span> phase_spans = {});
+                                       std::span<const traces::Span> phase_spans = {},
+                                       std::span<const DeviceInterval> device_intervals = {});
 
 [[nodiscard]] RunBreakdown run_breakdown(const RunRows& run);
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/device_time.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <tuple>
+
+namespace draftscope::simulator {
+namespace {
+
+using traces::Phase;
+
+DeviceTime time_of(const std::vector<traces::Round>& rounds, std::vector<DeviceInterval> intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](const DeviceInterval& a, const DeviceInterval& b) {
+    return std::tie(a.round, a.start_ns, a.end_ns) < std::tie(b.round, b.start_ns, b.end_ns);
+  });
+  RunRows run;
+  run.requests.resize(1);
+  run.requests[0].rounds = rounds;
+  return device_time(run, intervals);
+}
+
+TEST(DeviceTime, CutsARoundIntoBusyGapAndHost) {
+  const DeviceTime time =
+      time_of({{.id = 7, .start_ns = 100, .end_ns = 200}},
+              {{7, 110, 130, Phase::draft}, {7, 125, 140, Phase::verify}, {7, 150, 180, Phase::verify}});
+  EXPECT_EQ(time.rounds, 1);
+  EXPECT_EQ(time.activities, 3);
+  EXPECT_EQ(time.wall_ns, 100);
+  EXPECT_EQ(time.busy_ns, 60);
+  EXPECT_EQ(time.gap_ns, 10);
+  EXPECT_EQ(time.host_ns, 30);
+  EXPECT_EQ(time.outside_ns, 0);
+  EXPECT_EQ(time.busy_by_phase[static_cast<std::size_t>(Phase::draft)], 20);
+  EXPECT_EQ(time.busy_by_phase[static_cast<std::size_t>(Phase::verify)], 40);
+}
+
+TEST(DeviceTime, CountsWhatLiesOutsideTheRound) {
+  const DeviceTime time = time_of({{.id = 7, .start_ns = 100, .end_ns = 200}},
+                                  {{7, 90, 110, Phase::draft}, {7, 190, 230, Phase::draft}});
+  EXPECT_EQ(time.busy_ns, 20);
+  EXPECT_EQ(time.gap_ns, 80);
+  EXPECT_EQ(time.host_ns, 0);
+  EXPECT_EQ(time.outside_ns, 40);
+}
+
+TEST(DeviceTime, LeavesOutRoundsWithoutWork) {
+  const DeviceTime time =
+      time_of({{.id = 1, .start_ns = 0, .end_ns = 50}, {.id = 2, .start_ns = 50, .end_ns = 90}},
+              {{2, 60, 70, Phase::verify}});
+  EXPECT_EQ(time.rounds, 1);
+  EXPECT_EQ(time.wall_ns, 40);
+  EXPECT_EQ(time.host_ns, 30);
+}
+
+// Against a count of every nanosecond.
+TEST(DeviceTime, AddsUpToTheWallTimeOnRandomRounds) {
+  std::mt19937_64 random(3);
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<traces::Round> rounds;
+    std::vector<DeviceInterval> intervals;
+    std::int64_t busy = 0;
+    std::int64_t outside = 0;
+    std::int64_t at = pick(0, 20);
+    for (std::int64_t id = 1; id <= 4; ++id) {
+      const std::int64_t start = at;
+      at += pick(1, 60);
+      rounds.push_back({.id = id, .start_ns = start, .end_ns = at});
+      std::vector<bool> ran(static_cast<std::size_t>(at - start), false);
+      bool any = false;
+      for (std::int64_t n = pick(0, 5); n > 0; --n) {
+        const std::int64_t from = std::max<std::int64_t>(start + pick(-10, 60), 0);
+        const std::int64_t to = from + pick(0, 30);
+        intervals.push_back({id, from, to, Phase::verify});
+        any = true;
+        for (std::int64_t t = from; t < to; ++t) {
+          if (t < start || t >= at)
+            ++outside;
+          else
+            ran[static_cast<std::size_t>(t - start)] = true;
+        }
+      }
+      if (!any) continue;
+      busy += std::count(ran.begin(), ran.end(), true);
+    }
+    const DeviceTime time = time_of(rounds, intervals);
+    EXPECT_EQ(time.busy_ns, busy);
+    EXPECT_EQ(time.outside_ns, outside);
+    EXPECT_EQ(time.busy_ns + time.gap_ns + time.host_ns, time.wall_ns);
+    EXPECT_GE(time.gap_ns, 0);
+    EXPECT_GE(time.host_ns, 0);
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
