@@ -19,16 +19,21 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::a
   return counter;
 }
 
-std::size_t SeededChooser::choose(Draw draw, std::span<const double> weights) {
+double uniform(CounterKey key, Draw draw) {
   const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
   const auto high = [](std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32U); };
-  const auto bits = philox({low(stream_), high(stream_), static_cast<std::uint32_t>(draw.position),
-                            static_cast<std::uint32_t>(draw.purpose)},
-                           {low(seed_), high(seed_)});
+  const std::uint32_t purpose =
+      static_cast<std::uint32_t>(draw.purpose) | (static_cast<std::uint32_t>(draw.branch) << 8U);
+  const auto bits =
+      philox({low(key.stream), high(key.stream), static_cast<std::uint32_t>(draw.position), purpose},
+             {low(key.seed), high(key.seed)});
   const std::uint64_t mantissa = ((std::uint64_t{bits[0]} << 32U) | bits[1]) >> 11U;
-  const double uniform = static_cast<double>(mantissa) * 0x1p-53;  // [0, 1)
+  return static_cast<double>(mantissa) * 0x1p-53;  // [0, 1)
+}
 
-  const double threshold = uniform * std::accumulate(weights.begin(), weights.end(), 0.0);
+std::size_t SeededChooser::choose(Draw draw, std::span<const double> weights) {
+  const double threshold =
+      uniform({seed_, stream_}, draw) * std::accumulate(weights.begin(), weights.end(), 0.0);
   double sum = 0.0;
   std::size_t last_possible = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 namespace draftscope::engine {
 
@@ -112,13 +114,61 @@ std::int32_t draw_token(const Distribution& distribution, Draw draw, Chooser& ch
   return distribution.tokens[chooser.choose(draw, distribution.probabilities)];
 }
 
-bool accept_token(const Distribution& target, const Distribution& draft, std::int32_t token,
-                  std::int32_t position, Chooser& chooser) {
+bool accept_token(const Distribution& target, const Distribution& draft, std::int32_t token, Draw draw,
+                  Chooser& chooser) {
   const double p = target.probability(token);
   const double q = draft.probability(token);
   if (p >= q) return true;
   const std::array<double, 2> weights{p / q, 1.0 - p / q};
-  return chooser.choose({DrawPurpose::accept, position}, weights) == 0;
+  return chooser.choose(draw, weights) == 0;
+}
+
+void remove_token(Distribution& distribution, std::int32_t token) {
+  const auto it = std::lower_bound(distribution.tokens.begin(), distribution.tokens.end(), token);
+  if (it == distribution.tokens.end() || *it != token) return;
+  distribution.probabilities.erase(distribution.probabilities.begin() + (it - distribution.tokens.begin()));
+  distribution.tokens.erase(it);
+  const auto& p = distribution.probabilities;
+  if (std::any_of(p.begin(), p.end(), [](double probability) { return probability > 0.0; }))
+    normalise(distribution.probabilities);
+  else
+    distribution.tokens.clear(), distribution.probabilities.clear();
+}
+
+namespace {
+
+// −log u / p falls as log p + Gumbel noise rises, and needs one logarithm less.
+double arrival(double probability, CounterKey key, std::int32_t position, std::int32_t token) {
+  return -std::log1p(-uniform(key, {DrawPurpose::noise, position, token})) / probability;
+}
+
+}  // namespace
+
+std::int32_t coupled_token(const Distribution& distribution, CounterKey key, std::int32_t position) {
+  std::int32_t chosen = -1;
+  double earliest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < distribution.tokens.size(); ++i) {
+    if (distribution.probabilities[i] <= 0.0) continue;
+    const double time = arrival(distribution.probabilities[i], key, position, distribution.tokens[i]);
+    if (chosen >= 0 && !(time < earliest)) continue;
+    earliest = time;
+    chosen = distribution.tokens[i];
+  }
+  return chosen;
+}
+
+void coupled_tokens(const Distribution& distribution, CounterKey key, std::int32_t position,
+                    std::int32_t count, std::vector<std::int32_t>& tokens) {
+  std::vector<std::pair<double, std::int32_t>> times;
+  times.reserve(distribution.tokens.size());
+  for (std::size_t i = 0; i < distribution.tokens.size(); ++i)
+    if (distribution.probabilities[i] > 0.0)
+      times.emplace_back(arrival(distribution.probabilities[i], key, position, distribution.tokens[i]),
+                         distribution.tokens[i]);
+  const auto kept = std::min(times.size(), static_cast<std::size_t>(count));
+  std::partial_sort(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(kept), times.end());
+  tokens.clear();
+  for (std::size_t i = 0; i < kept; ++i) tokens.push_back(times[i].second);
 }
 
 }  // namespace draftscope::engine

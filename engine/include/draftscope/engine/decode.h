@@ -12,6 +12,7 @@
 // its distribution equals the target's (sampling.h).
 
 #include <draftscope/engine/backend.h>
+#include <draftscope/engine/draft_model.h>
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/strategy.h>
@@ -58,6 +59,8 @@ class DecodeListener {
   [[nodiscard]] virtual std::int64_t next_round_id() { return 0; }
   virtual void on_first_token(std::int32_t /*token*/) {}
   virtual void on_round(const RoundReport& /*report*/) {}
+  /// Where strategies' decisions go; null = nobody records them.
+  [[nodiscard]] virtual DecisionLog* decisions() { return nullptr; }
 };
 
 /// Fails, before anything is computed, on an empty prompt, token ids outside the vocabulary, a prompt longer

@@ -23,15 +23,18 @@ enum class DrawPurpose : std::uint8_t {
   target,  ///< a token from the target's distribution, or from the residual after a rejection
   draft,   ///< a token from the draft's distribution
   accept,  ///< whether a draft token is accepted
+  noise,   ///< of one token, where target and draft share it
 };
 
 struct Draw {
   DrawPurpose purpose = DrawPurpose::target;
   std::int32_t position = 0;  ///< of the token that is chosen or judged
+  std::int32_t branch = 0;    ///< which sibling; for noise, which token. Below 2^24
 };
 
 /// What a device needs in order to draw the very same numbers: a uniform number of [0, 1) is the top 53 bits
-/// of the first two words of philox({stream, position, purpose}, seed), low words first.
+/// of the first two words of philox({stream, position, purpose + 256 · branch}, seed), low
+/// words first.
 struct CounterKey {
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
@@ -47,8 +50,11 @@ class Chooser {
   [[nodiscard]] virtual std::optional<CounterKey> counter_key() const { return std::nullopt; }
 };
 
-/// Draws from Philox: key = seed, counter = (stream, position, purpose). `stream` tells requests of one run
-/// apart.
+/// As CounterKey says.
+[[nodiscard]] double uniform(CounterKey key, Draw draw);
+
+/// Draws from Philox: key = seed, counter = (stream, position, purpose and branch). `stream` tells requests
+/// of one run apart.
 class SeededChooser final : public Chooser {
  public:
   SeededChooser(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}

@@ -18,6 +18,7 @@ struct SamplingOptions {
   double temperature = 0.0;  ///< 0 = greedy
   std::int32_t top_k = 0;    ///< 0 = off
   double top_p = 1.0;        ///< 1 = off; keeps the smallest set of tokens whose probability reaches it
+  bool coupled = false;      ///< target and draft choose with the same noise: see coupled_token()
   [[nodiscard]] bool greedy() const { return temperature <= 0.0; }
 };
 
@@ -43,6 +44,19 @@ void residual(const Distribution& target, const Distribution& draft, Distributio
 
 /// Whether a token drawn from `draft` is accepted as one of `target`.
 [[nodiscard]] bool accept_token(const Distribution& target, const Distribution& draft, std::int32_t token,
-                                std::int32_t position, Chooser& chooser);
+                                Draw draw, Chooser& chooser);
+
+/// The distribution without a token, normalised; empty if nothing else was in it.
+void remove_token(Distribution& distribution, std::int32_t token);
+
+/// The Gumbel-max choice: the token with the highest log p + Gumbel noise, where the noise is a function of
+/// the key, the position and the token alone. Target and draft that choose so agree often, and the text is a
+/// function of the key and the target, whatever drafts: vanilla's text, token by token (Maddison et al. 2014
+/// for the choice; Daliri, Musco and Suresh 2024 for drafting with it).
+[[nodiscard]] std::int32_t coupled_token(const Distribution& distribution, CounterKey key,
+                                         std::int32_t position);
+/// The `count` best of that choice in order (fewer if there are not so many): a draw without replacement.
+void coupled_tokens(const Distribution& distribution, CounterKey key, std::int32_t position,
+                    std::int32_t count, std::vector<std::int32_t>& tokens);
 
 }  // namespace draftscope::engine

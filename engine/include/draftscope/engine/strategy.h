@@ -2,14 +2,18 @@
 #pragma once
 
 // A strategy decides each round from what it saw of earlier ones: which sublayers draft, how long, when to
-// stop, how to verify. It never touches a backend; decode() does what the plan says and reports what came of
-// it.
+// stop, how wide to verify, whether to optimise. It never touches a backend; decode() does what the plan says
+// and reports what came of it. What a strategy wants to know beyond that, it asks of a Probe.
+//
+// A round: plan() → the draft → verification → acceptance → observe() → optimise().
 
-#include <draftscope/engine/backend.h>
 #include <draftscope/engine/model_shape.h>
+#include <draftscope/engine/probe.h>
 #include <draftscope/engine/sublayer_mask.h>
 #include <draftscope/result.h>
+#include <draftscope/traces/records.h>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,39 +22,118 @@
 
 namespace draftscope::engine {
 
+/// What a strategy knows when a request begins.
+struct RequestView {
+  std::span<const std::int32_t> prompt;
+  std::int32_t max_new_tokens = 0;
+  std::span<const std::int32_t> eos_tokens;
+  bool greedy = true;
+};
+
 /// What a strategy knows when it plans.
 struct RoundView {
-  std::int32_t index = 0;             ///< of the round within the request
-  std::int32_t root_position = 0;     ///< position of the last emitted token
-  std::int32_t remaining_tokens = 0;  ///< token budget, ≥ 1
+  std::int32_t index = 0;              ///< of the round within the request
+  std::int32_t root_position = 0;      ///< position of the last emitted token
+  std::int32_t remaining_tokens = 0;   ///< token budget, ≥ 1
+  std::span<const std::int32_t> text;  ///< prompt and output; the root is the last
 };
 
 /// How the target checks the draft.
 enum class Verification : std::uint8_t {
   all_layers,  ///< one forward over root and draft tokens
   above_exit,  ///< keeps the draft's K/V and exit states: layers below the exit run for the last draft token
-               ///< only
+               ///< only; chains alone
 };
+
+/// A draft step whose confidence is above `confidence` keeps `width` tokens: the first goes on drafting, its
+/// siblings are verified beside it.
+struct BranchWidth {
+  double confidence = 0.0;
+  std::int32_t width = 1;
+};
+
+/// A draft token that no model drafted: a guess, verified as a point mass.
+struct Proposal {
+  std::int32_t token = -1;
+  std::int32_t parent = -1;  ///< index of an earlier proposal; -1 = the root
+};
+
+/// A row that rides along in the verification, for what its prediction says (lookahead, Jacobi).
+struct Rider {
+  std::int32_t token = -1;
+  std::int32_t offset = 1;             ///< position − root position
+  std::span<const std::int32_t> sees;  ///< earlier riders that it attends to, beside the context and the root
+};
+
+/// Another model that drafts, with its own K/V.
+struct DraftModel;
 
 struct RoundPlan {
-  const SublayerMask* mask = nullptr;  ///< the draft's; owned by the strategy. Null = no draft
-  std::int32_t draft_length = 0;       ///< γ; decode() cuts it at the token budget and the context
-  double threshold =
-      -1.0;  ///< draft-exit threshold: a draft token of lower confidence is the round's last; -1 = none
+  const SublayerMask* mask = nullptr;  ///< the draft's; owned by the strategy. Null = no self-drafting
+  std::int32_t draft_length = 0;  ///< γ; decode() cuts it at the token budget, the context and the width
+  /// Draft-exit threshold: a draft token of lower confidence is the round's last; -1 = none.
+  double threshold = -1.0;
   Verification verification = Verification::all_layers;  ///< above_exit needs an early-exit mask
   std::string_view origin = "fixed";                     ///< what chose the mask, for the record
+  /// By falling confidence; the first that a step's confidence exceeds counts. Empty = a chain.
+  std::span<const BranchWidth> branches;
+  std::span<const Proposal> proposals;  ///< instead of a draft by a model; parents before children
+  std::span<const Rider> riders;
+  DraftModel* draft_model = nullptr;  ///< drafts in place of `mask`; owned by the strategy
+  /// Layer boundaries whose hidden states of root and draft tokens the outcome shall hold
+  /// (Wanted::hidden_after).
+  std::span<const std::int32_t> states;
 };
 
+/// One forward of the draft.
 struct DraftStep {
   std::int32_t index = 0;
+  std::int32_t token = -1;  ///< what the next step started from
+  double confidence = 0.0;  ///< the draft's probability of its best token, at temperature 1
+};
+
+/// A draft token in the order of verification: by depth, siblings as they were drawn. Index i is row i + 1.
+struct DraftNode {
   std::int32_t token = -1;
-  double confidence = 0.0;
+  std::int32_t parent = -1;  ///< node; -1 = the root
+  std::int32_t depth = 1;
+  double confidence = 0.0;  ///< of its step
+  double probability =
+      1.0;  ///< of the token when it was drawn, earlier siblings left out; 1 if greedy or given
 };
 
 struct RoundOutcome {
-  std::int32_t drafted = 0;
-  std::int32_t accepted = 0;
   std::span<const DraftStep> steps;
+  std::span<const DraftNode> nodes;
+  std::span<const std::int32_t> accepted_nodes;  ///< from the root down
+  std::span<const std::int32_t> emitted;         ///< reached the output: accepted ones, then the target's own
+  traces::DraftStop stop = traces::DraftStop::no_draft;
+  std::int32_t planned = 0;  ///< γ as planned
+  std::int32_t longest = 0;  ///< γ after the cut at budget, context and width
+  /// The target's best token behind the root and behind each node; of riders likewise.
+  std::span<const TopToken> verified;
+  std::span<const TopToken> riders;
+  std::span<const float> states;  ///< [plan.states.size()][1 + nodes][d_model]
+  [[nodiscard]] std::int32_t drafted() const { return static_cast<std::int32_t>(nodes.size()); }
+  [[nodiscard]] std::int32_t accepted() const { return static_cast<std::int32_t>(accepted_nodes.size()); }
+};
+
+/// Where a strategy's decisions go, with their reasons. Times are the decision's own.
+struct Decision {
+  std::string_view kind;  ///< "layer set", "exit", "speculation length", "threshold", …
+  double score = 0.0;
+  bool has_score = false;
+  bool adopted = true;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  /// A JSON object; called only if somebody records.
+  std::function<std::string()> detail;
+};
+
+class DecisionLog {
+ public:
+  virtual ~DecisionLog() = default;
+  virtual void add(const Decision& decision) = 0;
 };
 
 /// Thread-safety: none. One instance decodes one request at a time.
@@ -58,9 +141,17 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   /// Forgets what it learnt if it learns per request.
-  virtual void begin_request() {}
+  virtual void begin_request(const RequestView& /*request*/) {}
   [[nodiscard]] virtual RoundPlan plan(const RoundView& round) = 0;
   virtual void observe(const RoundOutcome& /*outcome*/) {}
+  /// After the prefill (`view.index` is -1) and after each round, with passes to spend if it wants any. Its
+  /// time is the round's optimise phase. `log` may be null.
+  [[nodiscard]] virtual Result<void> optimise(const RoundView& /*view*/, Probe& /*probe*/,
+                                              DecisionLog* /*log*/) {
+    return {};
+  }
+  /// Whether optimise() has anything to do now: without it there is no such phase.
+  [[nodiscard]] virtual bool wants_to_optimise() const { return false; }
 };
 
 /// One parameter of a strategy, as `draftscope strategies` lists it.

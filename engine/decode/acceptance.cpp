@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "decode/acceptance.h"
+
+#include <array>
+
+namespace draftscope::engine {
+
+namespace {
+
+void begin(std::span<const DraftNode> nodes, Verdict& verdict) {
+  verdict.path.clear();
+  verdict.tested.assign(nodes.size(), 0);
+  verdict.own = -1;
+}
+
+/// Follows the target's own choice from node to node until no child has it.
+template <typename Choose>
+void follow(std::span<const DraftNode> nodes, Choose choose, Verdict& verdict) {
+  begin(nodes, verdict);
+  std::int32_t at = -1;
+  for (bool goes_on = true; goes_on;) {
+    verdict.own = choose(at);
+    goes_on = false;
+    // Children come after their parents.
+    for (std::size_t child = static_cast<std::size_t>(at + 1); child < nodes.size(); ++child) {
+      if (nodes[child].parent != at) continue;
+      verdict.tested[child] = 1;
+      if (goes_on || nodes[child].token != verdict.own) continue;
+      verdict.path.push_back(static_cast<std::int32_t>(child));
+      goes_on = true;
+    }
+    if (goes_on) at = verdict.path.back();
+  }
+}
+
+bool accept_guess(const Distribution& target, std::int32_t token, Draw draw, Chooser& chooser) {
+  const double p = target.probability(token);
+  if (p >= 1.0) return true;
+  if (p <= 0.0) return false;
+  const std::array<double, 2> weights{p, 1.0 - p};
+  return chooser.choose(draw, weights) == 0;
+}
+
+}  // namespace
+
+void judge_greedily(std::span<const DraftNode> nodes, std::span<const TopToken> best, Verdict& verdict) {
+  follow(
+      nodes, [&](std::int32_t node) { return best[static_cast<std::size_t>(node + 1)].token; }, verdict);
+}
+
+void judge_coupled(std::span<const DraftNode> nodes, const TargetAt& target_at, std::int32_t root_position,
+                   CounterKey key, Verdict& verdict) {
+  follow(
+      nodes,
+      [&](std::int32_t node) {
+        const std::int32_t depth = node < 0 ? 0 : nodes[static_cast<std::size_t>(node)].depth;
+        return coupled_token(target_at(node + 1), key, root_position + depth + 1);
+      },
+      verdict);
+}
+
+void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int32_t root_position,
+                         Chooser& chooser, Verdict& verdict) {
+  const std::span<const DraftNode> nodes = drawn.nodes;
+  begin(nodes, verdict);
+  std::int32_t at = -1;
+  std::int32_t depth = 0;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    target_ = target_at(at + 1);
+    const bool guesses = drawn.by_depth.empty();
+    bool copied = false;
+    std::int32_t siblings = 0;
+    for (std::size_t child = static_cast<std::size_t>(at + 1); child < nodes.size() && !goes_on; ++child) {
+      if (nodes[child].parent != at) continue;
+      verdict.tested[child] = 1;
+      const std::int32_t token = nodes[child].token;
+      const Draw draw{DrawPurpose::accept, root_position + depth + 1, siblings++};
+      if (guesses) {
+        goes_on = accept_guess(target_, token, draw, chooser);
+        if (!goes_on) remove_token(target_, token);
+      } else {
+        if (!copied) draft_ = drawn.by_depth[static_cast<std::size_t>(depth)];
+        copied = true;
+        goes_on = accept_token(target_, draft_, token, draw, chooser);
+        if (!goes_on) {
+          residual(target_, draft_, rest_);
+          std::swap(target_, rest_);
+          remove_token(draft_, token);
+        }
+      }
+      if (goes_on) verdict.path.push_back(static_cast<std::int32_t>(child));
+    }
+    if (!goes_on) break;
+    at = verdict.path.back();
+    ++depth;
+  }
+  verdict.own = draw_token(target_, {DrawPurpose::target, root_position + depth + 1}, chooser);
+}
+
+}  // namespace draftscope::engine

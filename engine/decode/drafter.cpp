@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "decode/drafter.h"
+
+#include <algorithm>
+#include <array>
+
+namespace draftscope::engine {
+
+using traces::DraftStop;
+
+Drafter::Drafter(Backend& backend, const DecodeRequest& request, Chooser& chooser,
+                 profiler::SpanRecorder* recorder)
+    : backend_(backend),
+      request_(request),
+      chooser_(chooser),
+      recorder_(recorder),
+      step_name_(recorder != nullptr ? recorder->name_id("draft step") : 0) {}
+
+void Drafter::clear() {
+  nodes_.clear();
+  steps_.clear();
+  spine_.clear();
+  exit_states_.clear();
+  drawn_ = 0;
+  is_chain_ = true;
+}
+
+Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t> text,
+                            const DraftLimits& limits, DraftStop& stop) {
+  if (distributions_.size() < static_cast<std::size_t>(limits.steps))
+    distributions_.resize(static_cast<std::size_t>(limits.steps));
+  if (plan.draft_model != nullptr) DRAFTSCOPE_TRY(catch_up(*plan.draft_model, text));
+  const auto root_position = static_cast<std::int32_t>(text.size()) - 1;
+  for (std::int32_t k = 0; k < limits.steps; ++k) {
+    const std::int32_t room = limits.nodes - static_cast<std::int32_t>(nodes_.size());
+    if (room < 1) {
+      stop = DraftStop::budget;
+      break;
+    }
+    const profiler::ScopedSpan span(recorder_, profiler::Level::layers, step_name_);
+    DRAFTSCOPE_TRY(forward_step(plan, text, k));
+    add_level(plan, k, root_position + k + 1, room);
+    const DraftStep& step = steps_.back();
+    const auto& eos = request_.eos_tokens;
+    if (std::find(eos.begin(), eos.end(), step.token) != eos.end()) {
+      stop = DraftStop::eos;
+      break;
+    }
+    // In the precision of the confidence, so that a device decides alike.
+    if (static_cast<float>(step.confidence) < static_cast<float>(plan.threshold)) {
+      if (k + 1 < limits.steps) stop = DraftStop::threshold;
+      break;
+    }
+  }
+  return {};
+}
+
+/// Runs what a draft model has not seen of the text, up to the root.
+Result<void> Drafter::catch_up(DraftModel& model, std::span<const std::int32_t> text) {
+  const auto root_position = static_cast<std::int32_t>(text.size()) - 1;
+  const std::int32_t layers = model.backend->shape().n_layers;
+  while (model.valid < root_position) {
+    const std::int32_t count = std::min(model.backend->max_rows(), root_position - model.valid);
+    rows_.clear();
+    for (std::int32_t i = model.valid; i < model.valid + count; ++i)
+      rows_.push_back({.token = text[static_cast<std::size_t>(i)], .hidden = -1, .position = i});
+    DRAFTSCOPE_TRY(model.backend->forward(
+        {.rows = rows_, .committed = model.valid, .first_row = model.valid, .layers = {0, layers}},
+        outputs_));
+    model.valid += count;
+  }
+  return {};
+}
+
+Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::int32_t> text,
+                                   std::int32_t step) {
+  const std::int32_t position = static_cast<std::int32_t>(text.size()) - 1 + step;
+  rows_.assign(1,
+               {.token = step == 0 ? text.back() : steps_.back().token, .hidden = -1, .position = position});
+  std::int32_t widest = 1;
+  for (const BranchWidth& branch : plan.branches) widest = std::max(widest, branch.width);
+  const bool greedy = request_.sampling.greedy();
+  Wanted wanted{.head = true, .logits = !greedy, .top_k = greedy ? widest : 1};
+  Batch batch{.rows = rows_, .committed = position, .first_row = position, .wanted = wanted};
+  if (plan.draft_model != nullptr) {
+    Backend& model = *plan.draft_model->backend;
+    batch.layers = {0, model.shape().n_layers};
+    batch.wanted.top_k = std::min(batch.wanted.top_k, model.shape().vocab);
+    DRAFTSCOPE_TRY(model.forward(batch, outputs_));
+    plan.draft_model->valid = position + 1;
+    return {};
+  }
+  const std::int32_t exit = plan.mask->exit_layer();
+  batch.mask = plan.mask;
+  batch.layers = {0, exit};
+  batch.wanted.top_k = std::min(batch.wanted.top_k, backend_.shape().vocab);
+  const std::array<std::int32_t, 1> boundary{exit};
+  const bool keep_states = plan.verification == Verification::above_exit;
+  if (keep_states) batch.wanted.hidden_after = boundary;
+  DRAFTSCOPE_TRY(backend_.forward(batch, outputs_));
+  if (keep_states) exit_states_.insert(exit_states_.end(), outputs_.hidden.begin(), outputs_.hidden.end());
+  return {};
+}
+
+std::int32_t Drafter::width_of(const RoundPlan& plan, double confidence) const {
+  for (const BranchWidth& branch : plan.branches)
+    if (confidence > branch.confidence) return branch.width;
+  return plan.branches.empty() ? 1 : plan.branches.back().width;
+}
+
+void Drafter::add_level(const RoundPlan& plan, std::int32_t step, std::int32_t position, std::int32_t room) {
+  const double confidence = static_cast<double>(outputs_.top[0].probability);
+  const std::int32_t width = std::min(width_of(plan, confidence), room);
+  if (!request_.sampling.greedy())
+    warp(outputs_.logits, request_.sampling, distributions_[static_cast<std::size_t>(step)]);
+  choose_tokens(width, position);
+  const auto first = static_cast<std::int32_t>(nodes_.size());
+  for (std::size_t i = 0; i < candidates_.size(); ++i)
+    nodes_.push_back(
+        {candidates_[i], spine_.empty() ? -1 : spine_.back(), step + 1, confidence, probabilities_[i]});
+  spine_.push_back(first);
+  is_chain_ = is_chain_ && candidates_.size() == 1;
+  steps_.push_back({step, candidates_.front(), confidence});
+  if (!request_.sampling.greedy()) drawn_ = static_cast<std::size_t>(step) + 1;
+}
+
+/// The step's tokens, with their probabilities when they were drawn.
+void Drafter::choose_tokens(std::int32_t width, std::int32_t position) {
+  candidates_.clear();
+  probabilities_.clear();
+  if (request_.sampling.greedy()) {
+    for (std::int32_t i = 0; i < width && i < static_cast<std::int32_t>(outputs_.top.size()); ++i)
+      candidates_.push_back(outputs_.top[static_cast<std::size_t>(i)].token);
+    probabilities_.assign(candidates_.size(), 1.0);
+    return;
+  }
+  const Distribution& distribution = distributions_[steps_.size()];
+  if (request_.sampling.coupled) {
+    coupled_tokens(distribution, *chooser_.counter_key(), position, width, candidates_);
+    for (const std::int32_t token : candidates_) probabilities_.push_back(distribution.probability(token));
+    return;
+  }
+  rest_ = distribution;
+  for (std::int32_t i = 0; i < width && !rest_.tokens.empty(); ++i) {
+    if (i > 0 && std::none_of(rest_.probabilities.begin(), rest_.probabilities.end(),
+                              [](double probability) { return probability > 0.0; }))
+      break;
+    const std::int32_t token = draw_token(rest_, {DrawPurpose::draft, position, i}, chooser_);
+    candidates_.push_back(token);
+    probabilities_.push_back(rest_.probability(token));
+    if (i + 1 < width) remove_token(rest_, token);
+  }
+}
+
+void Drafter::take(std::span<const Proposal> proposals, const DraftLimits& limits) {
+  place_.assign(proposals.size(), -1);
+  for (std::size_t i = 0; i < proposals.size(); ++i) {
+    const Proposal& proposal = proposals[i];
+    const std::int32_t parent = proposal.parent < 0 ? -1 : place_[static_cast<std::size_t>(proposal.parent)];
+    if (proposal.parent >= 0 && parent < 0) continue;
+    const std::int32_t depth = parent < 0 ? 1 : nodes_[static_cast<std::size_t>(parent)].depth + 1;
+    if (depth > limits.steps || static_cast<std::int32_t>(nodes_.size()) >= limits.nodes) continue;
+    place_[i] = static_cast<std::int32_t>(nodes_.size());
+    is_chain_ = is_chain_ && parent == place_[i] - 1;
+    nodes_.push_back({proposal.token, parent, depth, 1.0, 1.0});
+  }
+}
+
+void Drafter::take(const ChainRoundOutputs& chain) {
+  for (std::size_t k = 0; k < chain.drafted.size(); ++k) {
+    const auto index = static_cast<std::int32_t>(k);
+    const double confidence = static_cast<double>(chain.drafted[k].probability);
+    steps_.push_back({index, chain.drafted[k].token, confidence});
+    spine_.push_back(index);
+    nodes_.push_back(
+        {chain.drafted[k].token, index - 1, index + 1, confidence, chain.drawn_probabilities[k]});
+  }
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Drafts a round's tokens: one forward a step, the best (or drawn) token goes on, siblings stay beside it.
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/draft_model.h>
+#include <draftscope/engine/sampling.h>
+#include <draftscope/engine/strategy.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace draftscope::engine {
+
+/// What a round's draft may take.
+struct DraftLimits {
+  std::int32_t steps = 0;
+  std::int32_t nodes = 0;
+};
+
+class Drafter {
+ public:
+  /// Nothing is owned. `recorder` may be null.
+  Drafter(Backend& backend, const DecodeRequest& request, Chooser& chooser, profiler::SpanRecorder* recorder);
+
+  /// Forgets the last round's draft.
+  void clear();
+
+  /// Drafts with a part of the target (plan.mask) or another model (plan.draft_model) behind the text, whose
+  /// last token is the root. `stop` is set if anything but the length ends the draft.
+  [[nodiscard]] Result<void> draft(const RoundPlan& plan, std::span<const std::int32_t> text,
+                                   const DraftLimits& limits, traces::DraftStop& stop);
+  /// Takes a plan's guesses as they are, as far as they fit: those beyond the limits, and their children, are
+  /// left out.
+  void take(std::span<const Proposal> proposals, const DraftLimits& limits);
+  /// Takes what a backend drafted by itself.
+  void take(const ChainRoundOutputs& chain);
+
+  [[nodiscard]] const std::vector<DraftNode>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<DraftStep>& steps() const { return steps_; }
+  /// What each step's tokens were drawn from; empty if greedy or guessed.
+  [[nodiscard]] std::span<const Distribution> distributions() const {
+    return {distributions_.data(), drawn_};
+  }
+  /// The node of each step that the next step started from.
+  [[nodiscard]] std::span<const std::int32_t> spine() const { return spine_; }
+  [[nodiscard]] bool is_chain() const { return is_chain_; }
+  /// The draft's own exit states, [steps][d_model], for verification above the exit.
+  [[nodiscard]] const std::vector<float>& exit_states() const { return exit_states_; }
+
+ private:
+  [[nodiscard]] Result<void> forward_step(const RoundPlan& plan, std::span<const std::int32_t> text,
+                                          std::int32_t step);
+  [[nodiscard]] Result<void> catch_up(DraftModel& model, std::span<const std::int32_t> text);
+  void add_level(const RoundPlan& plan, std::int32_t step, std::int32_t position, std::int32_t room);
+  void choose_tokens(std::int32_t width, std::int32_t position);
+  [[nodiscard]] std::int32_t width_of(const RoundPlan& plan, double confidence) const;
+
+  Backend& backend_;
+  const DecodeRequest& request_;
+  Chooser& chooser_;
+  profiler::SpanRecorder* recorder_;
+  std::int64_t step_name_;
+
+  std::vector<DraftNode> nodes_;
+  std::vector<DraftStep> steps_;
+  std::vector<std::int32_t> spine_;
+  std::vector<Distribution> distributions_;  // by step; kept for their memory
+  std::size_t drawn_ = 0;
+  bool is_chain_ = true;
+  std::vector<float> exit_states_;
+  std::vector<Row> rows_;
+  std::vector<std::int32_t> candidates_;
+  std::vector<double> probabilities_;  // of candidates_
+  std::vector<std::int32_t> place_;    // of each proposal among the nodes; -1 = left out
+  Distribution rest_;
+  Outputs outputs_;
+};
+
+}  // namespace draftscope::engine

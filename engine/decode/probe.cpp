@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/probe.h>
+
+#include <algorithm>
+
+namespace draftscope::engine {
+
+std::int32_t Probe::room() const {
+  return std::min({backend_.max_invariant_rows(), backend_.max_rows(), backend_.cache_rows() - committed_});
+}
+
+Result<void> Probe::run(const ProbePass& pass, Outputs& outputs) {
+  const auto count = static_cast<std::int32_t>(pass.rows.size());
+  if (count > room()) return fail("probe: found {} rows, expected at most {}", count, room());
+  if (pass.context > committed_)
+    return fail("probe: found a context of {} positions, expected at most {}", pass.context, committed_);
+  // The text's own rows from `context` on are uncommitted to this pass, and nobody's ancestors.
+  const std::int32_t hidden_rows = committed_ - pass.context;
+  constexpr std::int32_t bits = 64;
+  const std::int32_t words = (hidden_rows + count + bits - 1) / bits;
+  ancestors_.assign(static_cast<std::size_t>(words) * pass.rows.size(), 0);
+  for (std::int32_t row = 0; pass.chain && row < count; ++row)
+    for (std::int32_t before = 0; before < row; ++before) {
+      const std::int32_t bit = hidden_rows + before;
+      ancestors_[static_cast<std::size_t>(row * words + bit / bits)] |= std::uint64_t{1} << (bit % bits);
+    }
+  return backend_.forward({.rows = pass.rows,
+                           .hidden = pass.hidden,
+                           .committed = pass.context,
+                           .first_row = committed_,
+                           .ancestors = ancestors_,
+                           .mask = pass.mask,
+                           .layers = pass.layers,
+                           .wanted = pass.wanted},
+                          outputs);
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Passes that a strategy makes for its own purposes, beside the text: a candidate mask over known tokens
+// (SWIFT), dynamic programming over hidden states (CLaSp), layers' heads on known states (DEL). They run in
+// scratch rows of the K/V cache behind the context, which the next round writes over, and leave the context's
+// rows alone.
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/result.h>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace draftscope::engine {
+
+struct ProbePass {
+  std::span<const Row> rows;
+  std::span<const float> hidden;  ///< inputs for rows with token = -1
+  std::int32_t context = 0;       ///< rows attend to the text's positions [0, context)
+  bool chain = true;              ///< each row attends to those before it; otherwise to itself alone
+  const SublayerMask* mask = nullptr;
+  LayerRange layers;
+  Wanted wanted;
+};
+
+class Probe {
+ public:
+  /// `committed`: rows of the cache that hold the text's K/V. Neither backend nor probe is kept beyond
+  /// optimise().
+  Probe(Backend& backend, std::int32_t committed) : backend_(backend), committed_(committed) {}
+
+  [[nodiscard]] const ModelShape& shape() const { return backend_.shape(); }
+  /// Positions of the text whose K/V is there: all but the root.
+  [[nodiscard]] std::int32_t committed() const { return committed_; }
+  /// Most rows of one pass now: the widest pass that is batch-invariant, and the room behind the context.
+  [[nodiscard]] std::int32_t room() const;
+  /// Fails as Backend::forward() does, or if the pass is wider than room().
+  [[nodiscard]] Result<void> run(const ProbePass& pass, Outputs& outputs);
+
+ private:
+  Backend& backend_;
+  std::int32_t committed_;
+  std::vector<std::uint64_t> ancestors_;
+};
+
+}  // namespace draftscope::engine
