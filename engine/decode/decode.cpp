@@ -108,8 +108,10 @@ class Decoder {
     row.root_position = root_position_;
     row.start_ns = clock.begin(Phase::control);
     const std::int32_t remaining = remaining_tokens();
-    const RoundPlan plan = strategy_.plan({row.index, root_position_, remaining, text_});
+    RoundPlan plan = strategy_.plan({row.index, root_position_, remaining, text_});
     DRAFTSCOPE_TRY(check_plan(plan));
+    const std::int32_t rows = std::min(backend_.max_invariant_rows(), backend_.cache_rows() - root_position_);
+    if (static_cast<std::int32_t>(plan.riders.size()) >= rows) plan.riders = {};
     const DraftLimits limits = limits_of(plan, remaining, row);
     const std::int64_t planned_ns = clock.begin(limits.steps > 0 ? Phase::draft : Phase::verify);
     std::int64_t drafted_ns = planned_ns;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace draftscope::engine {
 
@@ -18,6 +19,16 @@ std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
 // A state crosses the interface as two floats of 16 bits each, which hold it exactly.
 std::uint32_t from_floats(const float* pair) {
   return (static_cast<std::uint32_t>(pair[0]) << 16U) | static_cast<std::uint32_t>(pair[1]);
+}
+
+/// Whether row i of the batch attends to a cache row other than its own.
+bool attends(const Batch& batch, std::int32_t i, std::int32_t row) {
+  if (row < batch.committed) return true;
+  if (batch.ancestors.empty()) return row < batch.first_row + i;
+  const std::size_t words = batch.ancestors.size() / batch.rows.size();
+  const auto bit = static_cast<std::size_t>(row - batch.committed);
+  return row != batch.first_row + i &&
+         ((batch.ancestors[static_cast<std::size_t>(i) * words + bit / 64] >> (bit % 64)) & 1U) != 0;
 }
 
 }  // namespace
@@ -52,7 +63,9 @@ Result<void> ToyBackend::forward(const Batch& batch, Outputs& outputs) {
   if (count < 1 || count > options_.max_rows)
     return fail("rows: found {}, expected 1 to {}", count, options_.max_rows);
   if (batch.first_row + count > options_.cache_rows) return fail("first_row: beyond the cache");
-  if (!batch.ancestors.empty()) return fail("ancestors: the toy knows chains only");
+  const std::size_t words = (static_cast<std::size_t>(batch.first_row - batch.committed + count) + 63) / 64;
+  if (!batch.ancestors.empty() && batch.ancestors.size() != words * static_cast<std::size_t>(count))
+    return fail("ancestors: found {} words, expected {} a row", batch.ancestors.size(), words);
 
   std::vector<std::uint32_t> states;
   for (const Row& row : batch.rows) {
@@ -76,19 +89,22 @@ Result<void> ToyBackend::forward(const Batch& batch, Outputs& outputs) {
   store_hidden(batch.layers.begin);
   for (std::int32_t layer = batch.layers.begin; layer < batch.layers.end; ++layer) {
     const bool skipped = batch.mask != nullptr && !batch.mask->runs_attention(layer);
+    auto& rows = cache_[static_cast<std::size_t>(layer)];
+    for (std::int32_t i = 0; i < count && !skipped; ++i)
+      rows[static_cast<std::size_t>(batch.first_row + i)] = states[static_cast<std::size_t>(i)];
     for (std::int32_t i = 0; i < count && !skipped; ++i) {
-      auto& rows = cache_[static_cast<std::size_t>(layer)];
-      const auto place = static_cast<std::size_t>(batch.first_row) + static_cast<std::size_t>(i);
+      // What the row attends to, in path order, itself last.
+      std::uint32_t attended = 0;
+      for (std::int32_t row = 0; row < batch.first_row + count; ++row)
+        if (attends(batch, i, row)) attended = mix(attended, rows[static_cast<std::size_t>(row)]);
+      attended = mix(attended, rows[static_cast<std::size_t>(batch.first_row + i)]);
       std::uint32_t& state = states[static_cast<std::size_t>(i)];
-      const std::uint32_t before = place == 0 ? 0 : rows[place - 1];
-      rows[place] = mix(before, state);
       // The first layer turns the token's state into one of the whole text; later ones change the high half
       // only.
       if (layer == 0)
-        state = rows[place];
+        state = attended;
       else
-        state =
-            (mix(state, rows[place] + static_cast<std::uint32_t>(layer)) & 0xFFFF0000U) | (state & 0xFFFFU);
+        state = (mix(state, attended + static_cast<std::uint32_t>(layer)) & 0xFFFF0000U) | (state & 0xFFFFU);
     }
     store_hidden(layer + 1);
   }
@@ -99,9 +115,16 @@ Result<void> ToyBackend::forward(const Batch& batch, Outputs& outputs) {
     const auto best = std::max_element(logits.begin(), logits.end());
     double sum = 0.0;
     for (const float logit : logits) sum += std::exp(static_cast<double>(logit - *best));
-    if (batch.wanted.top_k > 0)
-      outputs.top.push_back(
-          {static_cast<std::int32_t>(best - logits.begin()), *best, static_cast<float>(1.0 / sum)});
+    std::vector<std::int32_t> order(logits.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+      return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)];
+    });
+    for (std::int32_t k = 0; k < batch.wanted.top_k; ++k) {
+      const float logit = logits[static_cast<std::size_t>(order[static_cast<std::size_t>(k)])];
+      outputs.top.push_back({order[static_cast<std::size_t>(k)], logit,
+                             static_cast<float>(std::exp(static_cast<double>(logit - *best)) / sum)});
+    }
     if (batch.wanted.logits) outputs.logits.insert(outputs.logits.end(), logits.begin(), logits.end());
   }
   return {};

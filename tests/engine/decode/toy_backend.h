@@ -39,8 +39,7 @@ class ToyBackend final : public Backend {
 
   Options options_;
   ModelShape shape_;
-  std::vector<std::vector<std::uint32_t>>
-      cache_;  // [layer][row]: hash of the states of rows 0 … row at that layer
+  std::vector<std::vector<std::uint32_t>> cache_;  // [layer][row]: the row's state at that layer
 };
 
 }  // namespace draftscope::engine

@@ -78,8 +78,8 @@ struct RoundPlan {
   /// By falling confidence; the first that a step's confidence exceeds counts. Empty = a chain.
   std::span<const BranchWidth> branches;
   std::span<const Proposal> proposals;  ///< instead of a draft by a model; parents before children
-  std::span<const Rider> riders;
-  DraftModel* draft_model = nullptr;  ///< drafts in place of `mask`; owned by the strategy
+  std::span<const Rider> riders;        ///< left out of a round that has no room for all of them
+  DraftModel* draft_model = nullptr;    ///< drafts in place of `mask`; owned by the strategy
   /// Layer boundaries whose hidden states of root and draft tokens the outcome shall hold
   /// (Wanted::hidden_after).
   std::span<const std::int32_t> states;

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Token trees, guesses and riders: whatever is drafted, the text is the target's.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "decode/acceptance.h"
+#include "exact_law.h"
+
+namespace draftscope::engine {
+namespace {
+
+using Random = std::mt19937;
+
+std::int32_t pick(Random& random, std::int32_t low, std::int32_t high) {
+  return std::uniform_int_distribution<std::int32_t>(low, high)(random);
+}
+
+/// Something else every round: a mask with or without siblings, or a tree of guesses, some with riders.
+class AnyPlan final : public Strategy {
+ public:
+  AnyPlan(const ModelShape& shape, std::uint32_t seed) : shape_(shape), random_(seed) {}
+
+  RoundPlan plan(const RoundView& round) override {
+    EXPECT_EQ(static_cast<std::int32_t>(round.text.size()), round.root_position + 1);
+    RoundPlan plan;
+    if (pick(random_, 0, 2) == 0) {
+      guess(round);
+      plan.proposals = proposals_;
+    } else {
+      mask_ = SublayerMask(shape_.n_layers);
+      for (std::int32_t layer = 0; layer < shape_.n_layers; ++layer)
+        if (pick(random_, 0, 2) == 0) mask_.skip_attention(layer).skip_mlp(layer);
+      plan.mask = &mask_;
+      plan.draft_length = pick(random_, 0, 6);
+      plan.threshold = pick(random_, 0, 1) == 0 ? -1.0 : 0.3;
+      branches_ = {{0.6, pick(random_, 1, 2)}, {0.3, pick(random_, 1, 3)}, {0.0, pick(random_, 1, 4)}};
+      if (pick(random_, 0, 3) != 0) plan.branches = branches_;
+    }
+    if (pick(random_, 0, 2) == 0) {
+      ride();
+      plan.riders = riders_;
+    }
+    return plan;
+  }
+
+  void observe(const RoundOutcome& outcome) override {
+    EXPECT_EQ(outcome.verified.size(), outcome.nodes.size() + 1);
+    EXPECT_TRUE(outcome.riders.empty() || outcome.riders.size() == riders_.size());
+    siblings += static_cast<std::int32_t>(outcome.nodes.size() > outcome.steps.size());
+    for (std::size_t depth = 0; depth < outcome.accepted_nodes.size(); ++depth)
+      beside += static_cast<std::int32_t>(outcome.accepted_nodes[depth] != static_cast<std::int32_t>(depth));
+    riders_.clear();
+  }
+
+  std::int32_t siblings = 0;  ///< rounds with more nodes than steps
+  std::int32_t beside = 0;    ///< accepted nodes that had to be moved
+
+ private:
+  void guess(const RoundView& round) {
+    proposals_.clear();
+    for (std::int32_t n = pick(random_, 1, 6); n > 0; --n)
+      proposals_.push_back({pick(random_, 0, 3) == 0
+                                ? round.text[static_cast<std::size_t>(pick(random_, 0, round.root_position))]
+                                : pick(random_, 0, shape_.vocab - 1),
+                            pick(random_, -1, static_cast<std::int32_t>(proposals_.size()) - 1)});
+  }
+  void ride() {
+    riders_.clear();
+    seen_.assign(1, 0);
+    riders_.push_back({pick(random_, 0, shape_.vocab - 1), 1, {}});
+    riders_.push_back({pick(random_, 0, shape_.vocab - 1), 2, seen_});
+  }
+
+  const ModelShape& shape_;
+  Random random_;
+  SublayerMask mask_;
+  std::vector<BranchWidth> branches_;
+  std::vector<Proposal> proposals_;
+  std::vector<Rider> riders_;
+  std::vector<std::int32_t> seen_;
+};
+
+TEST(Trees, GreedyTextEqualsVanilla) {
+  Random random(11);
+  std::int32_t siblings = 0;
+  std::int32_t beside = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const ToyBackend::Options options{.vocab = pick(random, 2, 12),
+                                      .n_layers = pick(random, 1, 6),
+                                      .cache_rows = pick(random, 12, 90),
+                                      .max_rows = pick(random, 2, 16),
+                                      .seed = static_cast<std::uint32_t>(random()),
+                                      .agreement = 0.6};
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 10)));
+    for (std::int32_t& token : prompt) token = pick(random, 0, options.vocab - 1);
+    const std::vector<std::int32_t> eos{pick(random, 0, 40)};
+    const DecodeRequest request{.prompt = prompt, .max_new_tokens = pick(random, 1, 60), .eos_tokens = eos};
+    const auto text = [&](Strategy& strategy) {
+      ToyBackend backend(options);
+      SeededChooser chooser(1, 1);
+      DecodeListener nobody;
+      auto result = decode(backend, strategy, request, chooser, nobody);
+      EXPECT_TRUE(result) << result.error().message;
+      return result->tokens;
+    };
+    const ToyBackend shaped(options);
+    AnyPlan any(shaped.shape(), static_cast<std::uint32_t>(random()));
+    const auto vanilla = make_strategy("vanilla", shaped.shape());
+    ASSERT_EQ(text(any), text(*vanilla->strategy)) << "trial " << trial;
+    siblings += any.siblings;
+    beside += any.beside;
+  }
+  EXPECT_GT(siblings, 500);
+  EXPECT_GT(beside, 100);
+}
+
+/// A tree of drawn tokens whose widths depend on the confidence, or a tree of guesses.
+class FixedTree final : public Strategy {
+ public:
+  FixedTree(const ModelShape& shape, std::vector<BranchWidth> branches, std::vector<Proposal> proposals)
+      : mask_(SublayerMask::early_exit(shape.n_layers, 1)),
+        branches_(std::move(branches)),
+        proposals_(std::move(proposals)) {}
+  RoundPlan plan(const RoundView& /*round*/) override {
+    if (!proposals_.empty()) return {.proposals = proposals_};
+    return {.mask = &mask_, .draft_length = 2, .threshold = 0.45, .branches = branches_};
+  }
+
+ private:
+  SublayerMask mask_;
+  std::vector<BranchWidth> branches_;
+  std::vector<Proposal> proposals_;
+};
+
+TEST(Trees, SampledTextHasExactlyTheTargetsLaw) {
+  const SamplingOptions samplings[] = {
+      {.temperature = 1.0}, {.temperature = 0.6, .top_k = 2}, {.temperature = 1.7, .top_p = 0.8}};
+  const std::vector<std::int32_t> eos{2};
+  struct Case {
+    const char* name;
+    std::vector<BranchWidth> branches;
+    std::vector<Proposal> proposals;
+  };
+  const Case cases[] = {{"siblings", {{0.0, 2}}, {}},
+                        {"all tokens", {{0.0, 3}}, {}},
+                        {"width by confidence", {{0.5, 1}, {0.4, 2}, {0.0, 3}}, {}},
+                        {"one guess", {}, {{1, -1}}},
+                        {"a chain of guesses", {}, {{1, -1}, {0, 0}, {1, 1}}},
+                        {"a tree of guesses", {}, {{1, -1}, {0, -1}, {0, 0}, {1, 0}, {2, 1}}},
+                        {"a guess twice", {}, {{1, -1}, {1, -1}, {0, 1}}}};
+  for (const std::uint32_t seed : {1U, 2U, 3U}) {
+    const ToyBackend::Options options{.vocab = 3, .n_layers = 3, .seed = seed, .agreement = 0.3};
+    for (const SamplingOptions& sampling : samplings) {
+      const Law target = law_of(options, "vanilla", sampling, eos);
+      for (const Case& one : cases) {
+        const Law law = law_of(
+            options,
+            [&](const ModelShape& shape) {
+              return std::make_unique<FixedTree>(shape, one.branches, one.proposals);
+            },
+            sampling, eos);
+        EXPECT_LT(total_variation(law, target), 1e-9) << one.name;
+      }
+    }
+  }
+}
+
+// What the engine does not do, and why: a token that is left out because of its own probability biases the
+// text.
+TEST(Trees, DiscardingTheTokenThatStopsTheDraftWouldNotBeExact) {
+  const Distribution both{{0, 1, 2}, {0.5, 0.3, 0.2}};
+  const auto law = [&](bool discards) {
+    std::map<std::int32_t, double> first;
+    EveryChance chooser;
+    do {
+      const std::int32_t token = draw_token(both, {DrawPurpose::draft, 1}, chooser);
+      std::vector<DraftNode> nodes{{.token = token, .probability = both.probability(token)}};
+      if (discards && both.probability(token) < 0.4) nodes.clear();
+      Verdict verdict;
+      SampledJudge().judge(
+          {nodes, std::span(&both, 1)}, [&](std::int32_t) -> const Distribution& { return both; }, 0, chooser,
+          verdict);
+      first[verdict.path.empty() ? verdict.own : token] += chooser.probability();
+    } while (chooser.advance());
+    return first;
+  };
+  for (const std::int32_t token : both.tokens) EXPECT_NEAR(law(false)[token], both.probability(token), 1e-12);
+  EXPECT_NEAR(law(true)[0], 0.75, 1e-12);
+  EXPECT_NEAR(law(true)[1], 0.15, 1e-12);
+  EXPECT_NEAR(law(true)[2], 0.10, 1e-12);
+}
+
+// With shared noise the text is a function of the seed, whatever drafts: token by token, as greedy text is.
+TEST(CoupledSampling, TextDoesNotDependOnTheStrategy) {
+  Random random(12);
+  std::int32_t beside = 0;
+  for (int trial = 0; trial < 150; ++trial) {
+    const ToyBackend::Options options{.vocab = pick(random, 2, 12),
+                                      .n_layers = pick(random, 1, 6),
+                                      .cache_rows = pick(random, 12, 90),
+                                      .seed = static_cast<std::uint32_t>(random()),
+                                      .agreement = 0.6};
+    const std::vector<std::int32_t> prompt{0, 1};
+    const DecodeRequest request{.prompt = prompt,
+                                .max_new_tokens = 40,
+                                .sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true}};
+    const std::uint64_t seed = random();
+    const auto text = [&](Strategy& strategy) {
+      ToyBackend backend(options);
+      SeededChooser chooser(seed, 1);
+      DecodeListener nobody;
+      auto result = decode(backend, strategy, request, chooser, nobody);
+      EXPECT_TRUE(result) << result.error().message;
+      return result->tokens;
+    };
+    const ToyBackend shaped(options);
+    AnyPlan any(shaped.shape(), static_cast<std::uint32_t>(random()));
+    const auto vanilla = make_strategy("vanilla", shaped.shape());
+    ASSERT_EQ(text(any), text(*vanilla->strategy)) << "trial " << trial;
+    beside += any.beside;
+  }
+  EXPECT_GT(beside, 20);
+}
+
+TEST(CoupledSampling, ChoosesEachTokenWithItsProbability) {
+  const Distribution distribution{{3, 5, 8, 9}, {0.4, 0.3, 0.2, 0.1}};
+  std::map<std::int32_t, int> counts;
+  constexpr int draws = 40000;
+  for (int i = 0; i < draws; ++i)
+    ++counts[coupled_token(distribution, {7, static_cast<std::uint64_t>(i)}, 3)];
+  double chi_square = 0.0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double expected = draws * distribution.probabilities[i];
+    const double difference = counts[distribution.tokens[i]] - expected;
+    chi_square += difference * difference / expected;
+  }
+  EXPECT_LT(chi_square, 16.27);  // 99.9 % of three degrees of freedom
+}
+
+TEST(CoupledSampling, NeedsNumbersThatDependOnTheirPurposeAlone) {
+  ToyBackend backend({});
+  const auto vanilla = make_strategy("vanilla", backend.shape());
+  EveryChance chooser;
+  DecodeListener nobody;
+  const std::vector<std::int32_t> prompt{0};
+  const auto result =
+      decode(backend, *vanilla->strategy,
+             {.prompt = prompt, .sampling = {.temperature = 1.0, .coupled = true}}, chooser, nobody);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message,
+            "sampling: coupled choices need counter-based random numbers, which this chooser has not");
+}
+
+}  // namespace
+}  // namespace draftscope::engine
