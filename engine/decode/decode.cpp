@@ -388,7 +388,8 @@ class Decoder {
                        .longest = limits.steps,
                        .verified = best.first(rows),
                        .riders = best.subspan(rows),
-                       .states = plan.states.empty() ? std::span<const float>() : outputs_.hidden});
+                       .states = plan.states.empty() ? std::span<const float>() : outputs_.hidden},
+                      listener_.decisions());
   }
 
   Result<void> optimise(std::int32_t round) {

@@ -45,7 +45,7 @@ class AnyPlan final : public Strategy {
     return plan;
   }
 
-  void observe(const RoundOutcome& outcome) override {
+  void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
     EXPECT_EQ(outcome.verified.size(), outcome.nodes.size() + 1);
     EXPECT_TRUE(outcome.riders.empty() || outcome.riders.size() == riders_.size());
     siblings += static_cast<std::int32_t>(outcome.nodes.size() > outcome.steps.size());

@@ -143,9 +143,10 @@ class Strategy {
   /// Forgets what it learnt if it learns per request.
   virtual void begin_request(const RequestView& /*request*/) {}
   [[nodiscard]] virtual RoundPlan plan(const RoundView& round) = 0;
-  virtual void observe(const RoundOutcome& /*outcome*/) {}
+  /// `log` may be null, here and below.
+  virtual void observe(const RoundOutcome& /*outcome*/, DecisionLog* /*log*/) {}
   /// After the prefill (`view.index` is -1) and after each round, with passes to spend if it wants any. Its
-  /// time is the round's optimise phase. `log` may be null.
+  /// time is the round's optimise phase.
   [[nodiscard]] virtual Result<void> optimise(const RoundView& /*view*/, Probe& /*probe*/,
                                               DecisionLog* /*log*/) {
     return {};

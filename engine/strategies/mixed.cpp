@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <utility>
+
+#include "strategies/parts.h"
+
+namespace draftscope::engine {
+
+namespace {
+
+class Mixed final : public Strategy {
+ public:
+  explicit Mixed(Parts parts) : parts_(std::move(parts)) {
+    for (const auto& learner : parts_.learners)
+      for (const std::int32_t boundary : learner->states()) states_.push_back(boundary);
+    std::sort(states_.begin(), states_.end());
+    states_.erase(std::unique(states_.begin(), states_.end()), states_.end());
+  }
+
+  void begin_request(const RequestView& request) override {
+    for (const auto& learner : parts_.learners) learner->begin_request(request);
+  }
+
+  RoundPlan plan(const RoundView& round) override {
+    round_ = round;
+    RoundPlan plan;
+    plan.mask = parts_.mask->mask(round);
+    plan.origin = parts_.mask->origin();
+    plan.states = states_;
+    plan.branches = parts_.branches;
+    plan.verification = parts_.verification;
+    if (plan.mask == nullptr) return plan;
+    plan.draft_length = parts_.length->length(round);
+    if (parts_.threshold != nullptr) plan.threshold = parts_.threshold->threshold(round);
+    return plan;
+  }
+
+  void observe(const RoundOutcome& outcome, DecisionLog* log) override {
+    for (const auto& learner : parts_.learners) learner->observe(round_, outcome, log);
+  }
+
+  bool wants_to_optimise() const override {
+    return std::any_of(parts_.learners.begin(), parts_.learners.end(),
+                       [](const auto& learner) { return learner->wants_to_optimise(); });
+  }
+
+  Result<void> optimise(const RoundView& view, Probe& probe, DecisionLog* log) override {
+    for (const auto& learner : parts_.learners)
+      if (learner->wants_to_optimise()) DRAFTSCOPE_TRY(learner->optimise(view, probe, log));
+    return {};
+  }
+
+ private:
+  Parts parts_;
+  std::vector<std::int32_t> states_;
+  RoundView round_;  // the one that was planned last; its text is of that moment
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_mixed(Parts parts) {
+  return std::make_unique<Mixed>(std::move(parts));
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What drafting by a part of the target is made of: which mask, how long, when to stop, how wide to verify.
+// The papers' strategies are mixes of these parts, and so is any other mix (mixed.h).
+//
+// A part that learns is a Learner too. Parts are made by functions that take their parameters; one that
+// several share (DEL's statistics) is one Learner and several choices.
+
+#include <draftscope/engine/strategy.h>
+#include <memory>
+#include <vector>
+
+namespace draftscope::engine {
+
+class MaskChoice {
+ public:
+  virtual ~MaskChoice() = default;
+  /// Null = no draft this round. Valid until the next optimise().
+  [[nodiscard]] virtual const SublayerMask* mask(const RoundView& round) = 0;
+  [[nodiscard]] virtual std::string_view origin() const = 0;
+};
+
+class LengthChoice {
+ public:
+  virtual ~LengthChoice() = default;
+  [[nodiscard]] virtual std::int32_t length(const RoundView& round) = 0;
+};
+
+class ThresholdChoice {
+ public:
+  virtual ~ThresholdChoice() = default;
+  /// -1 = none.
+  [[nodiscard]] virtual double threshold(const RoundView& round) = 0;
+};
+
+/// What a part hears and does between rounds; as the Strategy functions of the same names.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+  virtual void begin_request(const RequestView& /*request*/) {}
+  [[nodiscard]] virtual std::span<const std::int32_t> states() const { return {}; }
+  virtual void observe(const RoundView& /*round*/, const RoundOutcome& /*outcome*/, DecisionLog* /*log*/) {}
+  [[nodiscard]] virtual bool wants_to_optimise() const { return false; }
+  [[nodiscard]] virtual Result<void> optimise(const RoundView& /*view*/, Probe& /*probe*/,
+                                              DecisionLog* /*log*/) {
+    return {};
+  }
+};
+
+struct Parts {
+  std::shared_ptr<MaskChoice> mask;
+  std::shared_ptr<LengthChoice> length;
+  std::shared_ptr<ThresholdChoice> threshold;  ///< null = none
+  std::vector<BranchWidth> branches;           ///< empty = a chain
+  Verification verification = Verification::all_layers;
+  std::vector<std::shared_ptr<Learner>> learners;  ///< each once, in the order in which they hear of a round
+};
+
+/// A strategy of these parts.
+[[nodiscard]] std::unique_ptr<Strategy> make_mixed(Parts parts);
+
+}  // namespace draftscope::engine
