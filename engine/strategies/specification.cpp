@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace draftscope::engine {
@@ -10,6 +11,11 @@ namespace draftscope::engine {
 namespace {
 
 bool to_integer(std::string_view text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+bool to_number(std::string_view text, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
 }
@@ -61,6 +67,20 @@ Result<std::int32_t> Parameters::integer(std::string_view key, std::int32_t leas
   return static_cast<std::int32_t>(value);
 }
 
+Result<double> Parameters::number(std::string_view key, double least, double most) const {
+  const std::string& found = text(key);
+  double value = 0.0;
+  // Written so that a NaN fails.
+  if (!to_number(found, value) || !(value >= least && value <= most))
+    return fail("strategy {}: {} is \"{}\", expected a number from {} to {}", description_->name, key, found,
+                least, most);
+  return value;
+}
+
+const std::string& Parameters::text(std::string_view key) const {
+  return values_.find(key)->second;
+}
+
 Result<std::string> Parameters::one_of(std::string_view key,
                                        std::initializer_list<std::string_view> choices) const {
   const std::string& text = values_.find(key)->second;
@@ -74,9 +94,12 @@ std::string Parameters::json() const {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   for (const ParameterDescription& parameter : description_->parameters) {
     const std::string& text = values_.find(parameter.name)->second;
-    std::int64_t number = 0;
-    if (to_integer(text, number))
-      object[parameter.name] = number;
+    std::int64_t integer = 0;
+    double real = 0.0;
+    if (to_integer(text, integer))
+      object[parameter.name] = integer;
+    else if (to_number(text, real) && std::isfinite(real))
+      object[parameter.name] = real;
     else
       object[parameter.name] = text;
   }

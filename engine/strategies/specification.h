@@ -25,10 +25,12 @@ class Parameters {
 
   [[nodiscard]] Result<std::int32_t> integer(std::string_view key, std::int32_t least,
                                              std::int32_t most) const;
+  [[nodiscard]] Result<double> number(std::string_view key, double least, double most) const;
+  [[nodiscard]] const std::string& text(std::string_view key) const;
   [[nodiscard]] Result<std::string> one_of(std::string_view key,
                                            std::initializer_list<std::string_view> choices) const;
 
-  /// JSON object of all parameters; integers as numbers.
+  /// JSON object of all parameters; numbers as numbers.
   [[nodiscard]] std::string json() const;
   /// `name:key=value,…` with every parameter, in the description's order.
   [[nodiscard]] std::string specification() const;
