@@ -6,12 +6,21 @@
 namespace draftscope::engine {
 
 std::int32_t Probe::room() const {
-  return std::min({backend_.max_invariant_rows(), backend_.max_rows(), backend_.cache_rows() - committed_});
+  return std::min(head_room(), backend_.cache_rows() - committed_);
+}
+
+std::int32_t Probe::head_room() const {
+  return std::min(backend_.max_invariant_rows(), backend_.max_rows());
 }
 
 Result<void> Probe::run(const ProbePass& pass, Outputs& outputs) {
   const auto count = static_cast<std::int32_t>(pass.rows.size());
-  if (count > room()) return fail("probe: found {} rows, expected at most {}", count, room());
+  const bool head_alone = pass.layers.begin == pass.layers.end;
+  const std::int32_t most = head_alone ? head_room() : room();
+  if (count > most) return fail("probe: found {} rows, expected at most {}", count, most);
+  if (head_alone)
+    return backend_.forward(
+        {.rows = pass.rows, .hidden = pass.hidden, .layers = pass.layers, .wanted = pass.wanted}, outputs);
   if (pass.context > committed_)
     return fail("probe: found a context of {} positions, expected at most {}", pass.context, committed_);
   // The text's own rows from `context` on are uncommitted to this pass, and nobody's ancestors.

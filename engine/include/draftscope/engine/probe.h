@@ -35,7 +35,9 @@ class Probe {
   [[nodiscard]] std::int32_t committed() const { return committed_; }
   /// Most rows of one pass now: the widest pass that is batch-invariant, and the room behind the context.
   [[nodiscard]] std::int32_t room() const;
-  /// Fails as Backend::forward() does, or if the pass is wider than room().
+  /// The same for a pass of no layers (final norm and head on hidden states), which takes no cache rows.
+  [[nodiscard]] std::int32_t head_room() const;
+  /// Fails as Backend::forward() does, or if the pass is wider than there is room.
   [[nodiscard]] Result<void> run(const ProbePass& pass, Outputs& outputs);
 
  private:

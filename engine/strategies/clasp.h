@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// CLaSp's layer skipping (Chen et al. 2025, Algorithm 1 as resolved in methods.md §8): the layers to skip are those
+// whose omission changes the last verified token's hidden state least, found by dynamic programming over
+// (layers seen, layers skipped). All states of a layer go through it in one pass: none sees another.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "strategies/parts.h"
+
+namespace draftscope::engine {
+
+/// A token whose hidden states of all layers are known.
+struct Anchor {
+  std::int32_t position = 0;
+  std::span<const float> states;  ///< [n_layers + 1][d_model]: h_0 … h_L, before the final norm
+};
+
+/// Which `skip` whole layers to skip, in ascending order. 0 ≤ skip ≤ L. Ties skip. Source: methods.md §8.1.
+class ClaspSearch {
+ public:
+  [[nodiscard]] Result<std::span<const std::int32_t>> run(const Anchor& anchor, std::int32_t skip,
+                                                          Probe& probe);
+  /// Cosine of the found draft's last state to the anchor's.
+  [[nodiscard]] double similarity() const { return similarity_; }
+
+ private:
+  [[nodiscard]] Result<void> apply_layer(std::int32_t layer, std::int32_t count, std::int32_t position,
+                                         Probe& probe);
+
+  std::vector<float> states_;   // g(i − 1, j), [skip + 1][d_model]
+  std::vector<float> next_;     // g(i, j)
+  std::vector<float> kept_;     // f(g(i − 1, j)) for j ≥ 1, [skip][d_model]
+  std::vector<std::uint8_t> skips_;  // b(i, j)
+  std::vector<std::int32_t> layers_;
+  std::vector<Row> rows_;
+  Outputs outputs_;
+  double similarity_ = 0.0;
+};
+
+class ClaspMask final : public MaskChoice, public Learner {
+ public:
+  struct Options {
+    std::int32_t n_layers = 0;
+    std::int32_t skip = 0;
+    std::int32_t interval = 128;  ///< verifications from one search to the next
+  };
+  explicit ClaspMask(const Options& options);
+
+  const SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
+  std::string_view origin() const override { return "clasp"; }
+  void begin_request(const RequestView& request) override;
+  std::span<const std::int32_t> states() const override;
+  void observe(const RoundView& round, const RoundOutcome& outcome, DecisionLog* log) override;
+  bool wants_to_optimise() const override { return due_; }
+  Result<void> optimise(const RoundView& view, Probe& probe, DecisionLog* log) override;
+
+ private:
+  [[nodiscard]] Result<void> read_prompts_last_token(const RoundView& view, Probe& probe);
+
+  Options options_;
+  SublayerMask mask_;
+  ClaspSearch search_;
+  std::vector<std::int32_t> boundaries_;  // 0 … L
+  std::int32_t since_ = 0;                // verifications since the last search
+  bool due_ = false;
+  std::vector<float> anchor_;  // [L + 1][d_model]
+  std::int32_t anchor_position_ = -1;
+  std::vector<Row> rows_;
+  Outputs outputs_;
+};
+
+}  // namespace draftscope::engine

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "strategies/del.h"
+
+#include <draftscope/profiler/clock.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace draftscope::engine {
+
+namespace {
+
+std::size_t size(std::int32_t n) {
+  return static_cast<std::size_t>(n);
+}
+
+/// "null" for what JSON has no number for.
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+}  // namespace
+
+double ExitStatistics::threshold() const {
+  if (matches <= 0.0 || mismatches <= 0.0) return -1.0;
+  return 0.5 * (confidence_of_matches / matches + confidence_of_mismatches / mismatches);
+}
+
+void ExitStatistics::decay(double omega) {
+  matches *= omega;
+  mismatches *= omega;
+  confidence_of_matches *= omega;
+  confidence_of_mismatches *= omega;
+}
+
+ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost, std::int32_t most) {
+  ExitChoice best;
+  for (std::size_t i = 0; i < exits.size(); ++i) {
+    const double alpha = exits[i].acceptance();
+    if (!(alpha >= 0.0)) continue;
+    const auto exit = static_cast<std::int32_t>(i) + 1;
+    double tokens = 0.0;
+    double power = 1.0;
+    for (std::int32_t d = 0; d <= most; ++d) {
+      tokens += power;
+      power *= alpha;
+      const double tpl = tokens / ((cost.n_layers + cost.head) + d * (exit + cost.head));
+      if (tpl > best.tpl) best = {exit, d, tpl};
+    }
+  }
+  return best;
+}
+
+double head_in_layers(const ModelShape& shape) {
+  const double model = shape.d_model;
+  const double layer = model * (2.0 * shape.q_width() + 2.0 * shape.kv_width()) + 3.0 * model * shape.d_ff;
+  return model * shape.vocab / layer;
+}
+
+Del::Del(const ModelShape& shape, const Options& options)
+    : shape_(shape),
+      options_(options),
+      cost_{shape.n_layers, options.mode == Mode::published ? 0.0 : head_in_layers(shape)},
+      boundaries_(size(shape.n_layers - 1)),
+      exits_(size(shape.n_layers - 1)) {
+  std::iota(boundaries_.begin(), boundaries_.end(), 1);
+  for (std::int32_t exit = 0; exit < shape.n_layers; ++exit)
+    masks_.push_back(SublayerMask::early_exit(shape.n_layers, exit));
+}
+
+const SublayerMask* Del::mask(const RoundView& /*round*/) {
+  if (options_.mode == Mode::repaired && choice_.gamma == 0) return nullptr;
+  return &masks_[size(choice_.exit)];
+}
+
+std::int32_t Del::length(const RoundView& /*round*/) {
+  if (options_.mode == Mode::repaired) return choice_.gamma;
+  return first_round_ ? 1 : options_.most;
+}
+
+double Del::threshold(const RoundView& /*round*/) {
+  return exits_[size(choice_.exit - 1)].threshold();
+}
+
+void Del::begin_request(const RequestView& /*request*/) {
+  exits_.assign(exits_.size(), {});
+  choice_ = {};
+  first_round_ = true;
+  positions_ = prompt_positions_ = 0;
+  due_ = options_.prompt_window > 0;
+}
+
+void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* /*log*/) {
+  // Rows of a chain; of a tree, those of its accepted path, which is where the text went.
+  std::vector<std::size_t> path{0};
+  if (static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size()) {
+    for (std::int32_t node = 0; node < outcome.drafted(); ++node) path.push_back(size(node) + 1);
+  } else {
+    for (const std::int32_t node : outcome.accepted_nodes) path.push_back(size(node) + 1);
+  }
+  const std::size_t rows = outcome.nodes.size() + 1;
+  const std::size_t d_model = size(shape_.d_model);
+  const auto before = size(prompt_positions_);
+  const std::size_t positions = before + path.size();
+  // The prompt's states, if they are still there, are in front; a layer's rows move apart from the last on.
+  states_.resize(boundaries_.size() * positions * d_model);
+  for (std::size_t layer = boundaries_.size(); layer-- > 0;) {
+    const auto at = [&](std::size_t value) { return states_.begin() + static_cast<std::ptrdiff_t>(value); };
+    std::copy_backward(at(layer * before * d_model), at((layer + 1) * before * d_model),
+                       at((layer * positions + before) * d_model));
+    for (std::size_t i = 0; i < path.size(); ++i)
+      std::copy_n(outcome.states.begin() + static_cast<std::ptrdiff_t>((layer * rows + path[i]) * d_model),
+                  d_model, at((layer * positions + before + i) * d_model));
+  }
+  target_.resize(before);
+  for (const std::size_t row : path) target_.push_back(outcome.verified[row].token);
+  positions_ = static_cast<std::int32_t>(positions);
+  due_ = true;
+}
+
+/// States of the prompt's last positions and what the target says behind them: one pass beside the text.
+Result<void> Del::read_prompt(const RoundView& view, Probe& probe) {
+  const std::int32_t count = std::min({options_.prompt_window, probe.committed(), probe.room()});
+  if (count < 1) return {};
+  const std::int32_t first = probe.committed() - count;
+  rows_.clear();
+  for (std::int32_t position = first; position < probe.committed(); ++position)
+    rows_.push_back({.token = view.text[size(position)], .hidden = -1, .position = position});
+  DRAFTSCOPE_TRY(probe.run({.rows = rows_,
+                            .context = first,
+                            .layers = {0, shape_.n_layers},
+                            .wanted = {.hidden_after = boundaries_, .head = true, .top_k = 1}},
+                           outputs_));
+  positions_ = prompt_positions_ = count;
+  states_.assign(outputs_.hidden.begin(), outputs_.hidden.end());
+  target_.clear();
+  for (const TopToken& top : outputs_.top) target_.push_back(top.token);
+  return {};
+}
+
+/// All layers' heads at once, as many rows a pass as it takes.
+Result<void> Del::run_heads(Probe& probe) {
+  const std::size_t d_model = size(shape_.d_model);
+  const std::size_t rows = boundaries_.size() * size(positions_);
+  shadow_.clear();
+  for (std::size_t done = 0; done < rows;) {
+    const std::size_t count = std::min(rows - done, size(probe.head_room()));
+    rows_.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      rows_.push_back({.token = -1, .hidden = static_cast<std::int32_t>(i), .position = 0});
+    DRAFTSCOPE_TRY(probe.run({.rows = rows_,
+                              .hidden = std::span(states_).subspan(done * d_model, count * d_model),
+                              .layers = {shape_.n_layers, shape_.n_layers},
+                              .wanted = {.head = true, .top_k = 1}},
+                             outputs_));
+    shadow_.insert(shadow_.end(), outputs_.top.begin(), outputs_.top.end());
+    done += count;
+  }
+  return {};
+}
+
+/// The round's positions up to and with the first where the exit in use was wrong.
+std::int32_t Del::kept_positions(std::int32_t first) const {
+  const std::int32_t n = positions_ - first;
+  if (options_.mode == Mode::published && choice_.gamma == 0) return n;
+  const std::size_t exit = size(choice_.exit - 1);
+  for (std::int32_t i = 0; i < n; ++i)
+    if (shadow_[exit * size(positions_) + size(first + i)].token != target_[size(first + i)]) return i + 1;
+  return n;
+}
+
+void Del::count(std::int32_t first, std::int32_t positions) {
+  for (std::size_t exit = 0; exit < exits_.size(); ++exit) {
+    ExitStatistics& statistics = exits_[exit];
+    statistics.decay(options_.omega);
+    for (std::int32_t i = first; i < first + positions; ++i) {
+      const TopToken& shadow = shadow_[exit * size(positions_) + size(i)];
+      const auto confidence = static_cast<double>(shadow.probability);
+      if (shadow.token == target_[size(i)]) {
+        statistics.matches += 1.0;
+        statistics.confidence_of_matches += confidence;
+      } else {
+        statistics.mismatches += 1.0;
+        statistics.confidence_of_mismatches += confidence;
+      }
+    }
+  }
+}
+
+Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
+  due_ = false;
+  const std::int64_t start_ns = profiler::now_ns();
+  const bool after_prefill = view.index < 0;
+  if (after_prefill) {
+    DRAFTSCOPE_TRY(read_prompt(view, probe));
+    // The code joins the prompt's positions to the first round's.
+    if (options_.mode == Mode::published || positions_ == 0) return {};
+  }
+  DRAFTSCOPE_TRY(run_heads(probe));
+  const std::int32_t of_prompt = prompt_positions_;
+  const std::int32_t of_round = after_prefill ? 0 : kept_positions(of_prompt);
+  count(0, of_prompt + of_round);
+  prompt_positions_ = 0;
+  first_round_ = false;
+  const ExitChoice before = choice_;
+  const std::int32_t most = options_.mode == Mode::published ? options_.most - 1 : options_.most;
+  choice_ = best_exit(exits_, cost_, most);
+  log_choice(before, start_ns, log);
+  return {};
+}
+
+void Del::log_choice(const ExitChoice& before, std::int64_t start_ns, DecisionLog* log) const {
+  if (log == nullptr) return;
+  log->add({.kind = "exit",
+            .score = choice_.tpl,
+            .has_score = true,
+            .adopted = choice_.exit != before.exit || choice_.gamma != before.gamma,
+            .start_ns = start_ns,
+            .end_ns = profiler::now_ns(),
+            .detail = [&] {
+              std::string rates;
+              std::string thresholds;
+              for (const ExitStatistics& exit : exits_) {
+                const char* comma = rates.empty() ? "" : ",";
+                rates += comma + json_number(exit.acceptance());
+                thresholds += comma + json_number(exit.threshold());
+              }
+              return fmt::format(
+                  R"({{"exit":{},"gamma":{},"tpl":{},"exit_before":{},"gamma_before":{},"acceptance_rates":[{}],)"
+                  R"("thresholds":[{}]}})",
+                  choice_.exit, choice_.gamma, json_number(choice_.tpl), before.exit, before.gamma, rates,
+                  thresholds);
+            }});
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "strategies/parts.h"
+
+namespace draftscope::engine {
+
+/// The same sublayers in every round: an early exit, or a set from a file.
+class FixedMask final : public MaskChoice {
+ public:
+  FixedMask(SublayerMask mask, std::string origin) : mask_(std::move(mask)), origin_(std::move(origin)) {}
+  const SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
+  std::string_view origin() const override { return origin_; }
+
+ private:
+  SublayerMask mask_;
+  std::string origin_;
+};
+
+}  // namespace draftscope::engine
