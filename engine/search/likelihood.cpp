@@ -13,13 +13,7 @@ namespace {
 
 constexpr double least_scale = 1e-5;
 constexpr double most_scale = 1e5;
-constexpr double tolerance = 1e-6;  ///< of log ℓ
-
-Eigen::LLT<Eigen::MatrixXd> factor(const Evidence& evidence, const Table<double>& s) {
-  Eigen::MatrixXd matrix = covariance(s).matrix();
-  matrix.diagonal().array() += evidence.noise;
-  return Eigen::LLT<Eigen::MatrixXd>(matrix);
-}
+constexpr double tolerance = 1e-5;  ///< of log ℓ
 
 /// Logarithms of ℓ from where all points are strangers (K = I) to where all are alike (K = 1), and the upper
 /// bound itself: scores that do not vary are explained best out there.
@@ -34,8 +28,8 @@ std::vector<double> grid(const Table<double>& squared) {
       furthest = std::max(furthest, distance);
     }
   if (!(nearest <= furthest)) return {};
-  const double low = std::log(std::clamp(nearest / 16.0, least_scale, most_scale));
-  const double high = std::log(std::clamp(furthest * 16.0, least_scale, most_scale));
+  const double low = std::log(std::clamp(nearest / 4.0, least_scale, most_scale));
+  const double high = std::log(std::clamp(furthest * 8.0, least_scale, most_scale));
   const auto steps = std::clamp(static_cast<int>(std::ceil((high - low) / std::numbers::ln2)), 1, 15);
   std::vector<double> points;
   for (int step = 0; step <= steps; ++step) points.push_back(low + (high - low) * step / steps);
@@ -43,53 +37,66 @@ std::vector<double> grid(const Table<double>& squared) {
   return points;
 }
 
-struct End {
-  double place;
-  double slope;
-};
-
-/// Where the slope changes its sign between a rising and a falling end.
-template <typename Slope>
-double sign_change(End rising, End falling, const Slope& slope) {
-  double last = 0.0;  // the slope at the last place; its sign tells which end was replaced
-  for (int evaluation = 0; evaluation < 50; ++evaluation) {
-    const double share = rising.slope / (rising.slope - falling.slope);
-    const double place = rising.place + share * (falling.place - rising.place);
-    if (std::min(place - rising.place, falling.place - place) < tolerance) return place;
-    const End middle{place, slope(place)};
-    if (middle.slope == 0.0) return place;
-    // An end that stays twice counts half, or false position would creep towards it.
-    if (middle.slope > 0.0) {
-      if (last > 0.0) falling.slope /= 2.0;
-      rising = middle;
+/// The maximum of a function of one maximum between `low` and `high`: Brent's combination of golden sections
+/// with parabolas through the three best places (Brent 1973, chapter 5).
+template <typename Function>
+double maximum(double low, double high, double start, double start_value, const Function& function) {
+  constexpr double golden = 2.0 - std::numbers::phi;
+  struct Known {
+    double place, value;
+  };
+  Known best{start, start_value};
+  Known second = best;
+  Known third = best;
+  double step = 0.0;
+  double step_before = 0.0;
+  for (int evaluation = 0; evaluation < 60; ++evaluation) {
+    const double middle = (low + high) / 2.0;
+    if (std::abs(best.place - middle) <= 2.0 * tolerance - (high - low) / 2.0) break;
+    // The parabola's top, if it lies within and steps shrink; else the golden section of the longer side.
+    const double r = (best.place - second.place) * (best.value - third.value);
+    const double q = (best.place - third.place) * (best.value - second.value);
+    const double numerator = (best.place - third.place) * q - (best.place - second.place) * r;
+    const double denominator = 2.0 * (r - q);
+    const double parabola = denominator != 0.0 ? numerator / denominator : 0.0;
+    const double top = best.place + parabola;
+    if (parabola != 0.0 && std::abs(parabola) < std::abs(step_before) / 2.0 && top > low && top < high) {
+      step_before = step;
+      step = parabola;
     } else {
-      if (last < 0.0) rising.slope /= 2.0;
-      falling = middle;
+      step_before = (best.place < middle ? high : low) - best.place;
+      step = golden * step_before;
     }
-    last = middle.slope;
+    const double place = best.place + (std::abs(step) >= tolerance ? step : std::copysign(tolerance, step));
+    const Known tried{place, function(place)};
+    if (tried.value >= best.value) {
+      (place >= best.place ? low : high) = best.place;
+      third = second;
+      second = best;
+      best = tried;
+      continue;
+    }
+    (place < best.place ? low : high) = place;
+    if (tried.value >= second.value || second.place == best.place) {
+      third = second;
+      second = tried;
+    } else if (tried.value >= third.value || third.place == best.place || third.place == second.place) {
+      third = tried;
+    }
   }
-  return (rising.place + falling.place) / 2.0;
+  return best.place;
 }
 
 }  // namespace
 
 double log_likelihood(const Evidence& evidence, double length_scale) {
-  const auto cholesky = factor(evidence, scaled(evidence.squared_distances, length_scale));
+  Eigen::MatrixXd matrix = covariance(scaled(evidence.squared_distances, length_scale)).matrix();
+  matrix.diagonal().array() += evidence.noise;
+  const Eigen::LLT<Eigen::MatrixXd> cholesky(matrix);
   const Eigen::VectorXd whitened = cholesky.matrixL().solve(evidence.scores);
   const auto n = static_cast<double>(evidence.scores.size());
   return -0.5 * whitened.squaredNorm() - cholesky.matrixLLT().diagonal().array().log().sum() -
          0.5 * n * std::log(2.0 * std::numbers::pi);
-}
-
-double log_likelihood_slope(const Evidence& evidence, double length_scale) {
-  const auto n = evidence.scores.size();
-  const Table<double> s = scaled(evidence.squared_distances, length_scale);
-  const auto cholesky = factor(evidence, s);
-  const Eigen::VectorXd weights = cholesky.solve(evidence.scores);
-  const Eigen::MatrixXd inverse = cholesky.solve(Eigen::MatrixXd::Identity(n, n));
-  // ½·tr((w·wᵀ − K⁻¹)·∂K): all three are symmetric, so the trace is a sum over elements.
-  const Table<double> slope = covariance_slope(s);
-  return 0.5 * (weights.dot(slope.matrix() * weights) - (inverse.array() * slope).sum());
 }
 
 double fit_length_scale(const Evidence& evidence) {
@@ -101,18 +108,10 @@ double fit_length_scale(const Evidence& evidence) {
     likelihoods.push_back(log_likelihood(evidence, std::exp(point)));
     if (likelihoods.back() > likelihoods[best]) best = likelihoods.size() - 1;
   }
-  const auto slope = [&](double place) { return log_likelihood_slope(evidence, std::exp(place)); };
-  const End middle{points[best], slope(points[best])};
-  const bool rises = middle.slope > 0.0;
-  const bool at_the_end = rises ? best + 1 == points.size() : best == 0;
-  if (middle.slope == 0.0 || at_the_end) return std::exp(middle.place);
-  const double next = points[rises ? best + 1 : best - 1];
-  const End other{next, slope(next)};
-  // No sign change: the maximum lies at the point itself as far as the grid can tell.
-  if ((other.slope > 0.0) == rises) return std::exp(middle.place);
-  const double place = rises ? sign_change(middle, other, slope) : sign_change(other, middle, slope);
-  const bool better = log_likelihood(evidence, std::exp(place)) > likelihoods[best];
-  return std::exp(better ? place : middle.place);
+  const double low = points[best == 0 ? 0 : best - 1];
+  const double high = points[std::min(best + 1, points.size() - 1)];
+  const auto at = [&](double place) { return log_likelihood(evidence, std::exp(place)); };
+  return std::exp(maximum(low, high, points[best], likelihoods[best], at));
 }
 
 }  // namespace draftscope::engine::search

@@ -19,16 +19,13 @@ struct Evidence {
 /// log p(scores | ℓ) (Rasmussen & Williams 2006, eq. 2.30), O(n³/3).
 [[nodiscard]] double log_likelihood(const Evidence& evidence, double length_scale);
 
-/// Its derivative with respect to log ℓ (eq. 5.9), O(n³).
-[[nodiscard]] double log_likelihood_slope(const Evidence& evidence, double length_scale);
-
 /// The ℓ in [1e−5, 1e5], scikit-learn's bounds, of the highest likelihood found; 1, scikit-learn's start,
 /// where fewer than two distinct points say nothing about it.
 ///
 /// The package runs L-BFGS-B from 1 and from five random starts. One unknown needs no such library, and the
 /// function has several maxima: a geometric grid over the scales on which the covariances change brackets the
-/// best of them, and the derivative's sign change in the bracket is closed in on by the Illinois rule (Dowell
-/// & Jarratt 1971). About twenty factorisations, no random numbers.
+/// best of them, and Brent's method closes in to 1e-5 of log ℓ. No derivative: it costs a whole inverse, as
+/// much as seven likelihoods, of which the method needs ten. About twenty factorisations, no random numbers.
 [[nodiscard]] double fit_length_scale(const Evidence& evidence);
 
 }  // namespace draftscope::engine::search

@@ -37,12 +37,6 @@ template <typename Scalar>
   return (Scalar(1) + s * (Scalar(1) + s * Scalar(1.0 / 3.0))) * (-s).exp();
 }
 
-/// ∂k/∂(log ℓ) = s²·(1 + s)/3·e^−s.
-template <typename Scalar>
-[[nodiscard]] Table<Scalar> covariance_slope(const Table<Scalar>& s) {
-  return s.square() * (Scalar(1) + s) * Scalar(1.0 / 3.0) * (-s).exp();
-}
-
 /// The factor f of ∂k(x, y)/∂x = f·(x − y): −5/(3ℓ²)·(1 + s)·e^−s, without the pole at x = y that the chain
 /// rule through r would have.
 template <typename Scalar>

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What scikit-learn's GaussianProcessRegressor makes of small data sets, configured as bayesian-optimization 1.5.1
 configures it (Matern(nu=2.5), normalize_y, alpha = noise, five restarts), as golden.json. Each set gives the points and
-scores; at each of a few length scales the log marginal likelihood, its derivative with respect to log(length scale),
-and mean, deviation and upper confidence bound at query points; and the likelihood of the length scale that
-scikit-learn's optimiser finds. Made with scikit-learn 1.9: python make_golden.py"""
+scores; at each of a few length scales the log marginal likelihood, and mean, deviation and upper confidence bound at
+query points; and the likelihood of the length scale that scikit-learn's optimiser finds. Made with scikit-learn 1.9: python make_golden.py"""
 import json
 import warnings
 from pathlib import Path
@@ -50,9 +49,8 @@ def golden_of(name, points, scores, noise):
     for length_scale in (0.3, 1.0, 4.0):
         fixed = GaussianProcessRegressor(Matern(nu=2.5, length_scale=length_scale), alpha=noise, normalize_y=True,
                                          optimizer=None).fit(points, scores)
-        likelihood, slope = fixed.log_marginal_likelihood([np.log(length_scale)], eval_gradient=True)
         mean, deviation = fixed.predict(queries, return_std=True)
-        at.append({"length_scale": length_scale, "log_likelihood": float(likelihood), "slope": float(slope[0]),
+        at.append({"length_scale": length_scale, "log_likelihood": float(fixed.log_marginal_likelihood_value_),
                    "mean": mean.tolist(), "deviation": deviation.tolist(),
                    "upper_bound": (mean + KAPPA * deviation).tolist()})
     with warnings.catch_warnings():
