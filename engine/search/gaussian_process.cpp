@@ -15,15 +15,18 @@ namespace draftscope::engine::search {
 GaussianProcess::GaussianProcess(Eigen::Index dimension, double noise)
     : noise_(noise), points_(dimension, 0) {}
 
+void GaussianProcess::assign(const Eigen::Ref<const Eigen::MatrixXd>& points,
+                             const Eigen::Ref<const Eigen::VectorXd>& scores, double length_scale) {
+  scores_.resize(0);
+  store(points, scores);
+  set_length_scale(length_scale);
+}
+
 void GaussianProcess::add(const Eigen::Ref<const Eigen::MatrixXd>& points,
                           const Eigen::Ref<const Eigen::VectorXd>& scores) {
   const Eigen::Index before = size();
-  const Eigen::Index after = before + points.cols();
-  reserve(after);
-  points_.middleCols(before, points.cols()) = points;
-  scores_.conservativeResize(after);
-  scores_.tail(scores.size()) = scores;
-  for (Eigen::Index row = before; row < after; ++row) append_row(row);
+  store(points, scores);
+  for (Eigen::Index row = before; row < size(); ++row) append_row(row);
   standardise();
 }
 
@@ -38,9 +41,7 @@ void GaussianProcess::set_length_scale(double length_scale) {
 }
 
 void GaussianProcess::fit() {
-  Table<double> squared = squared_distances(points(), points());
-  squared.matrix().diagonal().setZero();
-  set_length_scale(fit_length_scale({std::move(squared), standardised_, noise_}));
+  set_length_scale(fit_length_scale(evidence_of(points(), standardised_, noise_)));
 }
 
 double GaussianProcess::log_likelihood() const {
@@ -58,14 +59,21 @@ Posterior GaussianProcess::posterior(const Eigen::Ref<const Eigen::MatrixXd>& po
   return {std::move(mean), deviation_ * variance.max(0.0).sqrt().matrix()};
 }
 
-void GaussianProcess::reserve(Eigen::Index size) {
-  if (size <= points_.cols()) return;
-  // A capacity that depends on the size alone keeps the memory layout, and with it the order of additions,
-  // the same whether observations came one by one or all at once.
-  const auto capacity =
-      static_cast<Eigen::Index>(std::bit_ceil(std::max<std::uint64_t>(64, static_cast<std::uint64_t>(size))));
-  points_.conservativeResize(Eigen::NoChange, capacity);
-  factor_.conservativeResizeLike(Eigen::MatrixXd::Zero(capacity, capacity));
+void GaussianProcess::store(const Eigen::Ref<const Eigen::MatrixXd>& points,
+                            const Eigen::Ref<const Eigen::VectorXd>& scores) {
+  const Eigen::Index before = size();
+  const Eigen::Index after = before + points.cols();
+  if (after > points_.cols()) {
+    // A capacity that depends on the size alone keeps the memory layout, and with it the order of additions,
+    // the same whether observations came one by one or all at once.
+    const auto capacity = static_cast<Eigen::Index>(
+        std::bit_ceil(std::max<std::uint64_t>(64, static_cast<std::uint64_t>(after))));
+    points_.conservativeResize(Eigen::NoChange, capacity);
+    factor_.conservativeResizeLike(Eigen::MatrixXd::Zero(capacity, capacity));
+  }
+  points_.middleCols(before, points.cols()) = points;
+  scores_.conservativeResize(after);
+  scores_.tail(scores.size()) = scores;
 }
 
 void GaussianProcess::append_row(Eigen::Index row) {

@@ -24,7 +24,11 @@ class GaussianProcess {
   /// `noise` > 0, in units of the standardised scores' variance.
   GaussianProcess(Eigen::Index dimension, double noise);
 
-  /// Appends the columns of `points` (d × m) with their m scores: O(m·n²).
+  /// These observations and no others, the columns of `points` (d × n) with their n scores, factored at once:
+  /// O(n³/3).
+  void assign(const Eigen::Ref<const Eigen::MatrixXd>& points,
+              const Eigen::Ref<const Eigen::VectorXd>& scores, double length_scale);
+  /// Appends m observations: O(m·n²).
   void add(const Eigen::Ref<const Eigen::MatrixXd>& points, const Eigen::Ref<const Eigen::VectorXd>& scores);
   /// Factors anew at another length scale: O(n³/3).
   void set_length_scale(double length_scale);
@@ -47,7 +51,8 @@ class GaussianProcess {
   [[nodiscard]] const Eigen::VectorXd& weights() const { return weights_; }  ///< K⁻¹·standardised scores
 
  private:
-  void reserve(Eigen::Index size);
+  void store(const Eigen::Ref<const Eigen::MatrixXd>& points,
+             const Eigen::Ref<const Eigen::VectorXd>& scores);
   void append_row(Eigen::Index row);
   void standardise();
 

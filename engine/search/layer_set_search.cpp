@@ -105,30 +105,38 @@ Candidate LayerSetSearch::State::model_candidate() {
 }
 
 void LayerSetSearch::State::bring_process_up_to_date() {
-  const auto add_until = [&](std::size_t last) {
-    const auto first = static_cast<std::size_t>(process.size());
-    if (first >= last) return;
-    Eigen::MatrixXd points(space.dimension(), static_cast<Eigen::Index>(last - first));
-    Eigen::VectorXd scores(points.cols());
-    for (std::size_t i = first; i < last; ++i) {
-      points.col(static_cast<Eigen::Index>(i - first)) = column(observations[i].candidate.point);
-      scores[static_cast<Eigen::Index>(i - first)] = observations[i].score;
-    }
-    process.add(points, scores);
-  };
-  // A loaded search takes the same way to its factor as the one that was saved: whole at the last fit, then
-  // row by row.
-  if (process.size() == 0 && fitted_observations > 0) {
-    add_until(fitted_observations);
-    process.set_length_scale(length_scale);
-  }
-  add_until(observations.size());
+  const std::size_t n = observations.size();
   const std::int32_t earlier_proposals = (iterations + 1) / options.gp_interval - 1;
   const bool due = fitted_observations == 0 || earlier_proposals % options.refit_interval == 0;
-  if (!due || fitted_observations == observations.size()) return;
-  process.fit();
-  length_scale = process.length_scale();
-  fitted_observations = observations.size();
+  if (due && fitted_observations != n) {
+    const auto [points, scores] = observed(0, n);
+    process.assign(points, scores, length_scale);
+    process.fit();
+    length_scale = process.length_scale();
+    fitted_observations = n;
+    return;
+  }
+  // A loaded search takes the same way to its factor as the one that was saved: whole at the last fit, then
+  // row by row.
+  if (process.size() == 0) {
+    const auto [points, scores] = observed(0, fitted_observations);
+    process.assign(points, scores, length_scale);
+  }
+  if (const auto known = static_cast<std::size_t>(process.size()); known < n) {
+    const auto [points, scores] = observed(known, n);
+    process.add(points, scores);
+  }
+}
+
+std::pair<Eigen::MatrixXd, Eigen::VectorXd> LayerSetSearch::State::observed(std::size_t first,
+                                                                            std::size_t last) const {
+  Eigen::MatrixXd points(space.dimension(), static_cast<Eigen::Index>(last - first));
+  Eigen::VectorXd scores(points.cols());
+  for (std::size_t i = first; i < last; ++i) {
+    points.col(static_cast<Eigen::Index>(i - first)) = column(observations[i].candidate.point);
+    scores[static_cast<Eigen::Index>(i - first)] = observations[i].score;
+  }
+  return {std::move(points), std::move(scores)};
 }
 
 void LayerSetSearch::State::count(const Observation& observation) {

@@ -11,10 +11,13 @@ namespace draftscope::engine::search {
 
 /// The observations as the likelihood sees them.
 struct Evidence {
-  Table<double> squared_distances;  ///< n × n
+  Table<double> squared_distances;  ///< of pairs i > j, column by column: n(n − 1)/2 × 1
   Eigen::VectorXd scores;           ///< n, of mean 0 and variance 1
   double noise = 0.0;               ///< variance added to the diagonal
 };
+
+[[nodiscard]] Evidence evidence_of(const Eigen::Ref<const Eigen::MatrixXd>& points,
+                                   const Eigen::VectorXd& scores, double noise);
 
 /// log p(scores | ℓ) (Rasmussen & Williams 2006, eq. 2.30), O(n³/3).
 [[nodiscard]] double log_likelihood(const Evidence& evidence, double length_scale);
@@ -24,7 +27,7 @@ struct Evidence {
 ///
 /// The package runs L-BFGS-B from 1 and from five random starts. One unknown needs no such library, and the
 /// function has several maxima: a geometric grid over the scales on which the covariances change brackets the
-/// best of them, and Brent's method closes in to 1e-5 of log ℓ. No derivative: it costs a whole inverse, as
+/// best of them, and Brent's method closes in to 1e-3 of log ℓ. No derivative: it costs a whole inverse, as
 /// much as seven likelihoods, of which the method needs ten. About twenty factorisations, no random numbers.
 [[nodiscard]] double fit_length_scale(const Evidence& evidence);
 

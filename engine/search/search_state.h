@@ -12,6 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace draftscope::engine {
 
@@ -27,6 +29,9 @@ struct LayerSetSearch::State {
   [[nodiscard]] Candidate model_candidate();
   /// The process over all observations, its length scale as old as the schedule allows.
   void bring_process_up_to_date();
+  /// Points as columns and scores of observations first ≤ i < last.
+  [[nodiscard]] std::pair<Eigen::MatrixXd, Eigen::VectorXd> observed(std::size_t first,
+                                                                     std::size_t last) const;
   void count(const Observation& observation);
 
   [[nodiscard]] std::string to_json() const;

@@ -39,13 +39,12 @@ GaussianProcess process_of(const nlohmann::json& golden) {
   return process;
 }
 
-Evidence evidence_of(const nlohmann::json& golden) {
-  const auto points = points_of(golden["points"]);
+Evidence golden_evidence(const nlohmann::json& golden) {
   const auto scores = vector_of(golden["scores"]);
   const Eigen::VectorXd centred = scores.array() - scores.mean();
   const double deviation = std::sqrt(centred.squaredNorm() / static_cast<double>(scores.size()));
-  return {squared_distances(points, points),
-          deviation > 1e-12 ? Eigen::VectorXd(centred / deviation) : centred, golden["noise"].get<double>()};
+  return evidence_of(points_of(golden["points"]), centred / (deviation > 1e-12 ? deviation : 1.0),
+                     golden["noise"].get<double>());
 }
 
 void expect_near(const Eigen::VectorXd& found, const Eigen::VectorXd& expected, double tolerance) {
@@ -73,7 +72,7 @@ TEST(GaussianProcess, PredictsWhatScikitLearnPredicts) {
 TEST(Likelihood, IsThatOfScikitLearn) {
   for (const auto& golden : goldens()) {
     SCOPED_TRACE(golden["name"].get<std::string>());
-    const auto evidence = evidence_of(golden);
+    const auto evidence = golden_evidence(golden);
     for (const auto& at : golden["at"]) {
       const double length_scale = at["length_scale"].get<double>();
       EXPECT_NEAR(log_likelihood(evidence, length_scale), at["log_likelihood"].get<double>(), 1e-7);
@@ -87,9 +86,9 @@ TEST(Likelihood, FitsALengthScaleNoWorseThanSixStartsOfScikitLearn) {
     auto process = process_of(golden);
     process.fit();
     const double theirs = golden["fitted"]["log_likelihood"].get<double>();
-    EXPECT_GE(process.log_likelihood(), theirs - 1e-6);
+    EXPECT_GE(process.log_likelihood(), theirs - 1e-5);
     // Where theirs is as likely, it is the same maximum.
-    if (process.log_likelihood() < theirs + 1e-6 && process.length_scale() < 100.0) {
+    if (process.log_likelihood() < theirs + 1e-5 && process.length_scale() < 100.0) {
       EXPECT_NEAR(process.length_scale() / golden["fitted"]["length_scale"].get<double>(), 1.0, 1e-3);
     }
   }
