@@ -43,7 +43,9 @@ class GaussianProcess {
   /// `points`: d × m. With no observations, the prior.
   [[nodiscard]] Posterior posterior(const Eigen::Ref<const Eigen::MatrixXd>& points) const;
 
-  // What an acquisition function needs to work in standardised units.
+  // What an acquisition function needs to work in standardised units, and what they stand for.
+  [[nodiscard]] double mean() const { return mean_; }
+  [[nodiscard]] double deviation() const { return deviation_; }
   [[nodiscard]] auto points() const { return points_.leftCols(size()); }  ///< d × n
   [[nodiscard]] auto factor() const {
     return factor_.topLeftCorner(size(), size());

@@ -3,41 +3,14 @@
 // ways must agree.
 
 #include "gaussian_process.h"
+#include "goldens.h"
 #include "likelihood.h"
 
 #include <gtest/gtest.h>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 namespace draftscope::engine::search {
 namespace {
-
-Eigen::VectorXd vector_of(const nlohmann::json& values) {
-  const auto list = values.get<std::vector<double>>();
-  return Eigen::Map<const Eigen::VectorXd>(list.data(), static_cast<Eigen::Index>(list.size()));
-}
-
-/// One column a point.
-Eigen::MatrixXd points_of(const nlohmann::json& rows) {
-  Eigen::MatrixXd points(static_cast<Eigen::Index>(rows.front().size()),
-                         static_cast<Eigen::Index>(rows.size()));
-  for (Eigen::Index column = 0; column < points.cols(); ++column)
-    points.col(column) = vector_of(rows[static_cast<std::size_t>(column)]);
-  return points;
-}
-
-nlohmann::json goldens() {
-  std::ifstream file(DRAFTSCOPE_SOURCE_DIR "/tests/engine/search/golden.json");
-  return nlohmann::json::parse(file);
-}
-
-GaussianProcess process_of(const nlohmann::json& golden) {
-  const auto points = points_of(golden["points"]);
-  GaussianProcess process(points.rows(), golden["noise"].get<double>());
-  process.add(points, vector_of(golden["scores"]));
-  return process;
-}
 
 Evidence golden_evidence(const nlohmann::json& golden) {
   const auto scores = vector_of(golden["scores"]);
@@ -56,9 +29,8 @@ void expect_near(const Eigen::VectorXd& found, const Eigen::VectorXd& expected, 
 TEST(GaussianProcess, PredictsWhatScikitLearnPredicts) {
   for (const auto& golden : goldens()) {
     SCOPED_TRACE(golden["name"].get<std::string>());
-    auto process = process_of(golden);
     for (const auto& at : golden["at"]) {
-      process.set_length_scale(at["length_scale"].get<double>());
+      const auto process = process_of(golden, at["length_scale"].get<double>());
       const auto posterior = process.posterior(points_of(golden["queries"]));
       expect_near(posterior.mean, vector_of(at["mean"]), 1e-8);
       expect_near(posterior.deviation, vector_of(at["deviation"]), 1e-8);
@@ -83,7 +55,7 @@ TEST(Likelihood, IsThatOfScikitLearn) {
 TEST(Likelihood, FitsALengthScaleNoWorseThanSixStartsOfScikitLearn) {
   for (const auto& golden : goldens()) {
     SCOPED_TRACE(golden["name"].get<std::string>());
-    auto process = process_of(golden);
+    auto process = process_of(golden, 1.0);
     process.fit();
     const double theirs = golden["fitted"]["log_likelihood"].get<double>();
     EXPECT_GE(process.log_likelihood(), theirs - 1e-5);
@@ -104,8 +76,7 @@ TEST(GaussianProcess, GrownRowByRowIsTheOneFactoredAtOnce) {
     grown.set_length_scale(1.7);
     for (Eigen::Index column = 0; column < points.cols(); ++column)
       grown.add(points.col(column), scores.segment(column, 1));
-    auto whole = process_of(golden);
-    whole.set_length_scale(1.7);
+    const auto whole = process_of(golden, 1.7);
     EXPECT_LE((grown.factor() - whole.factor()).cwiseAbs().maxCoeff(), 1e-10);
     expect_near(grown.posterior(queries).mean, whole.posterior(queries).mean, 1e-8);
     expect_near(grown.posterior(queries).deviation, whole.posterior(queries).deviation, 1e-8);

@@ -2,12 +2,14 @@
 """What scikit-learn's GaussianProcessRegressor makes of small data sets, configured as bayesian-optimization 1.5.1
 configures it (Matern(nu=2.5), normalize_y, alpha = noise, five restarts), as golden.json. Each set gives the points and
 scores; at each of a few length scales the log marginal likelihood, and mean, deviation and upper confidence bound at
-query points; and the likelihood of the length scale that scikit-learn's optimiser finds. Made with scikit-learn 1.9: python make_golden.py"""
+query points, and the highest bound that the package's acq_max finds; and the likelihood of the length scale that
+scikit-learn's optimiser finds. Made with scikit-learn 1.9 and bayesian-optimization 1.5.1: python make_golden.py"""
 import json
 import warnings
 from pathlib import Path
 
 import numpy as np
+from bayes_opt.util import UtilityFunction, acq_max
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Matern
 
@@ -50,9 +52,14 @@ def golden_of(name, points, scores, noise):
         fixed = GaussianProcessRegressor(Matern(nu=2.5, length_scale=length_scale), alpha=noise, normalize_y=True,
                                          optimizer=None).fit(points, scores)
         mean, deviation = fixed.predict(queries, return_std=True)
+        utility = UtilityFunction(kind="ucb", kappa=KAPPA).utility
+        bounds = np.tile([0.0, 1.0], (points.shape[1], 1))
+        place = acq_max(utility, fixed, scores.max(), bounds, np.random.RandomState(3),
+                        y_max_params=points[scores.argmax()])
         at.append({"length_scale": length_scale, "log_likelihood": float(fixed.log_marginal_likelihood_value_),
                    "mean": mean.tolist(), "deviation": deviation.tolist(),
-                   "upper_bound": (mean + KAPPA * deviation).tolist()})
+                   "upper_bound": (mean + KAPPA * deviation).tolist(),
+                   "highest_bound": float(utility(place[None], fixed, None)[0])})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a length scale at its bound is worth a warning there, a case here
         fitted = GaussianProcessRegressor(Matern(nu=2.5), alpha=noise, normalize_y=True, n_restarts_optimizer=5,
