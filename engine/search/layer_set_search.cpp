@@ -13,6 +13,9 @@
 namespace draftscope::engine {
 namespace {
 
+/// The Gaussian process then takes half a gigabyte; the published searches end at a thousand.
+constexpr std::size_t most_observations = 8192;
+
 search::LayerSpace space_of(const SearchOptions& options) {
   const std::int32_t end = options.protect_ends ? 1 : 0;
   return {options.n_layers, end, options.n_layers - end};
@@ -190,6 +193,9 @@ Candidate LayerSetSearch::propose() {
 }
 
 Result<void> LayerSetSearch::observe(const Candidate& candidate, double score) {
+  if (state_->observations.size() == most_observations)
+    return fail("the search holds {} scores, expected no more: its memory grows with their square",
+                most_observations);
   if (!std::isfinite(score)) return fail("the score is {}, expected a finite number", score);
   DRAFTSCOPE_TRY(check_mask(state_->space, candidate.mask));
   if (candidate.point.size() != static_cast<std::size_t>(state_->space.dimension()))

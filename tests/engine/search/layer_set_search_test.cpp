@@ -247,6 +247,13 @@ TEST(LayerSetSearch, RefusesWhatCannotBeAnObservation) {
   EXPECT_EQ(search.iterations(), 0);
 }
 
+TEST(LayerSetSearch, TakesNoMoreScoresThanItsMemoryIsMeantFor) {
+  auto search = LayerSetSearch::create(random_only()).value();
+  const auto candidate = search.propose();
+  for (int i = 0; i < 8192; ++i) ASSERT_TRUE(search.observe(candidate, 0.0));
+  EXPECT_THAT(search.observe(candidate, 0.0).error().message, HasSubstr("holds 8192 scores"));
+}
+
 TEST(LayerSetSearch, NamesTheOptionThatIsOutOfRange) {
   const auto message = [](auto&& change) {
     auto options = small_swift();

@@ -96,7 +96,7 @@ class LayerSetSearch {
   [[nodiscard]] Candidate propose();
 
   /// What a candidate scored; higher is better. Adopts it if it beats the best score so far. A stopped search
-  /// still takes scores. The candidate need not be the last proposed.
+  /// still takes scores. The candidate need not be the last proposed. At most 8192 scores.
   [[nodiscard]] Result<void> observe(const Candidate& candidate, double score);
 
   [[nodiscard]] const SearchOptions& options() const;
