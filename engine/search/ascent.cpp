@@ -21,7 +21,8 @@ Eigen::VectorXd into_box(const Eigen::VectorXd& point) {
 /// One start on its way up.
 class Climber {
  public:
-  Climber(Eigen::VectorXd start, const AscentLimits& limits) : trial_(into_box(start)), limits_(limits) {
+  Climber(const Eigen::VectorXd& start, const AscentLimits& limits)
+      : trial_(into_box(start)), limits_(limits) {
     remembered_.fill(std::numeric_limits<double>::infinity());
   }
 

@@ -12,14 +12,20 @@
 
 namespace draftscope::engine::search {
 
+// Right-hand sides are matrices of one column: in Eigen's solve for vectors clang's analyzer sees a leak that
+// is none.
+
 GaussianProcess::GaussianProcess(Eigen::Index dimension, double noise)
     : noise_(noise), points_(dimension, 0) {}
 
 void GaussianProcess::assign(const Eigen::Ref<const Eigen::MatrixXd>& points,
-                             const Eigen::Ref<const Eigen::VectorXd>& scores, double length_scale) {
+                             const Eigen::Ref<const Eigen::VectorXd>& scores,
+                             std::optional<double> length_scale) {
   scores_.resize(0);
   store(points, scores);
-  set_length_scale(length_scale);
+  standardise();
+  set_length_scale(length_scale ? *length_scale
+                                : fit_length_scale(evidence_of(this->points(), standardised_, noise_)));
 }
 
 void GaussianProcess::add(const Eigen::Ref<const Eigen::MatrixXd>& points,
@@ -28,6 +34,7 @@ void GaussianProcess::add(const Eigen::Ref<const Eigen::MatrixXd>& points,
   store(points, scores);
   for (Eigen::Index row = before; row < size(); ++row) append_row(row);
   standardise();
+  weigh();
 }
 
 void GaussianProcess::set_length_scale(double length_scale) {
@@ -37,11 +44,7 @@ void GaussianProcess::set_length_scale(double length_scale) {
   Eigen::MatrixXd matrix = covariance(scaled(squared_distances(points(), points()), length_scale)).matrix();
   matrix.diagonal().setConstant(1.0 + noise_);
   factor_.topLeftCorner(n, n) = Eigen::LLT<Eigen::MatrixXd>(matrix).matrixL();
-  standardise();
-}
-
-void GaussianProcess::fit() {
-  set_length_scale(fit_length_scale(evidence_of(points(), standardised_, noise_)));
+  weigh();
 }
 
 double GaussianProcess::log_likelihood() const {
@@ -79,7 +82,7 @@ void GaussianProcess::store(const Eigen::Ref<const Eigen::MatrixXd>& points,
 void GaussianProcess::append_row(Eigen::Index row) {
   double rest = 1.0 + noise_;
   if (row > 0) {
-    Eigen::VectorXd entries =
+    Eigen::MatrixXd entries =
         covariance(scaled(squared_distances(points_.leftCols(row), points_.col(row)), length_scale_))
             .matrix();
     factor_.topLeftCorner(row, row).triangularView<Eigen::Lower>().solveInPlace(entries);
@@ -98,8 +101,13 @@ void GaussianProcess::standardise() {
   if (deviation_ <= 10.0 * std::numeric_limits<double>::epsilon() * std::abs(mean_) || deviation_ == 0.0)
     deviation_ = 1.0;
   standardised_ = centred / deviation_;
-  weights_ = factor().triangularView<Eigen::Lower>().solve(standardised_);
-  factor().transpose().triangularView<Eigen::Upper>().solveInPlace(weights_);
+}
+
+void GaussianProcess::weigh() {
+  Eigen::MatrixXd solved = standardised_;
+  factor().triangularView<Eigen::Lower>().solveInPlace(solved);
+  factor().transpose().triangularView<Eigen::Upper>().solveInPlace(solved);
+  weights_ = solved;
 }
 
 }  // namespace draftscope::engine::search

@@ -8,6 +8,7 @@
 #include "matern.h"
 
 #include <Eigen/Core>
+#include <optional>
 
 namespace draftscope::engine::search {
 
@@ -25,15 +26,13 @@ class GaussianProcess {
   GaussianProcess(Eigen::Index dimension, double noise);
 
   /// These observations and no others, the columns of `points` (d × n) with their n scores, factored at once:
-  /// O(n³/3).
+  /// O(n³/3). Without a length scale the one of highest likelihood (fit_length_scale).
   void assign(const Eigen::Ref<const Eigen::MatrixXd>& points,
-              const Eigen::Ref<const Eigen::VectorXd>& scores, double length_scale);
+              const Eigen::Ref<const Eigen::VectorXd>& scores, std::optional<double> length_scale);
   /// Appends m observations: O(m·n²).
   void add(const Eigen::Ref<const Eigen::MatrixXd>& points, const Eigen::Ref<const Eigen::VectorXd>& scores);
   /// Factors anew at another length scale: O(n³/3).
   void set_length_scale(double length_scale);
-  /// The length scale of highest likelihood (fit_length_scale).
-  void fit();
 
   [[nodiscard]] Eigen::Index size() const { return scores_.size(); }
   [[nodiscard]] Eigen::Index dimension() const { return points_.rows(); }
@@ -57,6 +56,7 @@ class GaussianProcess {
              const Eigen::Ref<const Eigen::VectorXd>& scores);
   void append_row(Eigen::Index row);
   void standardise();
+  void weigh();
 
   double noise_;
   double length_scale_ = 1.0;

@@ -42,9 +42,10 @@ std::vector<std::int32_t> largest(const std::vector<double>& values, std::int32_
   std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
     return std::tie(b.value, b.lot, a.component) < std::tie(a.value, a.lot, b.component);
   });
+  ranked.resize(static_cast<std::size_t>(count));
   std::vector<std::int32_t> components;
-  for (std::int32_t i = 0; i < count; ++i)
-    components.push_back(ranked[static_cast<std::size_t>(i)].component);
+  components.reserve(ranked.size());
+  for (const Ranked& one : ranked) components.push_back(one.component);
   return components;
 }
 
@@ -113,8 +114,7 @@ void LayerSetSearch::State::bring_process_up_to_date() {
   const bool due = fitted_observations == 0 || earlier_proposals % options.refit_interval == 0;
   if (due && fitted_observations != n) {
     const auto [points, scores] = observed(0, n);
-    process.assign(points, scores, length_scale);
-    process.fit();
+    process.assign(points, scores, std::nullopt);
     length_scale = process.length_scale();
     fitted_observations = n;
     return;

@@ -55,8 +55,7 @@ TEST(Likelihood, IsThatOfScikitLearn) {
 TEST(Likelihood, FitsALengthScaleNoWorseThanSixStartsOfScikitLearn) {
   for (const auto& golden : goldens()) {
     SCOPED_TRACE(golden["name"].get<std::string>());
-    auto process = process_of(golden, 1.0);
-    process.fit();
+    const auto process = process_of(golden, std::nullopt);
     const double theirs = golden["fitted"]["log_likelihood"].get<double>();
     EXPECT_GE(process.log_likelihood(), theirs - 1e-5);
     // Where theirs is as likely, it is the same maximum.

@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 namespace draftscope::engine::search {
@@ -31,7 +32,7 @@ inline nlohmann::json goldens() {
   return nlohmann::json::parse(file);
 }
 
-inline GaussianProcess process_of(const nlohmann::json& golden, double length_scale) {
+inline GaussianProcess process_of(const nlohmann::json& golden, std::optional<double> length_scale) {
   const auto points = points_of(golden["points"]);
   GaussianProcess process(points.rows(), golden["noise"].get<double>());
   process.assign(points, vector_of(golden["scores"]), length_scale);
