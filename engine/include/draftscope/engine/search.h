@@ -10,7 +10,7 @@
 // scores so far, the others are random. Sources: SWIFT (Xia et al., ICLR 2025) §4.1, appendix B.2 and its
 // code; Draft & Verify (Zhang et al., ACL 2024) §3.3 and its code; both use the bayesian-optimization
 // package, 1.5.1 and 1.4.3. Deliberately otherwise than the package: random numbers; one length scale fitted
-// by a grid and a root search and not by restarted L-BFGS-B; ascents by spectral projected gradient; equal
+// by a grid and Brent's method and not by restarted L-BFGS-B; ascents by spectral projected gradient; equal
 // largest components are chosen among at random, where the code takes them in the alphabetic order of "x0",
 // "x1", "x10", ….
 
@@ -21,7 +21,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace draftscope::engine {
@@ -42,8 +41,8 @@ struct SearchOptions {
   SublayerMask initial_set;         ///< the best set until a candidate scores more than
   double initial_score = 0.0;       ///< this
   std::optional<double> max_score;  ///< stops once a candidate scores more than this
-  std::int32_t max_iterations =
-      1000;  ///< stops once more candidates than this were scored, probes not counted
+  /// Stops once more candidates than this were scored, probes not counted.
+  std::int32_t max_iterations = 1000;
   /// Stops once more candidates in a row than this brought nothing better.
   std::optional<std::int32_t> max_tolerance;
   std::uint64_t seed = 1;
@@ -56,8 +55,8 @@ struct SearchOptions {
 /// with 0.93). The paper's r: 0.45 for 13B, 0.5 for 34B and 70B models.
 [[nodiscard]] SearchOptions swift_search(std::int32_t n_layers, double skip_ratio);
 
-/// Draft & Verify: every candidate from the Gaussian process, any number of sublayers of all layers, κ
-/// = 2.576, 1000 candidates, no other reason to stop.
+/// Draft & Verify: every candidate from the Gaussian process, any number of sublayers of all layers,
+/// κ 2.576, 1000 candidates, no other reason to stop.
 [[nodiscard]] SearchOptions draft_verify_search(std::int32_t n_layers);
 
 /// Where a candidate came from.
