@@ -4,6 +4,7 @@
 #include "likelihood.h"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -28,8 +28,8 @@ struct Evidence {
 /// The package runs L-BFGS-B from 1 and from five random starts. One unknown needs no such library, and the
 /// function has several maxima: a geometric grid over the scales on which the covariances change brackets the
 /// best of them, and Brent's method closes in to 1e-3 of log ℓ. No derivative: it takes
-/// the inverse, three factorisations at best, where the method needs about six. Fifteen factorisations in all,
-/// no random numbers.
+/// the inverse, three factorisations at best, where the method needs about six. Fifteen factorisations in
+/// all, no random numbers.
 [[nodiscard]] double fit_length_scale(const Evidence& evidence);
 
 }  // namespace draftscope::engine::search

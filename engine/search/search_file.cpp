@@ -8,6 +8,7 @@
 #include "search_state.h"
 #include "skip_set_json.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
