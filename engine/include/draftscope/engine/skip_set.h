@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// skip_layers.json, the file in which Draft & Verify and SWIFT publish the sublayers their drafts skip: an
+// object from a name (the model; SWIFT adds the task) to {"attention": [layer, …], "mlp": [layer, …]}, layers
+// counted from 0.
+
+#include <draftscope/engine/sublayer_mask.h>
+#include <draftscope/result.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace draftscope::engine {
+
+/// The set under `name`, for a model of `n_layers`. Errors, one line with file, field, what was found and
+/// what expected: no such file or name, not JSON, a field absent or unknown, a layer that is not an integer,
+/// out of range or listed twice. The file does not say how many layers its model has: a set of a smaller
+/// model reads well.
+[[nodiscard]] Result<SublayerMask> read_skip_set(const std::filesystem::path& file, std::string_view name,
+                                                 std::int32_t n_layers);
+
+/// Puts the set under `name` in place of what was there; other names stay as they are. A file that is absent
+/// is created, one that cannot be read is left alone. Whole or not at all, whatever interrupts it.
+[[nodiscard]] Result<void> write_skip_set(const std::filesystem::path& file, std::string_view name,
+                                          const SublayerMask& set);
+
+}  // namespace draftscope::engine

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Regression on points of [0, 1]^d with a Matérn-5/2 kernel: prior mean 0 and variance 1 of the standardised
+// scores, independent noise of one variance (Rasmussen & Williams 2006, algorithm 2.1). What
+// bayesian-optimization 1.4 and 1.5 configure in scikit-learn: Matern(nu=2.5), normalize_y=True, alpha=noise.
+
+#include "matern.h"
+
+#include <Eigen/Core>
+#include <optional>
+
+namespace draftscope::engine::search {
+
+/// Of the noise-free function, in units of the scores.
+struct Posterior {
+  Eigen::VectorXd mean;
+  Eigen::VectorXd deviation;
+};
+
+/// Grows a row an observation while the length scale stays. Not safe for concurrent changes; const members
+/// may run concurrently. The same calls in the same order give the same bits on one machine.
+class GaussianProcess {
+ public:
+  /// `noise` > 0, in units of the standardised scores' variance.
+  GaussianProcess(Eigen::Index dimension, double noise);
+
+  /// These observations and no others, the columns of `points` (d × n) with their n scores, factored at once:
+  /// O(n³/3). Without a length scale the one of highest likelihood (fit_length_scale).
+  void assign(const Eigen::Ref<const Eigen::MatrixXd>& points,
+              const Eigen::Ref<const Eigen::VectorXd>& scores, std::optional<double> length_scale);
+  /// Appends m observations: O(m·n²).
+  void add(const Eigen::Ref<const Eigen::MatrixXd>& points, const Eigen::Ref<const Eigen::VectorXd>& scores);
+  /// Factors anew at another length scale: O(n³/3).
+  void set_length_scale(double length_scale);
+
+  [[nodiscard]] Eigen::Index size() const { return scores_.size(); }
+  [[nodiscard]] Eigen::Index dimension() const { return points_.rows(); }
+  [[nodiscard]] double length_scale() const { return length_scale_; }
+  [[nodiscard]] double log_likelihood() const;
+
+  /// `points`: d × m. With no observations, the prior.
+  [[nodiscard]] Posterior posterior(const Eigen::Ref<const Eigen::MatrixXd>& points) const;
+
+  // What an acquisition function needs to work in standardised units, and what they stand for.
+  [[nodiscard]] double mean() const { return mean_; }
+  [[nodiscard]] double deviation() const { return deviation_; }
+  [[nodiscard]] auto points() const { return points_.leftCols(size()); }  ///< d × n
+  [[nodiscard]] auto factor() const {
+    return factor_.topLeftCorner(size(), size());
+  }                                                                          ///< L of K = L·Lᵀ, below
+  [[nodiscard]] const Eigen::VectorXd& weights() const { return weights_; }  ///< K⁻¹·standardised scores
+
+ private:
+  void store(const Eigen::Ref<const Eigen::MatrixXd>& points,
+             const Eigen::Ref<const Eigen::VectorXd>& scores);
+  void append_row(Eigen::Index row);
+  void standardise();
+  void weigh();
+
+  double noise_;
+  double length_scale_ = 1.0;
+  Eigen::MatrixXd points_;  ///< d × capacity
+  Eigen::MatrixXd factor_;  ///< capacity × capacity, the lower triangle of the first n rows in use
+  Eigen::VectorXd scores_;
+  double mean_ = 0.0;
+  double deviation_ = 1.0;
+  Eigen::VectorXd standardised_;
+  Eigen::VectorXd weights_;
+};
+
+}  // namespace draftscope::engine::search

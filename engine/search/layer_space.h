@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Which sublayer a component of a search point stands for. Attention of every free layer comes first, then
+// the MLPs, as in both published searches.
+
+#include <draftscope/engine/sublayer_mask.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace draftscope::engine::search {
+
+/// Layers first ≤ ℓ < last of n_layers may be skipped; the others always run.
+struct LayerSpace {
+  std::int32_t n_layers = 0;
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+
+  /// Components of a point.
+  [[nodiscard]] std::int32_t dimension() const { return 2 * (last - first); }
+};
+
+/// Skips the sublayers of these components.
+[[nodiscard]] SublayerMask mask_of(const LayerSpace& space, std::span<const std::int32_t> components);
+
+/// Components of the sublayers that `mask` skips, ascending. Skips outside the space have none.
+[[nodiscard]] std::vector<std::int32_t> components_of(const LayerSpace& space, const SublayerMask& mask);
+
+/// 1 where a component is skipped, else 0.
+[[nodiscard]] std::vector<double> indicator(const LayerSpace& space,
+                                            std::span<const std::int32_t> components);
+
+}  // namespace draftscope::engine::search

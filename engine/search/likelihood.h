@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// How well a length scale explains the observations, and the length scale that explains them best.
+
+#include "matern.h"
+
+#include <Eigen/Core>
+
+namespace draftscope::engine::search {
+
+/// The observations as the likelihood sees them.
+struct Evidence {
+  Table<double> squared_distances;  ///< of pairs i > j, column by column: n(n − 1)/2 × 1
+  Eigen::VectorXd scores;           ///< n, of mean 0 and variance 1
+  double noise = 0.0;               ///< variance added to the diagonal
+};
+
+[[nodiscard]] Evidence evidence_of(const Eigen::Ref<const Eigen::MatrixXd>& points,
+                                   const Eigen::VectorXd& scores, double noise);
+
+/// log p(scores | ℓ) (Rasmussen & Williams 2006, eq. 2.30), O(n³/3).
+[[nodiscard]] double log_likelihood(const Evidence& evidence, double length_scale);
+
+/// The ℓ in [1e−5, 1e5], scikit-learn's bounds, of the highest likelihood found; 1, scikit-learn's start,
+/// where fewer than two distinct points say nothing about it.
+///
+/// The package runs L-BFGS-B from 1 and from five random starts. One unknown needs no such library, and the
+/// function has several maxima: a geometric grid over the scales on which the covariances change brackets the
+/// best of them, and Brent's method closes in to 1e-3 of log ℓ. No derivative: it takes
+/// the inverse, three factorisations at best, where the method needs about six. Fifteen factorisations in
+/// all, no random numbers.
+[[nodiscard]] double fit_length_scale(const Evidence& evidence);
+
+}  // namespace draftscope::engine::search

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/skip_set.h>
+
+#include <draftscope/traces/atomic_file.h>
+
+#include "checkpoint/json_text.h"
+#include "checkpoint/quote.h"
+#include "skip_set_json.h"
+
+#include <string>
+#include <system_error>
+
+namespace draftscope::engine {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{16} << 20U;
+
+Result<nlohmann::json> read_file(const std::filesystem::path& file) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, most_bytes));
+  return parse_json_object(text, file.string());
+}
+
+/// "'a', 'b' and 3 more": enough to spot a misspelling.
+std::string listed_names(const nlohmann::json& sets) {
+  if (sets.empty()) return "none: the file holds no set";
+  std::string names;
+  std::size_t listed = 0;
+  for (const auto& [name, unused] : sets.items()) {
+    if (listed == 6) break;
+    names += (listed++ == 0 ? "" : ", ") + quote(name);
+  }
+  if (sets.size() > listed) names += fmt::format(" and {} more", sets.size() - listed);
+  return names;
+}
+
+}  // namespace
+
+Result<SublayerMask> read_skip_set(const std::filesystem::path& file, std::string_view name,
+                                   std::int32_t n_layers) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto sets, read_file(file));
+  const auto place = sets.find(std::string(name));
+  if (place == sets.end())
+    return fail("{}: has no set {}, expected one of {}", file.string(), quote(name), listed_names(sets));
+  return search::parse_skip_set(*place, n_layers, file.string(), quote(name));
+}
+
+Result<void> write_skip_set(const std::filesystem::path& file, std::string_view name,
+                            const SublayerMask& set) {
+  nlohmann::json sets = nlohmann::json::object();
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) {
+    DRAFTSCOPE_TRY_ASSIGN(sets, read_file(file));
+  }
+  sets[std::string(name)] = nlohmann::json::object();  // its place in the alphabet; what it holds comes below
+  std::string text = "{";
+  try {
+    // A list a line, as the published files have it: nlohmann's own indentation takes a line for every layer.
+    for (const auto& [key, value] : sets.items()) {
+      text += fmt::format("{}\n  {}: ", text.size() == 1 ? "" : ",", nlohmann::json(key).dump());
+      if (key != name) {
+        text += value.dump();
+        continue;
+      }
+      const auto lists = search::skip_set_json(set);
+      text += fmt::format("{{\n    \"attention\": {},\n    \"mlp\": {}\n  }}", lists["attention"].dump(),
+                          lists["mlp"].dump());
+    }
+  } catch (const nlohmann::json::exception&) {
+    return fail("{}: the name {} is not UTF-8, expected text", file.string(), quote(name));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(auto out, traces::AtomicFile::create(file));
+  out.write(text + "\n}\n");
+  return out.commit();
+}
+
+}  // namespace draftscope::engine

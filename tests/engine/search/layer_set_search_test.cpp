@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a search proposes, when it adopts, when it stops.
+
+#include <draftscope/engine/search.h>
+#include "scored_sets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace draftscope::engine {
+namespace {
+
+using ::testing::HasSubstr;
+
+SearchOptions small_swift() {
+  auto options = swift_search(12, 0.45);
+  options.gp_interval = 5;
+  options.random_points = 500;
+  options.random_starts = 3;
+  return options;
+}
+
+TEST(SwiftSearch, HasThePublishedNumbersOfSkippedSublayers) {
+  EXPECT_EQ(swift_search(40, 0.45).skipped_sublayers, 34);  // LLaMA-2-13B
+  EXPECT_EQ(swift_search(80, 0.5).skipped_sublayers, 78);   // LLaMA-2-70B
+  EXPECT_EQ(swift_search(48, 0.5).skipped_sublayers, 46);   // CodeLlama-34B
+}
+
+TEST(SwiftSearch, StartsFromEverySecondLayer) {
+  const auto set = swift_initial_set(40);
+  EXPECT_EQ(skipped_of(set), 38);
+  EXPECT_TRUE(set.runs_attention(0) && set.runs_attention(2) && set.runs_attention(39));
+  EXPECT_TRUE(!set.runs_attention(1) && !set.runs_mlp(37));
+  EXPECT_EQ(LayerSetSearch::create(swift_search(40, 0.45))->best_set(), set);
+}
+
+TEST(SwiftSearch, SkipsExactlyKAndNeverAnEndWhateverProposes) {
+  auto search = LayerSetSearch::create(small_swift()).value();
+  std::set<CandidateOrigin> origins;
+  for (int i = 0; i < 40; ++i) {
+    const auto candidate = search.propose();
+    origins.insert(candidate.origin);
+    EXPECT_EQ(skipped_of(candidate.mask), 9);
+    EXPECT_TRUE(candidate.mask.runs_attention(0) && candidate.mask.runs_mlp(0));
+    EXPECT_TRUE(candidate.mask.runs_attention(11) && candidate.mask.runs_mlp(11));
+    EXPECT_EQ(candidate.point.size(), 20U);
+    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
+  }
+  EXPECT_EQ(origins, (std::set{CandidateOrigin::random, CandidateOrigin::model}));
+}
+
+TEST(SwiftSearch, AsksTheModelEveryBetaThTime) {
+  auto search = LayerSetSearch::create(small_swift()).value();
+  for (int i = 1; i <= 20; ++i) {
+    const auto candidate = search.propose();
+    EXPECT_EQ(candidate.origin, i % 5 == 0 ? CandidateOrigin::model : CandidateOrigin::random) << i;
+    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
+  }
+}
+
+TEST(SwiftSearch, SkipsTheLargestComponentsOfTheModelsPoint) {
+  auto search = LayerSetSearch::create(small_swift()).value();
+  for (int i = 0; i < 4; ++i) {
+    const auto candidate = search.propose();
+    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
+  }
+  const auto candidate = search.propose();
+  ASSERT_EQ(candidate.origin, CandidateOrigin::model);
+  double least_skipped = 1.0;
+  double most_kept = 0.0;
+  const auto sort_in = [&](bool runs, double component) {
+    if (runs)
+      most_kept = std::max(most_kept, component);
+    else
+      least_skipped = std::min(least_skipped, component);
+  };
+  for (std::int32_t layer = 1; layer < 11; ++layer) {
+    const auto place = static_cast<std::size_t>(layer - 1);
+    sort_in(candidate.mask.runs_attention(layer), candidate.point[place]);
+    sort_in(candidate.mask.runs_mlp(layer), candidate.point[place + 10]);
+  }
+  EXPECT_GE(least_skipped, most_kept);
+}
+
+// χ² over how often each of the C(6, 3) = 20 sets is drawn; 99.9 % quantile of 19 degrees of freedom.
+TEST(SwiftSearch, DrawsEverySetEquallyOften) {
+  auto options = swift_search(5, 0.5);
+  options.gp_interval = 0;
+  ASSERT_EQ(options.skipped_sublayers, 3);
+  auto search = LayerSetSearch::create(options).value();
+  std::map<std::vector<double>, int> counts;
+  constexpr int draws = 8000;
+  for (int i = 0; i < draws; ++i) {
+    const auto candidate = search.propose();
+    ++counts[candidate.point];
+    ASSERT_TRUE(search.observe(candidate, 0.0));
+  }
+  ASSERT_EQ(counts.size(), 20U);
+  double statistic = 0.0;
+  for (const auto& [set, count] : counts) statistic += std::pow(count - draws / 20.0, 2) / (draws / 20.0);
+  EXPECT_LT(statistic, 43.82);
+}
+
+TEST(DraftVerifySearch, CutsThePointAtOneHalfOverAllLayers) {
+  auto options = draft_verify_search(6);
+  options.random_points = 200;
+  auto search = LayerSetSearch::create(options).value();
+  bool skipped_an_end = false;
+  for (int i = 0; i < 12; ++i) {
+    const auto candidate = search.propose();
+    EXPECT_EQ(candidate.origin, i == 0 ? CandidateOrigin::random : CandidateOrigin::model);
+    ASSERT_EQ(candidate.point.size(), 12U);
+    for (std::int32_t layer = 0; layer < 6; ++layer) {
+      EXPECT_EQ(candidate.mask.runs_attention(layer),
+                candidate.point[static_cast<std::size_t>(layer)] <= 0.5);
+      EXPECT_EQ(candidate.mask.runs_mlp(layer), candidate.point[static_cast<std::size_t>(layer + 6)] <= 0.5);
+    }
+    skipped_an_end = skipped_an_end || !candidate.mask.runs_attention(0) || !candidate.mask.runs_mlp(5);
+    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
+  }
+  EXPECT_TRUE(skipped_an_end);
+}
+
+TEST(DraftVerifySearch, ProposesProbesFirstAndCountsThemApart) {
+  auto options = draft_verify_search(6);
+  options.random_points = 100;
+  auto search = LayerSetSearch::create(options).value();
+  const auto first = SublayerMask(6).skip_attention(0).skip_mlp(3);
+  const auto second = SublayerMask(6).skip_attention(5);
+  ASSERT_TRUE(search.add_probe(first));
+  ASSERT_TRUE(search.add_probe(second));
+  for (const auto& probe : {first, second}) {
+    const auto candidate = search.propose();
+    EXPECT_EQ(candidate.mask, probe);
+    EXPECT_EQ(candidate.origin, CandidateOrigin::probe);
+    ASSERT_TRUE(search.observe(candidate, 1.0));
+  }
+  EXPECT_EQ(search.iterations(), 0);
+  EXPECT_EQ(search.best_set(), first);
+  EXPECT_EQ(search.propose().origin, CandidateOrigin::model);
+}
+
+TEST(LayerSetSearch, ProposesTheSameUntilItHearsAScore) {
+  auto search = LayerSetSearch::create(small_swift()).value();
+  for (int i = 0; i < 12; ++i) {
+    const auto candidate = search.propose();
+    const auto again = search.propose();
+    EXPECT_EQ(candidate.mask, again.mask);
+    EXPECT_EQ(candidate.point, again.point);
+    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
+  }
+}
+
+TEST(LayerSetSearch, RepeatsUnderOneSeedAndDiffersUnderAnother) {
+  const auto run = [](std::uint64_t seed) {
+    auto options = small_swift();
+    options.seed = seed;
+    auto search = LayerSetSearch::create(options).value();
+    std::vector<std::vector<double>> points;
+    for (int i = 0; i < 15; ++i) {
+      const auto candidate = search.propose();
+      points.push_back(candidate.point);
+      EXPECT_TRUE(search.observe(candidate, worth(candidate.mask)));
+    }
+    return points;
+  };
+  EXPECT_EQ(run(3), run(3));
+  EXPECT_NE(run(3), run(4));
+}
+
+/// Observes scores on whatever is proposed, until one stops the search.
+std::size_t scored_until_stopped(LayerSetSearch& search, const std::vector<double>& scores) {
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    EXPECT_FALSE(search.stopped());
+    EXPECT_TRUE(search.observe(search.propose(), scores[i]));
+    if (search.stopped()) return i + 1;
+  }
+  return 0;
+}
+
+SearchOptions random_only() {
+  auto options = small_swift();
+  options.gp_interval = 0;
+  return options;
+}
+
+TEST(LayerSetSearch, AdoptsOnlyWhatIsBetterThanTheBest) {
+  auto search = LayerSetSearch::create(random_only()).value();
+  ASSERT_TRUE(search.observe(search.propose(), 0.0));  // no better than the start
+  EXPECT_EQ(search.best_set(), swift_initial_set(12));
+  EXPECT_EQ(search.tolerance(), 1);
+  const auto good = search.propose();
+  ASSERT_TRUE(search.observe(good, 0.5));
+  EXPECT_EQ(search.best_set(), good.mask);
+  EXPECT_EQ(search.tolerance(), 0);
+  ASSERT_TRUE(search.observe(search.propose(), 0.5));  // equal is not better
+  EXPECT_EQ(search.best_set(), good.mask);
+  EXPECT_EQ(search.best_score(), 0.5);
+  EXPECT_EQ(search.tolerance(), 1);
+  EXPECT_EQ(search.iterations(), 3);
+}
+
+TEST(LayerSetSearch, StopsAboveTheScoreWantedAndNotAtIt) {
+  auto search = LayerSetSearch::create(random_only()).value();
+  EXPECT_EQ(scored_until_stopped(search, {0.9, 0.95, 0.96, 0.97}), 3U);
+  EXPECT_EQ(search.stopped(), StopReason::score);
+}
+
+TEST(LayerSetSearch, StopsAfterMoreThanMaxToleranceWithoutGain) {
+  auto options = random_only();
+  options.max_tolerance = 3;
+  auto search = LayerSetSearch::create(options).value();
+  EXPECT_EQ(scored_until_stopped(search, {0.1, 0.1, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1}), 8U);
+  EXPECT_EQ(search.stopped(), StopReason::tolerance);
+}
+
+TEST(LayerSetSearch, StopsAfterMoreThanMaxIterations) {
+  auto options = random_only();
+  options.max_iterations = 4;
+  auto search = LayerSetSearch::create(options).value();
+  EXPECT_EQ(scored_until_stopped(search, std::vector<double>(9, 0.1)), 5U);
+  EXPECT_EQ(search.stopped(), StopReason::iterations);
+}
+
+TEST(LayerSetSearch, RefusesWhatCannotBeAnObservation) {
+  auto search = LayerSetSearch::create(small_swift()).value();
+  const auto candidate = search.propose();
+  EXPECT_THAT(search.observe(candidate, std::nan("")).error().message, HasSubstr("finite"));
+  auto other_model = candidate;
+  other_model.mask = SublayerMask(13);
+  EXPECT_THAT(search.observe(other_model, 0.5).error().message, HasSubstr("has 13 layers, expected 12"));
+  auto end = candidate;
+  end.mask.skip_mlp(11);
+  EXPECT_THAT(search.observe(end, 0.5).error().message, HasSubstr("first or last layer"));
+  auto outside = candidate;
+  outside.point[3] = 1.5;
+  EXPECT_THAT(search.observe(outside, 0.5).error().message, HasSubstr("holds 1.5, expected"));
+  outside.point.pop_back();
+  EXPECT_THAT(search.observe(outside, 0.5).error().message, HasSubstr("19 components, expected 20"));
+  EXPECT_THAT(search.add_probe(SublayerMask(12).skip_attention(0)).error().message,
+              HasSubstr("first or last"));
+  EXPECT_EQ(search.iterations(), 0);
+}
+
+TEST(LayerSetSearch, TakesNoMoreScoresThanItsMemoryIsMeantFor) {
+  auto search = LayerSetSearch::create(random_only()).value();
+  const auto candidate = search.propose();
+  for (int i = 0; i < 8192; ++i) ASSERT_TRUE(search.observe(candidate, 0.0));
+  EXPECT_THAT(search.observe(candidate, 0.0).error().message, HasSubstr("holds 8192 scores"));
+}
+
+TEST(LayerSetSearch, NamesTheOptionThatIsOutOfRange) {
+  const auto message = [](auto&& change) {
+    auto options = small_swift();
+    change(options);
+    const auto search = LayerSetSearch::create(options);
+    return search ? std::string("accepted") : search.error().message;
+  };
+  EXPECT_THAT(message([](auto& o) { o.n_layers = 2; }), HasSubstr("n_layers is 2, expected from 3"));
+  EXPECT_THAT(message([](auto& o) { o.skipped_sublayers = 21; }), HasSubstr("skipped_sublayers is 21"));
+  EXPECT_THAT(message([](auto& o) { o.gp_interval = -1; }), HasSubstr("gp_interval is -1"));
+  EXPECT_THAT(message([](auto& o) { o.refit_interval = 0; }), HasSubstr("refit_interval is 0"));
+  EXPECT_THAT(message([](auto& o) { o.kappa = std::nan(""); }), HasSubstr("kappa is nan"));
+  EXPECT_THAT(message([](auto& o) { o.noise = 0.0; }), HasSubstr("noise is 0"));
+  EXPECT_THAT(message([](auto& o) { o.random_points = 0; }), HasSubstr("random_points is 0"));
+  EXPECT_THAT(message([](auto& o) { o.random_starts = -1; }), HasSubstr("random_starts is -1"));
+  EXPECT_THAT(message([](auto& o) { o.initial_set = SublayerMask(3); }),
+              HasSubstr("initial_set has 3 layers"));
+  EXPECT_THAT(message([](auto& o) { o.max_score = std::numeric_limits<double>::infinity(); }),
+              HasSubstr("max_score is inf"));
+  EXPECT_THAT(message([](auto& o) { o.max_iterations = -1; }), HasSubstr("max_iterations is -1"));
+  EXPECT_THAT(message([](auto& o) { o.max_tolerance = -1; }), HasSubstr("max_tolerance is -1"));
+  EXPECT_THAT(message([](auto& o) { o = swift_search(12, std::nan("")); }), HasSubstr("skipped_sublayers"));
+  EXPECT_THAT(message([](auto& o) { o = swift_search(-5, 0.5); }), HasSubstr("n_layers is -5"));
+}
+
+// The point of the Gaussian process: with the same number of scores it finds a better set than chance alone.
+// Ties count as neither; under chance alone 15 of 20 would be a 2 % event.
+TEST(LayerSetSearch, BeatsRandomSearchOnMostSeeds) {
+  int wins = 0;
+  int losses = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto best_after = [&](std::int32_t gp_interval) {
+      auto options = small_swift();
+      options.seed = seed;
+      options.gp_interval = gp_interval;
+      auto search = LayerSetSearch::create(options).value();
+      for (int i = 0; i < 100; ++i) {
+        const auto candidate = search.propose();
+        EXPECT_TRUE(search.observe(candidate, worth(candidate.mask)));
+      }
+      return search.best_score();
+    };
+    const double with_model = best_after(5);
+    const double by_chance = best_after(0);
+    wins += with_model > by_chance ? 1 : 0;
+    losses += with_model < by_chance ? 1 : 0;
+  }
+  EXPECT_GE(wins, 15) << losses << " losses";
+}
+
+TEST(LayerSetSearch, FindsTheBestSetWhereEveryCandidateIsTheModels) {
+  auto options = small_swift();
+  options.gp_interval = 1;
+  options.max_score.reset();
+  auto search = LayerSetSearch::create(options).value();
+  for (int i = 0; i < 80; ++i) {
+    const auto candidate = search.propose();
+    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
+  }
+  EXPECT_GE(search.best_score(), 0.98 * worth(best_of_twelve()));
+}
+
+}  // namespace
+}  // namespace draftscope::engine
