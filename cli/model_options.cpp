@@ -76,7 +76,8 @@ Result<std::optional<std::int32_t>> gpu_of(std::string_view device) {
 
 }  // namespace
 
-Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options, const LoadedModel& model) {
+Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options, const LoadedModel& model,
+                                                      profiler::DeviceTrace* trace) {
   DRAFTSCOPE_TRY_ASSIGN(const std::optional<std::int32_t> gpu, gpu_of(options.device));
   if (options.context > model.checkpoint->shape.max_positions)
     return fail("context: found {} tokens, expected at most {} (the model's)", options.context,
@@ -89,7 +90,8 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& option
     return engine::make_cuda_backend(
         *model.checkpoint, {.device = *gpu,
                             .cache_rows = options.context,
-                            .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored});
+                            .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored,
+                            .device_trace = trace});
   }
   if (fp8) return fail("weights: found fp8 for device cpu, expected as-stored");
   return engine::make_cpu_backend(

@@ -7,6 +7,7 @@
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/tokenizer.h>
+#include <draftscope/profiler/device_trace.h>
 #include <draftscope/result.h>
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -42,7 +43,9 @@ struct LoadedModel {
 };
 
 [[nodiscard]] Result<LoadedModel> load_model(const ModelOptions& options);
+/// `trace`, not owned and perhaps null, hears of a GPU backend's graphs.
 [[nodiscard]] Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options,
-                                                                    const LoadedModel& model);
+                                                                    const LoadedModel& model,
+                                                                    profiler::DeviceTrace* trace = nullptr);
 
 }  // namespace draftscope::cli

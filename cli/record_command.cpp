@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "device_recording.h"
 #include "interrupt.h"
 #include "model_options.h"
 #include "progress_bar.h"
@@ -24,6 +25,7 @@ namespace {
 struct RecordOptions {
   ModelOptions model;
   DecodingOptions decoding;
+  DeviceTraceOptions device_trace;
   std::filesystem::path prompts;
   std::vector<std::string> strategies;
   std::filesystem::path output;
@@ -87,6 +89,7 @@ struct Session {
   const LoadedModel& model;
   traces::Writer& writer;
   Recorder& recorder;
+  DeviceRecording& device;
   std::vector<engine::ConfiguredStrategy>& strategies;
   ProgressBar& progress;
   std::vector<std::int64_t> runs;
@@ -108,10 +111,13 @@ struct Session {
     for (std::size_t turn = 0; turn < question.turns.size() && !interrupted; ++turn) {
       DRAFTSCOPE_TRY_ASSIGN(const RecordedPrompt prompt,
                             prompt_of_turn(options, model.tokenizer, question, turn, answers));
-      DRAFTSCOPE_TRY_ASSIGN(const traces::Request request,
-                            recorder.request(runs[strategy], *strategies[strategy].strategy, prompt, repeat,
-                                             request_for(prompt.tokens), options.decoding.seed));
-      answers.push_back(request.text);
+      device.begin_request(runs[strategy]);
+      const Result<traces::Request> request =
+          recorder.request(runs[strategy], *strategies[strategy].strategy, prompt, repeat,
+                           request_for(prompt.tokens), options.decoding.seed);
+      device.end_request();
+      if (!request) return tl::unexpected(request.error());
+      answers.push_back(request->text);
       interrupted = InterruptScope::flag();
       progress.update(++requests, planned);
     }
@@ -142,14 +148,15 @@ struct Recorded {
 };
 
 Recorded record_all(const RecordOptions& options, const LoadedModel& model, traces::Writer& writer,
-                    Recorder& recorder, std::vector<engine::ConfiguredStrategy>& strategies,
+                    Recorder& recorder, DeviceRecording& device,
+                    std::vector<engine::ConfiguredStrategy>& strategies,
                     std::span<const Question> questions) {
   std::int64_t turns = 0;
   for (const Question& question : questions) turns += static_cast<std::int64_t>(question.turns.size());
   ProgressBar progress("recording", options.quiet);
-  Session session{
-      options,    model,    writer, recorder,
-      strategies, progress, {},     turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
+  Session session{options,  model,  writer,
+                  recorder, device, strategies,
+                  progress, {},     turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
   for (const engine::ConfiguredStrategy& strategy : strategies)
     session.runs.push_back(recorder.add_run(strategy));
   const Result<void> done = session.record_questions(questions);
@@ -186,7 +193,9 @@ Result<int> record(const RecordOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
   DRAFTSCOPE_TRY_ASSIGN(auto strategies, make_strategies(options, model.checkpoint->shape));
 
-  DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
+  DRAFTSCOPE_TRY_ASSIGN(DeviceRecording device,
+                        DeviceRecording::start(options.device_trace, options.model.device));
+  DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
   const traces::Meta meta =
       run_identity(*model.checkpoint, *backend, options.decoding,
                    {options.prompts.string(), options.repeats, options.level, options.command_line});
@@ -198,8 +207,10 @@ Result<int> record(const RecordOptions& options) {
   profiler::SpanRecorder spans(level_of(options.level), writer.get());
   backend->set_recorder(&spans);
   Recorder recorder(*writer, spans, *backend, model.tokenizer);
+  device.begin(*writer, spans);
 
-  const Recorded recorded = record_all(options, model, *writer, recorder, strategies, questions);
+  const Recorded recorded = record_all(options, model, *writer, recorder, device, strategies, questions);
+  device.end();
   const profiler::ClockPair clock = profiler::read_clock_pair();
   writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
   writer->set_meta("clock_end_realtime_ns", std::to_string(clock.realtime_ns));
@@ -229,6 +240,7 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
       ->required();
   command->add_option("-o,--output", options->output, "The trace to write (.dstrace)")->required();
   add_decoding_options(*command, options->decoding);
+  add_device_trace_options(*command, options->device_trace);
   command->add_option("--repeats", options->repeats, "How often to record each prompt and strategy")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

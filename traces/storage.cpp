@@ -9,13 +9,20 @@
 namespace draftscope::traces {
 namespace {
 
+// Rows that one statement inserts into the tables that grow fast: starting a statement costs as much as a
+// row.
+constexpr std::size_t rows_a_statement = 64;
+
 template <typename Record>
-std::string insert_sql(std::string_view verb = "INSERT") {
+std::string insert_sql(std::string_view verb = "INSERT", std::size_t rows = 1) {
   const std::string columns = column_list<Record>();
-  std::string places = "?";
+  std::string places = "(?";
   for (const char c : columns)
     if (c == ',') places += ", ?";
-  return fmt::format("{} INTO {} ({}) VALUES ({})", verb, table_name<Record>, columns, places);
+  places += ")";
+  std::string sql = fmt::format("{} INTO {} ({}) VALUES {}", verb, table_name<Record>, columns, places);
+  for (std::size_t row = 1; row < rows; ++row) sql += ", " + places;
+  return sql;
 }
 
 Result<void> remove_old(const std::filesystem::path& path, bool overwrite) {
@@ -73,6 +80,9 @@ Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& m
   DRAFTSCOPE_TRY_ASSIGN(s.spans, prepare(db, name, insert_sql<Span>()));
   DRAFTSCOPE_TRY_ASSIGN(s.kernels, prepare(db, name, insert_sql<Kernel>()));
   DRAFTSCOPE_TRY_ASSIGN(s.counters, prepare(db, name, insert_sql<Counter>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.many_spans, prepare(db, name, insert_sql<Span>("INSERT", rows_a_statement)));
+  DRAFTSCOPE_TRY_ASSIGN(s.many_kernels, prepare(db, name, insert_sql<Kernel>("INSERT", rows_a_statement)));
+  DRAFTSCOPE_TRY_ASSIGN(s.many_counters, prepare(db, name, insert_sql<Counter>("INSERT", rows_a_statement)));
   DRAFTSCOPE_TRY_ASSIGN(s.begin, prepare(db, name, "BEGIN"));
   DRAFTSCOPE_TRY_ASSIGN(s.commit, prepare(db, name, "COMMIT"));
 
@@ -130,23 +140,28 @@ Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_a_transact
   DRAFTSCOPE_TRY(insert(s.draft_tokens.get(), batch.draft_tokens));
 
   std::size_t open_rows = batch.rows() - batch.droppable_rows();
-  const auto insert_in_parts = [&](sqlite3_stmt* statement, const auto& rows) -> Result<void> {
-    for (const auto& row : rows) {
+  const auto insert_in_parts = [&](sqlite3_stmt* one, sqlite3_stmt* many, const auto& rows) -> Result<void> {
+    for (std::size_t row = 0; row < rows.size();) {
       if (open_rows >= rows_a_transaction) {
         DRAFTSCOPE_TRY(step(s.commit.get()));
         committed(open_rows);
         open_rows = 0;
         DRAFTSCOPE_TRY(step(s.begin.get()));
       }
-      visit_columns(row, Binder(statement));
-      DRAFTSCOPE_TRY(step(statement));
-      ++open_rows;
+      const bool enough =
+          rows.size() - row >= rows_a_statement && rows_a_transaction - open_rows >= rows_a_statement;
+      const std::size_t count = enough ? rows_a_statement : 1;
+      Binder binder(enough ? many : one);
+      for (std::size_t i = 0; i < count; ++i) visit_columns(rows[row + i], binder);
+      DRAFTSCOPE_TRY(step(enough ? many : one));
+      row += count;
+      open_rows += count;
     }
     return {};
   };
-  DRAFTSCOPE_TRY(insert_in_parts(s.spans.get(), batch.spans));
-  DRAFTSCOPE_TRY(insert_in_parts(s.kernels.get(), batch.kernels));
-  DRAFTSCOPE_TRY(insert_in_parts(s.counters.get(), batch.counters));
+  DRAFTSCOPE_TRY(insert_in_parts(s.spans.get(), s.many_spans.get(), batch.spans));
+  DRAFTSCOPE_TRY(insert_in_parts(s.kernels.get(), s.many_kernels.get(), batch.kernels));
+  DRAFTSCOPE_TRY(insert_in_parts(s.counters.get(), s.many_counters.get(), batch.counters));
   DRAFTSCOPE_TRY(step(s.commit.get()));
   committed(open_rows);
   return {};

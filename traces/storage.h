@@ -34,7 +34,7 @@ class Storage {
  private:
   struct Statements {
     Statement meta, strings, runs, prompts, requests, layer_sets, rounds, draft_tokens, tracks, spans,
-        kernels, counters, begin, commit;
+        kernels, counters, many_spans, many_kernels, many_counters, begin, commit;
   };
   Storage(Database database, std::string name, Statements statements);
 

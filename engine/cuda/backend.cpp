@@ -90,7 +90,8 @@ Buffers place_buffers(Pieces& pieces, const ModelShape& shape, std::int32_t cach
 class CudaBackend final : public Backend {
  public:
   CudaBackend(std::unique_ptr<Gpu> gpu, UploadedModel model, DeviceMemory memory, const Buffers& buffers,
-              std::int32_t cache_rows, std::int32_t max_rows, std::int32_t n_positions)
+              std::int32_t cache_rows, std::int32_t max_rows, std::int32_t n_positions,
+              profiler::DeviceTrace* trace)
       : gpu_(std::move(gpu)),
         model_(std::move(model)),
         memory_(std::move(memory)),
@@ -99,11 +100,15 @@ class CudaBackend final : public Backend {
         max_rows_(max_rows),
         n_positions_(n_positions),
         launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0}, model_.shape, model_.stored,
-                  model_.layers),
+                  model_.layers, trace),
+        trace_(trace),
         positions_(size(cache_rows)),
         state_(std::make_unique<PassState>()) {}
 
-  void set_recorder(profiler::SpanRecorder* recorder) override { recorder_ = recorder; }
+  void set_recorder(profiler::SpanRecorder* recorder) override {
+    recorder_ = recorder;
+    layer_name_ = recorder != nullptr ? recorder->name_id("layer") : 0;
+  }
   const ModelShape& shape() const override { return model_.shape; }
   std::int32_t cache_rows() const override { return cache_rows_; }
   std::int32_t max_rows() const override { return max_rows_; }
@@ -263,10 +268,13 @@ class CudaBackend final : public Backend {
   /// Which layers run, in order; those that skip both sublayers take no place.
   void choose_slots(LayerRange range, const SublayerMask* mask) {
     slots_.clear();
+    layers_.clear();
     for (std::int32_t layer = range.begin; layer < range.end; ++layer) {
       const LayerSlot slot{layer, mask == nullptr || mask->runs_attention(layer) ? 1 : 0,
                            mask == nullptr || mask->runs_mlp(layer) ? 1 : 0};
-      if (slot.attention != 0 || slot.mlp != 0) slots_.push_back(slot);
+      if (slot.attention == 0 && slot.mlp == 0) continue;
+      slots_.push_back(slot);
+      layers_.push_back(layer);
     }
   }
 
@@ -326,6 +334,7 @@ class CudaBackend final : public Backend {
       DRAFTSCOPE_TRY(copy_boundary(layer));
       if (size(slot) == slots_.size() || slots_[size(slot)].layer != layer) continue;
       const LayerSlot& runs = slots_[size(slot)];
+      const profiler::ScopedSpan span(recorder_, profiler::Level::layers, layer_name_, layer);
       if (is_wide)
         DRAFTSCOPE_TRY(launcher_.wide_layer(slot, model_.host_layers[size(layer)], rows, runs.attention != 0,
                                             runs.mlp != 0));
@@ -349,7 +358,8 @@ class CudaBackend final : public Backend {
       DRAFTSCOPE_TRY(launcher_.head(0, form.rows, form.logits));
       return launcher_.finish_head(form.rows);
     };
-    DRAFTSCOPE_TRY_ASSIGN(const int graph, graph_of(graphs_, form, launches));
+    DRAFTSCOPE_TRY_ASSIGN(const int graph, graph_of(graphs_, form, "forward", {}, launches));
+    const profiler::LayersScope layers(trace_, layers_);
     return gpu_->launch_graph(graph);
   }
 
@@ -372,18 +382,25 @@ class CudaBackend final : public Backend {
       DRAFTSCOPE_TRY(launcher_.head(0, rows, false));
       return launcher_.finish_head(rows);
     };
-    DRAFTSCOPE_TRY_ASSIGN(const int step_graph, graph_of(step_graphs_, slots, step));
-    for (std::int32_t i = 0; i < draft_length; ++i) DRAFTSCOPE_TRY(gpu_->launch_graph(step_graph));
+    DRAFTSCOPE_TRY_ASSIGN(const int step_graph,
+                          graph_of(step_graphs_, slots, "draft step", traces::Phase::draft, step));
+    {
+      const profiler::LayersScope layers(trace_, layers_);
+      for (std::int32_t i = 0; i < draft_length; ++i) DRAFTSCOPE_TRY(gpu_->launch_graph(step_graph));
+    }
     const std::int32_t rows = rows_of_form(draft_length + 1);
     DRAFTSCOPE_TRY_ASSIGN(const int verification_graph,
-                          graph_of(verification_graphs_, rows, [&] { return verification(rows); }));
+                          graph_of(verification_graphs_, rows, "verification", traces::Phase::verify,
+                                   [&] { return verification(rows); }));
     return gpu_->launch_graph(verification_graph);
   }
 
   /// The graph of a form, captured at its first use.
   template <typename Form, typename Launches>
-  Result<int> graph_of(std::map<Form, int>& graphs, const Form& form, Launches launches) {
+  Result<int> graph_of(std::map<Form, int>& graphs, const Form& form, std::string_view name,
+                       std::optional<traces::Phase> phase, Launches launches) {
     if (const auto found = graphs.find(form); found != graphs.end()) return found->second;
+    const profiler::GraphScope scope(trace_, name, -1, phase);
     DRAFTSCOPE_TRY(gpu_->begin_graph());
     const Result<void> launched = launches();
     // Ended even if a launch failed: a stream must not stay in capture.
@@ -431,13 +448,16 @@ class CudaBackend final : public Backend {
   std::int32_t max_rows_;
   std::int32_t n_positions_;
   PassLauncher launcher_;
+  profiler::DeviceTrace* trace_;
   profiler::SpanRecorder* recorder_ = nullptr;
+  std::int64_t layer_name_ = 0;
   std::map<PassForm, int> graphs_;
   std::map<std::int32_t, int> step_graphs_;          // by layers that run
   std::map<std::int32_t, int> verification_graphs_;  // by rows
   std::vector<std::int32_t> positions_;              // of cache rows
   KeyLists lists_;
   std::vector<LayerSlot> slots_;
+  std::vector<std::int32_t> layers_;  // of slots_
   std::unique_ptr<PassState> state_;
   std::vector<HeadResult> results_;
 };
@@ -479,7 +499,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   model.model.cosine = buffers.cosine;
   model.model.sine = buffers.sine;
   auto backend = std::make_unique<CudaBackend>(std::move(gpu), std::move(model), std::move(memory), buffers,
-                                               cache_rows, rows, n_positions);
+                                               cache_rows, rows, n_positions, options.device_trace);
   DRAFTSCOPE_TRY(backend->prepare());
   return backend;
 }

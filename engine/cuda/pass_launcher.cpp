@@ -12,6 +12,29 @@ namespace {
 constexpr int attention_blocks_a_multiprocessor = 2;
 constexpr int widen_blocks = 8;  // a multiprocessor
 
+/// The words of the CPU's spans; norms, RoPE, gates and residuals are fused into the products.
+std::string_view operation(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::qkv:
+      return "qkv";
+    case Kernel::attention:
+      return "attention";
+    case Kernel::output:
+      return "output projection";
+    case Kernel::gate_up:
+      return "gate up";
+    case Kernel::down:
+      return "down";
+    case Kernel::load_inputs:
+      return "embedding";
+    case Kernel::begin_verification:
+    case Kernel::finish_draft_step:
+      return "round control";
+    default:
+      return "head";
+  }
+}
+
 int ceiling(int a, int b) {
   return (a + b - 1) / b;
 }
@@ -19,8 +42,8 @@ int ceiling(int a, int b) {
 }  // namespace
 
 PassLauncher::PassLauncher(Gpu& gpu, PassParams base, const ModelShape& shape, WeightFormat stored,
-                           WeightFormat layers)
-    : gpu_(gpu), base_(base), shape_(shape), stored_(stored), layers_(layers) {
+                           WeightFormat layers, profiler::DeviceTrace* trace)
+    : gpu_(gpu), base_(base), shape_(shape), stored_(stored), layers_(layers), trace_(trace) {
   const GpuDescription description = gpu.describe();
   multiprocessors_ = description.multiprocessors;
   shared_bytes_ = description.shared_bytes;
@@ -33,12 +56,18 @@ PassParams PassLauncher::params(std::int32_t slot, std::int32_t first_row) const
   return result;
 }
 
+std::int32_t PassLauncher::place_of(std::int32_t slot) const {
+  return slot % shape_.n_layers;
+}
+
 Result<void> PassLauncher::load_inputs(std::int32_t rows) {
+  const profiler::GraphScope scope(trace_, operation(Kernel::load_inputs));
   return gpu_.launch({.kernel = Kernel::load_inputs, .format = stored_, .blocks = rows}, params(0, 0));
 }
 
 Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
                                    std::int32_t rows, bool logits) {
+  const profiler::GraphScope scope(trace_, operation(kernel), kernel == Kernel::head ? -1 : place_of(slot));
   int outputs = shape_.d_model;
   int depth = shape_.d_model;
   bool normalises = true;
@@ -76,6 +105,7 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
 }
 
 Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row) {
+  const profiler::GraphScope scope(trace_, operation(Kernel::attention), place_of(slot));
   return gpu_.launch({.kernel = Kernel::attention,
                       .format = layers_,
                       .head_dim = shape_.head_dim,
@@ -155,6 +185,7 @@ Result<void> PassLauncher::head(std::int32_t first_row, std::int32_t rows, bool 
 }
 
 Result<void> PassLauncher::finish_head(std::int32_t rows) {
+  const profiler::GraphScope scope(trace_, operation(Kernel::finish_head));
   return gpu_.launch({.kernel = Kernel::finish_head, .blocks = rows, .shared_bytes = row_shared_bytes},
                      params(0, 0));
 }
@@ -165,10 +196,12 @@ Result<void> PassLauncher::select_top(std::int32_t rows, std::int32_t k, HeadRes
 }
 
 Result<void> PassLauncher::finish_draft_step() {
+  const profiler::GraphScope scope(trace_, operation(Kernel::finish_draft_step));
   return gpu_.launch({.kernel = Kernel::finish_draft_step, .shared_bytes = row_shared_bytes}, params(0, 0));
 }
 
 Result<void> PassLauncher::begin_verification() {
+  const profiler::GraphScope scope(trace_, operation(Kernel::begin_verification));
   return gpu_.launch({.kernel = Kernel::begin_verification}, params(0, 0));
 }
 

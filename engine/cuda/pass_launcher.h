@@ -5,6 +5,7 @@
 // same launches, kept as a graph, serve every pass of the same form.
 
 #include <draftscope/engine/model_shape.h>
+#include <draftscope/profiler/device_trace.h>
 #include <draftscope/result.h>
 #include <cstdint>
 #include <tuple>
@@ -27,10 +28,13 @@ struct PassForm {
 
 class PassLauncher {
  public:
-  PassLauncher(Gpu& gpu, PassParams base, const ModelShape& shape, WeightFormat stored, WeightFormat layers);
+  /// `trace`, not owned and perhaps null, hears what each kernel that is captured into a graph computes.
+  PassLauncher(Gpu& gpu, PassParams base, const ModelShape& shape, WeightFormat stored, WeightFormat layers,
+               profiler::DeviceTrace* trace);
 
   [[nodiscard]] Result<void> load_inputs(std::int32_t rows);
-  /// One layer, at place `slot` of the slot table, for up to max_decode_rows rows.
+  /// One layer, at `slot` of the slot table, for up to max_decode_rows rows. The table's halves are n_layers
+  /// places each; in a trace the layer goes by its place in its half.
   [[nodiscard]] Result<void> layer(std::int32_t slot, std::int32_t rows);
   /// One layer for any number of rows, by the library's products. `layer` is the layer's own number.
   [[nodiscard]] Result<void> wide_layer(std::int32_t slot, const DeviceLayer& layer, std::int32_t rows,
@@ -56,6 +60,7 @@ class PassLauncher {
   };
   [[nodiscard]] Result<void> multiply(const DeviceMatrix& matrix, const void* x, float* out,
                                       const WideShape& wide);
+  [[nodiscard]] std::int32_t place_of(std::int32_t slot) const;
   [[nodiscard]] PassParams params(std::int32_t slot, std::int32_t first_row) const;
 
   Gpu& gpu_;
@@ -63,6 +68,7 @@ class PassLauncher {
   ModelShape shape_;
   WeightFormat stored_;
   WeightFormat layers_;
+  profiler::DeviceTrace* trace_;
   int multiprocessors_;
   std::size_t shared_bytes_;
 };

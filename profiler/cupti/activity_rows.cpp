@@ -93,6 +93,8 @@ void ActivityRows::add(const CUpti_Activity& record) {
       if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
         spans_by_correlation_.put(correlation.correlationId,
                                   static_cast<std::int64_t>(correlation.externalId));
+      else if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1)
+        layers_by_correlation_.put(correlation.correlationId, correlation.externalId);
       return;
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
@@ -132,17 +134,18 @@ void ActivityRows::add_kernel(const CUpti_ActivityKernel10& record) {
   row.block_x = record.blockX;
   row.block_y = record.blockY;
   row.block_z = record.blockZ;
-  place(row);
+  place(row, part);
 }
 
 void ActivityRows::add_graph(const CUpti_ActivityGraphTrace2& record) {
   Kernel row;
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
   row.graph_id = record.graphId;
-  row.short_name = plain_name(parts_.of_executable(record.graphId), "[graph]");
+  const GraphPart* const part = parts_.of_executable(record.graphId);
+  row.short_name = plain_name(part, "[graph]");
   row.stream_id = record.streamId;
   row.track = stream_track(record.deviceId, record.streamId);
-  place(row);
+  place(row, part);
 }
 
 void ActivityRows::add_copy(const CUpti_ActivityMemcpy6& record) {
@@ -154,7 +157,7 @@ void ActivityRows::add_copy(const CUpti_ActivityMemcpy6& record) {
   row.stream_id = record.streamId;
   row.track = stream_track(record.deviceId, record.streamId);
   count_bytes(what, record.start, record.bytes);
-  place(row, record.runtimeCorrelationId);
+  place(row, part, record.runtimeCorrelationId);
 }
 
 void ActivityRows::add_set(const CUpti_ActivityMemset4& record) {
@@ -165,7 +168,7 @@ void ActivityRows::add_set(const CUpti_ActivityMemset4& record) {
   row.stream_id = record.streamId;
   row.track = stream_track(record.deviceId, record.streamId);
   count_bytes("memset", record.start, record.bytes);
-  place(row);
+  place(row, part);
 }
 
 void ActivityRows::add_wait(const CUpti_ActivitySynchronization2& record) {
@@ -174,7 +177,7 @@ void ActivityRows::add_wait(const CUpti_ActivitySynchronization2& record) {
   row.short_name = plain_name(nullptr, std::string(wait_name(record.type)));
   if (record.streamId != CUPTI_SYNCHRONIZATION_INVALID_VALUE) row.stream_id = record.streamId;
   row.track = track("sync", "waits for the device", 0);
-  place(row);
+  place(row, nullptr);
 }
 
 void ActivityRows::add_overhead(const CUpti_ActivityOverhead3& record) {
@@ -186,11 +189,12 @@ void ActivityRows::add_overhead(const CUpti_ActivityOverhead3& record) {
   row.track = track("overhead", "cost of measuring", 0);
   // Not every overhead belongs to a call, so none waits for one.
   const std::int64_t* const span = spans_by_correlation_.find(row.correlation_id);
-  attribute(row, span != nullptr ? *span : 0);
+  attribute(row, span != nullptr ? *span : 0, nullptr);
   finish(row);
 }
 
 bool ActivityRows::begin_row(Kernel& row, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
+  if (writer_ == nullptr) return false;
   if (start == 0 || end < start || end >= most_ns) {
     ++counts_.rejected;
     return false;
@@ -209,10 +213,10 @@ const GraphPart* ActivityRows::part_of(Kernel& row, std::uint64_t node, std::uin
   return part;
 }
 
-void ActivityRows::place(Kernel row, std::uint32_t runtime_correlation) {
-  const Waiting waiting{row, runtime_correlation};
+void ActivityRows::place(Kernel row, const GraphPart* part, std::uint32_t runtime_correlation) {
+  const Waiting waiting{row, part, runtime_correlation};
   if (const std::int64_t* const span = span_of(waiting)) {
-    attribute(row, *span);
+    attribute(row, *span, part);
     if (row.span == 0) ++counts_.unattributed;
     finish(row);
   } else {
@@ -227,28 +231,40 @@ const std::int64_t* ActivityRows::span_of(const Waiting& waiting) const {
   return outer != nullptr ? outer : span;
 }
 
-void ActivityRows::attribute(Kernel& row, std::int64_t span) {
+void ActivityRows::attribute(Kernel& row, std::int64_t span, const GraphPart* part) {
+  name_layer(row);
   const Launcher* const launcher = launchers_.find(static_cast<std::uint64_t>(span));
   if (launcher == nullptr) return;
   row.span = span;
   row.request = launcher->request;
   row.round = launcher->round;
-  row.phase = launcher->phase;
+  row.phase = part != nullptr && part->phase ? *part->phase : launcher->phase;
   if (row.layer < 0) row.layer = launcher->layer;
   if (row.start_ns < launcher->start_ns) ++counts_.before_span;
 }
 
+/// A part of a graph says at which place its layer stands; the launch says which layers stood there.
+void ActivityRows::name_layer(Kernel& row) const {
+  if (row.layer < 0) return;
+  const std::uint64_t* const list = layers_by_correlation_.find(row.correlation_id);
+  if (list == nullptr) return;
+  const std::span<const std::int32_t> layers = layer_lists_.of(*list);
+  const auto place = static_cast<std::size_t>(row.layer);
+  row.layer = place < layers.size() ? layers[place] : -1;
+}
+
 void ActivityRows::finish(const Kernel& row) {
   rows_.push_back(row);
-  rows_.back().id = writer_.next_kernel_id();
+  rows_.back().id = writer_->next_kernel_id();
   ++counts_.rows;
   if (rows_.size() >= rows_a_write) write();
 }
 
 void ActivityRows::settle() {
+  if (writer_ == nullptr) return;
   std::vector<Waiting> waiting;
   waiting.swap(waiting_);
-  for (const Waiting& row : waiting) place(row.row, row.runtime_correlation);
+  for (const Waiting& row : waiting) place(row.row, row.part, row.runtime_correlation);
   if (waiting_.size() > most_waiting) {
     const auto kept = waiting_.end() - static_cast<std::ptrdiff_t>(most_waiting);
     counts_.unattributed += kept - waiting_.begin();
@@ -259,6 +275,7 @@ void ActivityRows::settle() {
 }
 
 void ActivityRows::settle_all() {
+  if (writer_ == nullptr) return;
   settle();
   for (const Waiting& waiting : waiting_) {
     ++counts_.unattributed;
@@ -269,8 +286,8 @@ void ActivityRows::settle_all() {
 }
 
 void ActivityRows::write() {
-  writer_.add(std::span<const Kernel>(rows_));
-  writer_.add(std::span<const traces::Counter>(counters_));
+  writer_->add(std::span<const Kernel>(rows_));
+  writer_->add(std::span<const traces::Counter>(counters_));
   rows_.clear();
   counters_.clear();
 }
@@ -289,7 +306,7 @@ std::int64_t ActivityRows::name(const GraphPart* part, const char* symbol) {
 }
 
 std::int64_t ActivityRows::plain_name(const GraphPart* part, const std::string& text) {
-  return writer_.intern(part != nullptr ? part->op + ": " + text : text);
+  return writer_->intern(part != nullptr ? part->op + ": " + text : text);
 }
 
 std::int64_t ActivityRows::stream_track(std::uint32_t device, std::uint32_t stream) {
@@ -307,7 +324,7 @@ std::int64_t ActivityRows::track(const std::string& kind, const std::string& nam
     row.kind = kind;
     row.name = name;
     row.sort = sort;
-    id = writer_.add(std::move(row));
+    id = writer_->add(std::move(row));
   }
   return id;
 }

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "graph_parts.h"
+#include "layer_lists.h"
 #include "recent_by_id.h"
 
 namespace draftscope::profiler::cupti {
@@ -32,7 +33,14 @@ namespace draftscope::profiler::cupti {
 class ActivityRows {
  public:
   /// Neither is owned.
-  ActivityRows(traces::Writer& writer, const GraphParts& parts) : writer_(writer), parts_(parts) {}
+  ActivityRows(const GraphParts& parts, const LayerLists& layer_lists)
+      : parts_(parts), layer_lists_(layer_lists) {}
+
+  /// Records of device work that come before this leave nothing. Not owned.
+  void write_to(traces::Writer& writer) {
+    writer_ = &writer;
+    counts_ = {};
+  }
 
   /// Device work may be launched inside `span` from now on.
   void expect(const traces::Span& span);
@@ -57,6 +65,7 @@ class ActivityRows {
   };
   struct Waiting {
     traces::Kernel row;
+    const GraphPart* part = nullptr;
     std::uint32_t runtime_correlation = 0;  // copies have two ids, and either may lead to the span
   };
 
@@ -69,9 +78,10 @@ class ActivityRows {
 
   /// The row of a record, or false where its times are unusable.
   bool begin_row(traces::Kernel& row, std::uint64_t start, std::uint64_t end, std::uint32_t correlation);
-  void place(traces::Kernel row, std::uint32_t runtime_correlation = 0);
+  void place(traces::Kernel row, const GraphPart* part, std::uint32_t runtime_correlation = 0);
   [[nodiscard]] const std::int64_t* span_of(const Waiting& waiting) const;
-  void attribute(traces::Kernel& row, std::int64_t span);
+  void attribute(traces::Kernel& row, std::int64_t span, const GraphPart* part);
+  void name_layer(traces::Kernel& row) const;
   void finish(const traces::Kernel& row);
   void write();
   void count_bytes(const std::string& what, std::uint64_t start, std::uint64_t bytes);
@@ -89,10 +99,12 @@ class ActivityRows {
   };
   using IdBySymbol = std::unordered_map<std::string, std::int64_t, SymbolHash, std::equal_to<>>;
 
-  traces::Writer& writer_;
+  traces::Writer* writer_ = nullptr;
   const GraphParts& parts_;
+  const LayerLists& layer_lists_;
   // Device buffers of CUPTI hold some 100,000 kernels before they are delivered: the maps reach back further.
   RecentById<std::int64_t> spans_by_correlation_{std::size_t{1} << 20U};
+  RecentById<std::uint64_t> layers_by_correlation_{std::size_t{1} << 20U};
   RecentById<Launcher> launchers_{std::size_t{1} << 18U};
   std::map<std::pair<std::string, std::string>, std::int64_t> tracks_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> stream_tracks_;  // by device and stream

@@ -10,6 +10,7 @@
 
 #include "activity_buffers.h"
 #include "graph_parts.h"
+#include "layer_lists.h"
 #include "library.h"
 
 namespace draftscope::profiler::cupti {
@@ -18,6 +19,7 @@ struct CallbackState {
   Library library;
   ActivityBuffers buffers;
   GraphParts parts;
+  LayerLists layer_lists;
 };
 
 /// Never destroyed. `library` is set before a session subscribes, and only on_resource() reads it, which

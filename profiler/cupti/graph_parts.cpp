@@ -25,10 +25,13 @@ void set(std::unordered_map<Id, const GraphPart*>& parts, Id id, const GraphPart
 
 }  // namespace
 
-void GraphParts::enter(std::string_view op, std::int32_t layer) {
+void GraphParts::enter(std::string_view op, std::int32_t layer, std::optional<traces::Phase> phase) {
+  if (!phase && !open_parts.empty()) phase = open_parts.back()->phase;
   const std::lock_guard lock(mutex_);
-  const GraphPart*& part = known_[std::to_string(layer) + "/" + std::string(op)];
-  if (part == nullptr) part = &parts_.emplace_back(GraphPart{std::string(op), layer});
+  const int phase_key = phase ? static_cast<int>(*phase) : -1;
+  const GraphPart*& part =
+      known_[std::to_string(layer) + "/" + std::to_string(phase_key) + "/" + std::string(op)];
+  if (part == nullptr) part = &parts_.emplace_back(GraphPart{std::string(op), layer, phase});
   open_parts.push_back(part);
 }
 

@@ -7,9 +7,11 @@
 //
 // Thread-safety: all of it.
 
+#include <draftscope/traces/records.h>
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,12 +21,14 @@ namespace draftscope::profiler::cupti {
 struct GraphPart {
   std::string op;
   std::int32_t layer = -1;
+  std::optional<traces::Phase> phase;  ///< none = that of the span which launches the graph
 };
 
 class GraphParts {
  public:
-  // The calling thread captures `op` of `layer` from here to leave(). Scopes nest, the innermost counts.
-  void enter(std::string_view op, std::int32_t layer);
+  // The calling thread captures `op` of `layer` from here to leave(). Scopes nest, the innermost counts; a
+  // phase holds for the scopes inside, too.
+  void enter(std::string_view op, std::int32_t layer, std::optional<traces::Phase> phase = {});
   static void leave();
 
   // From CUPTI's resource callbacks, on the thread that captures or instantiates.
@@ -39,7 +43,7 @@ class GraphParts {
  private:
   mutable std::mutex mutex_;  // guards all below
   std::deque<GraphPart> parts_;
-  std::unordered_map<std::string, const GraphPart*> known_;  // by layer and op
+  std::unordered_map<std::string, const GraphPart*> known_;  // by layer, phase and op
   std::unordered_map<std::uint64_t, const GraphPart*> nodes_;
   std::unordered_map<std::uint32_t, const GraphPart*> executables_;
 };

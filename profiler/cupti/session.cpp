@@ -49,9 +49,17 @@ Result<void> Session::start() {
   }
   ++sessions;
   clock_offset_ns_ = clock_offset_ns();
-  writer_.set_meta("device_trace", std::string(device_trace_mode_name(mode_)));
-  writer_.set_meta("cupti_version", std::to_string(state_.library.version));
   return {};
+}
+
+void Session::record_into(traces::Writer& writer) {
+  if (subscriber_ == nullptr) return;
+  (void)state_.library.cuptiActivityFlushAll(0);
+  collect();
+  writer_ = &writer;
+  rows_.write_to(writer);
+  writer.set_meta("device_trace", std::string(device_trace_mode_name(mode_)));
+  writer.set_meta("cupti_version", std::to_string(state_.library.version));
 }
 
 Result<void> Session::subscribe() {
@@ -122,6 +130,19 @@ void Session::push_span(const traces::Span& span) {
 void Session::pop_span() {
   if (subscriber_ != nullptr)
     (void)state_.library.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
+                                                               nullptr);
+}
+
+// A second kind of correlation beside the spans': the two are independent stacks.
+void Session::push_layers(std::span<const std::int32_t> layers) {
+  if (subscriber_ != nullptr && mode_ == DeviceTraceMode::node)
+    (void)state_.library.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
+                                                                state_.layer_lists.id_of(layers));
+}
+
+void Session::pop_layers() {
+  if (subscriber_ != nullptr && mode_ == DeviceTraceMode::node)
+    (void)state_.library.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
                                                                nullptr);
 }
 
@@ -196,6 +217,7 @@ std::int64_t Session::clock_offset_ns() const {
 }
 
 void Session::write_meta() {
+  if (writer_ == nullptr) return;
   const ClockPair end = read_clock_pair();
   const std::int64_t drift_ns =
       (end.realtime_ns - clock_at_start_.realtime_ns) - (end.monotonic_ns - clock_at_start_.monotonic_ns);
@@ -214,18 +236,18 @@ void Session::write_meta() {
         {"device_before_span", counts.before_span},
         {"device_other_records", counts.other},
         {"device_overhead_ns", counts.overhead_ns}})
-    writer_.set_meta(key, std::to_string(number));
+    writer_->set_meta(key, std::to_string(number));
 }
 
 }  // namespace draftscope::profiler::cupti
 
 namespace draftscope::profiler {
 
-Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode, traces::Writer& writer) {
+Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode) {
   if (mode == DeviceTraceMode::off) return nullptr;
   cupti::CallbackState& state = cupti::callback_state();
   DRAFTSCOPE_TRY_ASSIGN(state.library, cupti::load_library());
-  auto session = std::make_unique<cupti::Session>(mode, writer);
+  auto session = std::make_unique<cupti::Session>(mode);
   DRAFTSCOPE_TRY(session->start());
   return session;
 }

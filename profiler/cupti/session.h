@@ -14,17 +14,23 @@ namespace draftscope::profiler::cupti {
 
 class Session final : public DeviceTrace {
  public:
-  Session(DeviceTraceMode mode, traces::Writer& writer)
-      : mode_(mode), writer_(writer), state_(callback_state()), rows_(writer, state_.parts) {}
+  explicit Session(DeviceTraceMode mode)
+      : mode_(mode), state_(callback_state()), rows_(state_.parts, state_.layer_lists) {}
   ~Session() override { Session::stop(); }
 
   /// Subscribes and enables everything. After an error nothing is left enabled.
   [[nodiscard]] Result<void> start();
 
   [[nodiscard]] DeviceTraceMode mode() const override { return mode_; }
+  void record_into(traces::Writer& writer) override;
   void push_span(const traces::Span& span) override;
   void pop_span() override;
-  void enter_graph_part(std::string_view op, std::int32_t layer) override { state_.parts.enter(op, layer); }
+  void push_layers(std::span<const std::int32_t> layers) override;
+  void pop_layers() override;
+  void enter_graph_part(std::string_view op, std::int32_t layer,
+                        std::optional<traces::Phase> phase) override {
+    state_.parts.enter(op, layer, phase);
+  }
   void leave_graph_part() override { GraphParts::leave(); }
   void begin_window() override;
   void end_window() override;
@@ -43,7 +49,7 @@ class Session final : public DeviceTrace {
   void write_meta();
 
   DeviceTraceMode mode_;
-  traces::Writer& writer_;
+  traces::Writer* writer_ = nullptr;  // before record_into()
   CallbackState& state_;
   ActivityRows rows_;
   CUpti_SubscriberHandle subscriber_ = nullptr;  // null before start() and after stop()

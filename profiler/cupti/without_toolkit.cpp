@@ -3,7 +3,7 @@
 
 namespace draftscope::profiler {
 
-Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode, traces::Writer& /*writer*/) {
+Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode) {
   if (mode == DeviceTraceMode::off) return nullptr;
   return fail("device trace: built without CUPTI, expected a build made where the CUDA toolkit is installed");
 }

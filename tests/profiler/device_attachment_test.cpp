@@ -25,7 +25,10 @@ class RememberedSpans final : public DeviceTrace {
     ASSERT_FALSE(open.empty());
     open.pop_back();
   }
-  void enter_graph_part(std::string_view op, std::int32_t layer) override {
+  void record_into(traces::Writer& /*writer*/) override {}
+  void push_layers(std::span<const std::int32_t> /*layers*/) override {}
+  void pop_layers() override {}
+  void enter_graph_part(std::string_view op, std::int32_t layer, std::optional<Phase> /*phase*/) override {
     parts.push_back(std::string(op) + " of " + std::to_string(layer));
   }
   void leave_graph_part() override { parts.pop_back(); }

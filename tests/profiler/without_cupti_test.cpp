@@ -13,11 +13,11 @@ TEST(WithoutCupti, StartingSaysSoInOneLine) {
                     ("draftscope-without-" + std::to_string(std::random_device{}()) + ".dstrace");
   auto writer = traces::Writer::create(path, {});
   ASSERT_TRUE(writer) << writer.error().message;
-  const auto started = start_device_trace(DeviceTraceMode::graph, **writer);
+  const auto started = start_device_trace(DeviceTraceMode::graph);
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().message,
             "device trace: built without CUPTI, expected a build made where the CUDA toolkit is installed");
-  const auto off = start_device_trace(DeviceTraceMode::off, **writer);
+  const auto off = start_device_trace(DeviceTraceMode::off);
   ASSERT_TRUE(off);
   EXPECT_EQ(*off, nullptr);
   writer->reset();

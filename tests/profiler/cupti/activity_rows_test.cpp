@@ -50,6 +50,8 @@ CUpti_ActivityKernel10 kernel(std::uint32_t correlation, std::uint64_t start = 1
 
 class ActivityRowsTest : public ::testing::Test {
  protected:
+  ActivityRowsTest() { rows_.write_to(file_.writer()); }
+
   /// A span in the file that device work may belong to.
   std::int64_t span(traces::Phase phase, std::int32_t layer = -1) {
     if (track_ == 0) track_ = file_.writer().add(traces::Track{0, "host", "decoding thread", 0, 0});
@@ -77,7 +79,8 @@ class ActivityRowsTest : public ::testing::Test {
 
   TraceFile file_;
   GraphParts parts_;
-  ActivityRows rows_{file_.writer(), parts_};
+  LayerLists layer_lists_;
+  ActivityRows rows_{parts_, layer_lists_};
   std::int64_t track_ = 0;
 };
 

@@ -29,14 +29,15 @@ class DeviceTraceTest : public ::testing::Test {
   ~DeviceTraceTest() override { unsetenv("DRAFTSCOPE_CUPTI_LIBRARY"); }
 
   void start(DeviceTraceMode mode) {
-    auto started = start_device_trace(mode, file_.writer());
+    auto started = start_device_trace(mode);
     ASSERT_TRUE(started) << started.error().message;
     trace_ = std::move(*started);
+    trace_->record_into(file_.writer());
     recorder_.attach(trace_.get());
   }
 
   std::string error_of_start() {
-    const auto started = start_device_trace(DeviceTraceMode::graph, file_.writer());
+    const auto started = start_device_trace(DeviceTraceMode::graph);
     return started ? "started" : started.error().message;
   }
 
@@ -178,6 +179,65 @@ TEST_F(DeviceTraceTest, RecordsEveryNodeWithItsLayerAndOperationInNodeMode) {
   EXPECT_EQ(read.meta.at("device_trace"), "node");
 }
 
+TEST_F(DeviceTraceTest, KnowsWhichLayersStoodAtTheGraphsPlacesWhenItWasLaunched) {
+  start(DeviceTraceMode::node);
+  const fake_cupti::Graph graph = captured_graph(trace_.get());
+  for (const std::vector<std::int32_t>& layers : {std::vector<std::int32_t>{3, 7}, {2}, {3, 7}})
+    in_phase(Phase::draft, [&] {
+      const LayersScope scope(trace_.get(), layers);
+      fake_cupti::launch_graph(graph, "kernel");
+    });
+  in_phase(Phase::verify, [&] { fake_cupti::launch_graph(graph, "kernel"); });
+  std::vector<std::int32_t> found;
+  for (const DeviceRow& row : finish().rows) found.push_back(row.kernel.layer);
+  EXPECT_THAT(found, testing::ElementsAre(3, 3, 7, 7, 2, 2, -1, -1, 3, 3, 7, 7, 0, 0, 1, 1));
+}
+
+TEST_F(DeviceTraceTest, GivesAGraphThePhaseThatItWasCapturedFor) {
+  for (const auto mode : {DeviceTraceMode::graph, DeviceTraceMode::node}) {
+    fake_cupti::reset();
+    TraceFile file;
+    auto trace = start_device_trace(mode);
+    ASSERT_TRUE(trace) << trace.error().message;
+    (*trace)->record_into(file.writer());
+    SpanRecorder recorder(Level::phases, &file.writer());
+    recorder.attach(trace->get());
+    fake_cupti::Graph graph;
+    {
+      const GraphScope verification(trace->get(), "verification", -1, Phase::verify);
+      const GraphScope head(trace->get(), "head");
+      graph = fake_cupti::instantiate({fake_cupti::capture_kernel()});
+    }
+    const std::int32_t draft = recorder.open_phase(Phase::draft, now_ns());
+    fake_cupti::launch_graph(graph, "kernel");
+    recorder.close(draft);
+    recorder.flush();
+    (*trace)->stop();
+    const DeviceRows read = file.close();
+    ASSERT_EQ(read.rows.size(), 1U);
+    EXPECT_EQ(read.rows[0].kernel.phase, Phase::verify);
+    EXPECT_EQ(read.spans.at(read.rows[0].kernel.span).phase, Phase::draft);
+  }
+}
+
+TEST_F(DeviceTraceTest, LeavesNoRowOfWorkBeforeTheRecordingButKnowsItsGraphs) {
+  auto trace = start_device_trace(DeviceTraceMode::node);
+  ASSERT_TRUE(trace) << trace.error().message;
+  const fake_cupti::Graph graph = captured_graph(trace->get());
+  fake_cupti::launch_graph(graph, "warm-up");
+  fake_cupti::copy_to_device(64);
+  (*trace)->record_into(file_.writer());
+  recorder_.attach(trace->get());
+  in_phase(Phase::verify, [&] { fake_cupti::launch_graph(graph, "kernel"); });
+  (*trace)->stop();
+  const DeviceRows read = file_.close();
+  ASSERT_EQ(read.rows.size(), 4U);
+  EXPECT_EQ(read.rows[0].name, "attention: kernel");
+  EXPECT_EQ(read.rows[3].kernel.layer, 1);
+  EXPECT_EQ(read.meta.at("device_rows"), "4");
+  EXPECT_EQ(read.meta.at("device_unattributed"), "0");
+}
+
 TEST_F(DeviceTraceTest, RecordsKernelsOnlyInsideWindowsOfNodeMode) {
   start(DeviceTraceMode::node);
   const auto launch = [&](const char* name) {
@@ -202,7 +262,7 @@ TEST_F(DeviceTraceTest, NeverMixesTheModesNorSerialisesKernels) {
   for (const auto mode : {DeviceTraceMode::graph, DeviceTraceMode::node}) {
     fake_cupti::reset();
     TraceFile file;
-    auto trace = start_device_trace(mode, file.writer());
+    auto trace = start_device_trace(mode);
     ASSERT_TRUE(trace) << trace.error().message;
     const auto& kinds = fake_cupti::seen().ever_enabled;
     EXPECT_EQ(kinds.contains(CUPTI_ACTIVITY_KIND_GRAPH_TRACE), mode == DeviceTraceMode::graph);
@@ -360,7 +420,7 @@ TEST_F(DeviceTraceTest, RefusesASecondSessionWhereCuptiMixesThemUp) {
 }
 
 TEST_F(DeviceTraceTest, IsNoneWhenOff) {
-  const auto off = start_device_trace(DeviceTraceMode::off, file_.writer());
+  const auto off = start_device_trace(DeviceTraceMode::off);
   ASSERT_TRUE(off);
   EXPECT_EQ(*off, nullptr);
   EXPECT_EQ(fake_cupti::seen().sessions, 0);
@@ -370,8 +430,9 @@ TEST_F(DeviceTraceTest, IsNoneWhenOff) {
 TEST(InstalledCupti, StartsOrSaysInOneLineWhyNot) {
   unsetenv("DRAFTSCOPE_CUPTI_LIBRARY");
   TraceFile file;
-  const auto started = start_device_trace(DeviceTraceMode::graph, file.writer());
+  const auto started = start_device_trace(DeviceTraceMode::graph);
   if (started) {
+    (*started)->record_into(file.writer());
     (*started)->stop();
     EXPECT_EQ(file.close().meta.at("device_trace"), "graph");
     return;

@@ -37,7 +37,8 @@ struct State {
 
 std::recursive_mutex mutex;  // guards the state; held across callbacks, which is stricter than CUPTI is
 std::unique_ptr<State> current = std::make_unique<State>();
-thread_local std::vector<std::uint64_t> external_ids;
+// One stack a kind.
+thread_local std::map<CUpti_ExternalCorrelationKind, std::vector<std::uint64_t>> external_ids;
 
 std::uint64_t realtime_ns() {
   std::timespec time{};
@@ -104,11 +105,12 @@ void give_back_all() {
 std::uint32_t call(CUpti_CallbackId id) {
   const std::uint32_t correlation = ++current->correlation;
   if (!current->seen.runtime_calls.contains(id)) return correlation;
-  if (enabled(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) && !external_ids.empty()) {
+  for (const auto& [kind, ids] : external_ids) {
+    if (!enabled(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) || ids.empty()) continue;
     CUpti_ActivityExternalCorrelation external{};
     external.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
-    external.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
-    external.externalId = external_ids.back();
+    external.externalKind = kind;
+    external.externalId = ids.back();
     external.correlationId = correlation;
     write(std::this_thread::get_id(), &external, sizeof external);
   }
@@ -410,18 +412,19 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, std::uint32
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind /*kind*/, std::uint64_t id) {
+CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, std::uint64_t id) {
   const std::lock_guard lock(mutex);
-  external_ids.push_back(id);
+  external_ids[kind].push_back(id);
   ++current->seen.open_external_ids;
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind /*kind*/,
+CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind,
                                                   std::uint64_t* /*last*/) {
   const std::lock_guard lock(mutex);
-  if (external_ids.empty()) return CUPTI_ERROR_QUEUE_EMPTY;
-  external_ids.pop_back();
+  std::vector<std::uint64_t>& ids = external_ids[kind];
+  if (ids.empty()) return CUPTI_ERROR_QUEUE_EMPTY;
+  ids.pop_back();
   --current->seen.open_external_ids;
   return CUPTI_SUCCESS;
 }

@@ -8,6 +8,7 @@
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
+#include <draftscope/profiler/device_trace.h>
 #include <draftscope/result.h>
 #include <cstdint>
 #include <memory>
@@ -23,6 +24,9 @@ struct CudaOptions {
   std::int32_t device = 0;
   std::int32_t cache_rows = 0;  ///< 0 = min(max_positions, 4096)
   CudaWeights weights = CudaWeights::as_stored;
+  /// Hears which layer and operation each part of a graph computes. Started before the backend is made; not
+  /// owned, must outlive it. Null = nobody.
+  profiler::DeviceTrace* device_trace = nullptr;
 };
 
 /// Fails with one line if there is no device, its driver is too old, the model's shape does not fit the

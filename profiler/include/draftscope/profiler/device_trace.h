@@ -22,6 +22,8 @@
 #include <draftscope/traces/writer.h>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
 
 namespace draftscope::profiler {
@@ -49,13 +51,27 @@ class DeviceTrace {
 
   [[nodiscard]] virtual DeviceTraceMode mode() const = 0;
 
+  /// From here on rows go to `writer`, which is not owned and must outlive stop(). Device work before this
+  /// call (uploads, warm-up) leaves no row, but graphs captured then are known. Expects a synchronised
+  /// device, and to be called once.
+  virtual void record_into(traces::Writer& writer) = 0;
+
   /// Device work that this thread launches until pop_span() belongs to `span`, whose end is not needed.
   virtual void push_span(const traces::Span& span) = 0;
   virtual void pop_span() = 0;
 
+  /// In graphs that this thread launches until pop_layers(), what was captured as layer i is layer
+  /// layers[i]: one graph serves every sublayer mask of as many layers. Does nothing in graph mode, which
+  /// sees no nodes. Does not nest.
+  virtual void push_layers(std::span<const std::int32_t> layers) = 0;
+  virtual void pop_layers() = 0;
+
   /// Graph nodes that the calling thread captures until leave() compute `op` of `layer` (-1 = of none), and
-  /// executable graphs that it instantiates are named `op`. Any thread; scopes nest. See GraphScope.
-  virtual void enter_graph_part(std::string_view op, std::int32_t layer) = 0;
+  /// executable graphs that it instantiates are named `op`. A `phase` replaces that of the span which
+  /// launches the graph, here and in the scopes inside: one launch may hold a whole round. Any thread; scopes
+  /// nest. See GraphScope.
+  virtual void enter_graph_part(std::string_view op, std::int32_t layer,
+                                std::optional<traces::Phase> phase) = 0;
   virtual void leave_graph_part() = 0;
 
   /// Windows limit what node mode records; one is open from the start, because CUPTI wants its kinds enabled
@@ -74,22 +90,39 @@ class DeviceTrace {
   [[nodiscard]] virtual DeviceTraceCounts counts() const = 0;
 };
 
-/// Attaches to CUPTI, before the process makes its first CUDA context. Gives no trace for `off`, and one line
-/// of error where CUPTI is missing, too old or held by another tool; host spans go on without it. The writer
-/// is not owned and must outlive the trace. One session a process: see the error for why.
-[[nodiscard]] Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode,
-                                                                      traces::Writer& writer);
+/// Attaches to CUPTI, before the process makes its first CUDA context; record_into() says later where rows
+/// go. Gives no trace for `off`, and one line of error where CUPTI is missing, too old or held by another
+/// tool; host spans go on without it. One session a process: see the error for why.
+[[nodiscard]] Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode);
 
 /// Names what the nodes captured in its lifetime compute. Does nothing for a null trace.
 class GraphScope {
  public:
-  GraphScope(DeviceTrace* trace, std::string_view op, std::int32_t layer = -1) : trace_(trace) {
-    if (trace_ != nullptr) trace_->enter_graph_part(op, layer);
+  GraphScope(DeviceTrace* trace, std::string_view op, std::int32_t layer = -1,
+             std::optional<traces::Phase> phase = {})
+      : trace_(trace) {
+    if (trace_ != nullptr) trace_->enter_graph_part(op, layer, phase);
   }
   GraphScope(const GraphScope&) = delete;
   GraphScope& operator=(const GraphScope&) = delete;
   ~GraphScope() {
     if (trace_ != nullptr) trace_->leave_graph_part();
+  }
+
+ private:
+  DeviceTrace* trace_;
+};
+
+/// Graphs launched in its lifetime have these layers at their places. Does nothing for a null trace.
+class LayersScope {
+ public:
+  LayersScope(DeviceTrace* trace, std::span<const std::int32_t> layers) : trace_(trace) {
+    if (trace_ != nullptr) trace_->push_layers(layers);
+  }
+  LayersScope(const LayersScope&) = delete;
+  LayersScope& operator=(const LayersScope&) = delete;
+  ~LayersScope() {
+    if (trace_ != nullptr) trace_->pop_layers();
   }
 
  private:

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a device trace hears of the backend's graphs: every kernel's operation and layer while it is captured,
+// and at each launch which layers stand at the graph's places.
+
+#include <draftscope/engine/cuda_backend.h>
+#include <draftscope/profiler/device_trace.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cuda/backend.h"
+#include "cuda_shapes.h"
+#include "emulated_gpu.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Keeps what it is told, in words.
+class HeardParts final : public profiler::DeviceTrace {
+ public:
+  profiler::DeviceTraceMode mode() const override { return profiler::DeviceTraceMode::node; }
+  void record_into(traces::Writer& /*writer*/) override {}
+  void push_span(const traces::Span& /*span*/) override {}
+  void pop_span() override {}
+  void push_layers(std::span<const std::int32_t> layers) override {
+    launches.emplace_back(layers.begin(), layers.end());
+  }
+  void pop_layers() override {}
+  void enter_graph_part(std::string_view op, std::int32_t layer,
+                        std::optional<traces::Phase> phase) override {
+    std::string part(op);
+    if (layer >= 0) part += " " + std::to_string(layer);
+    if (phase) part += " of " + std::string(traces::phase_name(*phase));
+    parts.push_back(std::string(static_cast<std::size_t>(depth++), '.') + part);
+  }
+  void leave_graph_part() override { --depth; }
+  void begin_window() override {}
+  void end_window() override {}
+  void collect() override {}
+  void stop() override {}
+  profiler::DeviceTraceCounts counts() const override { return {}; }
+
+  std::vector<std::string> parts;
+  std::vector<std::vector<std::int32_t>> launches;
+  int depth = 0;
+};
+
+class GraphPartsOfTheBackend : public ::testing::Test {
+ protected:
+  GraphPartsOfTheBackend() {
+    Random random(5);
+    ModelShape shape = random_cuda_shape(random);
+    shape.n_layers = 3;
+    shape.sliding_window = 0;
+    checkpoint_ = random_checkpoint(shape, DType::bf16, 1);
+    auto made = cuda::make_backend(cuda::emulation::make_emulated_gpu(2), checkpoint_,
+                                   {.cache_rows = 32, .device_trace = &heard_});
+    if (!made) throw std::runtime_error(made.error().message);
+    backend_ = std::move(*made);
+  }
+
+  Checkpoint checkpoint_;
+  HeardParts heard_;
+  std::unique_ptr<Backend> backend_;
+};
+
+TEST_F(GraphPartsOfTheBackend, NameEveryKernelOfARoundOnce) {
+  SublayerMask mask = SublayerMask::early_exit(3, 3);
+  mask.skip_attention(0);
+  mask.skip_mlp(0);
+  ChainRoundOutputs outputs;
+  const auto run = [&](const SublayerMask& draft) {
+    const auto done = backend_->chain_round(
+        {.root = 1, .root_position = 0, .draft_length = 2, .mask = &draft, .layers = {0, 3}}, outputs);
+    ASSERT_TRUE(done) << done.error().message;
+  };
+  run(mask);
+  EXPECT_EQ(heard_.depth, 0);
+  const auto layer = [](int place) {
+    std::vector<std::string> parts;
+    for (const char* op : {"qkv", "attention", "output projection", "gate up", "down"})
+      parts.push_back("." + std::string(op) + " " + std::to_string(place));
+    return parts;
+  };
+  std::vector<std::string> expected{"draft step of draft", ".embedding"};
+  for (const int place : {0, 1})
+    for (const std::string& part : layer(place)) expected.push_back(part);
+  for (const char* part :
+       {".head", ".round control", "verification of verify", ".round control", ".embedding"})
+    expected.emplace_back(part);
+  for (const int place : {0, 1, 2})
+    for (const std::string& part : layer(place)) expected.push_back(part);
+  for (const char* part : {".head", ".head"}) expected.emplace_back(part);
+  EXPECT_EQ(heard_.parts, expected);
+  EXPECT_THAT(heard_.launches, ElementsAre(ElementsAre(1, 2)));
+
+  // Another mask of as many layers: the same graphs, other layers at their places.
+  heard_.parts.clear();
+  SublayerMask other = SublayerMask::early_exit(3, 3);
+  other.skip_attention(1);
+  other.skip_mlp(1);
+  run(other);
+  EXPECT_THAT(heard_.parts, IsEmpty());
+  EXPECT_THAT(heard_.launches, ElementsAre(ElementsAre(1, 2), ElementsAre(0, 2)));
+}
+
+TEST_F(GraphPartsOfTheBackend, TellALaunchWhichLayersRunWhereAPassIsAGraph) {
+  const std::vector<Row> rows{{.token = 1, .hidden = -1, .position = 0}};
+  Outputs outputs;
+  const auto done =
+      backend_->forward({.rows = rows, .layers = {1, 3}, .wanted = {.head = true, .top_k = 1}}, outputs);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_THAT(heard_.launches, ElementsAre(ElementsAre(1, 2)));
+  EXPECT_EQ(heard_.parts.front(), "forward");
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
