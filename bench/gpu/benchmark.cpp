@@ -61,7 +61,8 @@ void add_rounds(json& step, const Measured& measured, std::int32_t exit, double 
 Benchmark::Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& backend, const Options& options,
                      bool fp8)
     : checkpoint_(checkpoint), backend_(backend), options_(options), fp8_(fp8), passes_(backend) {
-  prompt_ = some_tokens(backend.shape(), options.context);
+  prompt_ = options.prompt.empty() ? some_tokens(backend.shape(), options.context)
+                                   : tokens_in(options.prompt, options.context);
   widths_ = {1};
   for (const std::int32_t width : options.widths)
     if (width <= backend.max_invariant_rows()) widths_.push_back(width);

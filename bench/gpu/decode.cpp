@@ -84,6 +84,7 @@ int main(int argc, char** argv) {
   app.add_option("--context", options.context, "committed tokens")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--prompt", options.prompt, "file of token ids; default ids that no pattern favours");
   app.add_option("--contexts", options.contexts, "further contexts, for passes of 1 and 8 rows")
       ->check(CLI::PositiveNumber);
   app.add_option("--tokens", options.tokens, "of a decode")

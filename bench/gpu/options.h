@@ -11,6 +11,7 @@ namespace draftscope::bench {
 struct Options {
   std::string model = "synthetic:llama-3.2-1b,redundancy=0.9";
   std::string device = "cuda";
+  std::string prompt;  // a file of token ids; empty = ids that no pattern favours
   std::vector<std::string> weights = {"as-stored"};
   std::int32_t context = 512;
   std::vector<std::int32_t> contexts;  // further ones, for passes of one and eight rows

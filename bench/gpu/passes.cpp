@@ -3,7 +3,11 @@
 
 #include <draftscope/profiler/clock.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 namespace draftscope::bench {
 
@@ -20,6 +24,15 @@ std::vector<std::int32_t> some_tokens(const engine::ModelShape& shape, std::int3
   std::vector<std::int32_t> tokens;
   tokens.reserve(static_cast<std::size_t>(count));
   for (std::int32_t i = 0; i < count; ++i) tokens.push_back(token_at(shape, i));
+  return tokens;
+}
+
+std::vector<std::int32_t> tokens_in(const std::string& path, std::int32_t count) {
+  std::ifstream file(path);
+  std::vector<std::int32_t> tokens;
+  for (std::int32_t token = 0; std::ssize(tokens) < count && file >> token;) tokens.push_back(token);
+  if (std::ssize(tokens) < count)
+    throw std::runtime_error(fmt::format("{}: found {} token ids, expected {}", path, tokens.size(), count));
   return tokens;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace draftscope::bench {
@@ -18,6 +19,8 @@ inline void expect(const Result<void>& done) {
 
 /// Tokens that no pattern favours.
 [[nodiscard]] std::vector<std::int32_t> some_tokens(const engine::ModelShape& shape, std::int32_t count);
+/// The first `count` token ids of a file of them.
+[[nodiscard]] std::vector<std::int32_t> tokens_in(const std::string& path, std::int32_t count);
 
 class Passes {
  public:
