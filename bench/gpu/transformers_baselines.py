@@ -9,7 +9,7 @@ Three ways, each after a warm-up, timed from the first new token to the last:
   eager       generate(), as people run it (SDPA attention, a dynamic cache, no compilation)
   early_exit  generate(assistant_early_exit=E) with a fixed draft length
   compiled    a loop of one compiled step over a static cache, replayed as CUDA graphs: the strong baseline
-Prints one JSON object. A way that fails has "error" in place of figures.
+Prints a line of JSON after each way, with all results so far. A way that fails has "error" in place of figures.
 """
 import argparse
 import csv
@@ -173,6 +173,7 @@ def compiled(args, model, prompt):
             tokens = [token]
             with Stopwatch(args.device) as watch:
                 for _ in range(args.tokens - 1):
+                    torch.compiler.cudagraph_mark_step_begin()
                     # A replay writes where the last one did: what is kept is copied.
                     token = step(token, position).clone()
                     position = position + 1
@@ -205,7 +206,7 @@ def main() -> int:
         if name != "eager" and name in texts and "eager" in texts:
             same = [a == b for a, b in zip(texts["eager"], texts[name])]
             result["ways"][name]["tokens_as_eager"] = same.index(False) if False in same else len(same)
-    print(json.dumps(result, indent=2))
+        print(json.dumps(result), flush=True)
     return 1 if any("error" in way for way in result["ways"].values()) else 0
 
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from . import decoding
-from .runner import Runner, StepFailed, StepSkipped
+from .runner import OutOfTime, Runner, StepFailed, StepSkipped
 from .scale import Model, Scale
 
 HERE = Path(__file__).resolve().parents[1]
@@ -17,13 +17,21 @@ def prompt(runner: Runner, scale: Scale, path: Path) -> None:
 
 
 def transformers(runner: Runner, scale: Scale, options: list) -> dict:
-    output = runner.run([
-        sys.executable, HERE / "transformers_baselines.py", "--device", scale.device, "--context", scale.context,
-        "--tokens", scale.baseline_tokens, "--repeats", scale.baseline_repeats, *options], accept=(0, 1))
+    missing = None
     try:
-        return json.loads(output)
-    except ValueError:
-        raise StepFailed("transformers_baselines.py printed no result; see log.txt") from None
+        output = runner.run([
+            sys.executable, HERE / "transformers_baselines.py", "--device", scale.device, "--context", scale.context,
+            "--tokens", scale.baseline_tokens, "--repeats", scale.baseline_repeats, *options], accept=(0, 1))
+    except OutOfTime as late:
+        output, missing = late.output, str(late)
+    lines = [line for line in output.splitlines() if line.startswith("{")]
+    if not lines:
+        raise StepFailed(missing or "transformers_baselines.py printed no result; see log.txt")
+    result = json.loads(lines[-1])
+    errors = [f"{name}: {way['error']}" for name, way in result["ways"].items() if "error" in way]
+    if missing or errors:
+        raise StepFailed("; ".join(errors + [missing] * bool(missing)), result)
+    return result
 
 
 def model(runner: Runner, scale: Scale, which: Model) -> dict:

@@ -21,7 +21,11 @@ def output_of(command: list[str]) -> str:
 
 
 def nvidia_smi(fields: dict[str, str]) -> dict[str, str | None]:
-    # One by one, for an unknown field makes the whole query fail.
+    together = output_of(["nvidia-smi", f"--query-gpu={','.join(fields.values())}", "--format=csv,noheader"])
+    values = [value.strip() for value in together.split("\n")[0].split(",")]
+    if len(values) == len(fields):
+        return dict(zip(fields, values))
+    # One by one, for a field that a driver does not know makes the whole query fail.
     return {name: output_of(["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"]).split("\n")[0] or None
             for name, field in fields.items()}
 

@@ -10,7 +10,19 @@ from typing import Callable
 
 
 class StepFailed(Exception):
-    """One line that says what was found and what was expected."""
+    """One line that says what was found and what was expected; perhaps what was measured all the same."""
+
+    def __init__(self, line: str, figures: object = None):
+        super().__init__(line)
+        self.figures = figures
+
+
+class OutOfTime(StepFailed):
+    """A command that did not end; `output` is what it had printed."""
+
+    def __init__(self, line: str, output: str):
+        super().__init__(line)
+        self.output = output
 
 
 class StepSkipped(Exception):
@@ -42,9 +54,12 @@ class Runner:
                 self.results["figures"][name] = figures
         except StepSkipped as reason:
             step.update(status="skipped", reason=str(reason))
+        except StepFailed as error:
+            step.update(status="failed", error=str(error))
+            if error.figures is not None:
+                self.results["figures"][name] = error.figures
         except Exception as error:  # a step's failure is a result, whatever it is
-            text = str(error) if isinstance(error, StepFailed) else f"{type(error).__name__}: {error}"
-            step.update(status="failed", error=text)
+            step.update(status="failed", error=f"{type(error).__name__}: {error}")
         step["seconds"] = round(time.monotonic() - start, 2)
         why = step.get("error") or step.get("reason")
         print(f" {step['status']} in {step['seconds']:.1f} s" + (f": {why}" if why else ""), flush=True)
@@ -67,7 +82,7 @@ class Runner:
             os.killpg(process.pid, signal.SIGKILL)  # with whatever it started
             output, errors = process.communicate()
             self.log.write(output + errors)
-            raise StepFailed(f"{Path(words[0]).name} did not end within the step's budget") from None
+            raise OutOfTime(f"{Path(words[0]).name} did not end within the step's budget", output) from None
         self.log.write(output + errors)
         if process.returncode not in accept:
             lines = [line for line in (errors or output).splitlines() if line.strip()]

@@ -39,7 +39,7 @@ def synthetic(published: str, layers: int | None = None, vocab: int | None = Non
 def on_gpu() -> Scale:
     return Scale(
         device="cuda", context=512, tokens=128, repeats=9, widths=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32),
-        probe_bytes=4 << 30, sustain_seconds=10, recordings=5, baseline_tokens=64, baseline_repeats=3,
+        probe_bytes=4 << 30, sustain_seconds=10, recordings=3, baseline_tokens=64, baseline_repeats=3,
         models=(Model("8b", synthetic("llama-3-8b"), "llama-3-8b", None, None, ("as-stored", "fp8"), (4, 8, 16), (2048, 8000)),
                 Model("1b", synthetic("llama-3.2-1b"), "llama-3.2-1b", None, None, ("as-stored", "fp8"), (2, 4, 8),
                       (2048, 8192, 32768))))

@@ -13,7 +13,7 @@ namespace draftscope::bench {
 cudaError_t launch_read(const void* from, std::size_t bytes, unsigned* sink, int multiprocessors,
                         cudaStream_t stream);
 
-/// Random bf16 values between -1 and 1: zeros may run faster than a model's weights.
+/// Random bf16 values between -2 and 2: zeros may run faster than a model's weights.
 cudaError_t launch_fill(void* to, std::size_t bytes, std::uint32_t seed, cudaStream_t stream);
 
 }  // namespace draftscope::bench
