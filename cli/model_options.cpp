@@ -43,7 +43,9 @@ void add_decoding_options(CLI::App& command, DecodingOptions& options) {
 }
 
 Result<LoadedModel> load_model(const ModelOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint, engine::open_model(options.model));
+  using enum engine::SyntheticMatrices;
+  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint,
+                        engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend));
   if (options.check_weights) DRAFTSCOPE_TRY(engine::check_finite(checkpoint));
   auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));
   if (held->synthetic) {

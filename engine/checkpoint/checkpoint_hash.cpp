@@ -27,11 +27,16 @@ void CheckpointHash::add_text(std::string_view text) {
   add_bytes(std::as_bytes(std::span(text)));
 }
 
-void CheckpointHash::add_sample(const TensorView& tensor) {
+HashSample hash_sample(const TensorView& tensor) {
   constexpr std::size_t sample_bytes = 4096;
-  add_text(fmt::format("{} [{}, {}]", dtype_name(tensor.dtype), tensor.rows, tensor.columns));
   const auto bytes = std::min(sample_bytes, tensor.bytes());
-  add_bytes({tensor.data + (tensor.bytes() - bytes) / 2, bytes});
+  return {(tensor.bytes() - bytes) / 2, bytes};
+}
+
+void CheckpointHash::add_sample(const TensorView& tensor) {
+  add_text(fmt::format("{} [{}, {}]", dtype_name(tensor.dtype), tensor.rows, tensor.columns));
+  const HashSample sample = hash_sample(tensor);
+  add_bytes({tensor.data + sample.offset, sample.bytes});
 }
 
 std::string CheckpointHash::hex() const {

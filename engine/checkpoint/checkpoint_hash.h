@@ -15,12 +15,19 @@
 
 namespace draftscope::engine {
 
+/// What add_sample() reads of a tensor: up to 4096 bytes from its middle.
+struct HashSample {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+[[nodiscard]] HashSample hash_sample(const TensorView& tensor);
+
 class CheckpointHash {
  public:
   CheckpointHash();
   void add_bytes(std::span<const std::byte> bytes);
   void add_text(std::string_view text);
-  /// Size and type of a tensor, and up to 4096 bytes from its middle.
+  /// Size and type of a tensor, and its sample.
   void add_sample(const TensorView& tensor);
   [[nodiscard]] std::string hex() const;
 

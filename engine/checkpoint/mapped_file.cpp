@@ -60,6 +60,17 @@ Result<Mapping> Mapping::allocate(std::size_t bytes) {
   return Mapping(static_cast<std::byte*>(data), bytes);
 }
 
+Result<Mapping> Mapping::reserve(std::size_t bytes) {
+  void* const data =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED)
+    return fail("{:.1f} GB of addresses for weights: {}", static_cast<double>(bytes) / 1e9,
+                std::strerror(errno));
+  // Samples of a page a tensor must not cost a huge page each; a hint.
+  static_cast<void>(::madvise(data, bytes, MADV_NOHUGEPAGE));
+  return Mapping(static_cast<std::byte*>(data), bytes);
+}
+
 void Mapping::expect(Access access) const {
   // A hint as well.
   static_cast<void>(::madvise(data_, size_, access == Access::scattered ? MADV_RANDOM : MADV_NORMAL));

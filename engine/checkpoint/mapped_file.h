@@ -22,6 +22,9 @@ class Mapping {
   /// Zeroed writable memory, in huge pages where the system has them. Fails if the machine has not that much.
   [[nodiscard]] static Result<Mapping> allocate(std::size_t bytes);
 
+  /// Addresses alone: reads as zeros, and takes memory where it is written.
+  [[nodiscard]] static Result<Mapping> reserve(std::size_t bytes);
+
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
   Mapping(const Mapping&) = delete;

@@ -46,7 +46,7 @@ Result<void> apply(std::string_view setting, SyntheticOptions& options, std::set
 
 }  // namespace
 
-Result<Checkpoint> open_model(std::string_view argument) {
+Result<Checkpoint> open_model(std::string_view argument, SyntheticMatrices matrices) {
   constexpr std::string_view prefix = "synthetic:";
   if (!argument.starts_with(prefix)) return load_checkpoint(std::filesystem::path(argument));
   argument.remove_prefix(prefix.size());
@@ -57,7 +57,7 @@ Result<Checkpoint> open_model(std::string_view argument) {
     argument.remove_prefix(argument.find(',') + 1);
     DRAFTSCOPE_TRY(apply(argument.substr(0, argument.find(',')), options, seen));
   }
-  return make_synthetic(options);
+  return make_synthetic(options, matrices);
 }
 
 }  // namespace draftscope::engine

@@ -50,7 +50,9 @@ std::string argument_for(const ModelShape& published, const SyntheticOptions& op
 
 }  // namespace
 
-Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy, std::uint64_t seed) {
+Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy, std::uint64_t seed,
+                                  SyntheticMatrices matrices) {
+  const bool in_memory = matrices == SyntheticMatrices::in_memory;
   DRAFTSCOPE_TRY(check_redundancy(redundancy));
   DRAFTSCOPE_TRY(check_shape(shape, "synthetic model"));
   Checkpoint checkpoint;
@@ -58,6 +60,8 @@ Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy, st
   checkpoint.shape.eos_tokens.clear();
   checkpoint.synthetic = true;
   checkpoint.redundancy = redundancy;
+  checkpoint.seed = seed;
+  checkpoint.matrices_in_memory = in_memory;
 
   const auto slots = tensor_slots(shape, checkpoint.weights);
   std::vector<std::size_t> offsets;
@@ -67,11 +71,14 @@ Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy, st
     const auto needed = static_cast<std::size_t>(slot.rows * slot.columns) * dtype_bytes(DType::bf16);
     bytes += (needed + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
   }
-  DRAFTSCOPE_TRY_ASSIGN(auto allocated, Mapping::allocate(bytes));
+  DRAFTSCOPE_TRY_ASSIGN(auto allocated, in_memory ? Mapping::allocate(bytes) : Mapping::reserve(bytes));
   const auto memory = std::make_shared<Mapping>(std::move(allocated));
   for (std::size_t i = 0; i < slots.size(); ++i)
     *slots[i].view = {memory->bytes().data() + offsets[i], DType::bf16, slots[i].rows, slots[i].columns};
-  fill_synthetic(slots, shape, {seed, redundancy}, usable_processors());
+  if (in_memory)
+    fill_synthetic(slots, shape, {seed, redundancy}, usable_processors());
+  else
+    fill_synthetic_samples(slots, shape, {seed, redundancy});
   if (shape.tied_embeddings) checkpoint.weights.head = checkpoint.weights.embedding;
 
   CheckpointHash hash;
@@ -82,12 +89,12 @@ Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy, st
   return checkpoint;
 }
 
-Result<Checkpoint> make_synthetic(const SyntheticOptions& options) {
+Result<Checkpoint> make_synthetic(const SyntheticOptions& options, SyntheticMatrices matrices) {
   DRAFTSCOPE_TRY_ASSIGN(auto shape, published_shape(options.model));
   shape.name = argument_for(shape, options);
   if (options.n_layers != 0) shape.n_layers = options.n_layers;
   if (options.vocab != 0) shape.vocab = options.vocab;
-  return make_synthetic(shape, options.redundancy, options.seed);
+  return make_synthetic(shape, options.redundancy, options.seed, matrices);
 }
 
 }  // namespace draftscope::engine

@@ -6,13 +6,14 @@
 #include <cmath>
 #include <span>
 
+#include "checkpoint_hash.h"
 #include "parallel.h"
 
 namespace draftscope::engine {
 namespace {
 
-std::uint64_t tensor_key(std::uint64_t seed, const TensorSlot& slot) {
-  const auto number = 32 * static_cast<std::uint64_t>(slot.layer + 1) + static_cast<std::uint64_t>(slot.kind);
+std::uint64_t tensor_key(std::uint64_t seed, TensorKind kind, std::int32_t layer) {
+  const auto number = 32 * static_cast<std::uint64_t>(layer + 1) + static_cast<std::uint64_t>(kind);
   std::uint64_t z = seed + 0x9E3779B97F4A7C15U * (number + 1);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
@@ -126,31 +127,69 @@ void fill_norm(const TensorSlot& slot, const Run& run) {
   }
 }
 
-}  // namespace
-
-void fill_synthetic(const std::vector<TensorSlot>& slots, const ModelShape& shape, SyntheticSeed seed,
-                    std::size_t threads) {
-  std::vector<Part> parts;
-  for (const auto& slot : slots) {
-    const auto elements = static_cast<std::uint64_t>(slot.rows * slot.columns);
-    const auto step = slot.is_norm() ? elements : part_elements;
-    for (std::uint64_t begin = 0; begin < elements; begin += step)
-      parts.push_back({&slot, begin, std::min(begin + step, elements)});
+void add_parts(const TensorSlot& slot, std::uint64_t begin, std::uint64_t end, std::vector<Part>& parts) {
+  while (begin < end) {
+    const std::uint64_t next = std::min(end, (begin / part_elements + 1) * part_elements);
+    parts.push_back({&slot, begin, next});
+    begin = next;
   }
+}
+
+void fill_parts(const std::vector<Part>& parts, const ModelShape& shape, SyntheticSeed seed,
+                std::size_t threads) {
   const auto fill = fastest_fill();
   for_each_index(parts.size(), threads, [&](std::size_t index) {
     const auto& [slot, begin, end] = parts[index];
-    const auto key = tensor_key(seed.seed, *slot);
-    const Run run{
-        static_cast<std::uint32_t>(key),
-        static_cast<std::uint32_t>(key >> 32) + static_cast<std::uint32_t>(begin >> 32) * 0x9E3779B9U,
-        static_cast<float>(scale_of(slot->kind, shape, seed.redundancy))};
+    const SyntheticRecipe recipe = synthetic_recipe(shape, seed, slot->kind, slot->layer);
+    const Run run{recipe.low_key, recipe.high_key + static_cast<std::uint32_t>(begin >> 32) * 0x9E3779B9U,
+                  recipe.scale};
     if (slot->is_norm())
       fill_norm(*slot, run);
     else
       fill(elements_of(*slot) + begin, static_cast<std::uint32_t>(begin),
            static_cast<std::uint32_t>(end - begin), run);
   });
+}
+
+}  // namespace
+
+SyntheticRecipe synthetic_recipe(const ModelShape& shape, SyntheticSeed seed, TensorKind kind,
+                                 std::int32_t layer) {
+  const std::uint64_t key = tensor_key(seed.seed, kind, layer);
+  return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
+          static_cast<float>(scale_of(kind, shape, seed.redundancy))};
+}
+
+void fill_synthetic(const std::vector<TensorSlot>& slots, const ModelShape& shape, SyntheticSeed seed,
+                    std::size_t threads) {
+  std::vector<Part> parts;
+  for (const auto& slot : slots) {
+    const auto elements = static_cast<std::uint64_t>(slot.rows * slot.columns);
+    if (slot.is_norm())
+      parts.push_back({&slot, 0, elements});
+    else
+      add_parts(slot, 0, elements, parts);
+  }
+  fill_parts(parts, shape, seed, threads);
+}
+
+void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const ModelShape& shape,
+                            SyntheticSeed seed) {
+  std::vector<Part> parts;
+  for (const auto& slot : slots) {
+    const auto elements = static_cast<std::uint64_t>(slot.rows * slot.columns);
+    if (slot.is_norm()) {
+      parts.push_back({&slot, 0, elements});
+    } else if (slot.is_vector()) {
+      add_parts(slot, 0, elements, parts);
+    } else {
+      const HashSample sample = hash_sample(*slot.view);
+      // Elements that the sample cuts are filled whole.
+      add_parts(slot, sample.offset / 2,
+                std::min<std::uint64_t>((sample.offset + sample.bytes + 1) / 2, elements), parts);
+    }
+  }
+  fill_parts(parts, shape, seed, 1);
 }
 
 }  // namespace draftscope::engine

@@ -49,8 +49,21 @@ struct SyntheticSeed {
   double redundancy = 0.0;
 };
 
+/// What a matrix or a bias takes of the recipe: the halves of its key, and its scale.
+struct SyntheticRecipe {
+  std::uint32_t low_key = 0;
+  std::uint32_t high_key = 0;
+  float scale = 1.0F;
+};
+[[nodiscard]] SyntheticRecipe synthetic_recipe(const ModelShape& shape, SyntheticSeed seed, TensorKind kind,
+                                               std::int32_t layer);
+
 /// Fills the slots' views, which must be bf16 and writable memory, from `threads` threads.
 void fill_synthetic(const std::vector<TensorSlot>& slots, const ModelShape& shape, SyntheticSeed seed,
                     std::size_t threads);
+
+/// Fills norms and biases, and of matrices what CheckpointHash samples.
+void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const ModelShape& shape,
+                            SyntheticSeed seed);
 
 }  // namespace draftscope::engine

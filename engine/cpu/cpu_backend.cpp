@@ -59,7 +59,7 @@ class CpuBackend final : public Backend {
     if (batch.layers.begin < batch.layers.end) {
       for (std::size_t i = 0; i < batch.rows.size(); ++i)
         cache_.set_position(batch.first_row + static_cast<std::int32_t>(i), batch.rows[i].position);
-      lists_.build(batch, cache_, model_.shape.sliding_window);
+      lists_.build(batch, cache_.positions(), model_.shape.sliding_window);
     }
     Engine engine{model_, kernels_, rope_, cache_, workspace_, team_, wide_.get(), top_, recorder_, names_};
     // Each thread has its own pass: the steps it remembers are its own.
@@ -108,6 +108,9 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
     return fail("cpu backend: threads is {}, expected 0 to {}", options.threads, most_threads);
   if (options.cache_rows < 0)
     return fail("cpu backend: cache_rows is {}, expected 0 or more", options.cache_rows);
+  if (!checkpoint.matrices_in_memory)
+    return fail("cpu backend: {}'s matrices are not in memory, expected a model opened with them",
+                checkpoint.shape.name);
   DRAFTSCOPE_TRY_ASSIGN(const cpu::Kernels* kernels, cpu::choose_kernels(options.kernels));
   DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(checkpoint));
   const ModelShape& shape = model.shape;

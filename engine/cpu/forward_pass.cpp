@@ -241,7 +241,9 @@ void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32
   task.keys = engine_.cache.keys(layer, kv_head);
   task.values = engine_.cache.values(layer, kv_head);
   task.row_bytes = engine_.cache.row_bytes();
-  task.list = lists_.of(index(row));
+  const KeyListRange& range = lists_.ranges()[index(row)];
+  task.list = {range.begin, range.end, lists_.extra().data() + range.extra_begin,
+               range.extra_end - range.extra_begin};
   task.scores = own.scores;
   task.score_stride = workspace_.score_stride;
   task.out = own.attended;

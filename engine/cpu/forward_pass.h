@@ -14,6 +14,8 @@
 #include "wide_products.h"
 #include "workspace.h"
 
+#include "backend/key_lists.h"
+
 #include <draftscope/engine/backend.h>
 #include <draftscope/profiler/span_recorder.h>
 #include <cstdint>
@@ -41,25 +43,6 @@ struct Engine {
   TopTokens& top;
   profiler::SpanRecorder* recorder;
   const SpanNames& names;
-};
-
-/// The keys of every row of a batch, in order.
-class KeyLists {
- public:
-  void build(const Batch& batch, const KvCache& cache, std::int32_t sliding_window);
-  [[nodiscard]] KeyList of(std::size_t row) const {
-    const Span& span = spans_[row];
-    return {span.begin, span.end, extra_.data() + span.extra_begin,
-            static_cast<std::int32_t>(span.extra_end - span.extra_begin)};
-  }
-
- private:
-  struct Span {
-    std::int32_t begin, end;
-    std::size_t extra_begin, extra_end;
-  };
-  std::vector<Span> spans_;
-  std::vector<std::int32_t> extra_;
 };
 
 class ForwardPass {

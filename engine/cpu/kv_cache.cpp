@@ -42,7 +42,7 @@ void KvCache::move(CacheMove move) {
   for (std::int32_t index = 0; index < 2 * n_layers_; ++index)
     std::memcpy(plane(index, 0) + static_cast<std::size_t>(move.to) * bytes,
                 plane(index, 0) + static_cast<std::size_t>(move.from) * bytes, bytes);
-  set_position(move.to, position(move.from));
+  set_position(move.to, positions_[static_cast<std::size_t>(move.from)]);
 }
 
 }  // namespace draftscope::engine::cpu

@@ -11,6 +11,7 @@
 #include <draftscope/result.h>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace draftscope::engine::cpu {
@@ -37,9 +38,7 @@ class KvCache {
   void set_position(std::int32_t row, std::int32_t position) {
     positions_[static_cast<std::size_t>(row)] = position;
   }
-  [[nodiscard]] std::int32_t position(std::int32_t row) const {
-    return positions_[static_cast<std::size_t>(row)];
-  }
+  [[nodiscard]] std::span<const std::int32_t> positions() const { return positions_; }
 
   void move(CacheMove move);
 

@@ -7,6 +7,7 @@
 
 #include "kernels/pass_ops.h"
 #include "kernels/quantise.h"
+#include "kernels/synthetic.h"
 #include "launch.h"
 
 namespace draftscope::engine::cuda {
@@ -50,6 +51,7 @@ DRAFTSCOPE_KERNEL_OF(FinishWideGate, WideParams, finish_wide_gate);
 DRAFTSCOPE_KERNEL_OF(AddWide, WideParams, add_wide);
 DRAFTSCOPE_KERNEL_OF(QuantiseRows, QuantiseParams, quantise_rows);
 DRAFTSCOPE_KERNEL(WidenRows, QuantiseParams, widen_rows);
+DRAFTSCOPE_KERNEL(MakeSynthetic, SyntheticParams, make_synthetic);
 
 #undef DRAFTSCOPE_KERNEL_OF
 #undef DRAFTSCOPE_KERNEL
@@ -128,6 +130,8 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit.template operator()<MoveCacheRows>();
     case Kernel::widen_rows:
       return visit.template operator()<WidenRows>();
+    case Kernel::make_synthetic:
+      return visit.template operator()<MakeSynthetic>();
     default:
       break;
   }

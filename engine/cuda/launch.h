@@ -30,6 +30,7 @@ enum class Kernel : std::uint8_t {
   add_wide,
   quantise_rows,
   widen_rows,
+  make_synthetic,
 };
 
 enum class WeightFormat : std::uint8_t { bf16, f16, fp8 };
@@ -43,6 +44,7 @@ struct Launch {
   std::size_t shared_bytes = 0;
 };
 
-using KernelParams = std::variant<PassParams, WideParams, TopParams, MoveParams, QuantiseParams>;
+using KernelParams =
+    std::variant<PassParams, WideParams, TopParams, MoveParams, QuantiseParams, SyntheticParams>;
 
 }  // namespace draftscope::engine::cuda

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <cmath>
+#include "checkpoint/synthetic_fill.h"
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
 
@@ -13,8 +14,12 @@ namespace {
 
 constexpr int row_blocks = 1024;  // of kernels that walk over rows
 
+constexpr int synthetic_blocks = 2048;
+
 struct Placed {
   const TensorView* source = nullptr;
+  TensorKind kind = TensorKind::embedding;
+  std::int32_t layer = -1;
   std::byte* values = nullptr;
   float* scale = nullptr;
 };
@@ -27,9 +32,10 @@ class Layout {
 
   void place(UploadedModel& out) {
     const Weights& weights = checkpoint_.weights;
-    out.model.embedding = plain(weights.embedding);
+    out.model.embedding = plain(weights.embedding, TensorKind::embedding, -1);
     out.model.head = {out.model.embedding, nullptr, nullptr};
-    if (weights.head.data != weights.embedding.data) out.model.head.data = plain(weights.head);
+    if (weights.head.data != weights.embedding.data)
+      out.model.head.data = plain(weights.head, TensorKind::head, -1);
     out.model.final_norm = vector(weights.final_norm);
     out.host_layers.resize(weights.layers.size());
     for (std::size_t i = 0; i < weights.layers.size(); ++i) {
@@ -37,13 +43,16 @@ class Layout {
       DeviceLayer& layer = out.host_layers[i];
       layer.attention_norm = vector(source.attention_norm);
       layer.mlp_norm = vector(source.mlp_norm);
-      layer.q = matrix(source.q, source.q_bias);
-      layer.k = matrix(source.k, source.k_bias);
-      layer.v = matrix(source.v, source.v_bias);
-      layer.o = matrix(source.o, source.o_bias);
-      layer.gate = matrix(source.gate, source.gate_bias);
-      layer.up = matrix(source.up, source.up_bias);
-      layer.down = matrix(source.down, source.down_bias);
+      const auto place = [&](TensorKind kind, const TensorView& values, const TensorView& bias) {
+        return matrix(values, bias, kind, static_cast<std::int32_t>(i));
+      };
+      layer.q = place(TensorKind::q, source.q, source.q_bias);
+      layer.k = place(TensorKind::k, source.k, source.k_bias);
+      layer.v = place(TensorKind::v, source.v, source.v_bias);
+      layer.o = place(TensorKind::o, source.o, source.o_bias);
+      layer.gate = place(TensorKind::gate, source.gate, source.gate_bias);
+      layer.up = place(TensorKind::up, source.up, source.up_bias);
+      layer.down = place(TensorKind::down, source.down, source.down_bias);
     }
   }
 
@@ -53,27 +62,27 @@ class Layout {
   [[nodiscard]] const std::vector<Placed>& vectors() const { return vectors_; }
 
  private:
-  const std::byte* plain(const TensorView& source) {
+  const std::byte* plain(const TensorView& source, TensorKind kind, std::int32_t layer) {
     std::byte* values = pieces_.take<std::byte>(source.bytes());
-    plain_.push_back({&source, values, nullptr});
+    plain_.push_back({&source, kind, layer, values, nullptr});
     return values;
   }
 
   const float* vector(const TensorView& source) {
     if (!source.present()) return nullptr;
     float* values = pieces_.take<float>(static_cast<std::size_t>(source.columns));
-    vectors_.push_back({&source, reinterpret_cast<std::byte*>(values), nullptr});
+    vectors_.push_back({.source = &source, .values = reinterpret_cast<std::byte*>(values)});
     return values;
   }
 
-  DeviceMatrix matrix(const TensorView& source, const TensorView& bias) {
+  DeviceMatrix matrix(const TensorView& source, const TensorView& bias, TensorKind kind, std::int32_t layer) {
     if (!fp8_) {
-      const std::byte* values = plain(source);
+      const std::byte* values = plain(source, kind, layer);
       return {values, nullptr, vector(bias)};
     }
     auto* values = pieces_.take<std::byte>(static_cast<std::size_t>(source.rows * source.columns));
     float* scale = pieces_.take<float>(static_cast<std::size_t>(source.rows));
-    quantised_.push_back({&source, values, scale});
+    quantised_.push_back({&source, kind, layer, values, scale});
     return {values, scale, vector(bias)};
   }
 
@@ -83,15 +92,30 @@ class Layout {
   std::vector<Placed> plain_, quantised_, vectors_;
 };
 
-/// Quantises on the device, from a matrix uploaded for the moment.
-Result<void> upload_quantised(Gpu& gpu, const std::vector<Placed>& matrices, WeightFormat stored) {
+/// A matrix's values as they are stored, from host memory or made where they go.
+Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Placed& matrix, std::byte* to) {
+  const TensorView& source = *matrix.source;
+  if (checkpoint.matrices_in_memory) return gpu.upload(to, source.data, source.bytes());
+  const SyntheticRecipe recipe =
+      synthetic_recipe(checkpoint.shape, {checkpoint.seed, checkpoint.redundancy}, matrix.kind, matrix.layer);
+  const std::int64_t elements = source.rows * source.columns;
+  const auto blocks =
+      static_cast<int>(std::min<std::int64_t>(elements / (8 * row_threads) + 1, synthetic_blocks));
+  return gpu.launch({.kernel = Kernel::make_synthetic, .blocks = blocks},
+                    SyntheticParams{reinterpret_cast<std::uint16_t*>(to), elements, recipe.low_key,
+                                    recipe.high_key, recipe.scale});
+}
+
+/// Quantises on the device, from a matrix that is there for the moment.
+Result<void> bring_quantised(Gpu& gpu, const Checkpoint& checkpoint, const std::vector<Placed>& matrices,
+                             WeightFormat stored) {
   std::size_t largest = 0;
   for (const Placed& matrix : matrices) largest = std::max(largest, matrix.source->bytes());
   if (largest == 0) return {};
   DRAFTSCOPE_TRY_ASSIGN(const DeviceMemory staging,
                         DeviceMemory::allocate(gpu, largest, "a matrix to quantise"));
   for (const Placed& matrix : matrices) {
-    DRAFTSCOPE_TRY(gpu.upload(staging.data(), matrix.source->data, matrix.source->bytes()));
+    DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, staging.data()));
     const auto rows = static_cast<std::int32_t>(matrix.source->rows);
     DRAFTSCOPE_TRY(
         gpu.launch({.kernel = Kernel::quantise_rows,
@@ -148,8 +172,8 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   Layout layout(checkpoint, weights, result.memory.data());
   layout.place(result);
   for (const Placed& matrix : layout.plain_matrices())
-    DRAFTSCOPE_TRY(gpu.upload(matrix.values, matrix.source->data, matrix.source->bytes()));
-  DRAFTSCOPE_TRY(upload_quantised(gpu, layout.quantised_matrices(), result.stored));
+    DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, matrix.values));
+  DRAFTSCOPE_TRY(bring_quantised(gpu, checkpoint, layout.quantised_matrices(), result.stored));
   std::vector<float> values;
   for (const Placed& vector : layout.vectors()) {
     values.resize(static_cast<std::size_t>(vector.source->columns));

@@ -140,6 +140,19 @@ TEST(Synthetic, HashIsTheSameOnEveryMachine) {
   EXPECT_EQ(make_synthetic(shape_named("biased"), 0.2, 7)->hash, "d4ce89a1e9b73e9f1c4f73ecb2dd4acb");
 }
 
+TEST(Synthetic, IsTheSameModelWhereTheBackendMakesTheMatrices) {
+  const SyntheticOptions options{.model = "llama-3.2-1b", .redundancy = 0.5, .n_layers = 2};
+  const auto here = make_synthetic(options);
+  const auto there = make_synthetic(options, SyntheticMatrices::by_backend);
+  ASSERT_TRUE(here && there);
+  EXPECT_FALSE(there->matrices_in_memory);
+  EXPECT_EQ(here->hash, there->hash);
+  EXPECT_EQ(here->weight_bytes(), there->weight_bytes());
+  const TensorView& norm = here->weights.final_norm;
+  EXPECT_EQ(std::memcmp(norm.data, there->weights.final_norm.data, norm.bytes()), 0);
+  EXPECT_TRUE(check_finite(*there));
+}
+
 TEST(Synthetic, WeightsHaveTheDeviationOfAnInitialisation) {
   auto shape = shape_named("biased");
   shape.d_model = 256;

@@ -64,6 +64,10 @@ class Checkpoint {
   std::filesystem::path folder;  ///< empty for a synthetic model
   bool synthetic = false;
   double redundancy = 0.0;  ///< synthetic only
+  std::uint64_t seed = 0;   ///< synthetic only
+  /// False: a synthetic model whose matrices a backend makes in its own memory. The views are there and read
+  /// as zeros but for what the hash samples; norms and biases are filled.
+  bool matrices_in_memory = true;
   std::string hash;  ///< XXH3-128 hex over config.json and the safetensors headers and sampled pages; stable
 
   /// Bytes of all tensors, and of those a decode step reads (the embedding table counts one row unless tied).
@@ -91,11 +95,17 @@ struct SyntheticOptions {
   std::int32_t n_layers = 0;  ///< 0 = as published
   std::int32_t vocab = 0;     ///< 0 = as published
 };
-[[nodiscard]] Result<Checkpoint> make_synthetic(const SyntheticOptions& options);
+/// Who makes the matrices. The CUDA backend can; the hash and the model are the same either way.
+enum class SyntheticMatrices : std::uint8_t { in_memory, by_backend };
+[[nodiscard]] Result<Checkpoint> make_synthetic(const SyntheticOptions& options,
+                                                SyntheticMatrices matrices = SyntheticMatrices::in_memory);
 [[nodiscard]] Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy,
-                                                std::uint64_t seed);
+                                                std::uint64_t seed,
+                                                SyntheticMatrices matrices = SyntheticMatrices::in_memory);
 
 /// What `--model` takes: a folder, or "synthetic:NAME[,redundancy=R][,seed=N][,layers=N][,vocab=N]".
-[[nodiscard]] Result<Checkpoint> open_model(std::string_view argument);
+/// `matrices` matters to synthetic models alone.
+[[nodiscard]] Result<Checkpoint> open_model(std::string_view argument,
+                                            SyntheticMatrices matrices = SyntheticMatrices::in_memory);
 
 }  // namespace draftscope::engine

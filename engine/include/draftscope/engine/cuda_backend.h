@@ -31,7 +31,8 @@ struct CudaOptions {
 
 /// Fails with one line if there is no device, its driver is too old, the model's shape does not fit the
 /// kernels (d_model, d_ff multiples of 8, of 16 for fp8; head_dim 32, 64, 96 or 128), or memory is short:
-/// what was needed, and what there was. `checkpoint` may go once the backend stands.
+/// what was needed, and what there was. Synthetic matrices that are not in host memory are made on the
+/// device. `checkpoint` may go once the backend stands.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
                                                                  const CudaOptions& options);
 
