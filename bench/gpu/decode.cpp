@@ -40,11 +40,12 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const engine::Checkpoint& 
 }
 
 int run(const Options& options) {
-  // The device first: a model of 16 GB need not be made to learn that there is none.
+  // The device first: no model need be read to learn that there is none.
   std::optional<Rates> rates;
   if (options.sustained_seconds == 0.0 || options.device != "cpu")
     rates.emplace(options.device, options.probe_bytes);
-  const auto checkpoint = engine::open_model(options.model);
+  using enum engine::SyntheticMatrices;
+  const auto checkpoint = engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend);
   if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
   for (const std::int32_t exit : options.exits)
     if (exit >= checkpoint->shape.n_layers)

@@ -32,9 +32,10 @@ std::size_t layer_bytes(const engine::LayerWeights& layer, bool fp8) {
 std::size_t pass_bytes(const engine::Checkpoint& checkpoint, bool fp8, std::int32_t n_layers,
                        std::int32_t context) {
   const engine::Weights& weights = checkpoint.weights;
-  std::size_t bytes =
-      matrix_bytes(weights.head, false) + matrix_bytes(weights.final_norm, false) +
-      static_cast<std::size_t>(checkpoint.shape.d_model) * engine::dtype_bytes(weights.embedding.dtype);
+  std::size_t bytes = matrix_bytes(weights.head, false) + matrix_bytes(weights.final_norm, false);
+  if (weights.head.data != weights.embedding.data)  // a tied head has the row
+    bytes +=
+        static_cast<std::size_t>(checkpoint.shape.d_model) * engine::dtype_bytes(weights.embedding.dtype);
   const std::size_t cache_row = 2 * static_cast<std::size_t>(checkpoint.shape.kv_width()) * cache_value_bytes;
   for (std::int32_t layer = 0; layer < n_layers; ++layer)
     bytes += layer_bytes(weights.layers[static_cast<std::size_t>(layer)], fp8) +

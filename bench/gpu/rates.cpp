@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rates.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -28,7 +29,7 @@ Rates::Rates(const std::string& device, std::size_t bytes) : bytes_(bytes) {
 }
 
 void Rates::probe(std::int32_t threads) {
-  if (device_ == nullptr) return read_.push_back(read_bandwidth(memory_, threads) * 1e-9);
+  if (device_ == nullptr) return read_.push_back(read_bandwidth(memory_, std::max(threads, 1)) * 1e-9);
   read_.push_back(gigabytes_a_second(device_->read(bytes_, 1)));
   copy_.push_back(gigabytes_a_second(device_->copy(bytes_, 1)));
 }

@@ -83,6 +83,10 @@ class Runner:
             output, errors = process.communicate()
             self.log.write(output + errors)
             raise OutOfTime(f"{Path(words[0]).name} did not end within the step's budget", output) from None
+        except BaseException:  # interrupted: nothing that was started outlives the run
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
         self.log.write(output + errors)
         if process.returncode not in accept:
             lines = [line for line in (errors or output).splitlines() if line.strip()]
