@@ -21,7 +21,7 @@ def transformers(runner: Runner, scale: Scale, options: list) -> dict:
     try:
         output = runner.run([
             sys.executable, HERE / "transformers_baselines.py", "--device", scale.device, "--context", scale.context,
-            "--tokens", scale.baseline_tokens, "--repeats", scale.baseline_repeats, *options], accept=(0, 1))
+            "--tokens", scale.tokens, "--repeats", scale.baseline_repeats, *options], accept=(0, 1))
     except OutOfTime as late:
         output, missing = late.output, str(late)
     lines = [line for line in output.splitlines() if line.startswith("{")]

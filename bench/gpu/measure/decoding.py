@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """bench_gpu: vanilla decode, verify widths, draft steps, rounds, speculation; and clocks and power meanwhile."""
+import shutil
 import statistics
 import subprocess
 import threading
@@ -39,8 +40,10 @@ class Sampler:
 
     def __enter__(self):
         self.rows = []
+        # Lines must not wait in the pipe until the sampler ends.
+        unbuffered = ["stdbuf", "-oL"] if shutil.which("stdbuf") else []
         self.process = subprocess.Popen(
-            ["nvidia-smi", f"--query-gpu={','.join(self.FIELDS)}", "--format=csv,noheader,nounits",
+            [*unbuffered, "nvidia-smi", f"--query-gpu={','.join(self.FIELDS)}", "--format=csv,noheader,nounits",
              f"--loop-ms={self.PERIOD_MS}"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.reader = threading.Thread(target=self._read)
         self.reader.start()

@@ -74,15 +74,24 @@ def device_share_of_rounds(trace: Path) -> list[dict]:
     """Share of the rounds' time in which the device did nothing, a row a strategy: what lies outside kernels. In graph
     mode a row is a graph's launch and holds its gaps; in node mode rows are kernels, slowed by being traced."""
     query = """
-        SELECT runs.specification, count(*), sum(wall), sum(device) FROM (
-          SELECT rounds.request, rounds.end_ns - rounds.start_ns AS wall, sum(kernels.end_ns - kernels.start_ns) AS device
-          FROM rounds JOIN kernels ON kernels.round = rounds.id JOIN tracks ON tracks.id = kernels.track
-          WHERE tracks.kind = 'stream' GROUP BY rounds.id)
-        JOIN requests ON requests.id = request JOIN runs ON runs.id = requests.run GROUP BY runs.id"""
+        SELECT runs.specification, rounds.id, rounds.end_ns - rounds.start_ns, kernels.start_ns, kernels.end_ns
+        FROM kernels JOIN rounds ON rounds.id = kernels.round JOIN tracks ON tracks.id = kernels.track
+        JOIN requests ON requests.id = rounds.request JOIN runs ON runs.id = requests.run
+        WHERE tracks.kind = 'stream' ORDER BY rounds.id, kernels.start_ns"""
+    walls: dict[str, dict[int, int]] = {}
+    busy: dict[str, int] = {}
+    last_round, until = None, 0
     with contextlib.closing(sqlite3.connect(f"file:{trace}?mode=ro", uri=True)) as database:
-        return [{"strategy": name, "rounds": count, "round_microseconds": wall / count * 1e-3,
-                 "outside_kernels": 1 - device / wall}
-                for name, count, wall, device in database.execute(query)]
+        for strategy, round_id, wall, start, end in database.execute(query):
+            walls.setdefault(strategy, {})[round_id] = wall
+            if round_id != last_round:
+                last_round, until = round_id, start
+            # A kernel may start before the one ahead has ended: time counts once.
+            busy[strategy] = busy.get(strategy, 0) + max(0, end - max(start, until))
+            until = max(until, end)
+    return [{"strategy": strategy, "rounds": len(rounds), "round_microseconds": sum(rounds.values()) / len(rounds) * 1e-3,
+             "outside_kernels": 1 - busy[strategy] / sum(rounds.values())}
+            for strategy, rounds in walls.items()]
 
 
 def samples(runner: Runner, scale: Scale, folder: Path) -> list[dict]:

@@ -25,7 +25,6 @@ class Scale:
     probe_bytes: int
     sustain_seconds: float
     recordings: int           # of each mode
-    baseline_tokens: int
     baseline_repeats: int
     models: tuple[Model, ...]
 
@@ -39,7 +38,7 @@ def synthetic(published: str, layers: int | None = None, vocab: int | None = Non
 def on_gpu() -> Scale:
     return Scale(
         device="cuda", context=512, tokens=128, repeats=9, widths=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32),
-        probe_bytes=4 << 30, sustain_seconds=10, recordings=3, baseline_tokens=64, baseline_repeats=3,
+        probe_bytes=4 << 30, sustain_seconds=10, recordings=3, baseline_repeats=3,
         models=(Model("8b", synthetic("llama-3-8b"), "llama-3-8b", None, None, ("as-stored", "fp8"), (4, 8, 16), (2048, 8000)),
                 Model("1b", synthetic("llama-3.2-1b"), "llama-3.2-1b", None, None, ("as-stored", "fp8"), (2, 4, 8),
                       (2048, 8192, 32768))))
@@ -50,5 +49,5 @@ def dry() -> Scale:
         return Model(name, synthetic(published, 2, 1024), published, 2, 1024, ("as-stored",), (1,), (24,))
     return Scale(
         device="cpu", context=16, tokens=8, repeats=2, widths=(1, 2, 8), probe_bytes=64 << 20, sustain_seconds=0.5,
-        recordings=1, baseline_tokens=6, baseline_repeats=1,
+        recordings=1, baseline_repeats=1,
         models=(model("8b", "llama-3-8b"), model("1b", "llama-3.2-1b")))
