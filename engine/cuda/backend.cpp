@@ -28,6 +28,18 @@ std::size_t size(std::int32_t n) {
   return static_cast<std::size_t>(n);
 }
 
+/// What the graphs of a round depend on.
+struct StepForm {
+  std::int32_t slots = 0;  ///< layers that run
+  bool sampled = false;
+  friend auto operator<=>(const StepForm&, const StepForm&) = default;
+};
+struct VerificationForm {
+  std::int32_t rows = 1;
+  bool sampled = false;
+  friend auto operator<=>(const VerificationForm&, const VerificationForm&) = default;
+};
+
 /// Everything in device memory but the weights.
 struct Buffers {
   DeviceLayer* layers = nullptr;
@@ -77,6 +89,9 @@ Buffers place_buffers(Pieces& pieces, const ModelShape& shape, std::int32_t cach
   const std::size_t tiles = size((shape.vocab + tile_outputs - 1) / tile_outputs);
   work.head_partials = pieces.take<HeadPartial>(size(max_decode_rows) * tiles);
   work.head_results = pieces.take<HeadResult>(size(max_decode_rows));
+  work.draft_logits = pieces.take<float>(size(max_drafted_tokens) * size(shape.vocab));
+  work.draft_rows = pieces.take<WarpedRow>(size(max_drafted_tokens));
+  work.target_rows = pieces.take<WarpedRow>(size(max_decode_rows));
   if (fp8) {
     const std::size_t widest = std::max(size(shape.d_ff), size(shape.q_width()));
     work.widened = pieces.take<std::uint16_t>(widest * d_model);
@@ -185,19 +200,28 @@ class CudaBackend final : public Backend {
     state.keys[0] = {0, round.root_position + 1, 0, 0};
     for (std::int32_t i = 0; i <= round.draft_length; ++i)
       positions_[size(round.root_position + i)] = round.root_position + i;
+    const bool sampled = round.sampling != nullptr && !round.sampling->greedy();
+    if (sampled)
+      state.sampling = {static_cast<float>(1.0 / round.sampling->temperature), round.sampling->top_k,
+                        round.sampling->top_p, round.key.seed, round.key.stream};
     choose_slots(round.layers, round.mask);
     if (!slots_.empty())
       DRAFTSCOPE_TRY(gpu_->upload(buffers_.slots, slots_.data(), slots_.size() * sizeof(LayerSlot)));
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.work.state, &state, sizeof state));
-    DRAFTSCOPE_TRY(launch_round(static_cast<std::int32_t>(slots_.size()), round.draft_length));
+    DRAFTSCOPE_TRY(launch_round({static_cast<std::int32_t>(slots_.size()), sampled}, round.draft_length));
     results_.resize(size(round.draft_length + 1));
     DRAFTSCOPE_TRY(gpu_->download(&state, buffers_.work.state, sizeof state));
     DRAFTSCOPE_TRY(
         gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
     DRAFTSCOPE_TRY(gpu_->synchronise());
     outputs.drafted.clear();
-    for (std::int32_t i = 0; i < state.drafted; ++i)
+    outputs.drawn_probabilities.clear();
+    for (std::int32_t i = 0; i < state.drafted; ++i) {
       outputs.drafted.push_back({state.draft[i].token, state.draft[i].logit, state.draft[i].probability});
+      outputs.drawn_probabilities.push_back(state.draft[i].drawn_probability);
+    }
+    outputs.accepted = sampled ? state.accepted : 0;
+    outputs.own_token = sampled ? state.own_token : -1;
     outputs.verified.clear();
     for (std::int32_t i = 0; i <= state.drafted; ++i)
       outputs.verified.push_back(
@@ -229,8 +253,9 @@ class CudaBackend final : public Backend {
     if (round.root < 0 || round.root >= model_.shape.vocab)
       return fail("chain round: root is {}, expected 0 to {}", round.root, model_.shape.vocab - 1);
     const std::int32_t most = std::min(max_invariant_rows() - 1, max_drafted_tokens);
-    if (round.draft_length < 1 || round.draft_length > most)
-      return fail("chain round: draft_length is {}, expected 1 to {}", round.draft_length, most);
+    if (round.draft_length < 0 || round.draft_length > most)
+      return fail("chain round: draft_length is {}, expected 0 to {}", round.draft_length, most);
+    if (round.sampling != nullptr) DRAFTSCOPE_TRY(check(*round.sampling));
     if (round.root_position < 0 ||
         round.root_position + round.draft_length >= std::min(cache_rows_, n_positions_))
       return fail(
@@ -365,12 +390,12 @@ class CudaBackend final : public Backend {
 
   /// A graph a draft step, launched γ times, and one for the verification: steps after the draft's end do
   /// nothing.
-  Result<void> launch_round(std::int32_t slots, std::int32_t draft_length) {
+  Result<void> launch_round(StepForm form, std::int32_t draft_length) {
     const auto step = [&]() -> Result<void> {
       DRAFTSCOPE_TRY(launcher_.load_inputs(1));
-      for (std::int32_t slot = 0; slot < slots; ++slot) DRAFTSCOPE_TRY(launcher_.layer(slot, 1));
-      DRAFTSCOPE_TRY(launcher_.head(0, 1, false));
-      return launcher_.finish_draft_step();
+      for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher_.layer(slot, 1));
+      DRAFTSCOPE_TRY(launcher_.head(0, 1, form.sampled));
+      return launcher_.finish_draft_step(form.sampled);
     };
     const auto verification = [&](std::int32_t rows) -> Result<void> {
       const std::int32_t n_layers = model_.shape.n_layers;
@@ -379,19 +404,21 @@ class CudaBackend final : public Backend {
       // The slot table's second half holds all layers.
       for (std::int32_t slot = n_layers; slot < 2 * n_layers; ++slot)
         DRAFTSCOPE_TRY(launcher_.layer(slot, rows));
-      DRAFTSCOPE_TRY(launcher_.head(0, rows, false));
-      return launcher_.finish_head(rows);
+      DRAFTSCOPE_TRY(launcher_.head(0, rows, form.sampled));
+      DRAFTSCOPE_TRY(launcher_.finish_head(rows));
+      if (!form.sampled) return {};
+      return launcher_.judge_draft(rows);
     };
-    DRAFTSCOPE_TRY_ASSIGN(const int step_graph,
-                          graph_of(step_graphs_, slots, "draft step", traces::Phase::draft, step));
-    {
+    if (draft_length > 0) {
+      DRAFTSCOPE_TRY_ASSIGN(const int step_graph,
+                            graph_of(step_graphs_, form, "draft step", traces::Phase::draft, step));
       const profiler::LayersScope layers(trace_, layers_);
       for (std::int32_t i = 0; i < draft_length; ++i) DRAFTSCOPE_TRY(gpu_->launch_graph(step_graph));
     }
     const std::int32_t rows = rows_of_form(draft_length + 1);
     DRAFTSCOPE_TRY_ASSIGN(const int verification_graph,
-                          graph_of(verification_graphs_, rows, "verification", traces::Phase::verify,
-                                   [&] { return verification(rows); }));
+                          graph_of(verification_graphs_, VerificationForm{rows, form.sampled}, "verification",
+                                   traces::Phase::verify, [&] { return verification(rows); }));
     return gpu_->launch_graph(verification_graph);
   }
 
@@ -452,9 +479,9 @@ class CudaBackend final : public Backend {
   profiler::SpanRecorder* recorder_ = nullptr;
   std::int64_t layer_name_ = 0;
   std::map<PassForm, int> graphs_;
-  std::map<std::int32_t, int> step_graphs_;          // by layers that run
-  std::map<std::int32_t, int> verification_graphs_;  // by rows
-  std::vector<std::int32_t> positions_;              // of cache rows
+  std::map<StepForm, int> step_graphs_;
+  std::map<VerificationForm, int> verification_graphs_;
+  std::vector<std::int32_t> positions_;  // of cache rows
   KeyLists lists_;
   std::vector<LayerSlot> slots_;
   std::vector<std::int32_t> layers_;  // of slots_

@@ -7,6 +7,7 @@
 
 #include "kernels/pass_ops.h"
 #include "kernels/quantise.h"
+#include "kernels/sampling.h"
 #include "kernels/synthetic.h"
 #include "launch.h"
 
@@ -42,6 +43,9 @@ struct AttentionKernel {
 DRAFTSCOPE_KERNEL_OF(LoadInputs, PassParams, load_inputs);
 DRAFTSCOPE_KERNEL(FinishHead, PassParams, finish_head);
 DRAFTSCOPE_KERNEL(FinishDraftStep, PassParams, finish_draft_step);
+DRAFTSCOPE_KERNEL(FinishSampledStep, PassParams, finish_sampled_step);
+DRAFTSCOPE_KERNEL(WarpRows, PassParams, warp_rows);
+DRAFTSCOPE_KERNEL(JudgeDraft, PassParams, judge_draft);
 DRAFTSCOPE_KERNEL(BeginVerification, PassParams, begin_verification);
 DRAFTSCOPE_KERNEL(SelectTop, TopParams, select_top);
 DRAFTSCOPE_KERNEL(MoveCacheRows, MoveParams, move_cache_rows);
@@ -122,6 +126,12 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit.template operator()<FinishHead>();
     case Kernel::finish_draft_step:
       return visit.template operator()<FinishDraftStep>();
+    case Kernel::finish_sampled_step:
+      return visit.template operator()<FinishSampledStep>();
+    case Kernel::warp_rows:
+      return visit.template operator()<WarpRows>();
+    case Kernel::judge_draft:
+      return visit.template operator()<JudgeDraft>();
     case Kernel::begin_verification:
       return visit.template operator()<BeginVerification>();
     case Kernel::select_top:

@@ -26,6 +26,9 @@ bool waits_by_itself(Kernel kernel) {
     case Kernel::load_inputs:
     case Kernel::finish_head:
     case Kernel::finish_draft_step:
+    case Kernel::finish_sampled_step:
+    case Kernel::warp_rows:
+    case Kernel::judge_draft:
     case Kernel::begin_verification:
       return true;
     default:

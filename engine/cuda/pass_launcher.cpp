@@ -30,6 +30,10 @@ std::string_view operation(Kernel kernel) {
     case Kernel::begin_verification:
     case Kernel::finish_draft_step:
       return "round control";
+    case Kernel::finish_sampled_step:
+    case Kernel::warp_rows:
+    case Kernel::judge_draft:
+      return "sampling";
     default:
       return "head";
   }
@@ -195,9 +199,17 @@ Result<void> PassLauncher::select_top(std::int32_t rows, std::int32_t k, HeadRes
                      TopParams{params(0, 0), k, top});
 }
 
-Result<void> PassLauncher::finish_draft_step() {
-  const profiler::GraphScope scope(trace_, operation(Kernel::finish_draft_step));
-  return gpu_.launch({.kernel = Kernel::finish_draft_step, .shared_bytes = row_shared_bytes}, params(0, 0));
+Result<void> PassLauncher::finish_draft_step(bool sampled) {
+  const Kernel kernel = sampled ? Kernel::finish_sampled_step : Kernel::finish_draft_step;
+  const profiler::GraphScope scope(trace_, operation(kernel));
+  return gpu_.launch({.kernel = kernel, .shared_bytes = row_shared_bytes}, params(0, 0));
+}
+
+Result<void> PassLauncher::judge_draft(std::int32_t rows) {
+  const profiler::GraphScope scope(trace_, operation(Kernel::judge_draft));
+  DRAFTSCOPE_TRY(gpu_.launch({.kernel = Kernel::warp_rows, .blocks = rows, .shared_bytes = row_shared_bytes},
+                             params(0, 0)));
+  return gpu_.launch({.kernel = Kernel::judge_draft, .shared_bytes = row_shared_bytes}, params(0, 0));
 }
 
 Result<void> PassLauncher::begin_verification() {

@@ -43,7 +43,9 @@ class PassLauncher {
   [[nodiscard]] Result<void> head(std::int32_t first_row, std::int32_t rows, bool logits);
   [[nodiscard]] Result<void> finish_head(std::int32_t rows);
   [[nodiscard]] Result<void> select_top(std::int32_t rows, std::int32_t k, HeadResult* top);
-  [[nodiscard]] Result<void> finish_draft_step();
+  [[nodiscard]] Result<void> finish_draft_step(bool sampled);
+  /// What becomes of a sampled round: behind finish_head() of its `rows` rows with logits.
+  [[nodiscard]] Result<void> judge_draft(std::int32_t rows);
   [[nodiscard]] Result<void> begin_verification();
   [[nodiscard]] Result<void> move_cache_rows(std::int32_t n_layers, std::int32_t n_moves,
                                              const RowMove* moves);

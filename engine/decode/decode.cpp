@@ -104,9 +104,10 @@ class Decoder {
                                             : DraftStop::length;
     const std::int64_t planned_ns = clock.begin(length > 0 ? Phase::draft : Phase::verify);
     std::int64_t drafted_ns = planned_ns;
-    if (length > 0 && can_run_alone(plan)) {
+    ran_alone_ = can_run_alone(plan, length);
+    if (ran_alone_) {
       DRAFTSCOPE_TRY(run_alone(plan, length, row.draft_stop));
-      drafted_ns = clock.begin_before_now(Phase::verify, alone_.verify_ns);
+      if (length > 0) drafted_ns = clock.begin_before_now(Phase::verify, alone_.verify_ns);
     } else {
       DRAFTSCOPE_TRY(draft(plan, length, row.draft_stop));
       if (length > 0) drafted_ns = clock.begin(Phase::verify);
@@ -186,9 +187,12 @@ class Decoder {
   }
 
   /// Whether the backend can do draft and verification of this round in one go.
-  [[nodiscard]] bool can_run_alone(const RoundPlan& plan) const {
-    return backend_.has_chain_rounds() && request_.sampling.greedy() &&
-           plan.verification == Verification::all_layers;
+  [[nodiscard]] bool can_run_alone(const RoundPlan& plan, std::int32_t length) const {
+    if (!backend_.has_chain_rounds() || (length > 0 && plan.verification != Verification::all_layers))
+      return false;
+    // Without a draft a greedy round is one pass either way; a sampled one would bring its logits to the
+    // host.
+    return request_.sampling.greedy() ? length > 0 : chooser_.counter_key().has_value();
   }
 
   /// draft() and verify() by the backend itself.
@@ -196,10 +200,12 @@ class Decoder {
     DRAFTSCOPE_TRY(backend_.chain_round({.root = root_,
                                          .root_position = root_position_,
                                          .draft_length = length,
-                                         .mask = plan.mask,
-                                         .layers = {0, plan.mask->exit_layer()},
+                                         .mask = length > 0 ? plan.mask : nullptr,
+                                         .layers = {0, length > 0 ? plan.mask->exit_layer() : 0},
                                          .threshold = plan.threshold,
-                                         .stops = request_.eos_tokens},
+                                         .stops = request_.eos_tokens,
+                                         .sampling = &request_.sampling,
+                                         .key = chooser_.counter_key().value_or(CounterKey{})},
                                         alone_));
     drafted_.clear();
     steps_.clear();
@@ -210,6 +216,7 @@ class Decoder {
       drafted_.push_back(token.token);
     }
     outputs_.top = alone_.verified;
+    if (steps_.empty()) return {};
     const DraftStep& last = steps_.back();
     if (contains(request_.eos_tokens, last.token))
       stop = DraftStop::eos;
@@ -258,6 +265,9 @@ class Decoder {
                                        outputs_.top[static_cast<std::size_t>(accepted)].token)
         ++accepted;
       own = outputs_.top[static_cast<std::size_t>(accepted)].token;
+    } else if (ran_alone_) {
+      accepted = alone_.accepted;
+      own = alone_.own_token;
     } else {
       const auto vocab = static_cast<std::size_t>(backend_.shape().vocab);
       const auto target_at = [&](std::int32_t k) {
@@ -322,7 +332,8 @@ class Decoder {
                                .probability = 1.0};
       if (!request_.sampling.greedy())
         token.probability =
-            draft_distributions_[static_cast<std::size_t>(step.index)].probability(step.token);
+            ran_alone_ ? alone_.drawn_probabilities[static_cast<std::size_t>(step.index)]
+                       : draft_distributions_[static_cast<std::size_t>(step.index)].probability(step.token);
       token.accepted = step.index < row.accepted;
       token.tested = step.index <= row.accepted;
       draft_rows_.push_back(token);
@@ -376,6 +387,7 @@ class Decoder {
   RoundReport report_;
   Outputs outputs_;
   ChainRoundOutputs alone_;
+  bool ran_alone_ = false;  // the round at hand was the backend's
 };
 
 }  // namespace

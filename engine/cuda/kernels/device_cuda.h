@@ -45,6 +45,10 @@ DRAFTSCOPE_DEVICE void let_next_kernel_start() {
   cudaTriggerProgrammaticLaunchCompletion();
 }
 
+DRAFTSCOPE_DEVICE std::uint32_t float_bits(float value) {
+  return __float_as_uint(value);
+}
+
 DRAFTSCOPE_DEVICE float shuffle_xor(float value, int mask) {
   return __shfl_xor_sync(0xffffffffU, value, mask);
 }

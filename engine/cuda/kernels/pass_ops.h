@@ -64,26 +64,28 @@ DRAFTSCOPE_DEVICE void finish_head(const PassParams& p) {
   }
 }
 
-/// Ends a draft step: notes the token, decides whether the draft goes on, and makes the token the next step's
-/// input. One block.
+/// Notes the token, decides whether the draft goes on, and makes the token the next step's input. One thread.
+DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& drafted) {
+  state.draft[state.drafted] = drafted;
+  state.drafted += 1;
+  if (drafted.probability < state.threshold) state.stopped = 1;
+  for (int i = 0; i < state.n_stop_tokens; ++i)
+    if (drafted.token == state.stop_tokens[i]) state.stopped = 1;
+  state.inputs[0].token = drafted.token;
+  state.inputs[0].position += 1;
+  state.keys[0].end += 1;
+  state.first_row += 1;
+  state.most_keys += 1;
+}
+
+/// Ends a draft step with the best token. One block.
 DRAFTSCOPE_DEVICE void finish_draft_step(const PassParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   PassState& state = *p.work.state;
   if (state.stopped != 0) return;
   const HeadPartial best = merged_row(p, 0, head_tiles(p.model));
-  if (thread_index() != 0) return;
-  const float probability = 1.0F / best.sum;
-  state.draft[state.drafted] = {best.token, best.maximum, probability};
-  state.drafted += 1;
-  if (probability < state.threshold) state.stopped = 1;
-  for (int i = 0; i < state.n_stop_tokens; ++i)
-    if (best.token == state.stop_tokens[i]) state.stopped = 1;
-  state.inputs[0].token = best.token;
-  state.inputs[0].position += 1;
-  state.keys[0].end += 1;
-  state.first_row += 1;
-  state.most_keys += 1;
+  if (thread_index() == 0) end_draft_step(state, {best.token, best.maximum, 1.0F / best.sum, 1.0});
 }
 
 /// Turns a finished draft into the chain that verifies it: the root and every draft token. One block.

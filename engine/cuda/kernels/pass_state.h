@@ -33,7 +33,24 @@ struct KeyRun {
 struct DraftedToken {
   std::int32_t token;
   float logit;
-  float probability;
+  float probability;         ///< the best token's, at temperature 1
+  double drawn_probability;  ///< of the token in the distribution that it was drawn from
+};
+
+/// How tokens are chosen; read by the sampling kernels alone.
+struct SamplingState {
+  float inverse_temperature;
+  std::int32_t top_k;  ///< 0 = off
+  double top_p;        ///< 1 = off
+  std::uint64_t seed, stream;
+};
+
+/// What makes a distribution of a row of logits (sampling.h).
+struct WarpedRow {
+  float maximum;
+  double total;            ///< Σ exp((logit − maximum) / temperature) over the kept tokens
+  std::uint32_t cut;       ///< ordered bits of the worst kept logit
+  std::int32_t cut_token;  ///< of tokens with that logit, the last that is kept
 };
 
 struct PassState {
@@ -46,6 +63,9 @@ struct PassState {
   std::int32_t drafted;      ///< draft tokens so far
   std::int32_t root_token;   ///< of a round: what the chain to verify starts with
   std::int32_t root_position;
+  std::int32_t accepted;   ///< of a sampled round
+  std::int32_t own_token;  ///< of a sampled round: the target's, behind the accepted ones
+  SamplingState sampling;
   std::uint64_t draft_start_ns, verify_start_ns, end_ns;  ///< of a round, by the device's clock
   std::int32_t n_stop_tokens;
   float threshold;  ///< a draft token of lower probability ends the draft; negative = none does
@@ -108,6 +128,9 @@ struct Workspace {
   float* logits;                      ///< [max_decode_rows][vocab]
   struct HeadPartial* head_partials;  ///< [max_decode_rows][head tiles]
   struct HeadResult* head_results;    ///< [max_decode_rows]
+  float* draft_logits;                ///< [max_drafted_tokens][vocab], of a sampled round
+  WarpedRow* draft_rows;              ///< [max_drafted_tokens]
+  WarpedRow* target_rows;             ///< [max_decode_rows]
 };
 
 /// Maximum, its token and Σ exp(logit − maximum) over the logits of one tile of the vocabulary.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -125,6 +126,76 @@ TEST(ChainRounds, AreWhatTheDecodeLoopWouldHaveDone) {
   EXPECT_GT(stopped, 5U);
 }
 
+/// What two decodings of one request with chances in them have in common.
+void expect_same_rounds(const Heard& one, const Heard& other) {
+  ASSERT_EQ(one.rounds.size(), other.rounds.size());
+  for (std::size_t i = 0; i < one.rounds.size(); ++i) {
+    EXPECT_EQ(one.rounds[i].drafted, other.rounds[i].drafted);
+    EXPECT_EQ(one.rounds[i].accepted, other.rounds[i].accepted);
+    EXPECT_EQ(one.rounds[i].bonus_token, other.rounds[i].bonus_token);
+    EXPECT_EQ(one.rounds[i].draft_stop, other.rounds[i].draft_stop);
+  }
+  ASSERT_EQ(one.draft_tokens.size(), other.draft_tokens.size());
+  for (std::size_t i = 0; i < one.draft_tokens.size(); ++i) {
+    EXPECT_EQ(one.draft_tokens[i].token, other.draft_tokens[i].token);
+    EXPECT_EQ(one.draft_tokens[i].confidence, other.draft_tokens[i].confidence);
+    EXPECT_NEAR(one.draft_tokens[i].probability, other.draft_tokens[i].probability, 1e-5);
+  }
+}
+
+/// Every second token gets the logit of the one before: ties at the edges of top-k and top-p.
+void repeat_head_rows(const TensorView& head) {
+  const std::size_t bytes = static_cast<std::size_t>(head.columns) * dtype_bytes(head.dtype);
+  auto* rows = const_cast<std::byte*>(head.data);
+  for (std::size_t row = 1; row < static_cast<std::size_t>(head.rows); row += 2)
+    std::memcpy(rows + row * bytes, rows + (row - 1) * bytes, bytes);
+}
+
+// The host's distributions are in double precision, the device's weights in single: a draw within their
+// difference of an edge would tell them apart, which no draw of these seeds is.
+TEST(ChainRounds, DrawAndJudgeAsTheDecodeLoopWould) {
+  Random random(43);
+  std::size_t accepted = 0;
+  std::size_t rejected = 0;
+  for (int round = 0; round < 10; ++round) {
+    SCOPED_TRACE(round);
+    const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
+    ModelShape shape = tested.shape(random);
+    shape.sliding_window = 0;
+    shape.vocab = pick(random, 3, 400);
+    const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
+    if (chance(random, 0.5)) repeat_head_rows(checkpoint.weights.head);
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 20)));
+    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
+    const std::vector<std::int32_t> ends = {pick(random, 0, shape.vocab - 1)};
+    SamplingOptions sampling{.temperature = std::uniform_real_distribution<double>(0.3, 1.5)(random)};
+    if (chance(random, 0.5)) sampling.top_k = pick(random, 1, shape.vocab + 2);
+    if (chance(random, 0.5)) sampling.top_p = std::uniform_real_distribution<double>(0.2, 1.0)(random);
+    const DecodeRequest request{
+        .prompt = prompt, .max_new_tokens = 20, .sampling = sampling, .eos_tokens = ends};
+    const std::uint64_t seed = random();
+    const auto text = [&](Backend& backend, Heard& heard) {
+      RandomPlans plans(shape, seed);
+      SeededChooser chooser(seed, 5);
+      auto decoded = decode(backend, plans, request, chooser, heard);
+      EXPECT_TRUE(decoded) << decoded.error().message;
+      return decoded->tokens;
+    };
+    const auto alone = tested.make(checkpoint, 2, 110);
+    StepByStep steps(tested.make(checkpoint, 2, 110));
+    Heard by_itself;
+    Heard by_loop;
+    EXPECT_EQ(text(*alone, by_itself), text(steps, by_loop));
+    expect_same_rounds(by_itself, by_loop);
+    for (const traces::Round& row : by_itself.rounds) {
+      accepted += static_cast<std::size_t>(row.accepted);
+      rejected += static_cast<std::size_t>(row.drafted - row.accepted);
+    }
+  }
+  EXPECT_GT(accepted, 50U);
+  EXPECT_GT(rejected, 50U);
+}
+
 TEST(ChainRounds, RefuseWhatDoesNotFit) {
   Random random(37);
   ModelShape shape = random_cuda_shape(random);
@@ -146,7 +217,9 @@ TEST(ChainRounds, RefuseWhatDoesNotFit) {
   };
   EXPECT_EQ(with([](auto& r) { r.root = -1; }),
             fmt::format("chain round: root is -1, expected 0 to {}", shape.vocab - 1));
-  EXPECT_EQ(with([](auto& r) { r.draft_length = 0; }), "chain round: draft_length is 0, expected 1 to 19");
+  EXPECT_EQ(with([](auto& r) { r.draft_length = -1; }), "chain round: draft_length is -1, expected 0 to 19");
+  const SamplingOptions cold{.temperature = -1.0};
+  EXPECT_EQ(with([&](auto& r) { r.sampling = &cold; }), "temperature: found -1, expected a number ≥ 0");
   EXPECT_EQ(with([](auto& r) { r.draft_length = 18; }),
             "chain round: root_position is 2 with draft_length 18, expected them to end within 20 rows");
   EXPECT_EQ(with([](auto& r) {

@@ -14,6 +14,7 @@
 // branch equals the same tokens as a chain.
 
 #include <draftscope/engine/model_shape.h>
+#include <draftscope/engine/sampling.h>
 #include <draftscope/engine/sublayer_mask.h>
 #include <draftscope/profiler/span_recorder.h>
 #include <draftscope/result.h>
@@ -84,23 +85,31 @@ struct CacheMove {
   std::int32_t to = 0;
 };
 
-/// A greedy round that a backend runs by itself, without the host in between: drafts a chain under a mask,
-/// then verifies root and draft tokens with all layers. K/V rows below root_position are the committed
-/// context.
+/// A round that a backend runs by itself, without the host in between: drafts a chain under a mask, then
+/// verifies root and draft tokens with all layers. K/V rows below root_position are the committed context.
 struct ChainRound {
   std::int32_t root = -1;
   std::int32_t root_position = 0;  ///< of the root, and its cache row
-  std::int32_t draft_length = 0;   ///< γ, 1 … max_invariant_rows() − 1; γ + 1 rows must fit the cache
+  std::int32_t draft_length = 0;   ///< γ, 0 … max_invariant_rows() − 1; γ + 1 rows must fit the cache
   const SublayerMask* mask = nullptr;   ///< the draft's
   LayerRange layers;                    ///< the draft's: [0, exit)
   double threshold = -1.0;              ///< a draft token of lower confidence is the last; negative = none is
   std::span<const std::int32_t> stops;  ///< a draft token among these is the last
+  /// Null or greedy = best tokens. Otherwise draft tokens are drawn and judged on the device by the rule of
+  /// sampling.h, with the numbers that SeededChooser draws for `key`.
+  const SamplingOptions* sampling = nullptr;
+  CounterKey key;
 };
 
 struct ChainRoundOutputs {
-  std::vector<TopToken> drafted;   ///< at least one
-  std::vector<TopToken> verified;  ///< the target's best token behind the root and behind each draft token
-  std::int64_t verify_ns = 0;      ///< the device's own measure of the verification
+  /// At least one if any were asked for. `probability` is the draft's best token's, whatever was drawn.
+  std::vector<TopToken> drafted;
+  std::vector<double> drawn_probabilities;  ///< of each draft token in what it was drawn from; 1 if greedy
+  /// The target's best token behind the root and behind each draft token, whatever was drawn.
+  std::vector<TopToken> verified;
+  std::int32_t accepted = 0;    ///< sampled rounds only
+  std::int32_t own_token = -1;  ///< sampled rounds only: the target's, behind the accepted ones
+  std::int64_t verify_ns = 0;   ///< the device's own measure of the verification
 };
 
 struct BackendDescription {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace draftscope::engine {
@@ -29,12 +30,21 @@ struct Draw {
   std::int32_t position = 0;  ///< of the token that is chosen or judged
 };
 
+/// What a device needs in order to draw the very same numbers: a uniform number of [0, 1) is the top 53 bits
+/// of the first two words of philox({stream, position, purpose}, seed), low words first.
+struct CounterKey {
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;
+};
+
 /// Where decoding takes its chances from. One implementation draws them; a test can enumerate them all.
 class Chooser {
  public:
   virtual ~Chooser() = default;
   /// An index with probability weights[i] / Σ weights. Weights are non-negative and not all zero.
   [[nodiscard]] virtual std::size_t choose(Draw draw, std::span<const double> weights) = 0;
+  /// None if the choices are not counter-based.
+  [[nodiscard]] virtual std::optional<CounterKey> counter_key() const { return std::nullopt; }
 };
 
 /// Draws from Philox: key = seed, counter = (stream, position, purpose). `stream` tells requests of one run
@@ -43,6 +53,7 @@ class SeededChooser final : public Chooser {
  public:
   SeededChooser(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
   [[nodiscard]] std::size_t choose(Draw draw, std::span<const double> weights) override;
+  [[nodiscard]] std::optional<CounterKey> counter_key() const override { return CounterKey{seed_, stream_}; }
 
  private:
   std::uint64_t seed_;

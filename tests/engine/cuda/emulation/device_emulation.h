@@ -61,6 +61,10 @@ inline void synchronise() {
 inline void wait_for_previous_kernel() {}
 inline void let_next_kernel_start() {}
 
+inline std::uint32_t float_bits(float value) {
+  return std::bit_cast<std::uint32_t>(value);
+}
+
 inline std::uint32_t shuffle_xor(std::uint32_t value, int mask) {
   const int lane = thread_index() % 32;
   return emulation::exchange({value})[static_cast<std::size_t>(lane ^ mask)][0];

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Sampling without the host: the distributions of draftscope/engine/sampling.h (temperature, top-k, top-p;
+// ties for the lower token) and its rejection rule, over logits in device memory.
+//
+// A warped distribution is never written down. It is a row of logits, the worst token that is kept and the
+// sum of the kept weights; everything else follows. The worst token is found bit by bit, from the ordered
+// bits of its logit: 32 passes over the row, each a sum in a fixed order, so that a row's result does not
+// depend on anything but the row.
+
+#include "pass_ops.h"
+#include "philox.h"
+
+namespace draftscope::engine::cuda {
+
+/// Bits that order as the numbers do.
+DRAFTSCOPE_DEVICE std::uint32_t ordered_bits(float value) {
+  const std::uint32_t bits = float_bits(value);
+  return (bits >> 31U) != 0 ? ~bits : bits | 0x80000000U;
+}
+
+/// One row of logits under sampling parameters.
+struct WarpedLogits {
+  const float* logits;
+  int vocab;
+  float inverse_temperature;
+  WarpedRow row;
+
+  DRAFTSCOPE_DEVICE bool keeps(int token) const {
+    const std::uint32_t bits = ordered_bits(logits[token]);
+    return bits > row.cut || (bits == row.cut && token <= row.cut_token);
+  }
+  DRAFTSCOPE_DEVICE double weight(int token) const {
+    return keeps(token) ? static_cast<double>(expf((logits[token] - row.maximum) * inverse_temperature))
+                        : 0.0;
+  }
+  DRAFTSCOPE_DEVICE double probability(int token) const { return weight(token) / row.total; }
+};
+
+/// The tokens that a thread looks at: a run of them, so that a scan over threads is a scan over tokens.
+struct TokenRun {
+  int begin, end;
+};
+DRAFTSCOPE_DEVICE TokenRun tokens_of_thread(int vocab) {
+  const int each = (vocab + row_threads - 1) / row_threads;
+  const int begin = thread_index() * each;
+  return {begin < vocab ? begin : vocab, begin + each < vocab ? begin + each : vocab};
+}
+
+/// Sum over a block's threads, in a fixed order; all get it. `shared` holds row_threads doubles.
+DRAFTSCOPE_DEVICE double block_sum(double mine, double* shared) {
+  synchronise();
+  shared[thread_index()] = mine;
+  for (int half = row_threads / 2; half > 0; half /= 2) {
+    synchronise();
+    if (thread_index() < half) shared[thread_index()] += shared[thread_index() + half];
+  }
+  synchronise();
+  const double sum = shared[0];
+  synchronise();
+  return sum;
+}
+
+/// The token at which the running sum of `measure` over all tokens, by ascending id, first exceeds `at` (the
+/// last one of positive measure if rounding lets none); all threads get it. -1 if there is none of positive
+/// measure.
+template <typename Measure>
+DRAFTSCOPE_DEVICE int token_at(int vocab, double at_share, double* shared, const Measure& measure) {
+  const TokenRun run = tokens_of_thread(vocab);
+  double mine = 0.0;
+  for (int token = run.begin; token < run.end; ++token) mine += measure(token);
+  synchronise();
+  shared[thread_index()] = mine;
+  synchronise();
+  if (thread_index() == 0) {
+    double total = 0.0;
+    for (int i = 0; i < row_threads; ++i) total += shared[i];
+    const double at = at_share * total;
+    double before = 0.0;
+    int chosen = -1;
+    for (int i = 0; i < row_threads; ++i) {
+      if (shared[i] <= 0.0) continue;
+      chosen = i;
+      if (at < before + shared[i]) break;
+      before += shared[i];
+    }
+    // What the chosen thread needs: whether it is chosen, and what is left of `at` when its run begins.
+    shared[0] = static_cast<double>(chosen);
+    shared[1] = at - before;
+  }
+  synchronise();
+  const auto chosen = static_cast<int>(shared[0]);
+  const double left = shared[1];
+  synchronise();
+  if (thread_index() == chosen) {
+    double sum = 0.0;
+    int found = -1;
+    for (int token = run.begin; token < run.end; ++token) {
+      const double here = measure(token);
+      if (here <= 0.0) continue;
+      found = token;
+      sum += here;
+      if (left < sum) break;
+    }
+    shared[0] = static_cast<double>(found);
+  }
+  synchronise();
+  const int token = chosen < 0 ? -1 : static_cast<int>(shared[0]);
+  synchronise();
+  return token;
+}
+
+/// Narrows `warped` to the smallest set of its best tokens whose measure (1 each, or their weights) reaches
+/// `goal`.
+template <typename Measure>
+DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shared, const Measure& measure) {
+  const TokenRun run = tokens_of_thread(warped.vocab);
+  const auto mass_from = [&](std::uint32_t least) {
+    double mine = 0.0;
+    for (int token = run.begin; token < run.end; ++token)
+      if (ordered_bits(warped.logits[token]) >= least) mine += measure(token);
+    return block_sum(mine, shared);
+  };
+  std::uint32_t cut = 0;
+  for (std::uint32_t bit = 0x80000000U; bit != 0; bit >>= 1U)
+    if (mass_from(cut | bit) >= goal) cut |= bit;
+  const double above = cut == 0xffffffffU ? 0.0 : mass_from(cut + 1U);
+  // Of the tokens with the logit of the cut, all of one weight, those of the lowest ids fill up the rest.
+  const auto tied = [&](int token) {
+    return ordered_bits(warped.logits[token]) == cut && measure(token) > 0.0 ? 1.0 : 0.0;
+  };
+  double mine = 0.0;
+  for (int token = run.begin; token < run.end; ++token) mine += tied(token);
+  const double ties = block_sum(mine, shared);
+  if (ties <= 0.0) return;  // the goal was rounded beyond all there is: everything stays
+  const double each = (mass_from(cut) - above) / ties;
+  double needed = ceil((goal - above) / each);
+  needed = needed < 1.0 ? 1.0 : needed;
+  needed = needed > ties ? ties : needed;
+  // Halfway below the last needed one: counts are whole numbers, whatever the shares round to.
+  const int last = token_at(warped.vocab, (needed - 0.5) / ties, shared, tied);
+  warped.row.cut = cut;
+  warped.row.cut_token = last;
+}
+
+/// Temperature, top-k, top-p, in this order. A block; `maximum` is the row's highest logit.
+DRAFTSCOPE_DEVICE WarpedLogits warp_logits(const float* logits, int vocab, float maximum,
+                                           const SamplingState& sampling, double* shared) {
+  WarpedLogits warped{logits, vocab, sampling.inverse_temperature, {maximum, 0.0, 0U, vocab}};
+  const auto weight = [&](int token) { return warped.weight(token); };
+  const auto one = [&](int token) { return warped.keeps(token) ? 1.0 : 0.0; };
+  const TokenRun run = tokens_of_thread(vocab);
+  const auto total = [&] {
+    double mine = 0.0;
+    for (int token = run.begin; token < run.end; ++token) mine += weight(token);
+    return block_sum(mine, shared);
+  };
+  if (sampling.top_k > 0 && sampling.top_k < vocab)
+    keep_best(warped, static_cast<double>(sampling.top_k), shared, one);
+  warped.row.total = total();
+  if (sampling.top_p < 1.0) {
+    keep_best(warped, sampling.top_p * warped.row.total, shared, weight);
+    warped.row.total = total();
+  }
+  return warped;
+}
+
+DRAFTSCOPE_DEVICE double* shared_doubles() {
+  return reinterpret_cast<double*>(shared_memory());
+}
+
+DRAFTSCOPE_DEVICE double draw_of(const PassState& state, std::int32_t position, DrawFor purpose) {
+  return uniform_draw(state.sampling.seed, state.sampling.stream, position, purpose);
+}
+
+/// As finish_draft_step(), with the token drawn from the warped distribution; its confidence stays the best
+/// token's probability. Logits are kept for the verdict. One block.
+DRAFTSCOPE_DEVICE void finish_sampled_step(const PassParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  PassState& state = *p.work.state;
+  if (state.stopped != 0) return;
+  const int vocab = p.model.vocab;
+  const HeadPartial best = merged_row(p, 0, head_tiles(p.model));
+  float* kept = p.work.draft_logits + std::int64_t{state.drafted} * vocab;
+  for (int token = thread_index(); token < vocab; token += block_threads())
+    kept[token] = p.work.logits[token];
+  const WarpedLogits draft =
+      warp_logits(p.work.logits, vocab, best.maximum, state.sampling, shared_doubles());
+  const double uniform = draw_of(state, state.inputs[0].position + 1, DrawFor::draft);
+  const int token = token_at(vocab, uniform, shared_doubles(), [&](int t) { return draft.weight(t); });
+  if (thread_index() != 0) return;
+  p.work.draft_rows[state.drafted] = draft.row;
+  end_draft_step(state, {token, p.work.logits[token], 1.0F / best.sum, draft.probability(token)});
+}
+
+/// The warped distribution of every head row: a block a row.
+DRAFTSCOPE_DEVICE void warp_rows(const PassParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  const PassState& state = *p.work.state;
+  for (int row = block_index(); row < state.rows - state.head_from; row += block_count()) {
+    const WarpedLogits target =
+        warp_logits(p.work.logits + std::int64_t{row} * p.model.vocab, p.model.vocab,
+                    p.work.head_results[row].maximum, state.sampling, shared_doubles());
+    if (thread_index() == 0) p.work.target_rows[row] = target.row;
+    synchronise();
+  }
+}
+
+/// How many draft tokens are accepted, and the target's own token behind them. One block.
+DRAFTSCOPE_DEVICE void judge_draft(const PassParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  PassState& state = *p.work.state;
+  const int vocab = p.model.vocab;
+  const auto target_at = [&](int row) {
+    return WarpedLogits{p.work.logits + std::int64_t{row} * vocab, vocab, state.sampling.inverse_temperature,
+                        p.work.target_rows[row]};
+  };
+  const auto draft_at = [&](int row) {
+    return WarpedLogits{p.work.draft_logits + std::int64_t{row} * vocab, vocab,
+                        state.sampling.inverse_temperature, p.work.draft_rows[row]};
+  };
+  int accepted = 0;
+  for (; accepted < state.drafted; ++accepted) {
+    const int token = state.draft[accepted].token;
+    const double target = target_at(accepted).probability(token);
+    const double draft = draft_at(accepted).probability(token);
+    if (target >= draft) continue;
+    if (!(draw_of(state, state.root_position + accepted + 1, DrawFor::accept) < target / draft)) break;
+  }
+  const WarpedLogits target = target_at(accepted);
+  const double uniform = draw_of(state, state.root_position + accepted + 1, DrawFor::target);
+  int own = -1;
+  if (accepted < state.drafted) {
+    const WarpedLogits draft = draft_at(accepted);
+    own = token_at(vocab, uniform, shared_doubles(), [&](int token) {
+      const double rest = target.probability(token) - draft.probability(token);
+      return rest > 0.0 ? rest : 0.0;
+    });
+  }
+  if (own < 0)
+    own = token_at(vocab, uniform, shared_doubles(), [&](int token) { return target.weight(token); });
+  if (thread_index() != 0) return;
+  state.accepted = accepted;
+  state.own_token = own;
+  state.end_ns = device_clock_ns();
+}
+
+}  // namespace draftscope::engine::cuda
