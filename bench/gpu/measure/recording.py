@@ -102,7 +102,7 @@ def samples(runner: Runner, scale: Scale, folder: Path) -> list[dict]:
         trace = folder / f"demo-layerskip-{mode}.dstrace"
         record(runner, scale, decoding.DEMO, trace, [
             *MODES[mode], "--strategy", "vanilla", "--strategy", f"layerskip:exit={exit},gamma=4", "--repeats", 1,
-            "--limit", 2, "--max-tokens", 24])
+            "--limit", 1, "--max-tokens", 16])
         inspected = json.loads(runner.run([build.DRAFTSCOPE, "inspect", trace, "--validate", "--json"]))
         if inspected["violations"]:
             raise StepFailed(f"{trace.name}: {len(inspected['violations'])} broken rules, expected none")

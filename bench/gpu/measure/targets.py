@@ -75,7 +75,7 @@ def compare(figures: dict) -> list[dict]:
     for target in targets():
         try:
             value = target.measured(figures)
-        except (KeyError, IndexError, StopIteration, TypeError, ValueError):
+        except (ArithmeticError, LookupError, StopIteration, TypeError, ValueError):
             value = None  # its step failed, was skipped, or the dry mode does not measure it
         rows.append({"what": target.what, "target": target.text(), "measured": value,
                      "reached": None if value is None else target.reached(value)})
