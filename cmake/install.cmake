@@ -8,5 +8,6 @@ install(EXPORT draftscope NAMESPACE draftscope:: FILE draftscopeTargets.cmake DE
 configure_package_config_file(cmake/draftscopeConfig.cmake.in ${PROJECT_BINARY_DIR}/draftscopeConfig.cmake
   INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/draftscopeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/draftscopeConfig.cmake ${PROJECT_BINARY_DIR}/draftscopeConfigVersion.cmake
+install(FILES cmake/system_library.cmake ${PROJECT_BINARY_DIR}/draftscopeConfig.cmake
+  ${PROJECT_BINARY_DIR}/draftscopeConfigVersion.cmake
   DESTINATION ${package_folder})

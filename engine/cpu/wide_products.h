@@ -30,7 +30,8 @@ class WideProducts {
   virtual void run(std::int32_t thread, const WideTask& task) = 0;
 };
 
-/// Null where oneDNN has no good path for this type on this processor; our own kernels then do all widths.
+/// Null where oneDNN has no good path for this type on this processor, or the build has no oneDNN; our own
+/// kernels then do all widths.
 [[nodiscard]] std::unique_ptr<WideProducts> make_wide_products(DType dtype, std::int32_t threads);
 
 }  // namespace draftscope::engine::cpu

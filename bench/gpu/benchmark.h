@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// One model with one weight format on one backend. Everything is measured in turn in each repeat, so that a
+// disturbance hits all of it; ratios are of the same repeat where they can be.
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/checkpoint.h>
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "decoding.h"
+#include "options.h"
+#include "passes.h"
+#include "rates.h"
+
+namespace draftscope::bench {
+
+/// Seconds, repeat by repeat.
+struct Measured {
+  std::map<std::int32_t, std::vector<double>> by_width;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<double>> by_context;  // context, rows
+  std::map<std::int32_t, std::vector<double>> by_exit;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<double>> drafts, verifications;  // exit, γ
+  std::vector<Decoded> vanilla;
+  std::map<std::int32_t, std::vector<Decoded>> layerskip;  // by exit
+};
+
+class Benchmark {
+ public:
+  Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& backend, const Options& options, bool fp8);
+
+  /// The figures, as bench/gpu/README.md describes them.
+  [[nodiscard]] nlohmann::json run(Rates& rates);
+  /// Only decodes, for a while, so that someone may watch clocks and power.
+  [[nodiscard]] nlohmann::json sustain();
+
+ private:
+  void measure_once(Measured& measured);
+  [[nodiscard]] nlohmann::json describe() const;
+  void add_vanilla(nlohmann::json& result, const Measured& measured, const Rates& rates) const;
+  void add_passes(nlohmann::json& result, const Measured& measured) const;
+  void add_drafts(nlohmann::json& result, const Measured& measured, const Rates& rates) const;
+  void add_speculation(nlohmann::json& result, const Measured& measured) const;
+  [[nodiscard]] double draft_step_seconds(const Measured& measured, std::int32_t exit) const;
+
+  const engine::Checkpoint& checkpoint_;
+  engine::Backend& backend_;
+  const Options& options_;
+  bool fp8_;
+  Passes passes_;
+  std::vector<std::int32_t> prompt_;
+  std::vector<std::int32_t> widths_;  ///< the first is the unit
+};
+
+}  // namespace draftscope::bench

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What decoding costs on a GPU: one row against the memory's read and copy rate, verify widths against one
+// row, draft steps against the bytes they read, rounds against their kernels, speculation against its
+// formula. Prints JSON, or a line.
+
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cpu_backend.h>
+#include <draftscope/engine/cuda_backend.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "benchmark.h"
+#include "options.h"
+#include "rates.h"
+
+namespace draftscope::bench {
+namespace {
+
+using nlohmann::json;
+
+Result<std::unique_ptr<engine::Backend>> make_backend(const engine::Checkpoint& checkpoint,
+                                                      const Options& options, bool fp8) {
+  std::int32_t rows = options.context;
+  for (const std::int32_t context : options.contexts) rows = std::max(rows, context);
+  const std::int32_t cache_rows = std::max(rows + 64, options.context + options.tokens + 1);
+  if (cache_rows > checkpoint.shape.max_positions)
+    return fail("context: found {} rows with what follows, expected at most {} (the model's)", cache_rows,
+                checkpoint.shape.max_positions);
+  if (options.device == "cpu") return engine::make_cpu_backend(checkpoint, {.cache_rows = cache_rows});
+  return engine::make_cuda_backend(
+      checkpoint,
+      {.cache_rows = cache_rows, .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored});
+}
+
+int run(const Options& options) {
+  // The device first: no model need be read to learn that there is none.
+  std::optional<Rates> rates;
+  if (options.sustained_seconds == 0.0 || options.device != "cpu")
+    rates.emplace(options.device, options.probe_bytes);
+  using enum engine::SyntheticMatrices;
+  const auto checkpoint = engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend);
+  if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
+  for (const std::int32_t exit : options.exits)
+    if (exit >= checkpoint->shape.n_layers)
+      throw std::runtime_error(fmt::format("exits: found {}, expected less than the model's {} layers", exit,
+                                           checkpoint->shape.n_layers));
+  json results = json::array();
+  for (const std::string& weights : options.weights) {
+    const bool fp8 = weights == "fp8";
+    auto backend = make_backend(*checkpoint, options, fp8);
+    if (!backend) throw std::runtime_error(backend.error().message);
+    Benchmark benchmark(*checkpoint, **backend, options, fp8);
+    results.push_back(options.sustained_seconds > 0.0 ? benchmark.sustain() : benchmark.run(*rates));
+  }
+  if (options.json) return fmt::print("{}\n", results.dump(2)), 0;
+  for (const json& result : results) {
+    const json& figures = options.sustained_seconds > 0.0 ? result["sustained"] : result["vanilla"];
+    fmt::print("{} {} on {}: {:.1f} tokens/s\n", result["model"].get<std::string>(),
+               result["weights"].get<std::string>(), result["processor"].get<std::string>(),
+               figures["tokens_per_s"]["median"].get<double>());
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace draftscope::bench
+
+int main(int argc, char** argv) {
+  draftscope::bench::Options options;
+  CLI::App app("Measures decoding on a GPU");
+  app.add_option("--model", options.model, "folder or synthetic:NAME")->capture_default_str();
+  app.add_option("--device", options.device, "cuda, or cpu to try the program where there is no GPU")
+      ->check(CLI::IsMember({"cuda", "cpu"}))
+      ->capture_default_str();
+  app.add_option("--weights", options.weights, "as-stored, fp8 or both, in turn")
+      ->check(CLI::IsMember({"as-stored", "fp8"}))
+      ->capture_default_str();
+  app.add_option("--context", options.context, "committed tokens")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--prompt", options.prompt, "file of token ids; default ids that no pattern favours");
+  app.add_option("--contexts", options.contexts, "further contexts, for passes of 1 and 8 rows")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--tokens", options.tokens, "of a decode")
+      ->check(CLI::Range(2, 100000))
+      ->capture_default_str();
+  app.add_option("--repeats", options.repeats)->check(CLI::Range(1, 10000))->capture_default_str();
+  app.add_option("--widths", options.widths, "rows of a verification; the first is the unit")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--exits", options.exits, "layers of draft steps")->check(CLI::PositiveNumber);
+  app.add_option("--gamma", options.gamma, "speculation length of layerskip")
+      ->check(CLI::Range(1, 63))
+      ->capture_default_str();
+  app.add_option("--sustain", options.sustained_seconds, "only decode, for so many seconds")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--probe-bytes", options.probe_bytes, "memory of the bandwidth probe")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--json", options.json);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return draftscope::bench::run(options);
+  } catch (const std::exception& error) {
+    return fmt::print(stderr, "bench_gpu: {}\n", error.what()), 1;
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace draftscope::bench {
+
+struct Options {
+  std::string model = "synthetic:llama-3.2-1b,redundancy=0.9";
+  std::string device = "cuda";
+  std::string prompt;  // a file of token ids; empty = ids that no pattern favours
+  std::vector<std::string> weights = {"as-stored"};
+  std::int32_t context = 512;
+  std::vector<std::int32_t> contexts;  // further ones, for passes of one and eight rows
+  std::int32_t tokens = 128;
+  std::int32_t repeats = 7;
+  std::vector<std::int32_t> widths = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+  std::vector<std::int32_t> exits;
+  std::int32_t gamma = 4;
+  double sustained_seconds = 0.0;
+  std::size_t probe_bytes = std::size_t{2} << 30;
+  bool json = false;
+};
+
+}  // namespace draftscope::bench

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Read and copy rates of the device's memory at the sizes of a model's matrices. Usage: bench_gpu_memory
+// Prints JSON.
+
+#include "memory_rates.h"
+
+#include <cstdio>
+
+#include "quartiles.h"
+
+namespace {
+
+using namespace draftscope;
+
+Result<nlohmann::json> measure() {
+  constexpr std::size_t pool_bytes = std::size_t{4} << 30;
+  constexpr int repeats = 9;
+  // Matrices of an 8B and a 1B model in MB (o, qkv, gate and up, head …), and the whole pool.
+  constexpr std::size_t megabyte = 1'000'000;
+  constexpr std::size_t sizes[] = {12 * megabyte,  34 * megabyte,   50 * megabyte, 117 * megabyte,
+                                   235 * megabyte, 1050 * megabyte, pool_bytes};
+  DRAFTSCOPE_TRY_ASSIGN(const auto rates, bench::make_memory_rates(pool_bytes));
+  nlohmann::json by_size = nlohmann::json::array();
+  for (const std::size_t bytes : sizes) {
+    DRAFTSCOPE_TRY_ASSIGN(std::vector<double> read, rates->read(bytes, repeats));
+    DRAFTSCOPE_TRY_ASSIGN(std::vector<double> copy, rates->copy(bytes, repeats));
+    for (auto* values : {&read, &copy})
+      for (double& value : *values) value *= 1e-9;
+    by_size.push_back(
+        {{"bytes", bytes}, {"read_gb_per_s", bench::spread(read)}, {"copy_gb_per_s", bench::spread(copy)}});
+  }
+  return by_size;
+}
+
+}  // namespace
+
+int main() {
+  const auto result = measure();
+  if (!result) return std::fprintf(stderr, "bench_gpu_memory: %s\n", result.error().message.c_str()), 1;
+  std::printf("%s\n", result->dump(2).c_str());
+}

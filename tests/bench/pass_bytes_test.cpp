@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "pass_bytes.h"
+
+#include <gtest/gtest.h>
+
+namespace draftscope::bench {
+namespace {
+
+engine::Checkpoint published(const char* name) {
+  return *engine::make_synthetic({.model = name}, engine::SyntheticMatrices::by_backend);
+}
+
+TEST(PassBytes, AreThoseOfADecodeStepWithoutContext) {
+  for (const char* name : {"llama-3.2-1b", "qwen2.5-0.5b", "llama-3-8b"}) {
+    const engine::Checkpoint checkpoint = published(name);
+    EXPECT_EQ(pass_bytes(checkpoint, false, checkpoint.shape.n_layers, 0), checkpoint.bytes_a_step()) << name;
+  }
+}
+
+TEST(PassBytes, GrowByTheCacheRowsOfTheLayersThatRun) {
+  const engine::Checkpoint checkpoint = published("llama-3.2-1b");
+  // 32 KiB a token over 16 layers, as models.csv says.
+  EXPECT_EQ(pass_bytes(checkpoint, false, 16, 512) - pass_bytes(checkpoint, false, 16, 0), 512U * 32768U);
+  EXPECT_EQ(pass_bytes(checkpoint, false, 4, 512) - pass_bytes(checkpoint, false, 4, 0), 512U * 8192U);
+}
+
+TEST(PassBytes, HalveTheLayersMatricesInFp8) {
+  const engine::Checkpoint checkpoint = published("llama-3.2-1b");
+  const auto layers = [&](bool fp8) {
+    return static_cast<double>(pass_bytes(checkpoint, fp8, 16, 0) - pass_bytes(checkpoint, fp8, 0, 0));
+  };
+  EXPECT_NEAR(layers(true) / layers(false), 0.5, 0.002);
+}
+
+}  // namespace
+}  // namespace draftscope::bench
