@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// CLaSp's layer skipping (Chen et al. 2025, Algorithm 1 as resolved in methods.md §8): the layers to skip are those
-// whose omission changes the last verified token's hidden state least, found by dynamic programming over
-// (layers seen, layers skipped). All states of a layer go through it in one pass: none sees another.
+// CLaSp's layer skipping (Chen et al. 2025, Algorithm 1 as resolved in methods.md §8): the layers to skip are
+// those whose omission changes the last verified token's hidden state least, found by dynamic programming
+// over (layers seen, layers skipped). All states of a layer go through it in one pass: none sees another.
 
 #include <memory>
 #include <span>
@@ -31,9 +31,9 @@ class ClaspSearch {
   [[nodiscard]] Result<void> apply_layer(std::int32_t layer, std::int32_t count, std::int32_t position,
                                          Probe& probe);
 
-  std::vector<float> states_;   // g(i − 1, j), [skip + 1][d_model]
-  std::vector<float> next_;     // g(i, j)
-  std::vector<float> kept_;     // f(g(i − 1, j)) for j ≥ 1, [skip][d_model]
+  std::vector<float> states_;        // g(i − 1, j), [skip + 1][d_model]
+  std::vector<float> next_;          // g(i, j)
+  std::vector<float> kept_;          // f(g(i − 1, j)) for j ≥ 1, [skip][d_model]
   std::vector<std::uint8_t> skips_;  // b(i, j)
   std::vector<std::int32_t> layers_;
   std::vector<Row> rows_;

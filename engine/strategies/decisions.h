@@ -14,8 +14,8 @@ namespace draftscope::engine {
 template <typename Number>
 void log_change(DecisionLog* log, std::string_view kind, Number before, Number after) {
   if (log == nullptr || before == after) return;
-  log->add({.kind = kind,
-            .detail = [=] { return fmt::format(R"({{"before":{},"after":{}}})", before, after); }});
+  log->add(
+      {.kind = kind, .detail = [=] { return fmt::format(R"({{"before":{},"after":{}}})", before, after); }});
 }
 
 }  // namespace draftscope::engine

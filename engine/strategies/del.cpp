@@ -213,26 +213,27 @@ Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log
 
 void Del::log_choice(const ExitChoice& before, std::int64_t start_ns, DecisionLog* log) const {
   if (log == nullptr) return;
-  log->add({.kind = "exit",
-            .score = choice_.tpl,
-            .has_score = true,
-            .adopted = choice_.exit != before.exit || choice_.gamma != before.gamma,
-            .start_ns = start_ns,
-            .end_ns = profiler::now_ns(),
-            .detail = [&] {
-              std::string rates;
-              std::string thresholds;
-              for (const ExitStatistics& exit : exits_) {
-                const char* comma = rates.empty() ? "" : ",";
-                rates += comma + json_number(exit.acceptance());
-                thresholds += comma + json_number(exit.threshold());
-              }
-              return fmt::format(
-                  R"({{"exit":{},"gamma":{},"tpl":{},"exit_before":{},"gamma_before":{},"acceptance_rates":[{}],)"
-                  R"("thresholds":[{}]}})",
-                  choice_.exit, choice_.gamma, json_number(choice_.tpl), before.exit, before.gamma, rates,
-                  thresholds);
-            }});
+  log->add(
+      {.kind = "exit",
+       .score = choice_.tpl,
+       .has_score = true,
+       .adopted = choice_.exit != before.exit || choice_.gamma != before.gamma,
+       .start_ns = start_ns,
+       .end_ns = profiler::now_ns(),
+       .detail = [&] {
+         std::string rates;
+         std::string thresholds;
+         for (const ExitStatistics& exit : exits_) {
+           const char* comma = rates.empty() ? "" : ",";
+           rates += comma + json_number(exit.acceptance());
+           thresholds += comma + json_number(exit.threshold());
+         }
+         return fmt::format(
+             R"({{"exit":{},"gamma":{},"tpl":{},"exit_before":{},"gamma_before":{},"acceptance_rates":[{}],)"
+             R"("thresholds":[{}]}})",
+             choice_.exit, choice_.gamma, json_number(choice_.tpl), before.exit, before.gamma, rates,
+             thresholds);
+       }});
 }
 
 }  // namespace draftscope::engine

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// DEL: context-aware dynamic exit layer (Entezari Zarch et al. 2025; methods.md §6). After each round every layer's
-// head says what it would have drafted (shadow tokens); decayed counts of matches with the target and of
-// confidences give, for each exit, an acceptance rate, the exit and length that yield the most tokens per loaded
-// layer (TPL), and a draft-exit threshold.
+// DEL: context-aware dynamic exit layer (Entezari Zarch et al. 2025; methods.md §6). After each round every
+// layer's head says what it would have drafted (shadow tokens); decayed counts of matches with the target and
+// of confidences give, for each exit, an acceptance rate, the exit and length that yield the most tokens per
+// loaded layer (TPL), and a draft-exit threshold.
 
 #include <memory>
 #include <vector>
@@ -15,8 +15,8 @@ namespace draftscope::engine {
 
 /// Decayed statistics of one exit.
 struct ExitStatistics {
-  double matches = 0.0;     ///< m
-  double mismatches = 0.0;  ///< w
+  double matches = 0.0;                   ///< m
+  double mismatches = 0.0;                ///< w
   double confidence_of_matches = 0.0;     ///< s⁺, a decayed sum
   double confidence_of_mismatches = 0.0;  ///< s⁻
   /// m / (m + w); a NaN while nothing was seen.
@@ -38,8 +38,9 @@ struct TplCost {
   double head = 0.0;
 };
 
-/// (1 + α + … + α^d) / ((L + h) + d·(ℓ + h)) at its largest over exits ℓ = 1 … and lengths d = 0 … most; ties go to
-/// the smallest ℓ, then d. Exits of which nothing is known are left out; without any, the choice stays {1, 1}.
+/// (1 + α + … + α^d) / ((L + h) + d·(ℓ + h)) at its largest over exits ℓ = 1 … and lengths d = 0 … most; ties
+/// go to the smallest ℓ, then d. Exits of which nothing is known are left out; without any, the choice stays
+/// {1, 1}.
 [[nodiscard]] ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost,
                                    std::int32_t most);
 
@@ -51,7 +52,7 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   enum class Mode : std::uint8_t {
     published,  ///< as the code does: γ limits nothing but the first round, d ≤ most − 1, layers alone cost,
                 ///< after a choice of γ = 0 all of a round's positions count
-    repaired,   ///< γ is honoured, 0 = a plain step; the head counts; statistics before the first round
+    repaired,  ///< γ is honoured, 0 = a plain step; the head counts; statistics before the first round
   };
   struct Options {
     Mode mode = Mode::repaired;
@@ -86,8 +87,8 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   ModelShape shape_;
   Options options_;
   TplCost cost_;
-  std::vector<SublayerMask> masks_;        // by exit
-  std::vector<std::int32_t> boundaries_;   // 1 … L − 1
+  std::vector<SublayerMask> masks_;       // by exit
+  std::vector<std::int32_t> boundaries_;  // 1 … L − 1
   std::vector<ExitStatistics> exits_;
   ExitChoice choice_;
   bool due_ = false;

@@ -18,10 +18,10 @@ class FixedLength final : public LengthChoice {
   std::int32_t gamma_;
 };
 
-/// One longer after a round that accepted all that was planned, one shorter after any other; a draft cut short by
-/// an end of sequence or the budget counts as one of those. From `start` again for each request. Source: the FSM
-/// generator of DEL's code (methods.md §4), which has no upper bound and a lower one of 0, where 0 of 0 accepted
-/// lengthens again.
+/// One longer after a round that accepted all that was planned, one shorter after any other; a draft cut
+/// short by an end of sequence or the budget counts as one of those. From `start` again for each request.
+/// Source: the FSM generator of DEL's code (methods.md §4), which has no upper bound and a lower one of 0,
+/// where 0 of 0 accepted lengthens again.
 class FiniteStateLength final : public LengthChoice, public Learner {
  public:
   struct Options {

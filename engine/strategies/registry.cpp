@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
-#include <array>
+#include <utility>
+#include <vector>
 
+#include "strategies/presets.h"
 #include "strategies/strategies.h"
 
 namespace draftscope::engine {
 
 namespace {
 
-const std::array<StrategyEntry, 2>& entries() {
-  static const std::array<StrategyEntry, 2> all{vanilla_entry(), layerskip_entry()};
+const std::vector<StrategyEntry>& entries() {
+  static const std::vector<StrategyEntry> all = [] {
+    std::vector<StrategyEntry> list{vanilla_entry()};
+    for (StrategyEntry& entry : preset_entries()) list.push_back(std::move(entry));
+    list.push_back(mix_entry());
+    return list;
+  }();
   return all;
 }
 
@@ -37,8 +44,12 @@ Result<ConfiguredStrategy> make_strategy(std::string_view specification, const M
   }
   const std::string_view text =
       name.size() == specification.size() ? "" : specification.substr(name.size() + 1);
-  DRAFTSCOPE_TRY_ASSIGN(Parameters parameters, Parameters::parse(entry->description, text));
-  DRAFTSCOPE_TRY_ASSIGN(auto strategy, entry->make(parameters, shape));
+  StrategyEntry chosen = *entry;
+  if (entry->specialise != nullptr) {
+    DRAFTSCOPE_TRY_ASSIGN(chosen, entry->specialise(text));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(Parameters parameters, Parameters::parse(chosen.description, text));
+  DRAFTSCOPE_TRY_ASSIGN(auto strategy, chosen.make(parameters, shape));
   return ConfiguredStrategy{.name = std::string(name),
                             .specification = parameters.specification(),
                             .parameters = parameters.json(),

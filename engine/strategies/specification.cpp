@@ -31,7 +31,7 @@ std::string known_keys(const StrategyDescription& description) {
 
 Result<Parameters> Parameters::parse(const StrategyDescription& description, std::string_view text) {
   Parameters parameters;
-  parameters.description_ = &description;
+  parameters.description_ = description;
   for (const ParameterDescription& parameter : description.parameters)
     parameters.values_[parameter.name] = parameter.default_value;
 
@@ -62,7 +62,7 @@ Result<std::int32_t> Parameters::integer(std::string_view key, std::int32_t leas
   const std::string& text = values_.find(key)->second;
   std::int64_t value = 0;
   if (!to_integer(text, value) || value < least || value > most)
-    return fail("strategy {}: {} is \"{}\", expected an integer from {} to {}", description_->name, key, text,
+    return fail("strategy {}: {} is \"{}\", expected an integer from {} to {}", description_.name, key, text,
                 least, most);
   return static_cast<std::int32_t>(value);
 }
@@ -72,7 +72,7 @@ Result<double> Parameters::number(std::string_view key, double least, double mos
   double value = 0.0;
   // Written so that a NaN fails.
   if (!to_number(found, value) || !(value >= least && value <= most))
-    return fail("strategy {}: {} is \"{}\", expected a number from {} to {}", description_->name, key, found,
+    return fail("strategy {}: {} is \"{}\", expected a number from {} to {}", description_.name, key, found,
                 least, most);
   return value;
 }
@@ -87,12 +87,12 @@ Result<std::string> Parameters::one_of(std::string_view key,
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
   std::string expected;
   for (const std::string_view choice : choices) (expected += expected.empty() ? "" : ", ") += choice;
-  return fail("strategy {}: {} is \"{}\", expected one of: {}", description_->name, key, text, expected);
+  return fail("strategy {}: {} is \"{}\", expected one of: {}", description_.name, key, text, expected);
 }
 
 std::string Parameters::json() const {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
-  for (const ParameterDescription& parameter : description_->parameters) {
+  for (const ParameterDescription& parameter : description_.parameters) {
     const std::string& text = values_.find(parameter.name)->second;
     std::int64_t integer = 0;
     double real = 0.0;
@@ -107,9 +107,9 @@ std::string Parameters::json() const {
 }
 
 std::string Parameters::specification() const {
-  std::string text = description_->name;
+  std::string text = description_.name;
   char separator = ':';
-  for (const ParameterDescription& parameter : description_->parameters) {
+  for (const ParameterDescription& parameter : description_.parameters) {
     text += separator + parameter.name + '=' + values_.find(parameter.name)->second;
     separator = ',';
   }

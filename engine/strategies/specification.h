@@ -20,6 +20,8 @@ class Parameters {
   [[nodiscard]] static Result<Parameters> parse(const StrategyDescription& description,
                                                 std::string_view text);
 
+  [[nodiscard]] const std::string& strategy() const { return description_.name; }
+
   /// Replaces a default that depends on the model; what the user gave stays.
   void set_default(std::string_view key, std::int64_t value);
 
@@ -36,7 +38,7 @@ class Parameters {
   [[nodiscard]] std::string specification() const;
 
  private:
-  const StrategyDescription* description_ = nullptr;
+  StrategyDescription description_;
   std::map<std::string, std::string, std::less<>> values_;
   std::map<std::string, bool, std::less<>> given_;
 };

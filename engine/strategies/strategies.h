@@ -4,6 +4,7 @@
 // What each strategy file offers to the registry.
 
 #include <draftscope/engine/strategy.h>
+#include <functional>
 
 #include "strategies/specification.h"
 
@@ -12,10 +13,11 @@ namespace draftscope::engine {
 struct StrategyEntry {
   StrategyDescription description;
   /// May complete defaults that depend on the model; fails on values out of range.
-  Result<std::unique_ptr<Strategy>> (*make)(Parameters& parameters, const ModelShape& shape);
+  std::function<Result<std::unique_ptr<Strategy>>(Parameters& parameters, const ModelShape& shape)> make;
+  /// The entry for a text of parameters, where they decide which parameters there are. Null = this one.
+  Result<StrategyEntry> (*specialise)(std::string_view text) = nullptr;
 };
 
 [[nodiscard]] StrategyEntry vanilla_entry();
-[[nodiscard]] StrategyEntry layerskip_entry();
 
 }  // namespace draftscope::engine

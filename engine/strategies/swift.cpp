@@ -74,28 +74,29 @@ bool SwiftMask::wants_to_optimise() const {
 Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
   const std::int64_t start_ns = profiler::now_ns();
   const Candidate candidate = search_.propose();
-  DRAFTSCOPE_TRY_ASSIGN(const std::optional<double> score,
-                        matchness(probe, candidate.mask, view.text, prompt_size_, options_.window, rows_,
-                                  outputs_));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const std::optional<double> score,
+      matchness(probe, candidate.mask, view.text, prompt_size_, options_.window, rows_, outputs_));
   if (!score) return {};
   const double before = search_.best_score();
   DRAFTSCOPE_TRY(search_.observe(candidate, *score));
   const bool adopted = search_.best_score() > before;
   if (adopted) mask_ = search_.best_set();
   if (log == nullptr) return {};
-  log->add({.kind = "layer set",
-            .score = *score,
-            .has_score = true,
-            .adopted = adopted,
-            .start_ns = start_ns,
-            .end_ns = profiler::now_ns(),
-            .detail = [&] {
-              return fmt::format(
-                  R"({{"candidate":"{}","skipped_attention":[{}],"skipped_mlp":[{}],"best_before":{},"iteration":{},)"
-                  R"("tolerance":{},"stopped":{}}})",
-                  name_of(candidate.origin), skipped(candidate.mask, true), skipped(candidate.mask, false),
-                  before, search_.iterations(), search_.tolerance(), search_.stopped().has_value());
-            }});
+  log->add(
+      {.kind = "layer set",
+       .score = *score,
+       .has_score = true,
+       .adopted = adopted,
+       .start_ns = start_ns,
+       .end_ns = profiler::now_ns(),
+       .detail = [&] {
+         return fmt::format(
+             R"({{"candidate":"{}","skipped_attention":[{}],"skipped_mlp":[{}],"best_before":{},"iteration":{},)"
+             R"("tolerance":{},"stopped":{}}})",
+             name_of(candidate.origin), skipped(candidate.mask, true), skipped(candidate.mask, false), before,
+             search_.iterations(), search_.tolerance(), search_.stopped().has_value());
+       }});
   return {};
 }
 

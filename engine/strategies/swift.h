@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// SWIFT's layer sets (Xia et al., ICLR 2025, §4.1): while it decodes, a candidate set a round is scored by its
-// matchness, the share of the first output tokens that it predicts as the text has them, and the best is drafted
-// with. The search goes on from request to request and ends for good (methods.md §7.1, §7.3).
+// SWIFT's layer sets (Xia et al., ICLR 2025, §4.1): while it decodes, a candidate set a round is scored by
+// its matchness, the share of the first output tokens that it predicts as the text has them, and the best is
+// drafted with. The search goes on from request to request and ends for good (methods.md §7.1, §7.3).
 
 #include <draftscope/engine/search.h>
 #include <memory>
@@ -35,14 +35,14 @@ class SwiftMask final : public MaskChoice, public Learner {
   Options options_;
   SublayerMask mask_;
   std::int32_t prompt_size_ = 0;
-  std::int32_t rounds_ = 0;      // of this request
-  std::int64_t emitted_ = 0;     // of this request
+  std::int32_t rounds_ = 0;   // of this request
+  std::int64_t emitted_ = 0;  // of this request
   std::vector<Row> rows_;
   Outputs outputs_;
 };
 
-/// Share of text[from + 1 … from + window] that a draft under `mask` predicts from the tokens before, all of them
-/// from the text; K/V of positions below `from` is the target's. Nothing if the probe has no room.
+/// Share of text[from + 1 … from + window] that a draft under `mask` predicts from the tokens before, all of
+/// them from the text; K/V of positions below `from` is the target's. Nothing if the probe has no room.
 [[nodiscard]] Result<std::optional<double>> matchness(Probe& probe, const SublayerMask& mask,
                                                       std::span<const std::int32_t> text, std::int32_t from,
                                                       std::int32_t window, std::vector<Row>& rows,

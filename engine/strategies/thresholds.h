@@ -16,7 +16,8 @@ class FixedThreshold final : public ThresholdChoice {
   double threshold_;
 };
 
-/// Draft & Verify's adaptive draft-exit threshold (Zhang et al. 2024, eqs. 2–4), after every round that drafted:
+/// Draft & Verify's adaptive draft-exit threshold (Zhang et al. 2024, eqs. 2–4), after every round that
+/// drafted:
 ///     AR ← β1·AR + (1 − β1)·AR_e,  AR_e = accepted / drafted
 ///     th' = th + ε if AR ≤ α, else th − ε
 ///     th ← β2·th + (1 − β2)·th'
@@ -24,8 +25,8 @@ class AdaptiveThreshold final : public ThresholdChoice, public Learner {
  public:
   enum class Rule : std::uint8_t {
     paper,  ///< the first AR of a request is its AR_e
-    code,   ///< Draft & Verify's: AR starts at 0; "<"; th stays where the whole length was drafted and AR ≥ α
-    del,    ///< DEL's baseline DV: AR_e is the request's so far; AR and th go on from request to request; "<"
+    code,  ///< Draft & Verify's: AR starts at 0; "<"; th stays where the whole length was drafted and AR ≥ α
+    del,  ///< DEL's baseline DV: AR_e is the request's so far; AR and th go on from request to request; "<"
   };
   struct Options {
     Rule rule = Rule::paper;
