@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "table.h"
+
 namespace draftscope::cli {
 
 namespace {
@@ -29,10 +31,16 @@ void print_json() {
 
 void print_text() {
   for (const engine::StrategyDescription& strategy : engine::strategy_descriptions()) {
-    fmt::print("{:<12} {} ({})\n", strategy.name, strategy.summary, strategy.source);
+    fmt::print("{}: {}{}\n", strategy.name, strategy.summary,
+               strategy.source.empty() ? "" : " (" + strategy.source + ")");
+    if (strategy.parameters.empty()) continue;
+    Table table({{"parameter", Align::left},
+                 {"default", Align::left},
+                 {"unit", Align::left},
+                 {"meaning", Align::left}});
     for (const engine::ParameterDescription& parameter : strategy.parameters)
-      fmt::print("  {:<10} {:<12} {:<8} {}\n", parameter.name, parameter.default_value, parameter.unit,
-                 parameter.meaning);
+      table.add_row({parameter.name, parameter.default_value, parameter.unit, parameter.meaning});
+    fmt::print("{}\n", table.text(2));
   }
 }
 

@@ -5,7 +5,7 @@
 namespace draftscope::engine {
 
 std::unique_ptr<Backend> lossless_backend(const Checkpoint& checkpoint, std::int32_t cache_rows) {
-  return cpu_backend(checkpoint, 2, cache_rows);
+  return cpu_backend(checkpoint, 1, cache_rows);
 }
 
 }  // namespace draftscope::engine

@@ -10,6 +10,7 @@
 
 #include "decoded.h"
 #include "lossless_backend.h"
+#include "random_mix.h"
 
 namespace draftscope::engine {
 namespace {
@@ -37,6 +38,7 @@ TEST_P(DemoModel, GreedyTextEqualsVanillaOnEveryPrompt) {
   for (std::string& text : prompts("prose.jsonl")) texts.push_back(std::move(text));
   ASSERT_GE(texts.size(), 20U);
   std::uint32_t setting = 0;
+  std::mt19937 random(21);
   for (const std::string& text : texts) {
     const auto tokens = tokenizer->encode(text);
     ASSERT_TRUE(tokens) << tokens.error().message;
@@ -52,6 +54,8 @@ TEST_P(DemoModel, GreedyTextEqualsVanillaOnEveryPrompt) {
       ASSERT_EQ(decode_with(*backend, specification, request).tokens, vanilla.tokens) << specification << '\n'
                                                                                       << text;
     }
+    const std::string mix = random_mix(random, checkpoint->shape.n_layers);
+    ASSERT_EQ(decode_with(*backend, mix, request).tokens, vanilla.tokens) << mix << '\n' << text;
   }
 }
 

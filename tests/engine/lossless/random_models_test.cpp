@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "decoded.h"
+#include "random_mix.h"
 
 namespace draftscope::engine {
 namespace {
@@ -37,6 +38,55 @@ TEST(LosslessOnRandomModels, GreedyTextEqualsVanilla) {
   // Both outcomes must have been met often for the equality to mean something.
   EXPECT_GT(accepted, 1000);
   EXPECT_GT(rejected, 1000);
+}
+
+TEST(LosslessOnRandomModels, GreedyTextOfAnyMixEqualsVanilla) {
+  std::mt19937 random(17);
+  std::int64_t accepted = 0;
+  std::int64_t rejected = 0;
+  for (int trial = 0; trial < 70; ++trial) {
+    Checkpoint checkpoint = random_checkpoint(random);
+    while (checkpoint.shape.n_layers < 3) checkpoint = random_checkpoint(random);
+    const auto threads = static_cast<std::int32_t>(1 + random() % 2);
+    const auto backend = cpu_backend(checkpoint, threads, 160);
+    const auto prompt = random_tokens(random, 1 + random() % 100, checkpoint.shape.vocab);
+    const auto eos = random_tokens(random, random() % 2, checkpoint.shape.vocab);
+    const DecodeRequest request{
+        .prompt = prompt, .max_new_tokens = static_cast<std::int32_t>(1 + random() % 80), .eos_tokens = eos};
+    const Decoded vanilla = decode_with(*backend, "vanilla", request);
+    for (int mix = 0; mix < 4; ++mix) {
+      const std::string specification = random_mix(random, checkpoint.shape.n_layers);
+      const Decoded mixed = decode_with(*backend, specification, request);
+      ASSERT_EQ(mixed.tokens, vanilla.tokens) << "trial " << trial << ' ' << specification;
+      accepted += mixed.accepted;
+      rejected += mixed.drafted - mixed.accepted;
+    }
+  }
+  EXPECT_GT(accepted, 1000);
+  EXPECT_GT(rejected, 1000);
+}
+
+TEST(LosslessOnRandomModels, CoupledTextOfAnyMixEqualsVanilla) {
+  std::mt19937 random(18);
+  std::int64_t accepted = 0;
+  for (int trial = 0; trial < 25; ++trial) {
+    Checkpoint checkpoint = random_checkpoint(random);
+    while (checkpoint.shape.n_layers < 3) checkpoint = random_checkpoint(random);
+    const auto backend = cpu_backend(checkpoint, 1, 160);
+    const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
+    const DecodeRequest request{.prompt = prompt,
+                                .max_new_tokens = 50,
+                                .sampling = {.temperature = 0.7, .top_p = 0.95, .coupled = true}};
+    const std::uint64_t seed = random();
+    const Decoded vanilla = decode_with(*backend, "vanilla", request, seed);
+    for (int mix = 0; mix < 3; ++mix) {
+      const std::string specification = random_mix(random, checkpoint.shape.n_layers);
+      const Decoded mixed = decode_with(*backend, specification, request, seed);
+      ASSERT_EQ(mixed.tokens, vanilla.tokens) << "trial " << trial << ' ' << specification;
+      accepted += mixed.accepted;
+    }
+  }
+  EXPECT_GT(accepted, 300);
 }
 
 TEST(LosslessOnRandomModels, SampledTextDependsOnTheSeedAlone) {

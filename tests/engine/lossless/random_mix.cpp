@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "random_mix.h"
+
+#include <fmt/format.h>
+
+namespace draftscope::engine {
+
+namespace {
+
+class Mixer {
+ public:
+  Mixer(std::mt19937& random, std::int32_t n_layers) : random_(random), n_layers_(n_layers) {}
+
+  std::string operator()() {
+    std::string text = "mix:" + mask() + length() + stop() + shape();
+    if (has_del_)
+      text += fmt::format(",mode={},most={},prompt-window={}", one("repaired", "published"), pick(1, 20),
+                          pick(0, 10));
+    return text;
+  }
+
+ private:
+  std::int32_t pick(std::int32_t low, std::int32_t high) {
+    return std::uniform_int_distribution<std::int32_t>(low, high)(random_);
+  }
+  const char* one(const char* a, const char* b) { return pick(0, 1) == 0 ? a : b; }
+
+  std::string mask() {
+    switch (pick(0, 3)) {
+      case 0:
+        exits_early_ = true;
+        return fmt::format("mask=exit,exit={}", pick(1, n_layers_ - 1));
+      case 1:
+        return fmt::format("mask=swift,ratio=0.{},window={},every={},gp-interval={},search-seed={}",
+                           pick(1, 9), pick(1, 8), pick(1, 3), pick(0, 5), pick(1, 99));
+      case 2:
+        return fmt::format("mask=clasp,skip={},interval={}", pick(0, n_layers_), pick(1, 6));
+      default:
+        has_del_ = true;
+        return "mask=del";
+    }
+  }
+
+  std::string length() {
+    switch (pick(0, 3)) {
+      case 0:
+        return fmt::format(",length=fs,gamma={},least={}", pick(0, 8), pick(0, 1));
+      case 1:
+        return fmt::format(",length=heuristic,gamma={},schedule={}", pick(1, 8), one("kept", "transient"));
+      case 2:
+        has_del_ = true;
+        return ",length=del";
+      default:
+        return fmt::format(",length=fixed,gamma={}", pick(0, 20));
+    }
+  }
+
+  std::string stop() {
+    switch (pick(0, 3)) {
+      case 0:
+        return fmt::format(",stop=threshold,threshold=0.{}", pick(0, 99));
+      case 1: {
+        const char* const rules[] = {"paper", "code", "del"};
+        return fmt::format(",stop=adaptive,rule={},epsilon=0.1", rules[pick(0, 2)]);
+      }
+      case 2:
+        has_del_ = true;
+        return ",stop=del";
+      default:
+        return ",stop=none";
+    }
+  }
+
+  std::string shape() {
+    if (pick(0, 1) == 0) return fmt::format(",shape=tree,widths={}", one("paper", "greedy-code"));
+    const bool above = exits_early_ && !has_del_ && pick(0, 1) == 0;
+    return above ? ",shape=chain,verify=above-exit" : ",shape=chain";
+  }
+
+  std::mt19937& random_;
+  std::int32_t n_layers_;
+  bool has_del_ = false;
+  bool exits_early_ = false;
+};
+
+}  // namespace
+
+std::string random_mix(std::mt19937& random, std::int32_t n_layers) {
+  return Mixer(random, n_layers)();
+}
+
+}  // namespace draftscope::engine
