@@ -197,9 +197,14 @@ class SampleWriter {
       round.accepted = static_cast<std::int32_t>(between(0, round.drafted));
       round.threshold = share();
       round.draft_stop = static_cast<DraftStop>(between(0, 4));
+      // A chain as far as it is accepted; beyond that, in half of the rounds, branches.
+      const bool is_tree = chance();
       for (std::int32_t i = 0; i < round.drafted; ++i)
-        tokens.push_back({round.id, i, i - 1, static_cast<std::int32_t>(between(0, 127999)), share(), share(),
-                          i < round.accepted, i <= round.accepted});
+        tokens.push_back(
+            {round.id, i,
+             is_tree && i >= round.accepted ? static_cast<std::int32_t>(between(-1, i - 1)) : i - 1,
+             static_cast<std::int32_t>(between(0, 127999)), share(), share(), i < round.accepted,
+             i <= round.accepted});
       round.draft_ns = add_phase(Phase::draft, request.id, round.id);
     }
     round.verify_rows = round.drafted + 1;
