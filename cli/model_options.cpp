@@ -40,6 +40,10 @@ void add_decoding_options(CLI::App& command, DecodingOptions& options) {
   command.add_option("--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Same seed, same text")->capture_default_str();
+  command.add_flag(
+      "--coupled", options.sampling.coupled,
+      "With a temperature: target and draft choose with the same noise, so that the text depends on "
+      "the seed alone, whatever drafts");
 }
 
 Result<LoadedModel> load_model(const ModelOptions& options) {

@@ -36,6 +36,7 @@ struct RecordOptions {
   std::int32_t limit = 0;
   bool chat = false;
   bool overwrite = false;
+  bool shadow = false;
   bool quiet = false;
 };
 
@@ -206,7 +207,7 @@ Result<int> record(const RecordOptions& options) {
                         traces::Writer::create(options.output, meta, {.overwrite = options.overwrite}));
   profiler::SpanRecorder spans(level_of(options.level), writer.get());
   backend->set_recorder(&spans);
-  Recorder recorder(*writer, spans, *backend, model.tokenizer);
+  Recorder recorder(*writer, spans, *backend, model.tokenizer, options.shadow);
   device.begin(*writer, spans);
 
   const Recorded recorded = record_all(options, model, *writer, recorder, device, strategies, questions);
@@ -253,6 +254,8 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
   command->add_option("--level", options->level, "How fine to record time")
       ->check(CLI::IsMember({"rounds", "phases", "layers", "ops"}))
       ->capture_default_str();
+  command->add_flag("--shadow", options->shadow,
+                    "After each request, record what every layer would have predicted at every position");
   command->add_flag("--chat", options->chat, "Put the turns into the model's chat template");
   command->add_flag("--overwrite", options->overwrite, "Replace an existing trace");
   command->add_flag("-q,--quiet", options->quiet, "No progress, no closing line");

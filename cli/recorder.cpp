@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "recorder.h"
 
+#include <draftscope/engine/shadow.h>
+
 namespace draftscope::cli {
 
 std::int64_t Recorder::add_run(const engine::ConfiguredStrategy& strategy) {
@@ -35,6 +37,7 @@ Result<traces::Request> Recorder::request(std::int64_t run, engine::Strategy& st
   row.start_ns = profiler::now_ns();
   writer_.begin(row);
   request_id_ = row.id;
+  round_id_ = 0;
   spans_.set_request(row.id);
 
   const std::uint64_t stream = (static_cast<std::uint64_t>(prompt.question_id) << 24U) ^
@@ -57,7 +60,48 @@ Result<traces::Request> Recorder::request(std::int64_t run, engine::Strategy& st
   row.text = tokenizer_.decode(result->tokens);
   row.tokens = std::move(result->tokens);
   writer_.finish(row);
+  if (shadow_ && row.stop != traces::RequestStop::cancelled)
+    DRAFTSCOPE_TRY(record_shadow(request, row.tokens));
   return row;
+}
+
+Result<void> Recorder::record_shadow(const engine::DecodeRequest& request,
+                                     const std::vector<std::int32_t>& tokens) {
+  if (tokens.size() < 2) return {};
+  std::vector<std::int32_t> text(request.prompt.begin(), request.prompt.end());
+  text.insert(text.end(), tokens.begin(), tokens.end());
+  // Outside every measured phase, so its layers are nobody's spans.
+  backend_.set_recorder(nullptr);
+  std::vector<traces::ShadowToken> rows;
+  const Result<void> done = engine::shadow_tokens(
+      // The prefill predicts the first token; no draft ever does.
+      backend_, text, static_cast<std::int32_t>(request.prompt.size()) + 1,
+      [&](const engine::ShadowToken& shadow) {
+        rows.push_back({.request = request_id_,
+                        .position = shadow.position,
+                        .layer = shadow.layer,
+                        .token = shadow.token,
+                        .probability = shadow.probability,
+                        .margin = shadow.margin,
+                        .true_rank = shadow.true_rank});
+      });
+  backend_.set_recorder(&spans_);
+  DRAFTSCOPE_TRY(done);
+  writer_.add(std::span<const traces::ShadowToken>(rows));
+  return {};
+}
+
+void Recorder::add(const engine::Decision& decision) {
+  const std::int64_t now_ns = profiler::now_ns();
+  traces::Decision row{.request = request_id_,
+                       .round = round_id_,
+                       .kind = writer_.intern(decision.kind),
+                       .start_ns = decision.end_ns > 0 ? decision.start_ns : now_ns,
+                       .end_ns = decision.end_ns > 0 ? decision.end_ns : now_ns,
+                       .adopted = decision.adopted};
+  if (decision.has_score) row.score = decision.score;
+  if (decision.detail) row.detail = decision.detail();
+  writer_.add(std::move(row));
 }
 
 void Recorder::on_round(const engine::RoundReport& report) {

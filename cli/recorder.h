@@ -25,11 +25,12 @@ struct RecordedPrompt {
   std::vector<std::int32_t> tokens;
 };
 
-class Recorder final : public engine::DecodeListener {
+class Recorder final : public engine::DecodeListener, private engine::DecisionLog {
  public:
+  /// `shadow`: after each request, every layer's prediction of each output token but the first.
   Recorder(traces::Writer& writer, profiler::SpanRecorder& spans, engine::Backend& backend,
-           const engine::Tokenizer& tokenizer)
-      : writer_(writer), spans_(spans), backend_(backend), tokenizer_(tokenizer) {}
+           const engine::Tokenizer& tokenizer, bool shadow = false)
+      : writer_(writer), spans_(spans), backend_(backend), tokenizer_(tokenizer), shadow_(shadow) {}
 
   /// Adds the row of a strategy; its id is what request() takes.
   [[nodiscard]] std::int64_t add_run(const engine::ConfiguredStrategy& strategy);
@@ -40,17 +41,23 @@ class Recorder final : public engine::DecodeListener {
                                                 const RecordedPrompt& prompt, std::int32_t repeat,
                                                 const engine::DecodeRequest& request, std::uint64_t seed);
 
-  std::int64_t next_round_id() override { return writer_.next_round_id(); }
+  std::int64_t next_round_id() override { return round_id_ = writer_.next_round_id(); }
+  engine::DecisionLog* decisions() override { return this; }
   void on_round(const engine::RoundReport& report) override;
 
  private:
+  void add(const engine::Decision& decision) override;
   [[nodiscard]] std::int64_t prompt_id(const RecordedPrompt& prompt);
+  [[nodiscard]] Result<void> record_shadow(const engine::DecodeRequest& request,
+                                           const std::vector<std::int32_t>& tokens);
 
   traces::Writer& writer_;
   profiler::SpanRecorder& spans_;
   engine::Backend& backend_;
   const engine::Tokenizer& tokenizer_;
+  bool shadow_;
   std::int64_t request_id_ = 0;
+  std::int64_t round_id_ = 0;  // 0 before a request's first
   std::map<std::tuple<std::int64_t, std::int32_t, std::string>, std::int64_t> prompt_ids_;
 };
 

@@ -55,6 +55,7 @@ traces::Meta run_identity(const engine::Checkpoint& checkpoint, const engine::Ba
           {"clock_start_realtime_ns", std::to_string(clock.realtime_ns)},
           {"seed", std::to_string(decoding.seed)},
           {"temperature", fmt::format("{}", decoding.sampling.temperature)},
+          {"coupling", decoding.sampling.coupled ? "gumbel" : "none"},
           {"top_k", std::to_string(decoding.sampling.top_k)},
           {"top_p", fmt::format("{}", decoding.sampling.top_p)},
           {"max_tokens", std::to_string(decoding.max_tokens)},

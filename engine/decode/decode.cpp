@@ -92,6 +92,7 @@ class Decoder {
     if (!ended_ && strategy_.wants_to_optimise()) {
       clock.begin(Phase::optimise);
       DRAFTSCOPE_TRY(optimise(-1));
+      clock.end();
     }
     return {};
   }
@@ -130,21 +131,24 @@ class Decoder {
       DRAFTSCOPE_TRY(verify(plan));
     }
     row.drafted = static_cast<std::int32_t>(drafter_.nodes().size());
+    for (const DraftNode& node : drafter_.nodes()) row.tree_depth = std::max(row.tree_depth, node.depth);
     row.verify_rows = row.drafted + 1 + static_cast<std::int32_t>(plan.riders.size());
     const std::int64_t verified_ns = clock.begin(Phase::accept);
     judge();
     DRAFTSCOPE_TRY(commit(plan, row));
     const std::int64_t accepted_ns = clock.begin(Phase::control);
     observe(plan, limits, row);
+    std::int64_t optimise_ns = -1;
     if (!ended_ && strategy_.wants_to_optimise()) {
-      clock.begin(Phase::optimise);
+      optimise_ns = clock.begin(Phase::optimise);
       DRAFTSCOPE_TRY(optimise(row.index));
     }
     row.end_ns = clock.end_round();
+    row.optimise_ns = optimise_ns < 0 ? 0 : row.end_ns - optimise_ns;
     row.draft_ns = drafted_ns - planned_ns;
     row.verify_ns = verified_ns - drafted_ns;
     row.accept_ns = accepted_ns - verified_ns;
-    row.control_ns = (row.end_ns - row.start_ns) - (accepted_ns - planned_ns);
+    row.control_ns = (row.end_ns - row.start_ns) - (accepted_ns - planned_ns) - row.optimise_ns;
 
     describe_draft(plan, row);
     listener_.on_round(report_);
