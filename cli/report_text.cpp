@@ -129,7 +129,7 @@ std::string explanation(const RecordingFigures& all, const traces::Meta& meta) {
     return text;
   }
   text +=
-      "  c, v, o: a draft step, a verification, and accept + control a round, in units of one vanilla "
+      "  c, v, o: a draft step, a verification, and the other phases of a round, in units of one vanilla "
       "round\n";
   text +=
       "  M/(gc+v+o): the speedup that these imply, g = draft steps a round; compare it with decode speedup\n";

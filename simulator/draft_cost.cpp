@@ -35,7 +35,7 @@ DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptan
     for (const traces::Round& round : rows.rounds) {
       cost.draft_ns += round.draft_ns;
       cost.verify_ns += round.verify_ns;
-      cost.other_ns += round.accept_ns + round.control_ns;
+      cost.other_ns += round.accept_ns + round.optimise_ns + round.control_ns;
     }
   }
   if (cost.rounds == 0) return cost;

@@ -32,6 +32,7 @@ RunBreakdown breakdown_from_rounds(const RunRows& run) {
       entry(one, traces::Phase::draft) += round.draft_ns;
       entry(one, traces::Phase::verify) += round.verify_ns;
       entry(one, traces::Phase::accept) += round.accept_ns;
+      entry(one, traces::Phase::optimise) += round.optimise_ns;
       entry(one, traces::Phase::control) += round.control_ns;
     }
     std::int64_t idle_ns = request.end_ns - request.start_ns;

@@ -30,19 +30,6 @@ std::unordered_map<std::int64_t, std::span<const Row>> group(const std::vector<R
   return groups;
 }
 
-/// Longest path from the root. A parent always has a smaller index; any other value counts as the root.
-std::int32_t tree_depth(std::span<const DraftToken> tokens) {
-  std::vector<std::int32_t> depths(tokens.size(), 1);
-  std::int32_t deepest = 0;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::int32_t parent = tokens[i].parent;
-    if (parent >= 0 && static_cast<std::size_t>(parent) < i)
-      depths[i] = depths[static_cast<std::size_t>(parent)] + 1;
-    deepest = std::max(deepest, depths[i]);
-  }
-  return deepest;
-}
-
 }  // namespace
 
 std::vector<RunRows> rows_by_run(const traces::Recording& recording,
@@ -82,7 +69,7 @@ std::vector<RunRows> rows_by_run(const traces::Recording& recording,
       const std::span<const DraftToken> drafted =
           tokens == tokens_of.end() ? std::span<const DraftToken>{} : tokens->second;
       const bool complete = drafted.size() == static_cast<std::size_t>(std::max(round.drafted, 0));
-      rows.draft_steps.push_back(complete ? tree_depth(drafted) : round.drafted);
+      rows.draft_steps.push_back(round.tree_depth);
       if (!complete) rows.tested_tokens = -1;
       if (rows.tested_tokens >= 0)
         rows.tested_tokens += std::count_if(drafted.begin(), drafted.end(),

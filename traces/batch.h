@@ -23,6 +23,8 @@ struct Batch {
   std::vector<Request> requests;  ///< begun or finished; the later row of an id replaces the earlier
   std::vector<Round> rounds;
   std::vector<DraftToken> draft_tokens;
+  std::vector<Decision> decisions;
+  std::vector<ShadowToken> shadow_tokens;
   std::vector<Span> spans;
   std::vector<Kernel> kernels;
   std::vector<Counter> counters;
@@ -30,7 +32,8 @@ struct Batch {
   [[nodiscard]] std::size_t droppable_rows() const { return spans.size() + kernels.size() + counters.size(); }
   [[nodiscard]] std::size_t rows() const {
     return droppable_rows() + meta.size() + strings.size() + runs.size() + prompts.size() + tracks.size() +
-           layer_sets.size() + requests.size() + rounds.size() + draft_tokens.size();
+           layer_sets.size() + requests.size() + rounds.size() + draft_tokens.size() + decisions.size() +
+           shadow_tokens.size();
   }
 };
 
@@ -46,6 +49,8 @@ void for_each_list(Batch& a, Batch& b, Action action) {
   action(a.requests, b.requests);
   action(a.rounds, b.rounds);
   action(a.draft_tokens, b.draft_tokens);
+  action(a.decisions, b.decisions);
+  action(a.shadow_tokens, b.shadow_tokens);
   action(a.spans, b.spans);
   action(a.kernels, b.kernels);
   action(a.counters, b.counters);

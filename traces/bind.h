@@ -34,6 +34,16 @@ class Binder {
   void enumeration(std::string_view /*name*/, Field field, int /*values*/, std::string_view /*table*/) {
     integer(static_cast<std::int64_t>(field));
   }
+  /// Only an exact 0 becomes 0: a small difference is not mistaken for none.
+  void millionths(std::string_view /*name*/, double field) {
+    const double scaled = field * 1e6;
+    if (!(std::abs(scaled) < 0x1p62)) {  // not a number too
+      sqlite3_bind_null(statement_, ++column_);
+      return;
+    }
+    const std::int64_t rounded = std::llround(scaled);
+    integer(rounded == 0 && field > 0.0 ? 1 : rounded);
+  }
   template <typename Field>
   void value(std::string_view /*name*/, const Field& field) {
     if constexpr (std::is_floating_point_v<Field>) {

@@ -6,13 +6,16 @@
 //
 // A visitor has: id(name, field), key(name, field, table) for a reference that must be there,
 // reference(name, field, table) for one that may be absent (0 in the record, NULL in the file),
-// enumeration(name, field, values, table), value(name, field).
+// enumeration(name, field, values, table), millionths(name, field) for a real number that is stored as a
+// whole number of millionths, value(name, field).
 
 #include <draftscope/traces/records.h>
 #include <concepts>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include "schema.h"
 
 namespace draftscope::traces {
 
@@ -41,6 +44,10 @@ template <>
 inline constexpr std::string_view table_name<Round> = "rounds";
 template <>
 inline constexpr std::string_view table_name<DraftToken> = "draft_tokens";
+template <>
+inline constexpr std::string_view table_name<Decision> = "decisions";
+template <>
+inline constexpr std::string_view table_name<ShadowToken> = "shadow_tokens";
 template <>
 inline constexpr std::string_view table_name<Track> = "tracks";
 template <>
@@ -115,6 +122,7 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.value("exit_layer", row.exit_layer);
   visit.value("planned", row.planned);
   visit.value("drafted", row.drafted);
+  visit.value("tree_depth", row.tree_depth);
   visit.value("accepted", row.accepted);
   visit.value("emitted", row.emitted);
   visit.value("verify_rows", row.verify_rows);
@@ -124,6 +132,7 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.value("draft_ns", row.draft_ns);
   visit.value("verify_ns", row.verify_ns);
   visit.value("accept_ns", row.accept_ns);
+  visit.value("optimise_ns", row.optimise_ns);
   visit.value("control_ns", row.control_ns);
 }
 
@@ -137,6 +146,30 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.value("probability", row.probability);
   visit.value("accepted", row.accepted);
   visit.value("tested", row.tested);
+}
+
+template <RowOf<Decision> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.key("request", row.request, "requests");
+  visit.reference("round", row.round, "rounds");
+  visit.key("kind", row.kind, "strings");
+  visit.value("start_ns", row.start_ns);
+  visit.value("end_ns", row.end_ns);
+  visit.value("score", row.score);
+  visit.value("adopted", row.adopted);
+  visit.value("detail", row.detail);
+}
+
+template <RowOf<ShadowToken> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.key("request", row.request, "requests");
+  visit.value("layer", row.layer);
+  visit.value("position", row.position);
+  visit.value("token", row.token);
+  visit.millionths("probability_millionths", row.probability);
+  visit.millionths("margin_millionths", row.margin);
+  visit.value("true_rank", row.true_rank);
 }
 
 template <RowOf<Track> Row, typename Visitor>
@@ -194,10 +227,17 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.value("value", row.value);
 }
 
-/// Collects names as a quoted, comma-separated list ("index" is a word of SQL).
+/// Collects names as a quoted, comma-separated list ("index" is a word of SQL). Of columns that a file of
+/// `version` lacks it makes zeros.
 struct ColumnNames {
+  std::string_view table;
+  int version;
   std::string list;
-  void add(std::string_view name) { list.append(list.empty() ? "\"" : ", \"").append(name).append("\""); }
+  void add(std::string_view name) {
+    if (!list.empty()) list.append(", ");
+    if (!has_column(version, table, name)) list.append("0 AS ");
+    list.append("\"").append(name).append("\"");
+  }
   void id(std::string_view name, std::int64_t /*field*/) { add(name); }
   void key(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) { add(name); }
   void reference(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) { add(name); }
@@ -205,6 +245,7 @@ struct ColumnNames {
   void enumeration(std::string_view name, Field /*field*/, int /*values*/, std::string_view /*table*/) {
     add(name);
   }
+  void millionths(std::string_view name, double /*field*/) { add(name); }
   template <typename Field>
   void value(std::string_view name, const Field& /*field*/) {
     add(name);
@@ -212,8 +253,8 @@ struct ColumnNames {
 };
 
 template <typename Record>
-std::string column_list() {
-  ColumnNames names;
+std::string column_list(int version = current_schema_version) {
+  ColumnNames names{table_name<Record>, version, {}};
   const Record record{};
   visit_columns(record, names);
   return std::move(names.list);

@@ -68,6 +68,13 @@ class ChromeSink : public TimelineSink {
                   fmt::format(R"("span":{},"round":{},"layer":{})", span.id, span.round, span.layer));
       if (const auto kernels = names_.kernels_of_span.find(span.id); kernels != names_.kernels_of_span.end())
         for (const std::int64_t kernel : kernels->second) write_flow("s", kernel, lane, slice.start_ns);
+    } else if (slice.decision != nullptr) {
+      const Decision& decision = *slice.decision;
+      const std::string score =
+          std::isfinite(decision.score) ? fmt::format(R"("score":{},)", decision.score) : "";
+      write_slice(lane, slice, name_of(decision.kind), "decision",
+                  fmt::format(R"("decision":{},"round":{},"adopted":{},{}"detail":{})", decision.id,
+                              decision.round, decision.adopted ? 1 : 0, score, quoted(decision.detail)));
     } else {
       const Kernel& kernel = *slice.kernel;
       write_slice(lane, slice, name_of(kernel.short_name), phase_name(kernel.phase),

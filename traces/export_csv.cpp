@@ -44,6 +44,14 @@ class CsvLine {
   void enumeration(std::string_view name, Field field, int /*values*/, std::string_view /*table*/) {
     add(header_ ? name : word(field));
   }
+  void millionths(std::string_view name, double field) {
+    if (header_)
+      add(name);
+    else if (std::isnan(field))
+      add({});
+    else
+      number(name, std::llround(field * 1e6));
+  }
   template <typename Field>
   void value(std::string_view name, const Field& field) {
     if (header_)
@@ -160,9 +168,9 @@ Result<void> export_csv(Reader& reader, const std::filesystem::path& target, con
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   std::int64_t all = 0;
   if (progress) {
-    DRAFTSCOPE_TRY_ASSIGN(
-        all, count_rows(reader, {"strings", "runs", "prompts", "requests", "layer_sets", "rounds",
-                                 "draft_tokens", "tracks", "spans", "kernels", "counters"}));
+    DRAFTSCOPE_TRY_ASSIGN(all, count_rows(reader, {"strings", "runs", "prompts", "requests", "layer_sets",
+                                                   "rounds", "draft_tokens", "decisions", "shadow_tokens",
+                                                   "tracks", "spans", "kernels", "counters"}));
   }
   CsvFolder folder(whole.path(), progress, all);
   DRAFTSCOPE_TRY(folder.write_meta(recording.meta));
@@ -178,6 +186,8 @@ Result<void> export_csv(Reader& reader, const std::filesystem::path& target, con
   DRAFTSCOPE_TRY(folder.write(recording.layer_sets));
   DRAFTSCOPE_TRY(folder.write(recording.rounds));
   DRAFTSCOPE_TRY(folder.write(recording.draft_tokens));
+  DRAFTSCOPE_TRY(folder.write<Decision>([&](const auto& visit) { return reader.decisions(visit); }));
+  DRAFTSCOPE_TRY(folder.write<ShadowToken>([&](const auto& visit) { return reader.shadow_tokens(visit); }));
   DRAFTSCOPE_TRY(folder.write(recording.tracks));
   DRAFTSCOPE_TRY(folder.write<Span>([&](const auto& visit) { return reader.spans(visit); }));
   DRAFTSCOPE_TRY(folder.write<Kernel>([&](const auto& visit) { return reader.kernels(visit); }));

@@ -6,6 +6,8 @@
 #include <draftscope/traces/exporters.h>
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "protobuf_encoder.h"
 #include "timeline.h"
 
@@ -86,6 +88,7 @@ class PerfettoSink : public TimelineSink {
     if (slice.round != nullptr) describe(*slice.round);
     if (slice.span != nullptr) describe(*slice.span);
     if (slice.kernel != nullptr) describe(*slice.kernel);
+    if (slice.decision != nullptr) describe(*slice.decision);
     write_event(slice.start_ns);
   }
 
@@ -152,6 +155,16 @@ class PerfettoSink : public TimelineSink {
     if (kernel.layer >= 0) annotate_integer("layer", kernel.layer);
     annotate_integer("correlation_id", kernel.correlation_id);
     if (kernel.span != 0) event_.fixed64(event::terminating_flow_ids, static_cast<std::uint64_t>(kernel.id));
+  }
+
+  void describe(const Decision& decision) {
+    set_name_by_id(decision.kind);
+    event_.bytes(event::categories, "decision");
+    annotate_integer("decision", decision.id);
+    if (decision.round != 0) annotate_integer("round", decision.round);
+    annotate_integer("adopted", decision.adopted ? 1 : 0);
+    if (!std::isnan(decision.score)) annotate_real("score", decision.score);
+    annotate_text("detail", decision.detail);
   }
 
   void annotate_integer(std::string_view name, std::int64_t value) {

@@ -42,6 +42,15 @@ class Fetcher {
   void enumeration(std::string_view name, Field& field, int values, std::string_view /*table*/) {
     field = static_cast<Field>(integer(name, 0, values - 1));
   }
+  void millionths(std::string_view name, double& field) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    if (sqlite3_column_type(statement_, column_) == SQLITE_NULL) {
+      field = std::numeric_limits<double>::quiet_NaN();
+      ++column_;
+    } else {
+      field = static_cast<double>(integer(name, 0, most)) / 1e6;
+    }
+  }
   template <typename Field>
   void value(std::string_view name, Field& field) {
     if constexpr (std::is_floating_point_v<Field>) {

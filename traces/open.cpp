@@ -130,6 +130,7 @@ struct ExpectedColumns {
   void enumeration(std::string_view name, Field /*field*/, int /*values*/, std::string_view /*table*/) {
     columns.emplace_back(name, "INTEGER");
   }
+  void millionths(std::string_view name, double /*field*/) { columns.emplace_back(name, "INTEGER"); }
   template <typename Field>
   void value(std::string_view name, const Field& /*field*/) {
     columns.emplace_back(name, std::is_floating_point_v<Field>      ? "REAL"
@@ -141,8 +142,9 @@ struct ExpectedColumns {
 
 using Columns = std::vector<std::pair<std::string_view, std::string_view>>;
 
-Result<void> check_table(sqlite3* database, const std::string& name, std::string_view table,
+Result<void> check_table(sqlite3* database, const std::string& name, int version, std::string_view table,
                          const Columns& columns) {
+  if (!has_table(version, table)) return {};
   DRAFTSCOPE_TRY_ASSIGN(
       const std::int64_t tables,
       query_integer(database, name,
@@ -151,6 +153,7 @@ Result<void> check_table(sqlite3* database, const std::string& name, std::string
                                 table)));
   if (tables != 1) return fail("{}: is not a whole trace: the table {} is missing", name, table);
   for (const auto& [column, type] : columns) {
+    if (!has_column(version, table, column)) continue;
     DRAFTSCOPE_TRY_ASSIGN(
         const std::string found,
         query_text(
@@ -165,20 +168,20 @@ Result<void> check_table(sqlite3* database, const std::string& name, std::string
 }
 
 template <typename Record>
-Result<void> check_table(sqlite3* database, const std::string& name) {
+Result<void> check_table(sqlite3* database, const std::string& name, int version) {
   ExpectedColumns expected;
   const Record record{};
   visit_columns(record, expected);
-  return check_table(database, name, table_name<Record>, expected.columns);
+  return check_table(database, name, version, table_name<Record>, expected.columns);
 }
 
 template <typename... Records>
-Result<void> check_tables(sqlite3* database, const std::string& name) {
-  Result<void> result = check_table(database, name, "meta", {{"key", "TEXT"}, {"value", "TEXT"}});
+Result<void> check_tables(sqlite3* database, const std::string& name, int version) {
+  Result<void> result = check_table(database, name, version, "meta", {{"key", "TEXT"}, {"value", "TEXT"}});
   const auto next = [&](auto check) {
     if (result) result = check();
   };
-  (next([&] { return check_table<Records>(database, name); }), ...);
+  (next([&] { return check_table<Records>(database, name, version); }), ...);
   return result;
 }
 
@@ -229,8 +232,9 @@ Result<OpenTrace> open_trace(const fs::path& path) {
     return fail("{}: newer schema (found {}, this reads up to {})", name, version, current_schema_version);
   if (version < 1) return fail("{}: schema version is {}, expected 1 or more", name, version);
   trace.schema_version = static_cast<int>(version);
-  DRAFTSCOPE_TRY((check_tables<StringRow, Run, Prompt, Request, LayerSet, Round, DraftToken, Track, Span,
-                               Kernel, Counter>(handle, name)));
+  DRAFTSCOPE_TRY(
+      (check_tables<StringRow, Run, Prompt, Request, LayerSet, Round, DraftToken, Decision, ShadowToken,
+                    Track, Span, Kernel, Counter>(handle, name, trace.schema_version)));
 
   trace.budget = std::make_unique<WorkBudget>();
   const auto bytes = size_or_zero(path) + size_or_zero(beside(path, "-wal"));

@@ -8,6 +8,7 @@
 #include "references.h"
 #include "scan.h"
 #include "schema.h"
+#include "upgrade.h"
 #include "validate.h"
 
 namespace draftscope::traces {
@@ -64,6 +65,8 @@ Result<Meta> read_meta(OpenTrace& trace) {
   return meta;
 }
 
+constexpr std::string_view by_track = "track, start_ns, id";
+
 /// Times that run backwards would make negative durations everywhere.
 template <typename Record>
 bool ordered(const Record& row) {
@@ -71,9 +74,10 @@ bool ordered(const Record& row) {
 }
 
 template <typename Record>
-Result<void> scan_intervals(OpenTrace& trace, const std::function<bool(const Record&)>& visit) {
+Result<void> scan_intervals(OpenTrace& trace, std::string_view order,
+                            const std::function<bool(const Record&)>& visit) {
   Result<void> problem;
-  DRAFTSCOPE_TRY(scan<Record>(trace, "track, start_ns, id", [&](const Record& row) {
+  DRAFTSCOPE_TRY(scan<Record>(trace, order, [&](const Record& row) {
     if (!ordered(row)) {
       problem = fail("{}: {} row {}: end_ns is {}, expected at least start_ns ({})", trace.path.string(),
                      table_name<Record>, row.id, row.end_ns, row.start_ns);
@@ -115,6 +119,7 @@ Result<Recording> Reader::recording() {
     return std::tie(a.request, a.index) < std::tie(b.request, b.index);
   });
   DRAFTSCOPE_TRY(check_references(recording));
+  if (!has_column(trace.schema_version, "rounds", "tree_depth")) add_tree_depths(recording);
   return recording;
 }
 
@@ -132,7 +137,12 @@ Result<std::vector<TableCount>> Reader::row_counts() {
   std::vector<TableCount> counts;
   for (const std::string_view table : table_names) {
     // Counting a column goes row by row, under the work budget; count(*) alone would not.
-    const std::string_view column = table == "meta" ? "key" : table == "draft_tokens" ? "token" : "id";
+    const bool has_token_rows = table == "draft_tokens" || table == "shadow_tokens";
+    const std::string_view column = table == "meta" ? "key" : has_token_rows ? "token" : "id";
+    if (!has_table(trace.schema_version, table)) {
+      counts.push_back({std::string(table), 0});
+      continue;
+    }
     trace.budget->steps_left = trace.budget->steps;
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t rows,
                           query_integer(trace.database.get(), trace.path.string(),
@@ -142,12 +152,20 @@ Result<std::vector<TableCount>> Reader::row_counts() {
   return counts;
 }
 
+Result<void> Reader::decisions(const std::function<bool(const Decision&)>& visit) {
+  return scan_intervals<Decision>(implementation_->trace, "start_ns, id", visit);
+}
+
+Result<void> Reader::shadow_tokens(const std::function<bool(const ShadowToken&)>& visit) {
+  return scan<ShadowToken>(implementation_->trace, "request, layer, position", visit);
+}
+
 Result<void> Reader::spans(const std::function<bool(const Span&)>& visit) {
-  return scan_intervals<Span>(implementation_->trace, visit);
+  return scan_intervals<Span>(implementation_->trace, by_track, visit);
 }
 
 Result<void> Reader::kernels(const std::function<bool(const Kernel&)>& visit) {
-  return scan_intervals<Kernel>(implementation_->trace, visit);
+  return scan_intervals<Kernel>(implementation_->trace, by_track, visit);
 }
 
 Result<void> Reader::counters(const std::function<bool(const Counter&)>& visit) {

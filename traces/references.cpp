@@ -59,9 +59,12 @@ Result<void> check_references(const Recording& recording) {
   }
   for (const Round& row : recording.rounds) {
     DRAFTSCOPE_TRY(expect_known(recording, "rounds", row.id, "request", row.request, requests, "requests"));
-    if (std::min({row.index, row.planned, row.drafted, row.accepted, row.emitted, row.verify_rows,
-                  row.exit_layer, row.root_position}) < 0)
+    if (std::min({row.index, row.planned, row.drafted, row.tree_depth, row.accepted, row.emitted,
+                  row.verify_rows, row.exit_layer, row.root_position}) < 0)
       return fail("{}: rounds row {}: a count or position is negative", recording.path.string(), row.id);
+    if (row.tree_depth > row.drafted)
+      return fail("{}: rounds row {}: tree_depth is {}, expected at most drafted ({})",
+                  recording.path.string(), row.id, row.tree_depth, row.drafted);
     if (row.layer_set != 0)
       DRAFTSCOPE_TRY(
           expect_known(recording, "rounds", row.id, "layer_set", row.layer_set, layer_sets, "layer_sets"));

@@ -31,13 +31,16 @@ struct ReferenceRules {
   }
   template <typename Field>
   void enumeration(std::string_view /*name*/, Field /*field*/, int /*values*/, std::string_view /*target*/) {}
+  void millionths(std::string_view /*name*/, double /*field*/) {}
   template <typename Field>
   void value(std::string_view /*name*/, const Field& /*field*/) {}
 };
 
 template <typename Record>
 void add_references(std::vector<Rule>& rules, bool may_lack_spans) {
-  const std::string_view row_id = std::is_same_v<Record, DraftToken> ? "round" : "id";
+  const std::string_view row_id = std::is_same_v<Record, DraftToken>    ? "round"
+                                  : std::is_same_v<Record, ShadowToken> ? "request"
+                                                                        : "id";
   const Record record{};
   visit_columns(record, ReferenceRules{rules, table_name<Record>, row_id, may_lack_spans});
 }
@@ -77,8 +80,21 @@ void add_request_rules(std::vector<Rule>& rules, bool closed_cleanly) {
                    "(end_ns <> 0 AND first_token_ns > end_ns))"});
 }
 
-void add_round_rules(std::vector<Rule>& rules) {
+void add_round_rules(std::vector<Rule>& rules, int schema_version) {
   const auto add = [&](std::string_view sql) { rules.push_back({"rounds", std::string(sql)}); };
+  if (has_column(schema_version, "rounds", "tree_depth")) {
+    add("SELECT id, printf('its phases take %d ns, the round %d ns', phases_ns, length_ns) FROM (SELECT id, "
+        "draft_ns + verify_ns + accept_ns + optimise_ns + control_ns AS phases_ns, end_ns - start_ns AS "
+        "length_ns FROM rounds) WHERE phases_ns > length_ns");
+    // Down the trees, one level a step; an index that rises ends it in any file.
+    add("WITH RECURSIVE reached (round, \"index\", depth) AS (SELECT round, \"index\", 1 FROM draft_tokens "
+        "WHERE parent = -1 UNION ALL SELECT token.round, token.\"index\", depth + 1 FROM reached JOIN "
+        "draft_tokens AS token ON token.round = reached.round AND token.parent = reached.\"index\" AND "
+        "token.\"index\" > reached.\"index\") "
+        "SELECT id, printf('tree_depth is %d, but its draft_tokens are %d deep', tree_depth, found) "
+        "FROM (SELECT id, tree_depth, coalesce(deepest, 0) AS found FROM rounds LEFT JOIN (SELECT round, "
+        "max(depth) AS deepest FROM reached GROUP BY round) ON round = id) WHERE tree_depth <> found");
+  }
   add("SELECT id, printf('accepted is %d, expected at most drafted (%d)', accepted, drafted) FROM rounds "
       "WHERE accepted > drafted");
   add("SELECT id, printf('drafted is %d, expected at most planned (%d)', drafted, planned) FROM rounds "
@@ -127,8 +143,56 @@ void add_draft_token_rules(std::vector<Rule>& rules) {
       "WHERE accepted AND NOT tested");
 }
 
-void add_span_rules(std::vector<Rule>& rules) {
-  for (const std::string_view table : {"spans", "kernels"}) {
+void add_decision_rules(std::vector<Rule>& rules) {
+  const auto add = [&](std::string_view sql) { rules.push_back({"decisions", std::string(sql)}); };
+  add("SELECT id, 'detail is not a JSON object' FROM decisions "
+      "WHERE NOT json_valid(detail) OR json_type(detail) <> 'object'");
+  // It may end later, if it is made beside the decoding.
+  add("SELECT row.id, printf('starts at %d, outside its request (%d to %d)', row.start_ns, "
+      "requests.start_ns, "
+      "requests.end_ns) FROM decisions AS row JOIN requests ON requests.id = request "
+      "WHERE row.start_ns < requests.start_ns OR (requests.end_ns <> 0 AND row.start_ns > requests.end_ns)");
+  add("SELECT row.id, printf('starts at %d, before its round %d (%d)', row.start_ns, rounds.id, "
+      "rounds.start_ns) FROM decisions AS row JOIN rounds ON rounds.id = row.round "
+      "WHERE row.start_ns < rounds.start_ns");
+}
+
+void add_shadow_token_rules(std::vector<Rule>& rules) {
+  const auto add = [&](std::string_view sql) { rules.push_back({"shadow_tokens", std::string(sql)}); };
+  add("SELECT request, printf('layer %d, position %d: token is %d and true_rank is %d, expected layer and "
+      "position at least 1, token at least 0, true_rank at least -1', layer, position, token, true_rank) "
+      "FROM shadow_tokens WHERE layer < 1 OR position < 1 OR token < 0 OR true_rank < -1");
+  add("SELECT request, printf('layer %d, position %d: the model has %d layers', layer, position, layers) "
+      "FROM "
+      "shadow_tokens JOIN (SELECT max(n_layers) AS layers FROM layer_sets) WHERE layer > layers");
+  add("SELECT request, printf('layer %d, position %d: probability_millionths is %d, expected 0 to 1000000', "
+      "layer, position, probability_millionths) FROM shadow_tokens WHERE probability_millionths > 1000000");
+  add("SELECT request, printf('layer %d has %d positions from %d to %d, its first layer %d from %d to %d', "
+      "layer, positions, least, most, first_positions, first_least, first_most) FROM (SELECT *, "
+      "first_value(positions) OVER one AS first_positions, first_value(least) OVER one AS first_least, "
+      "first_value(most) OVER one AS first_most FROM (SELECT request, layer, count(*) AS positions, "
+      "min(position) AS least, max(position) AS most FROM shadow_tokens GROUP BY request, layer) "
+      "WINDOW one AS (PARTITION BY request ORDER BY layer)) WHERE positions <> first_positions OR "
+      "least <> first_least OR most <> first_most");
+  // A shifted position would make every prediction wrong and break no other rule. Past the text there is
+  // nothing to compare with: its end-of-sequence token is not kept.
+  add("SELECT request, printf('layer %d, position %d: token is %d and true_rank is %d, which the text "
+      "contradicts', layer, position, token, true_rank) FROM (SELECT request, layer, position, token, "
+      "true_rank, CASE WHEN 4 * position < length(prompts.tokens) "
+      "THEN substr(prompts.tokens, 4 * position + 1, 4) "
+      "ELSE substr(requests.tokens, 4 * position - length(prompts.tokens) + 1, 4) END AS bytes "
+      "FROM shadow_tokens JOIN requests ON requests.id = request JOIN prompts ON prompts.id = prompt "
+      "WHERE requests.end_ns <> 0) WHERE length(bytes) = 4 AND (true_rank = 0) <> (hex(bytes) = "
+      "printf('%02X%02X%02X%02X', token & 255, token >> 8 & 255, token >> 16 & 255, token >> 24 & 255))");
+  add("SELECT request, printf('layer %d, position %d: the text ends at %d', layer, position, length) FROM "
+      "(SELECT request, layer, position, (length(prompts.tokens) + length(requests.tokens)) / 4 AS length "
+      "FROM shadow_tokens JOIN requests ON requests.id = request JOIN prompts ON prompts.id = prompt "
+      "WHERE requests.end_ns <> 0) WHERE position > length");
+}
+
+void add_span_rules(std::vector<Rule>& rules, int schema_version) {
+  for (const std::string_view table : {"spans", "kernels", "decisions"}) {
+    if (!has_table(schema_version, table)) continue;
     rules.push_back({table, fmt::format("SELECT id, printf('end_ns is %d, expected at least start_ns (%d)', "
                                         "end_ns, start_ns) FROM {} WHERE end_ns < start_ns",
                                         table)});
@@ -167,7 +231,7 @@ void add_span_rules(std::vector<Rule>& rules) {
 
 }  // namespace
 
-std::vector<Rule> rules(bool closed_cleanly) {
+std::vector<Rule> rules(int schema_version, bool closed_cleanly) {
   std::vector<Rule> all;
   add_references<Request>(all, !closed_cleanly);
   add_references<Round>(all, !closed_cleanly);
@@ -176,11 +240,19 @@ std::vector<Rule> rules(bool closed_cleanly) {
   add_references<Span>(all, !closed_cleanly);
   add_references<Kernel>(all, !closed_cleanly);
   add_references<Counter>(all, !closed_cleanly);
+  if (has_table(schema_version, "decisions")) {
+    add_references<Decision>(all, !closed_cleanly);
+    add_decision_rules(all);
+  }
+  if (has_table(schema_version, "shadow_tokens")) {
+    add_references<ShadowToken>(all, !closed_cleanly);
+    add_shadow_token_rules(all);
+  }
   add_run_rules(all);
   add_request_rules(all, closed_cleanly);
-  add_round_rules(all);
+  add_round_rules(all, schema_version);
   add_draft_token_rules(all);
-  add_span_rules(all);
+  add_span_rules(all, schema_version);
   return all;
 }
 

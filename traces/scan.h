@@ -15,9 +15,10 @@ namespace draftscope::traces {
 /// see.
 template <typename Record, typename Visit, typename Unfit>
 Result<void> scan(OpenTrace& trace, std::string_view order, Visit visit, Unfit unfit) {
+  if (!has_table(trace.schema_version, table_name<Record>)) return {};
   const std::string name = trace.path.string();
-  const std::string sql = fmt::format("SELECT {} FROM {}{}{}", column_list<Record>(), table_name<Record>,
-                                      order.empty() ? "" : " ORDER BY ", order);
+  const std::string sql = fmt::format("SELECT {} FROM {}{}{}", column_list<Record>(trace.schema_version),
+                                      table_name<Record>, order.empty() ? "" : " ORDER BY ", order);
   trace.budget->steps_left = trace.budget->steps;
   DRAFTSCOPE_TRY_ASSIGN(const Statement statement, prepare(trace.database.get(), name, sql));
   Record row{};

@@ -61,6 +61,7 @@ CREATE TABLE rounds (
   exit_layer INTEGER NOT NULL,
   planned INTEGER NOT NULL,
   drafted INTEGER NOT NULL,
+  tree_depth INTEGER NOT NULL,
   accepted INTEGER NOT NULL,
   emitted INTEGER NOT NULL,
   verify_rows INTEGER NOT NULL,
@@ -70,6 +71,7 @@ CREATE TABLE rounds (
   draft_ns INTEGER NOT NULL,
   verify_ns INTEGER NOT NULL,
   accept_ns INTEGER NOT NULL,
+  optimise_ns INTEGER NOT NULL,
   control_ns INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE draft_tokens (
@@ -82,6 +84,27 @@ CREATE TABLE draft_tokens (
   accepted INTEGER NOT NULL,
   tested INTEGER NOT NULL,
   PRIMARY KEY (round, "index")
+) STRICT, WITHOUT ROWID;
+CREATE TABLE decisions (
+  id INTEGER PRIMARY KEY,
+  request INTEGER NOT NULL REFERENCES requests (id),
+  round INTEGER REFERENCES rounds (id),
+  kind INTEGER NOT NULL REFERENCES strings (id),
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  score REAL,
+  adopted INTEGER NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+CREATE TABLE shadow_tokens (
+  request INTEGER NOT NULL REFERENCES requests (id),
+  layer INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  token INTEGER NOT NULL,
+  probability_millionths INTEGER,
+  margin_millionths INTEGER,
+  true_rank INTEGER NOT NULL,
+  PRIMARY KEY (request, layer, position)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE tracks (
   id INTEGER PRIMARY KEY,
@@ -139,11 +162,11 @@ CREATE TABLE counters (
 constexpr std::string_view views = R"sql(
 CREATE VIEW round_figures AS
 SELECT rounds.id AS round, rounds.request, rounds."index" AS round_index, runs.id AS run, runs.strategy,
-       runs.specification, prompts.category, draft_stops.name AS draft_stop, planned, drafted, accepted, emitted,
-       verify_rows, rounds.exit_layer, threshold,
+       runs.specification, prompts.category, draft_stops.name AS draft_stop, planned, drafted, tree_depth,
+       accepted, emitted, verify_rows, rounds.exit_layer, threshold,
        CASE WHEN drafted > 0 THEN CAST(accepted AS REAL) / drafted END AS acceptance_rate,
-       rounds.end_ns - rounds.start_ns AS duration_ns, draft_ns, verify_ns, accept_ns, control_ns,
-       rounds.end_ns - rounds.start_ns - draft_ns - verify_ns - accept_ns - control_ns AS other_ns
+       rounds.end_ns - rounds.start_ns AS duration_ns, draft_ns, verify_ns, accept_ns, optimise_ns, control_ns,
+       rounds.end_ns - rounds.start_ns - draft_ns - verify_ns - accept_ns - optimise_ns - control_ns AS other_ns
 FROM rounds
 JOIN requests ON requests.id = rounds.request
 JOIN runs ON runs.id = requests.run
@@ -179,6 +202,25 @@ SELECT run, strategy, specification, count(*) AS requests, sum(tokens) AS tokens
        CAST(sum(emitted) AS REAL) / nullif(sum(rounds), 0) AS emitted_tokens_per_round
 FROM request_figures
 GROUP BY run;
+
+CREATE VIEW decision_figures AS
+SELECT decisions.id AS decision, decisions.request, decisions.round, rounds."index" AS round_index, runs.id AS run,
+       runs.strategy, runs.specification, prompts.category, strings.text AS kind,
+       decisions.end_ns - decisions.start_ns AS duration_ns, score, adopted, detail
+FROM decisions
+JOIN requests ON requests.id = decisions.request
+JOIN runs ON runs.id = requests.run
+JOIN prompts ON prompts.id = requests.prompt
+LEFT JOIN rounds ON rounds.id = decisions.round
+LEFT JOIN strings ON strings.id = decisions.kind;
+
+CREATE VIEW shadow_predictions AS
+SELECT shadow_tokens.request, runs.id AS run, runs.specification, layer, position, token,
+       probability_millionths / 1e6 AS probability, margin_millionths / 1e6 AS margin, true_rank,
+       true_rank = 0 AS is_match
+FROM shadow_tokens
+JOIN requests ON requests.id = shadow_tokens.request
+JOIN runs ON runs.id = requests.run;
 
 CREATE VIEW StringIds AS SELECT id, text AS value FROM strings;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The tables of a trace, version 1; traces/SCHEMA.md explains them.
+// The tables of a trace; traces/SCHEMA.md explains them and what each version added.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -12,12 +13,33 @@ namespace draftscope::traces {
 
 /// "DStr" in ASCII, in the SQLite header's application_id field: `file` and this reader tell a trace by it.
 inline constexpr std::int32_t application_id = 0x44537472;
-inline constexpr int current_schema_version = 1;
+inline constexpr int current_schema_version = 2;
+
+/// What a version added to the one before it; `column` is empty for a whole table. A file of an older version
+/// stays as it is: what it lacks reads as no rows, or as zeros.
+struct Addition {
+  int version;
+  std::string_view table;
+  std::string_view column;
+};
+inline constexpr std::array<Addition, 4> additions{{{2, "rounds", "tree_depth"},
+                                                    {2, "rounds", "optimise_ns"},
+                                                    {2, "decisions", ""},
+                                                    {2, "shadow_tokens", ""}}};
+
+[[nodiscard]] constexpr bool has_column(int version, std::string_view table, std::string_view column) {
+  return std::none_of(additions.begin(), additions.end(), [&](const Addition& addition) {
+    return version < addition.version && addition.table == table && addition.column == column;
+  });
+}
+[[nodiscard]] constexpr bool has_table(int version, std::string_view table) {
+  return has_column(version, table, "");
+}
 
 /// Every table with rows of its own, parents before children.
-inline constexpr std::array<std::string_view, 12> table_names{
-    "meta",   "strings",      "runs",   "prompts", "requests", "layer_sets",
-    "rounds", "draft_tokens", "tracks", "spans",   "kernels",  "counters"};
+inline constexpr std::array<std::string_view, 14> table_names{
+    "meta",         "strings",   "runs",          "prompts", "requests", "layer_sets", "rounds",
+    "draft_tokens", "decisions", "shadow_tokens", "tracks",  "spans",    "kernels",    "counters"};
 
 /// Tables, name tables of the enumerations and views, as SQL.
 [[nodiscard]] std::string schema_sql();

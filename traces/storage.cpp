@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "storage.h"
 
+#include <algorithm>
 #include <system_error>
 
 #include "bind.h"
@@ -76,10 +77,14 @@ Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& m
   DRAFTSCOPE_TRY_ASSIGN(s.layer_sets, prepare(db, name, insert_sql<LayerSet>()));
   DRAFTSCOPE_TRY_ASSIGN(s.rounds, prepare(db, name, insert_sql<Round>()));
   DRAFTSCOPE_TRY_ASSIGN(s.draft_tokens, prepare(db, name, insert_sql<DraftToken>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.decisions, prepare(db, name, insert_sql<Decision>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.shadow_tokens, prepare(db, name, insert_sql<ShadowToken>()));
   DRAFTSCOPE_TRY_ASSIGN(s.tracks, prepare(db, name, insert_sql<Track>()));
   DRAFTSCOPE_TRY_ASSIGN(s.spans, prepare(db, name, insert_sql<Span>()));
   DRAFTSCOPE_TRY_ASSIGN(s.kernels, prepare(db, name, insert_sql<Kernel>()));
   DRAFTSCOPE_TRY_ASSIGN(s.counters, prepare(db, name, insert_sql<Counter>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.many_shadow_tokens,
+                        prepare(db, name, insert_sql<ShadowToken>("INSERT", rows_a_statement)));
   DRAFTSCOPE_TRY_ASSIGN(s.many_spans, prepare(db, name, insert_sql<Span>("INSERT", rows_a_statement)));
   DRAFTSCOPE_TRY_ASSIGN(s.many_kernels, prepare(db, name, insert_sql<Kernel>("INSERT", rows_a_statement)));
   DRAFTSCOPE_TRY_ASSIGN(s.many_counters, prepare(db, name, insert_sql<Counter>("INSERT", rows_a_statement)));
@@ -120,6 +125,20 @@ Result<void> Storage::insert(sqlite3_stmt* statement, const std::vector<Record>&
   return {};
 }
 
+template <typename Record>
+Result<void> Storage::insert_many(sqlite3_stmt* one, sqlite3_stmt* many, std::span<const Record> rows) {
+  for (; rows.size() >= rows_a_statement; rows = rows.subspan(rows_a_statement)) {
+    Binder binder(many);
+    for (const Record& row : rows.first(rows_a_statement)) visit_columns(row, binder);
+    DRAFTSCOPE_TRY(step(many));
+  }
+  for (const Record& row : rows) {
+    visit_columns(row, Binder(one));
+    DRAFTSCOPE_TRY(step(one));
+  }
+  return {};
+}
+
 Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_a_transaction,
                                  const std::function<void(std::size_t)>& committed) {
   const Statements& s = statements_;
@@ -138,23 +157,23 @@ Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_a_transact
   DRAFTSCOPE_TRY(insert(s.requests.get(), batch.requests));
   DRAFTSCOPE_TRY(insert(s.rounds.get(), batch.rounds));
   DRAFTSCOPE_TRY(insert(s.draft_tokens.get(), batch.draft_tokens));
+  DRAFTSCOPE_TRY(insert(s.decisions.get(), batch.decisions));
+  // All of a request's at once: what a crash leaves is complete or absent.
+  DRAFTSCOPE_TRY(
+      insert_many(s.shadow_tokens.get(), s.many_shadow_tokens.get(), std::span(batch.shadow_tokens)));
 
   std::size_t open_rows = batch.rows() - batch.droppable_rows();
   const auto insert_in_parts = [&](sqlite3_stmt* one, sqlite3_stmt* many, const auto& rows) -> Result<void> {
-    for (std::size_t row = 0; row < rows.size();) {
+    for (std::span rest(rows); !rest.empty();) {
       if (open_rows >= rows_a_transaction) {
         DRAFTSCOPE_TRY(step(s.commit.get()));
         committed(open_rows);
         open_rows = 0;
         DRAFTSCOPE_TRY(step(s.begin.get()));
       }
-      const bool enough =
-          rows.size() - row >= rows_a_statement && rows_a_transaction - open_rows >= rows_a_statement;
-      const std::size_t count = enough ? rows_a_statement : 1;
-      Binder binder(enough ? many : one);
-      for (std::size_t i = 0; i < count; ++i) visit_columns(rows[row + i], binder);
-      DRAFTSCOPE_TRY(step(enough ? many : one));
-      row += count;
+      const std::size_t count = std::min(rest.size(), rows_a_transaction - open_rows);
+      DRAFTSCOPE_TRY(insert_many(one, many, rest.first(count)));
+      rest = rest.subspan(count);
       open_rows += count;
     }
     return {};

@@ -7,6 +7,7 @@
 #include <draftscope/traces/writer.h>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "batch.h"
@@ -33,8 +34,9 @@ class Storage {
 
  private:
   struct Statements {
-    Statement meta, strings, runs, prompts, requests, layer_sets, rounds, draft_tokens, tracks, spans,
-        kernels, counters, many_spans, many_kernels, many_counters, begin, commit;
+    Statement meta, strings, runs, prompts, requests, layer_sets, rounds, draft_tokens, decisions,
+        shadow_tokens, tracks, spans, kernels, counters, many_shadow_tokens, many_spans, many_kernels,
+        many_counters, begin, commit;
   };
   Storage(Database database, std::string name, Statements statements);
 
@@ -43,6 +45,9 @@ class Storage {
                                         const std::function<void(std::size_t)>& committed);
   template <typename Record>
   [[nodiscard]] Result<void> insert(sqlite3_stmt* statement, const std::vector<Record>& rows);
+  /// `many` inserts many rows at a time, `one` what remains.
+  template <typename Record>
+  [[nodiscard]] Result<void> insert_many(sqlite3_stmt* one, sqlite3_stmt* many, std::span<const Record> rows);
   [[nodiscard]] Result<void> detach_dropped_parents();
 
   Database database_;

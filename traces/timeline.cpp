@@ -31,6 +31,12 @@ class Lanes {
     return open_lane(track, parent);
   }
 
+  /// On a track that the recording itself lacks.
+  void add(const Track& track, const Slice& slice) {
+    tracks_.try_emplace(track.id, track);
+    add(track.id, slice);
+  }
+
   void add(std::int64_t track, const Slice& slice) {
     first_lane(track);
     const int lane = lane_for(track, slice);
@@ -98,7 +104,7 @@ std::vector<Slice> outer_slices(const Recording& recording) {
   std::unordered_map<std::int64_t, std::int64_t> last_ns;  // by request: where a cut-off one is taken to end
   for (const Round& round : recording.rounds) {
     slices.push_back(
-        {nullptr, &round, nullptr, nullptr, round.start_ns, std::max(round.start_ns, round.end_ns)});
+        {.round = &round, .start_ns = round.start_ns, .end_ns = std::max(round.start_ns, round.end_ns)});
     std::int64_t& last = last_ns[round.request];
     last = std::max(last, slices.back().end_ns);
   }
@@ -106,7 +112,7 @@ std::vector<Slice> outer_slices(const Recording& recording) {
     std::int64_t end_ns = request.end_ns;
     if (end_ns == 0) end_ns = std::max(request.first_token_ns, last_ns[request.id]);
     slices.push_back(
-        {&request, nullptr, nullptr, nullptr, request.start_ns, std::max(request.start_ns, end_ns)});
+        {.request = &request, .start_ns = request.start_ns, .end_ns = std::max(request.start_ns, end_ns)});
   }
   std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
     const bool a_inner = a.request == nullptr;
@@ -121,6 +127,19 @@ std::int64_t first_host_track(const Recording& recording) {
   for (const Track& track : recording.tracks)
     if (track.kind == "host" && (first == nullptr || track.sort < first->sort)) first = &track;
   return first != nullptr ? first->id : 0;
+}
+
+/// Below all that were recorded. The file has no such track, and a recording without decisions gets none.
+Track decision_track(const Recording& recording) {
+  Track last{0, "host", "decisions", 0, 0};
+  for (const Track& track : recording.tracks) {
+    last.id = std::max(last.id, track.id);
+    last.sort = std::max(last.sort, track.sort);
+  }
+  // A hostile file may have used up the numbers.
+  if (last.id < std::numeric_limits<std::int64_t>::max()) ++last.id;
+  if (last.sort < std::numeric_limits<std::int32_t>::max()) ++last.sort;
+  return last;
 }
 
 /// Calls Progress now and then; keeps whether it said to stop.
@@ -173,7 +192,7 @@ Result<void> walk_timeline(Reader& reader, const TimelineNames& names, TimelineS
                            const Progress& progress) {
   std::int64_t all = 0;
   if (progress) {
-    DRAFTSCOPE_TRY_ASSIGN(all, count_rows(reader, {"spans", "kernels", "counters"}));
+    DRAFTSCOPE_TRY_ASSIGN(all, count_rows(reader, {"spans", "kernels", "decisions", "counters"}));
   }
   Steps steps(progress, sink, all);
   Lanes lanes(names.recording.tracks, sink);
@@ -194,13 +213,20 @@ Result<void> walk_timeline(Reader& reader, const TimelineNames& names, TimelineS
       add_outer_until(all_of_time);
       host_passed = true;
     }
-    lanes.add(span.track, {nullptr, nullptr, &span, nullptr, span.start_ns, span.end_ns});
+    lanes.add(span.track, {.span = &span, .start_ns = span.start_ns, .end_ns = span.end_ns});
     return steps.next();
   }));
   if (!steps.cancelled() && !sink.failed()) {
     add_outer_until(all_of_time);
     DRAFTSCOPE_TRY(reader.kernels([&](const Kernel& kernel) {
-      lanes.add(kernel.track, {nullptr, nullptr, nullptr, &kernel, kernel.start_ns, kernel.end_ns});
+      lanes.add(kernel.track, {.kernel = &kernel, .start_ns = kernel.start_ns, .end_ns = kernel.end_ns});
+      return steps.next();
+    }));
+  }
+  if (!steps.cancelled() && !sink.failed()) {
+    const Track track = decision_track(names.recording);
+    DRAFTSCOPE_TRY(reader.decisions([&](const Decision& decision) {
+      lanes.add(track, {.decision = &decision, .start_ns = decision.start_ns, .end_ns = decision.end_ns});
       return steps.next();
     }));
   }

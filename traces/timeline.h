@@ -4,8 +4,9 @@
 // Walks a recording as lanes of properly nested slices, which is what timeline formats need: a consumer pairs
 // an end with the slice opened last, so one overlap would silently falsify every duration after it.
 //
-// Requests and rounds go onto the first host track, around the phases. A slice that would cross another one's
-// end moves to a further lane of the same track (kernels that overlap on a stream, damaged recordings).
+// Requests and rounds go onto the first host track, around the phases; decisions onto a track of their own. A
+// slice that would cross another one's end moves to a further lane of the same track (kernels that overlap on
+// a stream, damaged recordings).
 
 #include <draftscope/traces/exporters.h>
 #include <draftscope/traces/reader.h>
@@ -21,6 +22,7 @@ struct Slice {
   const Round* round = nullptr;
   const Span* span = nullptr;
   const Kernel* kernel = nullptr;
+  const Decision* decision = nullptr;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
 };

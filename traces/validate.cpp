@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "validate.h"
 
+#include <algorithm>
 #include <string>
 
 #include "rules.h"
@@ -32,7 +33,7 @@ class Findings {
     }
     int code = SQLITE_DONE;
     while (!full() && (code = sqlite3_step(statement->get())) == SQLITE_ROW)
-      add(table, sqlite3_column_int64(statement->get(), 0), std::string(column_bytes(statement->get(), 1)));
+      add_lines(table, sqlite3_column_int64(statement->get(), 0), column_bytes(statement->get(), 1));
     if (!full() && code != SQLITE_DONE) add(table, 0, sqlite_error(database));
   }
 
@@ -50,6 +51,15 @@ class Findings {
   }
 
  private:
+  /// SQLite's integrity check may give many findings in one row, a line each below a heading in asterisks.
+  void add_lines(std::string_view table, std::int64_t row, std::string_view words) {
+    while (!words.empty() && !full()) {
+      const std::string_view line = words.substr(0, words.find('\n'));
+      words.remove_prefix(std::min(line.size() + 1, words.size()));
+      if (!line.empty() && !line.starts_with("***")) add(table, row, std::string(line));
+    }
+  }
+
   OpenTrace& trace_;
   std::size_t most_;
   std::vector<Violation> found_;
@@ -70,13 +80,16 @@ Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t mos
   findings.add_unfit_rows<LayerSet>();
   findings.add_unfit_rows<Round>();
   findings.add_unfit_rows<DraftToken>();
+  findings.add_unfit_rows<Decision>();
+  findings.add_unfit_rows<ShadowToken>();
   findings.add_unfit_rows<Track>();
   findings.add_unfit_rows<Span>();
   findings.add_unfit_rows<Kernel>();
   findings.add_unfit_rows<Counter>();
   const auto closed = query_integer(trace.database.get(), trace.path.string(),
                                     "SELECT count(*) FROM meta WHERE key = 'closed_cleanly' AND value = '1'");
-  for (const Rule& rule : rules(closed && *closed == 1)) findings.add_rows(rule.table, rule.sql);
+  for (const Rule& rule : rules(trace.schema_version, closed && *closed == 1))
+    findings.add_rows(rule.table, rule.sql);
   return findings.take();
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -77,8 +78,23 @@ class Writer::Implementation {
         if (span.round == round) span.round = 0;
       for (Kernel& kernel : staged_.kernels)
         if (kernel.round == round) kernel.round = 0;
+      for (Decision& decision : staged_.decisions)
+        if (decision.round == round) decision.round = 0;
     }
     open_rounds_.clear();
+  }
+
+  std::int64_t add_decision(Decision decision) {
+    decision.id = ++decisions_;
+    if (abandoned_rounds_.contains(decision.round)) decision.round = 0;
+    stage(staged_.decisions, std::move(decision));
+    return decisions_;
+  }
+
+  void add_shadow_tokens(std::span<const ShadowToken> rows) {
+    if (failed_ || rows.empty()) return;
+    staged_.shadow_tokens.insert(staged_.shadow_tokens.end(), rows.begin(), rows.end());
+    publish_at_boundary();
   }
 
   void add_kernels(std::span<const Kernel> kernels) {
@@ -126,7 +142,8 @@ class Writer::Implementation {
   }
 
   Batch staged_;
-  std::int64_t runs_ = 0, prompts_ = 0, tracks_ = 0, requests_ = 0, rounds_ = 0, spans_ = 0, kernels_ = 0;
+  std::int64_t runs_ = 0, prompts_ = 0, tracks_ = 0, requests_ = 0, rounds_ = 0, decisions_ = 0, spans_ = 0,
+               kernels_ = 0;
   std::atomic<std::int64_t> dropped_spans_{0}, dropped_kernels_{0}, dropped_counters_{0};
 
  private:
@@ -158,6 +175,12 @@ class Writer::Implementation {
         append(batch, pending_);
       }
       if (!failed_ && batch.rows() > 0) {
+        // In the order of their key the table's pages fill one after another, to the end.
+        const auto key = [](const ShadowToken& row) {
+          return std::tie(row.request, row.layer, row.position);
+        };
+        if (!std::ranges::is_sorted(batch.shadow_tokens, {}, key))
+          std::ranges::sort(batch.shadow_tokens, {}, key);
         auto written = storage_.write(batch, options_.rows_a_transaction, [this](std::size_t rows) {
           written_rows_.fetch_add(static_cast<std::int64_t>(rows), std::memory_order_relaxed);
         });
@@ -269,6 +292,14 @@ void Writer::finish(Request request) {
 
 void Writer::add(Round round, std::span<const DraftToken> draft_tokens) {
   implementation_->add_round(round, draft_tokens);
+}
+
+std::int64_t Writer::add(Decision decision) {
+  return implementation_->add_decision(std::move(decision));
+}
+
+void Writer::add(std::span<const ShadowToken> shadow_tokens) {
+  implementation_->add_shadow_tokens(shadow_tokens);
 }
 
 void Writer::add(std::span<const Span> spans) {

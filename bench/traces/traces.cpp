@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows a second that a trace takes and gives back: spans written (until the file is closed, and until the
-// queue took them), read, and exported. Usage: bench_traces [millions of spans] [folder]
+// queue took them), read, and exported; then shadow tokens written and read. Usage: bench_traces [millions of
+// rows] [folder]
 
 #include <draftscope/profiler/clock.h>
 #include <draftscope/traces/exporters.h>
@@ -13,6 +14,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
+#include <span>
+#include <vector>
 
 namespace {
 
@@ -74,6 +78,37 @@ void write_rounds(traces::Writer& writer, std::int64_t spans) {
   writer.finish(request);
 }
 
+constexpr std::int32_t shadow_positions = 300;
+constexpr std::int32_t shadow_layers = 32;
+
+/// Requests of 300 positions and 32 layers, with the values that a model of 128,000 tokens would have.
+void write_shadow_tokens(traces::Writer& writer, std::int64_t rows) {
+  const std::int64_t run = writer.add(traces::Run{
+      .strategy = "vanilla", .specification = "vanilla", .parameters = "{}", .is_baseline = true});
+  const std::int64_t prompt =
+      writer.add(traces::Prompt{.question_id = 1, .category = "bench", .text = "x", .tokens = {1}});
+  std::mt19937 random(1);
+  std::exponential_distribution<double> margin(0.3);
+  std::vector<traces::ShadowToken> batch;
+  for (std::int64_t written = 0; written < rows; written += static_cast<std::int64_t>(batch.size())) {
+    traces::Request request{.id = writer.next_request_id(), .run = run, .prompt = prompt, .start_ns = 1};
+    writer.begin(request);
+    request.end_ns = 2;
+    writer.finish(request);
+    batch.clear();
+    for (std::int32_t position = 1; position <= shadow_positions; ++position)
+      for (std::int32_t layer = 1; layer <= shadow_layers; ++layer)
+        batch.push_back({.request = request.id,
+                         .position = position,
+                         .layer = layer,
+                         .token = static_cast<std::int32_t>(random() % 128'000),
+                         .probability = static_cast<double>(random()) * 0x1p-32,
+                         .margin = margin(random),
+                         .true_rank = static_cast<std::int32_t>(random() % (random() % 1000 + 1))});
+    writer.add(std::span<const traces::ShadowToken>(batch));
+  }
+}
+
 template <typename Task>
 Result<void> timed(const char* name, std::int64_t rows, const Task& task) {
   const std::int64_t start_ns = profiler::now_ns();
@@ -81,6 +116,26 @@ Result<void> timed(const char* name, std::int64_t rows, const Task& task) {
   const double seconds = static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
   fmt::print("{:<38} {:>8.2f} s {:>8.2f} M rows/s\n", name, seconds,
              static_cast<double>(rows) / seconds * 1e-6);
+  return {};
+}
+
+Result<void> run_shadow_tokens(std::int64_t rows, const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / fmt::format("draftscope-bench-{}.dstrace", getpid());
+  DRAFTSCOPE_TRY_ASSIGN(auto writer, traces::Writer::create(path, {}));
+  const std::int64_t start_ns = profiler::now_ns();
+  write_shadow_tokens(*writer, rows);
+  while (writer->counts().written_rows < rows && !writer->failed()) usleep(1000);
+  const double written = static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
+  fmt::print("{:<38} {:>8.2f} s {:>8.2f} M rows/s\n", "write shadow tokens", written,
+             static_cast<double>(rows) / written * 1e-6);
+  DRAFTSCOPE_TRY(timed("close: statistics, one file", rows, [&] { return writer->close(); }));
+  fmt::print("{:<38} {:>8.1f} bytes a row in the file\n", "",
+             static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(rows));
+  DRAFTSCOPE_TRY_ASSIGN(auto reader, traces::Reader::open(path));
+  DRAFTSCOPE_TRY(timed("read all shadow tokens in order", rows, [&] {
+    return reader.shadow_tokens([](const traces::ShadowToken&) { return true; });
+  }));
+  std::filesystem::remove(path);
   return {};
 }
 
@@ -120,12 +175,13 @@ int main(int argc, char** argv) {
   std::int64_t millions = 2;
   std::string folder = std::filesystem::temp_directory_path().string();
   CLI::App app("Measures writing and reading of traces");
-  app.add_option("millions", millions, "spans, in millions")
+  app.add_option("millions", millions, "rows, in millions")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("folder", folder, "where the files go")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  const auto done = run(millions * 1'000'000, folder);
+  auto done = run(millions * 1'000'000, folder);
+  if (done) done = run_shadow_tokens(millions * 1'000'000, folder);
   if (done) return 0;
   fmt::print(stderr, "bench_traces: {}\n", done.error().message);
   return 1;

@@ -114,6 +114,7 @@ class Decoder {
       DRAFTSCOPE_TRY(verify(plan));
     }
     row.drafted = static_cast<std::int32_t>(drafted_.size());
+    row.tree_depth = row.drafted;
     row.verify_rows = row.drafted + 1;
     const std::int64_t verified_ns = clock.begin(Phase::accept);
     accept(row);

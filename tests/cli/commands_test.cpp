@@ -56,6 +56,27 @@ TEST_F(SmallTrace, ReportsItsFiguresAsCsvWithOneLineARun) {
   expect_golden("report.csv", result.out);
 }
 
+TEST(Version1Trace, IsTakenByEveryCommandThatReads) {
+  const TemporaryFolder folder;
+  const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/traces/version_1.dstrace";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"report", path}, {"report", path, "--json"}, {"compare", path, path}}) {
+    const CommandResult result = run_command(arguments);
+    EXPECT_EQ(result.exit_code, 0) << arguments[0] << result.err;
+  }
+  const json report = json::parse(run_command({"report", path, "--json"}).out);
+  EXPECT_EQ(report["recording"]["schema_version"], 1);
+  EXPECT_EQ(report["runs"][1]["drafted_tokens"], 23);
+  EXPECT_EQ(report["runs"][1]["draft_steps"], 21) << "five of the draft tokens are a tree, three deep";
+  const json found = json::parse(run_command({"inspect", path, "--validate", "--json"}).out);
+  EXPECT_TRUE(found["violations"].empty());
+  EXPECT_EQ(found["rows"]["decisions"], 0);
+  for (const std::string format : {"perfetto", "chrome", "csv", "spec-bench"}) {
+    const std::string target = (folder / format).string();
+    EXPECT_EQ(run_command({"export", path, "--to", format, "-o", target}).exit_code, 0) << format;
+  }
+}
+
 TEST_F(SmallTrace, ReportsWithoutChartsWhenQuiet) {
   const CommandResult result = run_command({"report", path_, "--quiet"});
   EXPECT_THAT(result.out, HasSubstr("Drafting"));
@@ -150,7 +171,7 @@ TEST_F(SmallTrace, InspectsAsSound) {
   const CommandResult result = run_command({"inspect", path_, "--validate", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   const json found = json::parse(result.out);
-  EXPECT_EQ(found["schema_version"], 1);
+  EXPECT_EQ(found["schema_version"], 2);
   EXPECT_EQ(found["closed_cleanly"], true);
   EXPECT_EQ(found["rows"]["rounds"], 44);
   EXPECT_EQ(found["rows"]["draft_tokens"], 28);
@@ -257,7 +278,7 @@ TEST(RandomTrace, EveryReportedFigureCanBeRecomputedFromTheFileWithSql) {
                 run_query("sum(end_ns - start_ns) * 1.0", "requests", 1) /
                     run_query("sum(end_ns - start_ns) * 1.0", "requests", id),
                 1e-12);
-    for (const std::string phase : {"prefill", "draft", "verify", "accept", "control"})
+    for (const std::string phase : {"prefill", "draft", "verify", "accept", "optimise", "control"})
       EXPECT_DOUBLE_EQ(
           run["breakdown"][phase + "_ns"],
           run_query("total(spans.end_ns - spans.start_ns)",

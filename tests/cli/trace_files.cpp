@@ -111,7 +111,7 @@ struct Small {
       round.draft_stop = drafted == 4 ? traces::DraftStop::length : traces::DraftStop::threshold;
       round.draft_ns = spend(traces::Phase::draft, drafted * millisecond);
     }
-    round.drafted = drafted;
+    round.drafted = round.tree_depth = drafted;
     round.accepted = accepted;
     round.emitted = accepted + 1;
     round.verify_rows = drafted + 1;

@@ -158,7 +158,7 @@ TEST_P(RandomFigures, CostsAreInUnitsOfTheBaselinesRound) {
     for (const Round& round : rounds) {
       draft_ns += static_cast<double>(round.draft_ns);
       verify_ns += static_cast<double>(round.verify_ns);
-      other_ns += static_cast<double>(round.accept_ns + round.control_ns);
+      other_ns += static_cast<double>(round.accept_ns + round.optimise_ns + round.control_ns);
       drafted += round.drafted;
       accepted += round.accepted;
     }
@@ -312,6 +312,7 @@ TEST(Acceptance, OfATokenTreeCountsDepthAsDraftSteps) {
   recording.rounds = {round};
   Round& tree = recording.rounds.front();
   tree.drafted = 5;
+  tree.tree_depth = 3;
   tree.accepted = 2;
   // root → {0, 1}, 0 → {2, 3}, 3 → 4: three steps deep, five tokens.
   const std::array<std::int32_t, 5> parents{-1, -1, 0, 0, 3};

@@ -62,7 +62,7 @@ traces::Recording recording_with(double mean_accepted_length, double drafted_per
       round.start_ns = now;
       if (run == 2) {
         round.exit_layer = exit_layer;
-        round.drafted = share(drafted_per_round * rounds, i);
+        round.drafted = round.tree_depth = share(drafted_per_round * rounds, i);
         round.accepted = share((mean_accepted_length - 1.0) * rounds, i);
         round.draft_ns = static_cast<std::int64_t>(round.drafted * c * target_step_ns);
       }

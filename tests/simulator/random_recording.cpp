@@ -95,7 +95,7 @@ class Generator {
       round.layer_set = run.id - 1;
       round.exit_layer = static_cast<std::int32_t>(run.id);
       round.planned = 6;
-      round.drafted = up_to(6);
+      round.drafted = round.tree_depth = up_to(6);
       round.accepted = up_to(round.drafted);
       round.draft_stop = static_cast<traces::DraftStop>(up_to(3));
       if (round.drafted > 0) round.draft_ns = spend(traces::Phase::draft, 30 * round.drafted);
@@ -105,6 +105,7 @@ class Generator {
     }
     round.verify_ns = spend(traces::Phase::verify, 120);
     round.accept_ns = spend(traces::Phase::accept, 3);
+    if (!run.is_baseline) round.optimise_ns = spend(traces::Phase::optimise, 20);
     round.verify_rows = round.drafted + 1;
     round.emitted = std::min(round.accepted + 1, remaining);
     round.bonus_token = up_to(99);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -78,6 +79,7 @@ TEST(KilledRecording, keeps_every_committed_round_with_its_draft_tokens_and_brea
   constexpr int kills = 200;
   std::mt19937 random(20261121);
   std::size_t rounds = 0;
+  std::int64_t shadow_tokens = 0, decisions = 0;
   int readable = 0;
   for (int i = 0; i < kills; ++i) {
     const TestFolder folder;
@@ -102,6 +104,25 @@ TEST(KilledRecording, keeps_every_committed_round_with_its_draft_tokens_and_brea
     for (const DraftToken& token : recording->draft_tokens) ++tokens[token.round];
     for (const Round& round : recording->rounds) EXPECT_EQ(tokens[round.id], round.drafted);
     rounds += recording->rounds.size();
+    // All of a request's shadow tokens, or none.
+    std::map<std::int64_t, std::int64_t> positions;
+    ASSERT_TRUE(reader->shadow_tokens([&](const ShadowToken& token) {
+      ++positions[token.request];
+      return true;
+    }));
+    for (const Request& request : recording->requests)
+      if (positions.contains(request.id)) {
+        const auto predicted =
+            static_cast<std::int64_t>(request.tokens.size()) + (request.stop == RequestStop::eos);
+        EXPECT_EQ(positions[request.id], sample_shadow_layers * predicted);
+        shadow_tokens += positions[request.id];
+      }
+    ASSERT_TRUE(reader->decisions([&](const Decision& decision) {
+      const auto has_its_id = [&](const Round& round) { return round.id == decision.round; };
+      EXPECT_TRUE(decision.round == 0 || std::ranges::any_of(recording->rounds, has_its_id));
+      ++decisions;
+      return true;
+    }));
     const auto counts = reader->row_counts();
     ASSERT_TRUE(counts) << counts.error().message;
     std::int64_t rows = 0;
@@ -114,6 +135,8 @@ TEST(KilledRecording, keeps_every_committed_round_with_its_draft_tokens_and_brea
   }
   EXPECT_GE(readable, kills * 9 / 10);
   EXPECT_GT(rounds, 1000U);
+  EXPECT_GT(shadow_tokens, 1000);
+  EXPECT_GT(decisions, 1000);
 }
 
 TEST(FileOfAKilledRecording, is_read_with_its_log_and_neither_file_changes) {

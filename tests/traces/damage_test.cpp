@@ -33,7 +33,7 @@ TEST(OpeningWhatIsNoTrace, says_why_in_one_line) {
     return open_error(path).substr(path.string().size() + 2);
   };
   EXPECT_EQ(damaged("PRAGMA application_id = 1"), "is not a trace (application_id 0x1, expected 0x44537472)");
-  EXPECT_EQ(damaged("PRAGMA user_version = 7"), "newer schema (found 7, this reads up to 1)");
+  EXPECT_EQ(damaged("PRAGMA user_version = 7"), "newer schema (found 7, this reads up to 2)");
   EXPECT_EQ(damaged("PRAGMA user_version = 0"), "schema version is 0, expected 1 or more");
   EXPECT_EQ(damaged("DROP TABLE counters"), "is not a whole trace: the table counters is missing");
   EXPECT_EQ(damaged("DROP TABLE counters; CREATE VIEW counters AS SELECT 1 AS track"),
@@ -89,7 +89,7 @@ class DamagedRow : public testing::TestWithParam<Damage> {};
 TEST_P(DamagedRow, is_named_with_its_table_and_rule) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
-  make_sample_file(path, {.seed = 5});
+  make_sample_file(path, {.seed = 3});
   change(path, std::string("PRAGMA ignore_check_constraints = 1; ") + GetParam().sql);
   auto reader = Reader::open(path);
   ASSERT_TRUE(reader) << reader.error().message;
@@ -158,6 +158,38 @@ const Damage damages[] = {
     {"UPDATE spans SET end_ns = end_ns + 100000 WHERE depth = 0", "spans", 0,
      "before the end of the span before it"},
     {"UPDATE spans SET request = 1 WHERE request <> 1", "spans", 0, "is of request 2"},
+    {"UPDATE rounds SET tree_depth = tree_depth + 1 WHERE id = 3", "rounds", 3, "but its draft_tokens are"},
+    {"UPDATE draft_tokens SET parent = -1", "rounds", 0, "but its draft_tokens are 1 deep"},
+    {"UPDATE rounds SET optimise_ns = -1 WHERE id = 3", "rounds", 3, "optimise_ns is -1, expected 0 to"},
+    {"UPDATE rounds SET optimise_ns = end_ns - start_ns + 1 WHERE id = 3", "rounds", 3, "its phases take"},
+    {"UPDATE decisions SET request = 99 WHERE id = 2", "decisions", 2, "request is 99, but requests has no"},
+    {"UPDATE decisions SET round = 999 WHERE id = 2", "decisions", 2, "round is 999, but rounds has no"},
+    {"UPDATE decisions SET kind = 999 WHERE id = 2", "decisions", 2, "kind is 999, but strings has no"},
+    {"UPDATE decisions SET request = 1 WHERE round IS NOT NULL", "decisions", 0,
+     "request is 1, but its round"},
+    {"UPDATE decisions SET adopted = 2 WHERE id = 2", "decisions", 2, "adopted is 2, expected 0 to 1"},
+    {"UPDATE decisions SET detail = '[]' WHERE id = 2", "decisions", 2, "detail is not a JSON object"},
+    {"UPDATE decisions SET detail = '{' WHERE id = 2", "decisions", 2, "detail is not a JSON object"},
+    {"UPDATE decisions SET end_ns = start_ns - 1 WHERE id = 2", "decisions", 2, "expected at least start_ns"},
+    {"UPDATE decisions SET start_ns = 5 WHERE id = 2", "decisions", 2, "outside its request"},
+    {"UPDATE decisions SET start_ns = (SELECT start_ns - 1 FROM rounds WHERE rounds.id = round) WHERE round "
+     "> 0",
+     "decisions", 0, "before its round"},
+    {"UPDATE shadow_tokens SET request = 99 WHERE request = 1", "shadow_tokens", 99,
+     "request is 99, but requests has no such row"},
+    {"UPDATE shadow_tokens SET layer = 0 WHERE layer = 2", "shadow_tokens", 0, "layer 0, position"},
+    {"UPDATE shadow_tokens SET layer = 9 WHERE layer = 8", "shadow_tokens", 0, "the model has 8 layers"},
+    {"UPDATE shadow_tokens SET true_rank = -2 WHERE layer = 8", "shadow_tokens", 0, "true_rank is -2"},
+    {"UPDATE shadow_tokens SET probability_millionths = 1000001", "shadow_tokens", 0,
+     "expected 0 to 1000000"},
+    {"UPDATE shadow_tokens SET margin_millionths = -1", "shadow_tokens", 0,
+     "margin_millionths is -1, expected 0"},
+    {"UPDATE shadow_tokens SET token = token + 1 WHERE true_rank = 0", "shadow_tokens", 0,
+     "the text contradicts"},
+    {"UPDATE shadow_tokens SET true_rank = 1 WHERE true_rank = 0", "shadow_tokens", 0,
+     "the text contradicts"},
+    {"DELETE FROM shadow_tokens WHERE layer = 4 AND position % 2", "shadow_tokens", 0, "layer 4 has"},
+    {"UPDATE shadow_tokens SET position = position + 1000", "shadow_tokens", 0, "the text ends at"},
     {"DELETE FROM meta WHERE key = 'closed_cleanly'", "meta", 0, "closed_cleanly is missing"},
 };
 INSTANTIATE_TEST_SUITE_P(table, DamagedRow, testing::ValuesIn(damages));

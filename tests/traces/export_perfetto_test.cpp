@@ -108,7 +108,7 @@ TEST_P(PerfettoExport, decodes_to_what_was_recorded) {
   const Decoded decoded = decode(folder / "trace.pftrace");
   EXPECT_EQ(decoded.open, 0U);
   EXPECT_EQ(decoded.slices.size(), sample.recording.requests.size() + sample.recording.rounds.size() +
-                                       sample.spans.size() + sample.kernels.size());
+                                       sample.spans.size() + sample.kernels.size() + sample.decisions.size());
 
   std::map<std::int64_t, const Span*> spans;
   for (const Span& span : sample.spans) spans[span.id] = &span;
@@ -138,6 +138,29 @@ TEST_P(PerfettoExport, decodes_to_what_was_recorded) {
     EXPECT_EQ(decoded.counters[i].first, sample.counters[i].timestamp_ns);
     EXPECT_EQ(decoded.counters[i].second, sample.counters[i].value);
   }
+}
+
+TEST_P(PerfettoExport, has_the_decisions_on_a_track_of_their_own) {
+  const TestFolder folder;
+  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
+  export_to(folder / "trace.dstrace", folder / "trace.pftrace");
+  const Decoded decoded = decode(folder / "trace.pftrace");
+  std::map<std::int64_t, const Decision*> decisions;
+  for (const Decision& decision : sample.decisions) decisions[decision.id] = &decision;
+  for (const DecodedSlice& slice : decoded.slices) {
+    EXPECT_EQ(slice.numbers.contains("decision"), decoded.tracks.at(slice.track).name() == "decisions");
+    if (!slice.numbers.contains("decision")) continue;
+    const auto found = decisions.extract(slice.numbers.at("decision"));
+    ASSERT_FALSE(found.empty());
+    const Decision& decision = *found.mapped();
+    EXPECT_EQ(slice.start_ns, decision.start_ns);
+    EXPECT_EQ(slice.end_ns, decision.end_ns);
+    EXPECT_EQ(slice.name, sample.strings[static_cast<std::size_t>(decision.kind) - 1]);
+    EXPECT_EQ(slice.category, "decision");
+    EXPECT_EQ(slice.numbers.at("adopted"), decision.adopted ? 1 : 0);
+    EXPECT_EQ(slice.numbers.contains("round"), decision.round != 0);
+  }
+  EXPECT_TRUE(decisions.empty());
 }
 
 TEST_P(PerfettoExport, draws_one_arrow_from_each_launch_to_its_kernel) {

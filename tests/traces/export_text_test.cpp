@@ -64,6 +64,12 @@ TEST_P(TextExport, as_chrome_json_nests_and_sums_exactly) {
     const std::int64_t start_ns = time_in(line, "ts");
     const std::int64_t duration_ns = time_in(line, "dur");
     threads[event.at("tid")].push_back({start_ns, start_ns + duration_ns});
+    if (event.at("cat") == "decision") {
+      const Decision& decision = sample.decisions.at(event.at("args").at("decision").get<std::size_t>() - 1);
+      EXPECT_EQ(start_ns, decision.start_ns);
+      EXPECT_EQ(event.at("name"), sample.strings.at(static_cast<std::size_t>(decision.kind) - 1));
+      EXPECT_EQ(event.at("args").at("detail"), decision.detail);
+    }
     if (event.at("args").contains("span") &&
         sample.spans.at(event.at("args").at("span").get<std::size_t>() - 1).depth == 0)
       phase_ns[event.at("cat")] += duration_ns;
@@ -73,7 +79,7 @@ TEST_P(TextExport, as_chrome_json_nests_and_sums_exactly) {
       expected_phase_ns[std::string(phase_name(span.phase))] += span.end_ns - span.start_ns;
   EXPECT_EQ(phase_ns, expected_phase_ns);
   EXPECT_EQ(kinds["X"], sample.recording.requests.size() + sample.recording.rounds.size() +
-                            sample.spans.size() + sample.kernels.size());
+                            sample.spans.size() + sample.kernels.size() + sample.decisions.size());
   EXPECT_EQ(kinds["C"], sample.counters.size());
   EXPECT_EQ(kinds["s"], sample.kernels.size());
   EXPECT_EQ(kinds["f"], sample.kernels.size());

@@ -20,6 +20,8 @@ inline std::string read_everything(const std::filesystem::path& path) {
   keep(reader->recording());
   keep(reader->strings());
   keep(reader->row_counts());
+  keep(reader->decisions([](const Decision& /*decision*/) { return true; }));
+  keep(reader->shadow_tokens([](const ShadowToken& /*token*/) { return true; }));
   keep(reader->spans([](const Span& /*span*/) { return true; }));
   keep(reader->kernels([](const Kernel& /*kernel*/) { return true; }));
   keep(reader->counters([](const Counter& /*counter*/) { return true; }));

@@ -21,6 +21,7 @@ class Fields {
   void enumeration(std::string_view name, Field field, int /*values*/, std::string_view /*table*/) {
     add(name, std::to_string(static_cast<int>(field)));
   }
+  void millionths(std::string_view name, double field) { value(name, field); }
   template <typename Field>
   void value(std::string_view name, const Field& field) {
     if constexpr (std::is_floating_point_v<Field>) {
@@ -72,6 +73,26 @@ TEST_P(RandomRecording, comes_back_as_it_was_written) {
   EXPECT_EQ(fields_of(recording->rounds), fields_of(sample.recording.rounds));
   EXPECT_EQ(fields_of(recording->draft_tokens), fields_of(sample.recording.draft_tokens));
   EXPECT_EQ(fields_of(recording->tracks), fields_of(sample.recording.tracks));
+
+  std::vector<Decision> decisions;
+  ASSERT_TRUE(reader->decisions([&](const Decision& decision) {
+    decisions.push_back(decision);
+    return true;
+  }));
+  std::stable_sort(sample.decisions.begin(), sample.decisions.end(),
+                   [](const Decision& a, const Decision& b) { return a.start_ns < b.start_ns; });
+  EXPECT_EQ(fields_of(decisions), fields_of(sample.decisions));
+
+  std::vector<ShadowToken> shadow_tokens;
+  ASSERT_TRUE(reader->shadow_tokens([&](const ShadowToken& token) {
+    shadow_tokens.push_back(token);
+    return true;
+  }));
+  std::sort(sample.shadow_tokens.begin(), sample.shadow_tokens.end(),
+            [](const ShadowToken& a, const ShadowToken& b) {
+              return std::tie(a.request, a.layer, a.position) < std::tie(b.request, b.layer, b.position);
+            });
+  EXPECT_EQ(fields_of(shadow_tokens), fields_of(sample.shadow_tokens));
 
   std::vector<Span> spans;
   ASSERT_TRUE(reader->spans([&](const Span& span) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sample.h"
 
+#include <draftscope/traces/tree_depth.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -169,13 +170,16 @@ class SampleWriter {
     add_phase(Phase::prefill, request.id, 0);
     request.first_token_ns = now_ns_;
     flush();
+    if (!run.is_baseline) add_decision(request.id, 0);
     const auto rounds = static_cast<std::int32_t>(between(0, options_.most_rounds));
     for (std::int32_t index = 0; index < rounds; ++index) add_round(request, run, index);
+    if (!run.is_baseline) add_decision(request.id, 0);
     pass();
     request.end_ns = now_ns_;
     request.stop = static_cast<RequestStop>(request.id % 5);
     request.text = "out\tput \x01 \xC3\xA9 " + std::to_string(request.id);
     writer_.finish(request);
+    if (run.is_baseline) add_shadow_tokens(request, prompt);
     sample_.recording.requests.push_back(request);
     now_ns_ += 10;
   }
@@ -190,6 +194,8 @@ class SampleWriter {
     std::vector<DraftToken> tokens;
     round.control_ns = add_phase(Phase::control, request.id, round.id);
     if (!run.is_baseline) {
+      // In the planning of a round, which the file does not have yet.
+      if (chance()) add_decision(request.id, round.id);
       round.exit_layer = static_cast<std::int32_t>(between(1, 7));
       round.layer_set = add_layer_set(round.exit_layer);
       round.planned = 6;
@@ -207,9 +213,11 @@ class SampleWriter {
              i <= round.accepted});
       round.draft_ns = add_phase(Phase::draft, request.id, round.id);
     }
+    round.tree_depth = tree_depth(tokens);
     round.verify_rows = round.drafted + 1;
     round.verify_ns = add_phase(Phase::verify, request.id, round.id);
     round.accept_ns = add_phase(Phase::accept, request.id, round.id);
+    if (!run.is_baseline) round.optimise_ns = add_phase(Phase::optimise, request.id, round.id);
     round.bonus_token = static_cast<std::int32_t>(between(0, 127999));
     round.emitted = round.accepted + 1;
     for (std::int32_t i = 0; i < round.accepted; ++i)
@@ -221,8 +229,48 @@ class SampleWriter {
     if (spans_first) flush();
     writer_.add(round, tokens);
     if (!spans_first) flush();
+    if (!run.is_baseline && chance()) add_decision(request.id, round.id);
     sample_.recording.rounds.push_back(round);
     sample_.recording.draft_tokens.insert(sample_.recording.draft_tokens.end(), tokens.begin(), tokens.end());
+  }
+
+  void add_decision(std::int64_t request, std::int64_t round) {
+    static const std::vector<std::string> kinds{"layer set", "exit", "speculation length", "threshold"};
+    Decision decision;
+    decision.request = request;
+    decision.round = round;
+    decision.kind = name(kinds[static_cast<std::size_t>(between(0, 3))]);
+    decision.start_ns = now_ns_;
+    if (chance()) pass();  // not every decision is timed
+    decision.end_ns = now_ns_;
+    if (chance()) decision.score = share();
+    decision.adopted = chance();
+    decision.detail = fmt::format(R"({{"candidate":{},"before":"\"ä\""}})", between(1, 8));
+    decision.id = writer_.add(decision);
+    sample_.decisions.push_back(decision);
+  }
+
+  /// Half of the layers, each with all of the output's positions and, after an end of the text, that one's.
+  void add_shadow_tokens(const Request& request, const Prompt& prompt) {
+    std::vector<ShadowToken> rows;
+    std::vector<std::int32_t> text = prompt.tokens;
+    text.insert(text.end(), request.tokens.begin(), request.tokens.end());
+    if (request.stop == RequestStop::eos) text.push_back(2);
+    // Position by position, as they are computed; the file has them layer by layer.
+    for (std::size_t position = prompt.tokens.size(); position < text.size(); ++position)
+      for (std::int32_t layer = 2; layer <= 2 * sample_shadow_layers; layer += 2) {
+        ShadowToken row;
+        row.request = request.id;
+        row.position = static_cast<std::int32_t>(position);
+        row.layer = layer;
+        row.true_rank = static_cast<std::int32_t>(between(-1, 8 - layer));
+        row.token = row.true_rank == 0 ? text[position] : 128000 + layer;
+        row.probability = static_cast<double>(between(0, 1'000'000)) / 1e6;
+        row.margin = static_cast<double>(between(0, 30'000'000)) / 1e6;
+        rows.push_back(row);
+      }
+    writer_.add(std::span<const ShadowToken>(rows));
+    sample_.shadow_tokens.insert(sample_.shadow_tokens.end(), rows.begin(), rows.end());
   }
 
   Writer& writer_;

@@ -21,9 +21,14 @@ struct SampleOptions {
   bool kernels = true;
 };
 
+/// Layers that a request has shadow tokens of: 2, 4, 6 and 8.
+inline constexpr std::int32_t sample_shadow_layers = 4;
+
 /// What went into the writer.
 struct Sample {
   Recording recording;
+  std::vector<Decision> decisions;
+  std::vector<ShadowToken> shadow_tokens;
   std::vector<Span> spans;
   std::vector<Kernel> kernels;
   std::vector<Counter> counters;

@@ -77,6 +77,8 @@ TEST(Schema, has_the_columns_of_the_records_in_their_order) {
   expect_columns_of<LayerSet>(path);
   expect_columns_of<Round>(path);
   expect_columns_of<DraftToken>(path);
+  expect_columns_of<Decision>(path);
+  expect_columns_of<ShadowToken>(path);
   expect_columns_of<Track>(path);
   expect_columns_of<Span>(path);
   expect_columns_of<Kernel>(path);
@@ -89,7 +91,7 @@ TEST(Schema, declares_every_reference_and_a_sample_keeps_them) {
   EXPECT_TRUE(query(folder / "trace.dstrace", "PRAGMA foreign_key_check").empty());
   EXPECT_EQ(query(folder / "trace.dstrace",
                   "SELECT count(*) FROM pragma_table_list AS t, pragma_foreign_key_list(t.name)")[0][0],
-            "21");
+            "25");
   EXPECT_TRUE(query(folder / "trace.dstrace",
                     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = "
                     "'table' AND name NOT LIKE 'sqlite_%' AND NOT strict")

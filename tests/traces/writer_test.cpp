@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <limits>
 
 #include "sample.h"
 
@@ -111,6 +112,9 @@ TEST(Writer, drops_and_counts_spans_when_the_queue_is_full_but_never_rounds) {
     all.rounds.insert(all.rounds.end(), more.recording.rounds.begin(), more.recording.rounds.end());
     all.draft_tokens.insert(all.draft_tokens.end(), more.recording.draft_tokens.begin(),
                             more.recording.draft_tokens.end());
+    sample.decisions.insert(sample.decisions.end(), more.decisions.begin(), more.decisions.end());
+    sample.shadow_tokens.insert(sample.shadow_tokens.end(), more.shadow_tokens.begin(),
+                                more.shadow_tokens.end());
     sample.spans.insert(sample.spans.end(), more.spans.begin(), more.spans.end());
     sample.kernels.insert(sample.kernels.end(), more.kernels.begin(), more.kernels.end());
     sample.counters.insert(sample.counters.end(), more.counters.begin(), more.counters.end());
@@ -123,6 +127,8 @@ TEST(Writer, drops_and_counts_spans_when_the_queue_is_full_but_never_rounds) {
   };
   EXPECT_EQ(rows("rounds"), static_cast<std::int64_t>(sample.recording.rounds.size()));
   EXPECT_EQ(rows("draft_tokens"), static_cast<std::int64_t>(sample.recording.draft_tokens.size()));
+  EXPECT_EQ(rows("decisions"), static_cast<std::int64_t>(sample.decisions.size()));
+  EXPECT_EQ(rows("shadow_tokens"), static_cast<std::int64_t>(sample.shadow_tokens.size()));
   EXPECT_EQ(rows("spans") + counts.dropped_spans, static_cast<std::int64_t>(sample.spans.size()));
   EXPECT_EQ(rows("kernels") + counts.dropped_kernels, static_cast<std::int64_t>(sample.kernels.size()));
   EXPECT_EQ(rows("counters") + counts.dropped_counters, static_cast<std::int64_t>(sample.counters.size()));
@@ -159,6 +165,48 @@ TEST(Writer, frees_the_spans_of_a_round_that_never_came) {
   EXPECT_EQ(query(folder / "trace.dstrace", "SELECT request, round FROM spans"),
             (std::vector<std::vector<std::string>>{{"1", "NULL"}}));
   EXPECT_TRUE(Reader::open(folder / "trace.dstrace")->validate()->empty());
+}
+
+TEST(Writer, keeps_the_decisions_of_a_round_that_never_came_with_their_request) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {});
+  ASSERT_TRUE(writer);
+  Request request;
+  request.id = (*writer)->next_request_id();
+  request.run = (*writer)->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+  request.prompt = (*writer)->add(Prompt{});
+  (*writer)->begin(request);
+  Decision decision;
+  decision.request = request.id;
+  decision.round = (*writer)->next_round_id();
+  decision.kind = (*writer)->intern("exit");
+  EXPECT_EQ((*writer)->add(decision), 1);
+  request.stop = RequestStop::cancelled;
+  request.end_ns = 5;
+  (*writer)->finish(request);
+  EXPECT_EQ((*writer)->add(decision), 2) << "late, as from a thread that searches";
+  ASSERT_TRUE((*writer)->close());
+  EXPECT_EQ(query(folder / "trace.dstrace", "SELECT request, round, score FROM decisions"),
+            (std::vector<std::vector<std::string>>{{"1", "NULL", "NULL"}, {"1", "NULL", "NULL"}}));
+  EXPECT_TRUE(Reader::open(folder / "trace.dstrace")->validate()->empty());
+}
+
+TEST(Writer, rounds_what_it_keeps_in_millionths_but_no_small_margin_to_a_tie) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {});
+  ASSERT_TRUE(writer);
+  std::vector<ShadowToken> rows(4);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].layer = static_cast<std::int32_t>(i) + 1;
+  rows[0].probability = 0.12345678;
+  rows[0].margin = 0.0;
+  rows[1].margin = 1e-9;
+  rows[2].margin = std::numeric_limits<double>::quiet_NaN();
+  rows[3].margin = std::numeric_limits<double>::infinity();
+  (*writer)->add(std::span<const ShadowToken>(rows));
+  ASSERT_TRUE((*writer)->close());
+  EXPECT_EQ(
+      query(folder / "trace.dstrace", "SELECT probability_millionths, margin_millionths FROM shadow_tokens"),
+      (std::vector<std::vector<std::string>>{{"123457", "0"}, {"0", "1"}, {"0", "NULL"}, {"0", "NULL"}}));
 }
 
 TEST(Writer, can_be_closed_twice) {

@@ -31,6 +31,10 @@ void read_everything(const std::filesystem::path& path) {
   if (const auto recording = reader->recording(); !recording) require_one_line(recording.error());
   if (const auto strings = reader->strings(); !strings) require_one_line(strings.error());
   if (const auto counts = reader->row_counts(); !counts) require_one_line(counts.error());
+  if (const auto done = reader->decisions([](const traces::Decision&) { return true; }); !done)
+    require_one_line(done.error());
+  if (const auto done = reader->shadow_tokens([](const traces::ShadowToken&) { return true; }); !done)
+    require_one_line(done.error());
   if (const auto done = reader->spans([](const traces::Span&) { return true; }); !done)
     require_one_line(done.error());
   if (const auto done = reader->kernels([](const traces::Kernel&) { return true; }); !done)

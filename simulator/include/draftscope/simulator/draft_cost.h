@@ -24,7 +24,7 @@ struct DraftCost {
   std::int64_t rounds = 0;
   std::int64_t draft_ns = 0;
   std::int64_t verify_ns = 0;
-  std::int64_t other_ns = 0;  ///< accept + control
+  std::int64_t other_ns = 0;  ///< accept + optimise + control
 
   std::optional<double> draft_ns_a_round;
   std::optional<double> verify_ns_a_round;
@@ -34,7 +34,7 @@ struct DraftCost {
   double target_step_ns = 0.0;
   std::optional<double> c;                    ///< draft step / target step; absent if nothing was drafted
   std::optional<double> v;                    ///< verification / target step
-  std::optional<double> o;                    ///< accept and control / target step
+  std::optional<double> o;                    ///< accept, optimise and control / target step
   std::optional<double> closed_form_speedup;  ///< S; only with a baseline
 };
 

@@ -19,7 +19,8 @@
 
 namespace draftscope::traces {
 
-/// Everything but spans, kernels and counters: small enough to hold (about 200 bytes a round).
+/// Everything but decisions, shadow tokens, spans, kernels and counters: small enough to hold (about 200
+/// bytes a round). Of a version-1 file the tree depths are computed from the draft tokens.
 struct Recording {
   std::filesystem::path path;
   Meta meta;
@@ -59,7 +60,13 @@ class Reader {
   [[nodiscard]] Result<std::unordered_map<std::int64_t, std::string>> strings();
   [[nodiscard]] Result<std::vector<TableCount>> row_counts();
 
-  // Streams rows in (track, start_ns) order; the callback returns false to stop.
+  // Each streams rows until the callback returns false. A file of a version that lacks the table has none.
+
+  /// In the order of start_ns.
+  [[nodiscard]] Result<void> decisions(const std::function<bool(const Decision&)>& visit);
+  /// In the order of (request, layer, position).
+  [[nodiscard]] Result<void> shadow_tokens(const std::function<bool(const ShadowToken&)>& visit);
+  // In the order of (track, start_ns).
   [[nodiscard]] Result<void> spans(const std::function<bool(const Span&)>& visit);
   [[nodiscard]] Result<void> kernels(const std::function<bool(const Kernel&)>& visit);
   [[nodiscard]] Result<void> counters(const std::function<bool(const Counter&)>& visit);

@@ -8,6 +8,7 @@
 // [start_ns, end_ns); layers, positions and indices are 0-based; an id is positive, and 0 means "none".
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -90,6 +91,7 @@ struct Round {
   std::int32_t exit_layer = 0;     ///< E, or 0 if nothing was drafted
   std::int32_t planned = 0;        ///< γ
   std::int32_t drafted = 0;        ///< draft length
+  std::int32_t tree_depth = 0;     ///< of the draft's token tree (tree_depth.h); a chain's is `drafted`
   std::int32_t accepted = 0;       ///< accepted length, before a cut at EOS or the budget
   std::int32_t emitted = 0;        ///< tokens that reached the output
   std::int32_t verify_rows = 0;    ///< rows of the target forward
@@ -99,7 +101,8 @@ struct Round {
   std::int64_t draft_ns = 0;
   std::int64_t verify_ns = 0;
   std::int64_t accept_ns = 0;
-  std::int64_t control_ns = 0;  ///< planning, observing, optimising
+  std::int64_t optimise_ns = 0;  ///< searching for better parameters; in schema version 1 part of control
+  std::int64_t control_ns = 0;   ///< planning, observing
 };
 
 struct DraftToken {
@@ -111,6 +114,31 @@ struct DraftToken {
   double probability = 0.0;  ///< the draft's probability of `token` after warping; 1 when greedy
   bool accepted = false;
   bool tested = false;  ///< the verifier got as far as this token (false after the first rejection)
+};
+
+/// One decision of a strategy: what it chose, when, why, and whether that took effect.
+struct Decision {
+  std::int64_t id = 0;
+  std::int64_t request = 0;
+  std::int64_t round = 0;  ///< after which, or in whose planning, it was made; 0 before the first
+  std::int64_t kind = 0;   ///< strings.id: "layer set", "exit", "speculation length", "threshold", "schedule"
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;  ///< the time spent on making it; start_ns if that was not measured
+  double score = std::numeric_limits<double>::quiet_NaN();  ///< what it was judged by; not a number = none
+  bool adopted = false;                                     ///< it took effect
+  std::string detail = "{}";  ///< JSON object with the reason: candidate, statistics, values before and after
+};
+
+/// What a layer would have predicted: the head applied to the hidden state after the layers below `layer`.
+struct ShadowToken {
+  std::int64_t request = 0;
+  std::int32_t position = 0;  ///< of the token that is predicted, in prompt and output together; at least 1
+  std::int32_t layer = 0;     ///< boundary, 1 to n_layers, which is the target itself
+  std::int32_t token = 0;     ///< the prediction: the best logit, among equal ones the lowest id
+  double probability = 0.0;   ///< of `token` at temperature 1; the file keeps millionths
+  double margin = 0.0;        ///< best logit minus the second best; the file keeps millionths, 0 is a tie
+  std::int32_t true_rank =
+      0;  ///< of the text's token in this prediction, 0 = `token`; -1 = beyond the ranked
 };
 
 /// A lane of the timeline.

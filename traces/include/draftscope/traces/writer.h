@@ -4,14 +4,13 @@
 // Writes a trace while a run goes on. A thread of its own owns the database; callers only append to a queue.
 //
 // - Nothing here waits for the disk, except create() and close().
-// - Runs, prompts, requests, rounds and draft tokens are never dropped. Spans, kernels and counters are
-// dropped when
-//   the queue already holds `queue_rows` of them, and counted.
+// - Runs, prompts, requests, rounds, draft tokens, decisions and shadow tokens are never dropped. Spans,
+// kernels
+//   and counters are dropped when the queue already holds `queue_rows` of them, and counted.
 // - A round and its draft tokens are committed in one transaction: a reader after a crash sees both or
-// neither.
+//   neither. So are the shadow tokens of one call, and a decision never comes before its round.
 // - After a failure of the disk the writer keeps accepting (and discarding) rows; close() returns the first
-// error, and
-//   failed() tells at once.
+//   error, and failed() tells at once.
 //
 // Thread-safety: one producer thread at a time.
 
@@ -78,6 +77,14 @@ class Writer {
   void begin(Request request);
   void finish(Request request);
   void add(Round round, std::span<const DraftToken> draft_tokens);
+
+  /// Returns the id that it gave the row. The round may be one whose id was taken and that is not complete
+  /// yet; of one that never comes, the decision keeps the request.
+  std::int64_t add(Decision decision);
+
+  /// All of a request's in one call, in any order. A million a second in bulk, away from the calling thread.
+  void add(std::span<const ShadowToken> shadow_tokens);
+
   void add(std::span<const Span> spans);
   void add(std::span<const Kernel> kernels);
   void add(std::span<const Counter> counters);
