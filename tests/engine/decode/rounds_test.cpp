@@ -70,6 +70,7 @@ TEST(RoundReports, AddUpToTheText) {
         EXPECT_EQ(round.root_position, position);
         EXPECT_LE(round.accepted, round.drafted);
         EXPECT_LE(round.drafted, round.planned);
+        EXPECT_EQ(round.tree_depth, round.drafted);
         EXPECT_EQ(round.verify_rows, round.drafted + 1);
         EXPECT_EQ(round.emitted, static_cast<std::int32_t>(kept.emitted.size()));
         EXPECT_EQ(round.emitted, round.accepted + 1);
@@ -102,7 +103,7 @@ TEST(RoundReports, TheTimesOfARoundTileItAndRoundsFollowOneAnother) {
   for (const Kept& kept : decoded.rounds.kept) {
     const traces::Round& round = kept.round;
     EXPECT_EQ(round.start_ns, end_ns);
-    EXPECT_EQ(round.control_ns + round.draft_ns + round.verify_ns + round.accept_ns,
+    EXPECT_EQ(round.control_ns + round.optimise_ns + round.draft_ns + round.verify_ns + round.accept_ns,
               round.end_ns - round.start_ns);
     end_ns = round.end_ns;
   }
