@@ -134,7 +134,7 @@ const Damage damages[] = {
     {"UPDATE layer_sets SET skipped = x'01' WHERE id = 1", "layer_sets", 1, "skipped is 1 bytes, expected 2"},
     {"UPDATE layer_sets SET exit_layer = 9 WHERE id = 1", "layer_sets", 1, "exit_layer is 9"},
     {"UPDATE rounds SET accepted = drafted + 1 WHERE id = 3", "rounds", 3, "expected at most drafted"},
-    {"UPDATE rounds SET drafted = planned + 1 WHERE id = 3", "rounds", 3, "expected at most planned"},
+    {"UPDATE rounds SET planned = tree_depth - 1 WHERE id = 3", "rounds", 3, "expected at most planned"},
     {"UPDATE rounds SET emitted = accepted + 2 WHERE id = 3", "rounds", 3, "expected at most accepted + 1"},
     {"UPDATE rounds SET emitted = -1 WHERE id = 3", "rounds", 3, "negative"},
     {"UPDATE rounds SET draft_stop = 9 WHERE id = 3", "rounds", 3, "draft_stop is 9, expected 0 to 4"},
