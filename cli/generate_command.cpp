@@ -76,7 +76,8 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
 Result<int> generate(const GenerateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
   DRAFTSCOPE_TRY_ASSIGN(const engine::ConfiguredStrategy strategy,
-                        engine::make_strategy(options.strategy, model.checkpoint->shape));
+                        engine::make_strategy(options.strategy, model.checkpoint->shape,
+                                              strategy_resources(options.model, model)));
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::int32_t> prompt, encode_prompt(options, model.tokenizer));
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
 

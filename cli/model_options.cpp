@@ -105,4 +105,38 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& option
       {.threads = options.threads, .cache_rows = options.context, .kernels = options.kernels});
 }
 
+namespace {
+
+struct OpenedModel {
+  LoadedModel model;
+  std::unique_ptr<engine::Backend> backend;
+};
+
+/// Tokens of one must mean the same to the other. Every id can't be compared through a tokenizer's own door,
+/// a text of many kinds of characters can.
+Result<void> check_same_tokens(const LoadedModel& target, const LoadedModel& draft, const std::string& name) {
+  constexpr std::string_view sample =
+      "def f(x):\n    return x**2 # caf\u00e9 \u4f60\u597d 1234 Hello, World!\t";
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::int32_t> expected, target.tokenizer.encode(sample));
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::int32_t> found, draft.tokenizer.encode(sample));
+  if (found != expected) return fail("{}: tokenizes differently, expected the target's tokenizer", name);
+  return {};
+}
+
+}  // namespace
+
+engine::StrategyResources strategy_resources(const ModelOptions& options, const LoadedModel& target) {
+  const auto open = [&](const std::string& name) -> Result<std::shared_ptr<engine::Backend>> {
+    ModelOptions second = options;
+    second.model = name;
+    DRAFTSCOPE_TRY_ASSIGN(LoadedModel loaded, load_model(second));
+    const auto opened = std::make_shared<OpenedModel>(OpenedModel{std::move(loaded), nullptr});
+    DRAFTSCOPE_TRY(check_same_tokens(target, opened->model, name));
+    second.context = std::min(second.context, opened->model.checkpoint->shape.max_positions);
+    DRAFTSCOPE_TRY_ASSIGN(opened->backend, make_backend(second, opened->model));
+    return std::shared_ptr<engine::Backend>(opened, opened->backend.get());
+  };
+  return {open};
+}
+
 }  // namespace draftscope::cli

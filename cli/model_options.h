@@ -6,6 +6,7 @@
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/sampling.h>
+#include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tokenizer.h>
 #include <draftscope/profiler/device_trace.h>
 #include <draftscope/result.h>
@@ -43,6 +44,11 @@ struct LoadedModel {
 };
 
 [[nodiscard]] Result<LoadedModel> load_model(const ModelOptions& options);
+
+/// Lets a strategy open a second model on the same device. `target` is its tokenizer's yardstick; both must
+/// outlive the strategies.
+[[nodiscard]] engine::StrategyResources strategy_resources(const ModelOptions& options,
+                                                           const LoadedModel& target);
 /// `trace`, not owned and perhaps null, hears of a GPU backend's graphs.
 [[nodiscard]] Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options,
                                                                     const LoadedModel& model,

@@ -27,6 +27,7 @@ void Drafter::clear() {
 
 Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t> text,
                             const DraftLimits& limits, DraftStop& stop) {
+  if (limits.steps < 1) return {};
   if (distributions_.size() < static_cast<std::size_t>(limits.steps))
     distributions_.resize(static_cast<std::size_t>(limits.steps));
   if (plan.draft_model != nullptr) DRAFTSCOPE_TRY(catch_up(*plan.draft_model, text));

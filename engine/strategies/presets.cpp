@@ -100,7 +100,8 @@ StrategyEntry entry_of(const Preset& preset) {
   for (const auto& [name, value] : preset.defaults)
     for (ParameterDescription& parameter : entry.description.parameters)
       if (parameter.name == name) parameter.default_value = value;
-  entry.make = [parts = preset.parts](Parameters& parameters, const ModelShape& shape) {
+  entry.make = [parts = preset.parts](Parameters& parameters, const ModelShape& shape,
+                                      const StrategyResources& /*resources*/) {
     return make_mix(parts, parameters, shape);
   };
   return entry;
@@ -128,9 +129,8 @@ Result<StrategyEntry> mix_of(std::string_view text) {
   for (std::size_t kind = 0; kind < names.size(); ++kind)
     entry.description.parameters[kind].default_value = names[kind];
   add_parameters(names, entry.description.parameters);
-  entry.make = [names](Parameters& parameters, const ModelShape& shape) {
-    return make_mix(names, parameters, shape);
-  };
+  entry.make = [names](Parameters& parameters, const ModelShape& shape,
+                       const StrategyResources& /*resources*/) { return make_mix(names, parameters, shape); };
   return entry;
 }
 

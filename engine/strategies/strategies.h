@@ -13,11 +13,14 @@ namespace draftscope::engine {
 struct StrategyEntry {
   StrategyDescription description;
   /// May complete defaults that depend on the model; fails on values out of range.
-  std::function<Result<std::unique_ptr<Strategy>>(Parameters& parameters, const ModelShape& shape)> make;
+  std::function<Result<std::unique_ptr<Strategy>>(Parameters& parameters, const ModelShape& shape,
+                                                  const StrategyResources& resources)>
+      make;
   /// The entry for a text of parameters, where they decide which parameters there are. Null = this one.
   Result<StrategyEntry> (*specialise)(std::string_view text) = nullptr;
 };
 
 [[nodiscard]] StrategyEntry vanilla_entry();
+[[nodiscard]] StrategyEntry two_model_entry();
 
 }  // namespace draftscope::engine

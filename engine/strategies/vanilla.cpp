@@ -20,9 +20,8 @@ StrategyEntry vanilla_entry() {
                           .summary = "one target forward a token; the baseline",
                           .source = "autoregressive decoding",
                           .parameters = {}},
-          .make = [](Parameters&, const ModelShape&) -> Result<std::unique_ptr<Strategy>> {
-            return std::make_unique<Vanilla>();
-          }};
+          .make = [](Parameters&, const ModelShape&, const StrategyResources&)
+              -> Result<std::unique_ptr<Strategy>> { return std::make_unique<Vanilla>(); }};
 }
 
 }  // namespace draftscope::engine

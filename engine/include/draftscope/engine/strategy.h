@@ -181,9 +181,17 @@ struct ConfiguredStrategy {
   std::unique_ptr<Strategy> strategy;
 };
 
+/// What a strategy may need of its caller.
+struct StrategyResources {
+  /// A backend of another checkpoint, that keeps alive whatever it reads. Null: a strategy that asks is
+  /// refused.
+  std::function<Result<std::shared_ptr<Backend>>(const std::string& model)> open_draft_model;
+};
+
 /// Parses `name:key=value,…` for a model. Unknown names, unknown or repeated keys and values out of range are
 /// errors.
 [[nodiscard]] Result<ConfiguredStrategy> make_strategy(std::string_view specification,
-                                                       const ModelShape& shape);
+                                                       const ModelShape& shape,
+                                                       const StrategyResources& resources = {});
 
 }  // namespace draftscope::engine

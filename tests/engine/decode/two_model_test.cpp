@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Drafts of another model, whose K/V has to follow the text: the text is the target's.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "exact_law.h"
+
+namespace draftscope::engine {
+namespace {
+
+/// A second toy; `seed` equal to the target's and few layers make it right often.
+StrategyResources toys(const ToyBackend::Options& options) {
+  return {[options](const std::string& /*model*/) -> Result<std::shared_ptr<Backend>> {
+    return std::make_shared<ToyBackend>(options);
+  }};
+}
+
+TEST(TwoModels, GreedyTextEqualsVanilla) {
+  std::mt19937 random(5);
+  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  std::int64_t accepted = 0;
+  std::int64_t rejected = 0;
+  struct Count : DecodeListener {
+    std::int64_t accepted = 0, drafted = 0;
+    void on_round(const RoundReport& report) override {
+      accepted += report.round.accepted;
+      drafted += report.round.drafted;
+    }
+  };
+  for (int trial = 0; trial < 200; ++trial) {
+    const ToyBackend::Options target{.vocab = pick(2, 10),
+                                     .n_layers = pick(1, 5),
+                                     .cache_rows = pick(8, 80),
+                                     .max_rows = pick(2, 16),
+                                     .seed = static_cast<std::uint32_t>(random()),
+                                     .agreement = 0.8};
+    ToyBackend::Options draft = target;
+    draft.n_layers = 1;
+    draft.cache_rows = pick(4, 100);
+    draft.max_rows = pick(1, 16);
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(1, 8)));
+    for (std::int32_t& token : prompt) token = pick(0, target.vocab - 1);
+    const std::string specification = "two-model:model=toy,gamma=" + std::to_string(pick(0, 8)) +
+                                      ",threshold=0." + std::to_string(pick(0, 6)) +
+                                      ",schedule=" + (pick(0, 1) == 0 ? "constant" : "heuristic");
+    const auto text = [&](const std::string& which, Count& count) {
+      std::vector<std::int32_t> all;
+      ToyBackend backend(target);
+      auto strategy = make_strategy(which, backend.shape(), toys(draft));
+      EXPECT_TRUE(strategy) << strategy.error().message;
+      // Twice: a request begins with nothing in the draft's cache.
+      for (int request = 0; request < 2; ++request) {
+        SeededChooser chooser(1, 1);
+        auto result =
+            decode(backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 50}, chooser, count);
+        EXPECT_TRUE(result) << result.error().message;
+        all.insert(all.end(), result->tokens.begin(), result->tokens.end());
+      }
+      return all;
+    };
+    Count speculative;
+    Count plain;
+    ASSERT_EQ(text(specification, speculative), text("vanilla", plain)) << trial << ' ' << specification;
+    accepted += speculative.accepted;
+    rejected += speculative.drafted - speculative.accepted;
+  }
+  EXPECT_GT(accepted, 1000);
+  EXPECT_GT(rejected, 500);
+}
+
+TEST(TwoModels, SampledTextHasExactlyTheTargetsLaw) {
+  const ToyBackend::Options target{.vocab = 3, .n_layers = 3, .seed = 2, .agreement = 0.3};
+  ToyBackend::Options draft = target;
+  draft.seed = 9;
+  draft.n_layers = 1;
+  const SamplingOptions sampling{.temperature = 0.9, .top_p = 0.95};
+  const std::vector<std::int32_t> eos{2};
+  const Law expected = law_of(target, "vanilla", sampling, eos);
+  const Law found = law_of(
+      target,
+      [&](const ModelShape& shape) {
+        return std::move(make_strategy("two-model:model=toy,gamma=2", shape, toys(draft))->strategy);
+      },
+      sampling, eos);
+  EXPECT_LT(total_variation(found, expected), 1e-9);
+}
+
+TEST(TwoModels, RefuseWhatCannotDraft) {
+  const ToyBackend target({.vocab = 5});
+  const auto error = [&](const std::string& specification, const StrategyResources& resources) {
+    const auto made = make_strategy(specification, target.shape(), resources);
+    return made ? std::string("made") : made.error().message;
+  };
+  EXPECT_EQ(error("two-model", toys({})),
+            "strategy two-model: model is missing, expected a folder or synthetic:NAME");
+  EXPECT_EQ(error("two-model:model=toy", {}),
+            "strategy two-model: no second model can be opened here, expected record or generate");
+  EXPECT_EQ(error("two-model:model=toy", toys({.vocab = 7})),
+            "strategy two-model: toy has a vocabulary of 7, expected the target's 5");
+}
+
+}  // namespace
+}  // namespace draftscope::engine
