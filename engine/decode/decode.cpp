@@ -137,6 +137,8 @@ class Decoder {
     judge();
     DRAFTSCOPE_TRY(commit(plan, row));
     const std::int64_t accepted_ns = clock.begin(Phase::control);
+    // Before the strategy goes on: the plan's mask is its own, and the next search writes over it.
+    describe_draft(plan, row);
     observe(plan, limits, row);
     std::int64_t optimise_ns = -1;
     if (!ended_ && strategy_.wants_to_optimise()) {
@@ -150,7 +152,6 @@ class Decoder {
     row.accept_ns = accepted_ns - verified_ns;
     row.control_ns = (row.end_ns - row.start_ns) - (accepted_ns - planned_ns) - row.optimise_ns;
 
-    describe_draft(plan, row);
     listener_.on_round(report_);
     if (recorder_ != nullptr) recorder_->flush();
     return {};
@@ -423,10 +424,15 @@ class Decoder {
 
   void describe_draft(const RoundPlan& plan, traces::Round& row) {
     draft_rows_.clear();
-    report_.layer_set = {};
+    traces::LayerSet& set = report_.layer_set;
+    set.n_layers = set.exit_layer = 0;
+    set.skipped.clear();
+    set.origin.clear();
     if (row.drafted > 0 && plan.mask != nullptr) {
-      row.exit_layer = plan.mask->exit_layer();
-      report_.layer_set = {0, n_layers_, row.exit_layer, plan.mask->packed(), std::string(plan.origin)};
+      set.n_layers = n_layers_;
+      set.exit_layer = row.exit_layer = plan.mask->exit_layer();
+      plan.mask->pack(set.skipped);
+      set.origin = plan.origin;
     }
     const std::vector<DraftNode>& nodes = drafter_.nodes();
     for (std::size_t i = 0; i < nodes.size(); ++i)

@@ -103,9 +103,10 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   return {};
 }
 
+/// Edges count in the confidence's precision, as the threshold's does.
 std::int32_t Drafter::width_of(const RoundPlan& plan, double confidence) const {
   for (const BranchWidth& branch : plan.branches)
-    if (confidence > branch.confidence) return branch.width;
+    if (static_cast<float>(confidence) > static_cast<float>(branch.confidence)) return branch.width;
   return plan.branches.empty() ? 1 : plan.branches.back().width;
 }
 

@@ -94,28 +94,28 @@ void Del::begin_request(const RequestView& /*request*/) {
 
 void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* /*log*/) {
   // Rows of a chain; of a tree, those of its accepted path, which is where the text went.
-  std::vector<std::size_t> path{0};
+  path_.assign(1, 0);
   if (static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size()) {
-    for (std::int32_t node = 0; node < outcome.drafted(); ++node) path.push_back(size(node) + 1);
+    for (std::int32_t node = 0; node < outcome.drafted(); ++node) path_.push_back(size(node) + 1);
   } else {
-    for (const std::int32_t node : outcome.accepted_nodes) path.push_back(size(node) + 1);
+    for (const std::int32_t node : outcome.accepted_nodes) path_.push_back(size(node) + 1);
   }
   const std::size_t rows = outcome.nodes.size() + 1;
   const std::size_t d_model = size(shape_.d_model);
   const auto before = size(prompt_positions_);
-  const std::size_t positions = before + path.size();
+  const std::size_t positions = before + path_.size();
   // The prompt's states, if they are still there, are in front; a layer's rows move apart from the last on.
   states_.resize(boundaries_.size() * positions * d_model);
   for (std::size_t layer = boundaries_.size(); layer-- > 0;) {
     const auto at = [&](std::size_t value) { return states_.begin() + static_cast<std::ptrdiff_t>(value); };
     std::copy_backward(at(layer * before * d_model), at((layer + 1) * before * d_model),
                        at((layer * positions + before) * d_model));
-    for (std::size_t i = 0; i < path.size(); ++i)
-      std::copy_n(outcome.states.begin() + static_cast<std::ptrdiff_t>((layer * rows + path[i]) * d_model),
+    for (std::size_t i = 0; i < path_.size(); ++i)
+      std::copy_n(outcome.states.begin() + static_cast<std::ptrdiff_t>((layer * rows + path_[i]) * d_model),
                   d_model, at((layer * positions + before + i) * d_model));
   }
   target_.resize(before);
-  for (const std::size_t row : path) target_.push_back(outcome.verified[row].token);
+  for (const std::size_t row : path_) target_.push_back(outcome.verified[row].token);
   positions_ = static_cast<std::int32_t>(positions);
   due_ = true;
 }

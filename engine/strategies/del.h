@@ -100,6 +100,7 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   std::vector<float> states_;          // [L − 1][positions][d_model]
   std::vector<std::int32_t> target_;   // [positions]
   std::vector<TopToken> shadow_;       // [L − 1][positions]
+  std::vector<std::size_t> path_;      // rows of the observed round that count
   std::vector<Row> rows_;
   Outputs outputs_;
 };

@@ -10,12 +10,7 @@ namespace {
 
 class Mixed final : public Strategy {
  public:
-  explicit Mixed(Parts parts) : parts_(std::move(parts)) {
-    for (const auto& learner : parts_.learners)
-      for (const std::int32_t boundary : learner->states()) states_.push_back(boundary);
-    std::sort(states_.begin(), states_.end());
-    states_.erase(std::unique(states_.begin(), states_.end()), states_.end());
-  }
+  explicit Mixed(Parts parts) : parts_(std::move(parts)) {}
 
   void begin_request(const RequestView& request) override {
     for (const auto& learner : parts_.learners) learner->begin_request(request);
@@ -26,6 +21,7 @@ class Mixed final : public Strategy {
     RoundPlan plan;
     plan.mask = parts_.mask->mask(round);
     plan.origin = parts_.mask->origin();
+    collect_states();
     plan.states = states_;
     plan.branches = parts_.branches;
     plan.verification = parts_.verification;
@@ -36,7 +32,11 @@ class Mixed final : public Strategy {
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* log) override {
-    for (const auto& learner : parts_.learners) learner->observe(round_, outcome, log);
+    RoundOutcome own = outcome;
+    for (const auto& learner : parts_.learners) {
+      own.states = states_of(learner->states(), outcome.states);
+      learner->observe(round_, own, log);
+    }
   }
 
   bool wants_to_optimise() const override {
@@ -51,9 +51,27 @@ class Mixed final : public Strategy {
   }
 
  private:
+  void collect_states() {
+    states_.clear();
+    for (const auto& learner : parts_.learners)
+      for (const std::int32_t boundary : learner->states()) states_.push_back(boundary);
+    std::sort(states_.begin(), states_.end());
+    states_.erase(std::unique(states_.begin(), states_.end()), states_.end());
+  }
+
+  /// What one learner asked for, out of the states that all of them asked for.
+  [[nodiscard]] std::span<const float> states_of(std::span<const std::int32_t> boundaries,
+                                                 std::span<const float> states) const {
+    if (boundaries.empty()) return {};
+    const std::size_t width = states.size() / states_.size();
+    const auto first = std::lower_bound(states_.begin(), states_.end(), boundaries.front());
+    return states.subspan(static_cast<std::size_t>(first - states_.begin()) * width,
+                          boundaries.size() * width);
+  }
+
   Parts parts_;
-  std::vector<std::int32_t> states_;
-  RoundView round_;  // the one that was planned last; its text is of that moment
+  std::vector<std::int32_t> states_;  // that the planned round was asked for
+  RoundView round_;                   // the one that was planned last; its text is of that moment
 };
 
 }  // namespace

@@ -108,9 +108,9 @@ Result<void> add_fixed_length(Parameters& parameters, const ModelShape& /*shape*
 
 Result<void> add_finite_state(Parameters& parameters, const ModelShape& /*shape*/, Mixing& mixing) {
   FiniteStateLength::Options options;
-  DRAFTSCOPE_TRY_ASSIGN(options.start, parameters.integer("gamma", 0, most_gamma));
   DRAFTSCOPE_TRY_ASSIGN(options.least, parameters.integer("least", 0, most_gamma));
   DRAFTSCOPE_TRY_ASSIGN(options.most, parameters.integer("longest", options.least, most_gamma));
+  DRAFTSCOPE_TRY_ASSIGN(options.start, parameters.integer("gamma", options.least, options.most));
   mixing.parts.length = learn(mixing, std::make_shared<FiniteStateLength>(options));
   return {};
 }

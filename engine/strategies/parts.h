@@ -39,6 +39,8 @@ class Learner {
  public:
   virtual ~Learner() = default;
   virtual void begin_request(const RequestView& /*request*/) {}
+  /// Layer boundaries whose hidden states it wants of the round that is planned next: ascending, without
+  /// gaps. May change from round to round; observe() gets the states of these alone.
   [[nodiscard]] virtual std::span<const std::int32_t> states() const { return {}; }
   virtual void observe(const RoundView& /*round*/, const RoundOutcome& /*outcome*/, DecisionLog* /*log*/) {}
   [[nodiscard]] virtual bool wants_to_optimise() const { return false; }

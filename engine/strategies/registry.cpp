@@ -34,6 +34,10 @@ std::span<const StrategyDescription> strategy_descriptions() {
 
 Result<ConfiguredStrategy> make_strategy(std::string_view specification, const ModelShape& shape,
                                          const StrategyResources& resources) {
+  // Errors quote what they found, and are one line.
+  if (std::any_of(specification.begin(), specification.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < ' '; }))
+    return fail("strategy: found a control character, expected name:key=value,…");
   const std::string_view name = specification.substr(0, specification.find(':'));
   const auto entry = std::find_if(entries().begin(), entries().end(), [name](const StrategyEntry& candidate) {
     return candidate.description.name == name;

@@ -35,9 +35,10 @@ Result<Parameters> Parameters::parse(const StrategyDescription& description, std
   for (const ParameterDescription& parameter : description.parameters)
     parameters.values_[parameter.name] = parameter.default_value;
 
-  while (!text.empty()) {
+  for (bool more = !text.empty(); more;) {
     const std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    more = item.size() < text.size();
+    text.remove_prefix(item.size() + (more ? 1 : 0));
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos || equals == 0)
       return fail("strategy {}: found \"{}\", expected key=value", description.name, item);

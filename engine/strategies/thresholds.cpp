@@ -22,7 +22,7 @@ void AdaptiveThreshold::observe(const RoundView& /*round*/, const RoundOutcome& 
   const double now = options_.rule == Rule::del
                          ? static_cast<double>(accepted_) / static_cast<double>(drafted_)
                          : static_cast<double>(outcome.accepted()) / static_cast<double>(drafted);
-  const bool first = !has_rate_ && options_.rule != Rule::code;
+  const bool first = options_.rule == Rule::del ? rate_ == 0.0 : !has_rate_ && options_.rule == Rule::paper;
   rate_ = first ? now : options_.beta1 * rate_ + (1.0 - options_.beta1) * now;
   has_rate_ = true;
   const double before = threshold_;

@@ -26,7 +26,8 @@ class AdaptiveThreshold final : public ThresholdChoice, public Learner {
   enum class Rule : std::uint8_t {
     paper,  ///< the first AR of a request is its AR_e
     code,  ///< Draft & Verify's: AR starts at 0; "<"; th stays where the whole length was drafted and AR ≥ α
-    del,  ///< DEL's baseline DV: AR_e is the request's so far; AR and th go on from request to request; "<"
+    del,  ///< DEL's baseline DV: AR_e is the request's so far, and AR itself while AR is 0; AR and th go on
+          ///< from request to request; "<"
   };
   struct Options {
     Rule rule = Rule::paper;

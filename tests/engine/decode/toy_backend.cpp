@@ -36,6 +36,7 @@ bool attends(const Batch& batch, std::int32_t i, std::int32_t row) {
 ToyBackend::ToyBackend(const Options& options) : options_(options) {
   shape_.n_layers = options.n_layers;
   shape_.d_model = 2;
+  shape_.d_ff = options.vocab;  // a layer weighs three heads, for who weighs them
   shape_.vocab = options.vocab;
   shape_.max_positions = options.cache_rows;
   cache_.assign(static_cast<std::size_t>(options.n_layers),

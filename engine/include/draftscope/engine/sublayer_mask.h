@@ -36,10 +36,15 @@ class SublayerMask {
   }
   /// Little-endian bits, 2ℓ = attention of layer ℓ skipped, 2ℓ+1 = its MLP (traces::LayerSet::skipped).
   [[nodiscard]] std::vector<std::uint8_t> packed() const {
-    std::vector<std::uint8_t> bytes((skipped_.size() + 7) / 8, 0);
+    std::vector<std::uint8_t> bytes;
+    pack(bytes);
+    return bytes;
+  }
+  /// The same into memory that is there.
+  void pack(std::vector<std::uint8_t>& bytes) const {
+    bytes.assign((skipped_.size() + 7) / 8, 0);
     for (std::size_t bit = 0; bit < skipped_.size(); ++bit)
       bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] | (skipped_[bit] << (bit % 8)));
-    return bytes;
   }
   friend bool operator==(const SublayerMask&, const SublayerMask&) = default;
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A decoding that keeps what it heard, and lets a test look in after every round.
+
+#include <draftscope/engine/decode.h>
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace draftscope::engine {
+
+struct KeptDecision {
+  std::int32_t round = -1;  ///< rounds that had ended when it was taken
+  std::string kind;
+  double score = 0.0;
+  bool adopted = false;
+  nlohmann::json detail;
+};
+
+struct KeptRound {
+  traces::Round round;
+  traces::LayerSet layer_set;
+  std::vector<traces::DraftToken> draft_tokens;
+  std::int32_t emitted = 0;
+};
+
+class KeptDecode final : public DecodeListener, private DecisionLog {
+ public:
+  explicit KeptDecode(std::span<const std::int32_t> prompt) : text(prompt.begin(), prompt.end()) {}
+
+  void on_first_token(std::int32_t token) override { text.push_back(token); }
+  void on_round(const RoundReport& report) override;
+  DecisionLog* decisions() override { return this; }
+
+  std::vector<std::int32_t> text;  ///< prompt and output so far
+  std::vector<KeptRound> rounds;
+  std::vector<KeptDecision> taken;
+  std::function<void()> after_round;
+
+ private:
+  void add(const Decision& decision) override;
+};
+
+/// Decodes with `strategy`; expects that it works.
+DecodeResult decode_kept(Backend& backend, Strategy& strategy, const DecodeRequest& request, KeptDecode& kept,
+                         std::uint64_t seed = 1);
+
+}  // namespace draftscope::engine
