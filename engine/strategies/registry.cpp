@@ -8,8 +8,9 @@ namespace draftscope::engine {
 
 namespace {
 
-const std::array<StrategyEntry, 2>& entries() {
-  static const std::array<StrategyEntry, 2> all{vanilla_entry(), layerskip_entry()};
+const std::array<StrategyEntry, 5>& entries() {
+  static const std::array<StrategyEntry, 5> all{vanilla_entry(), layerskip_entry(), prompt_lookup_entry(),
+                                                jacobi_entry(), lookahead_entry()};
   return all;
 }
 
