@@ -3,6 +3,7 @@
 
 #include <draftscope/engine/strategy.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -28,11 +29,17 @@ void print_json() {
 }
 
 void print_text() {
+  std::size_t widest = 0;
   for (const engine::StrategyDescription& strategy : engine::strategy_descriptions()) {
-    fmt::print("{:<12} {} ({})\n", strategy.name, strategy.summary, strategy.source);
+    widest = std::max(widest, strategy.name.size());
     for (const engine::ParameterDescription& parameter : strategy.parameters)
-      fmt::print("  {:<10} {:<12} {:<8} {}\n", parameter.name, parameter.default_value, parameter.unit,
-                 parameter.meaning);
+      widest = std::max(widest, parameter.name.size() + 2);
+  }
+  for (const engine::StrategyDescription& strategy : engine::strategy_descriptions()) {
+    fmt::print("{:<{}} {} ({})\n", strategy.name, widest, strategy.summary, strategy.source);
+    for (const engine::ParameterDescription& parameter : strategy.parameters)
+      fmt::print("  {:<{}} {:<12} {:<8} {}\n", parameter.name, widest - 2, parameter.default_value,
+                 parameter.unit, parameter.meaning);
   }
 }
 

@@ -62,6 +62,8 @@ class PublishedJacobi final : public Strategy {
   explicit PublishedJacobi(std::int32_t block) : size_(static_cast<std::size_t>(block)) {
     std::iota(all_.begin(), all_.end(), 0);
     block_.reserve(size_);
+    proposals_.reserve(size_);
+    riders_.reserve(size_);
   }
 
   void begin_request(const RequestView& request) override {

@@ -65,7 +65,7 @@ std::int32_t NgramIndex::behind_leftmost() const {
 std::int32_t NgramIndex::behind_latest(std::int32_t most) const {
   if (previous_.empty()) return -1;
   std::int32_t last = previous_.back();
-  while (last >= most) last = previous_[static_cast<std::size_t>(last)];
+  while (last >= 0 && last >= most) last = previous_[static_cast<std::size_t>(last)];
   return last < 0 ? -1 : last + 1;
 }
 
