@@ -15,7 +15,8 @@ const std::vector<StrategyEntry>& entries() {
     std::vector<StrategyEntry> list{vanilla_entry()};
     for (StrategyEntry& entry : preset_entries()) list.push_back(std::move(entry));
     list.push_back(mix_entry());
-    list.push_back(two_model_entry());
+    for (StrategyEntry entry : {two_model_entry(), prompt_lookup_entry(), jacobi_entry(), lookahead_entry()})
+      list.push_back(std::move(entry));
     return list;
   }();
   return all;

@@ -22,5 +22,8 @@ struct StrategyEntry {
 
 [[nodiscard]] StrategyEntry vanilla_entry();
 [[nodiscard]] StrategyEntry two_model_entry();
+[[nodiscard]] StrategyEntry prompt_lookup_entry();
+[[nodiscard]] StrategyEntry jacobi_entry();
+[[nodiscard]] StrategyEntry lookahead_entry();
 
 }  // namespace draftscope::engine

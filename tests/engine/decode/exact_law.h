@@ -66,21 +66,24 @@ class EveryChance final : public Chooser {
 /// Ends a request once enough tokens are known, so that drafts are never cut short by the token budget.
 class StopWhenKnown final : public DecodeListener {
  public:
+  explicit StopWhenKnown(std::size_t length) : length_(length) {}
   std::atomic<bool> known{false};
   void on_first_token(std::int32_t /*token*/) override { ++tokens_; }
   void on_round(const RoundReport& report) override {
     tokens_ += report.emitted.size();
-    if (tokens_ >= law_length) known = true;
+    if (tokens_ >= length_) known = true;
   }
 
  private:
+  std::size_t length_;
   std::size_t tokens_ = 0;
 };
 
 using MakeStrategy = std::function<std::unique_ptr<Strategy>(const ModelShape& shape)>;
 
 inline Law law_of(const ToyBackend::Options& options, const MakeStrategy& make,
-                  const SamplingOptions& sampling, std::span<const std::int32_t> eos) {
+                  const SamplingOptions& sampling, std::span<const std::int32_t> eos,
+                  std::size_t length = law_length) {
   Law law;
   EveryChance chooser;
   const std::vector<std::int32_t> prompt{0, 1, 1};
@@ -88,7 +91,7 @@ inline Law law_of(const ToyBackend::Options& options, const MakeStrategy& make,
   do {
     ToyBackend backend(options);
     const auto strategy = make(backend.shape());
-    StopWhenKnown listener;
+    StopWhenKnown listener(length);
     const DecodeRequest request{.prompt = prompt,
                                 .max_new_tokens = 20,
                                 .sampling = sampling,
@@ -97,7 +100,7 @@ inline Law law_of(const ToyBackend::Options& options, const MakeStrategy& make,
     auto result = decode(backend, *strategy, request, chooser, listener);
     EXPECT_TRUE(result) << result.error().message;
     std::vector<std::int32_t> start = result->tokens;
-    start.resize(std::min(start.size(), law_length));
+    start.resize(std::min(start.size(), length));
     law[start] += chooser.probability();
     total += chooser.probability();
   } while (chooser.advance());
@@ -107,7 +110,8 @@ inline Law law_of(const ToyBackend::Options& options, const MakeStrategy& make,
 
 /// Of a strategy by its specification.
 inline Law law_of(const ToyBackend::Options& options, const std::string& specification,
-                  const SamplingOptions& sampling, std::span<const std::int32_t> eos) {
+                  const SamplingOptions& sampling, std::span<const std::int32_t> eos,
+                  std::size_t length = law_length) {
   return law_of(
       options,
       [&](const ModelShape& shape) {
@@ -115,7 +119,7 @@ inline Law law_of(const ToyBackend::Options& options, const std::string& specifi
         EXPECT_TRUE(made) << made.error().message;
         return std::move(made->strategy);
       },
-      sampling, eos);
+      sampling, eos, length);
 }
 
 inline double total_variation(const Law& a, const Law& b) {

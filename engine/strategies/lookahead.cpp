@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lookahead decoding: a window of guesses ahead of the text rides along in every verification, and the
+// n-grams that it completes are guessed when the text comes to their first token.
+// Source: Fu et al., "Break the Sequential Dependency of LLM Inference Using Lookahead Decoding" (ICML 2024),
+// algorithm 2, and its public code where the paper leaves something open: the start from random tokens of the
+// prompt, the order in which a full pool forgets, the slide by one column.
+//
+// Guesses that begin alike share rows. Without room for the window a round verifies guesses alone, and the
+// window waits.
+
+#include "strategies/guess_tree.h"
+#include "strategies/lookahead_window.h"
+#include "strategies/ngram_pool.h"
+#include "strategies/strategies.h"
+
+namespace draftscope::engine {
+
+namespace {
+
+/// The widest verification in which every row keeps its bits.
+constexpr std::int32_t most_rows = 64;
+
+class Lookahead final : public Strategy {
+ public:
+  Lookahead(std::int32_t window, std::int32_t ngram, std::int32_t guesses, bool pool_from_text,
+            std::int32_t vocab)
+      : ngram_(static_cast<std::size_t>(ngram)),
+        pool_from_text_(pool_from_text),
+        window_(window, ngram),
+        pool_(vocab, ngram - 1, guesses) {}
+
+  void begin_request(const RequestView& request) override {
+    pool_.clear();
+    pooled_ = 0;
+    window_.begin(request.prompt, request.eos_tokens);
+  }
+
+  RoundPlan plan(const RoundView& round) override {
+    root_ = round.text.back();
+    if (pool_from_text_) add_ngrams_of(round.text);
+    proposals_.clear();
+    // The most recent n-grams first: where there is no room for all, the oldest are left out.
+    if (window_.full())
+      for (std::int32_t i = pool_.count(root_); i-- > 0;)
+        add_continuation(pool_.continuation(root_, i), proposals_);
+    return {.origin = "lookahead", .proposals = proposals_, .riders = window_.riders()};
+  }
+
+  void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
+    if (!outcome.riders.empty()) window_.advance(root_, outcome.riders, pool_);
+  }
+
+ private:
+  void add_ngrams_of(std::span<const std::int32_t> text) {
+    for (; pooled_ + ngram_ <= text.size(); ++pooled_)
+      pool_.add(text[pooled_], text.subspan(pooled_ + 1, ngram_ - 1));
+  }
+
+  std::size_t ngram_;
+  bool pool_from_text_;
+  LookaheadWindow window_;
+  NgramPool pool_;
+  std::size_t pooled_ = 0;  // n-grams of the text that are in the pool
+  std::int32_t root_ = -1;
+  std::vector<Proposal> proposals_;
+};
+
+Result<std::unique_ptr<Strategy>> make_lookahead(Parameters& parameters, const ModelShape& shape,
+                                                 const StrategyResources& /*resources*/) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t window, parameters.integer("window", 1, most_rows));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t ngram, parameters.integer("ngram", 3, most_rows));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t guesses, parameters.integer("guesses", 1, most_rows));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string pool, parameters.one_of("pool-from-prompt", {"no", "yes"}));
+  const std::int32_t rows = LookaheadWindow::most_rows(window, ngram);
+  if (rows > most_rows || (ngram - 1) * (window + 1) > most_rows)
+    return fail(
+        "strategy lookahead: window {} with ngram {} takes {} rows and a guess {}, expected at most {} "
+        "together",
+        window, ngram, rows, ngram - 1, most_rows);
+  return std::make_unique<Lookahead>(window, ngram, guesses, pool == "yes", shape.vocab);
+}
+
+}  // namespace
+
+StrategyEntry lookahead_entry() {
+  return {
+      .description =
+          {.name = "lookahead",
+           .summary = "guesses n-grams that a window of parallel guesses ahead of the text has produced",
+           .source = "Fu et al. 2024, Lookahead Decoding, algorithm 2; defaults of its public code's README",
+           .parameters =
+               {{"window", "7", "tokens",
+                 "W: columns of the window, which takes (ngram - 1) * window rows of the 64 that a "
+                 "verification may have; the public code's other settings (window 60, ngram 8, guesses 60; "
+                 "20, 7, 20) are wider than that"},
+                {"ngram", "5", "tokens",
+                 "N: a guess is N - 1 tokens; when all are accepted the round adds the target's own token "
+                 "too, which the public code does not"},
+                {"guesses", "7", "n-grams", "G: kept for each token and guessed behind it, the latest first"},
+                {"pool-from-prompt", "no", "", "yes: the n-grams of prompt and output are guessed too"}}},
+      .make = make_lookahead};
+}
+
+}  // namespace draftscope::engine

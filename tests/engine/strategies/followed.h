@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Decodes greedily with the toy model under a strategy whose every round a test looks at.
+
+#include <draftscope/engine/decode.h>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "toy_backend.h"
+
+namespace draftscope::engine {
+
+using Random = std::mt19937;
+using Tokens = std::vector<std::int32_t>;
+
+[[nodiscard]] std::int32_t pick(Random& random, std::int32_t low, std::int32_t high);
+/// `count` tokens below `vocab`.
+[[nodiscard]] Tokens random_text(Random& random, std::int32_t count, std::int32_t vocab);
+
+struct SeenRound {
+  const RoundView& view;
+  const RoundPlan& plan;
+  const RoundOutcome& outcome;
+};
+
+/// The text; `look` is called after each round, before the strategy hears of it.
+Tokens follow(const ToyBackend::Options& options, const std::string& specification,
+              const DecodeRequest& request, const std::function<void(const SeenRound& round)>& look);
+
+/// The toy model's best token behind a text, from a pass over that text alone.
+[[nodiscard]] std::int32_t best_behind(const ToyBackend::Options& options,
+                                       std::span<const std::int32_t> text);
+
+}  // namespace draftscope::engine

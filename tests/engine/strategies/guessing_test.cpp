@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Prompt lookup, Jacobi and lookahead: greedy text is vanilla's, sampled text has the target's law.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "exact_law.h"
+#include "followed.h"
+
+namespace draftscope::engine {
+namespace {
+
+std::string any_prompt_lookup(Random& random) {
+  const char* matches[] = {"leftmost", "latest", "longest"};
+  const std::int32_t ngram = pick(random, 1, 5);
+  return fmt::format("prompt-lookup:ngram={},smallest-ngram={},length={},match={},reading={}", ngram,
+                     pick(random, 1, ngram), pick(random, 1, 20), matches[pick(random, 0, 2)],
+                     pick(random, 0, 1) == 0 ? "published" : "transformers");
+}
+
+std::string any_jacobi(Random& random) {
+  return fmt::format("jacobi:block={},rule={}", pick(random, 1, 20),
+                     pick(random, 0, 1) == 0 ? "prefix" : "published");
+}
+
+std::string any_lookahead(Random& random) {
+  return fmt::format("lookahead:window={},ngram={},guesses={},pool-from-prompt={}", pick(random, 1, 8),
+                     pick(random, 3, 6), pick(random, 1, 9), pick(random, 0, 1) == 0 ? "yes" : "no");
+}
+
+TEST(Guessing, GreedyTextEqualsVanilla) {
+  Random random(39);
+  std::size_t accepted[3] = {};
+  std::size_t rejected[3] = {};
+  for (int trial = 0; trial < 600; ++trial) {
+    const ToyBackend::Options options{.vocab = pick(random, 2, 9),
+                                      .n_layers = pick(random, 1, 4),
+                                      .cache_rows = pick(random, 12, 150),
+                                      .max_rows = pick(random, 2, 64),
+                                      .seed = static_cast<std::uint32_t>(random())};
+    const Tokens prompt = random_text(random, pick(random, 1, 12), options.vocab);
+    const Tokens eos = random_text(random, pick(random, 0, 2), 40);
+    Tokens known;
+    for (const std::int32_t token : eos)
+      if (token < options.vocab) known.push_back(token);
+    const DecodeRequest request{
+        .prompt = prompt, .max_new_tokens = pick(random, 1, 100), .eos_tokens = known};
+    const Tokens vanilla = follow(options, "vanilla", request, [](const SeenRound&) {});
+    const std::string specifications[] = {any_prompt_lookup(random), any_jacobi(random),
+                                          any_lookahead(random)};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Tokens text = follow(options, specifications[i], request, [&](const SeenRound& round) {
+        accepted[i] += round.outcome.accepted_nodes.size();
+        rejected[i] += round.outcome.nodes.size() - round.outcome.accepted_nodes.size();
+      });
+      ASSERT_EQ(text, vanilla) << "trial " << trial << ' ' << specifications[i];
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_GT(accepted[i], 1000U) << i;
+    EXPECT_GT(rejected[i], 1000U) << i;
+  }
+}
+
+TEST(Guessing, SampledTextHasExactlyTheTargetsLaw) {
+  const SamplingOptions samplings[] = {
+      {.temperature = 1.0}, {.temperature = 0.6, .top_k = 2}, {.temperature = 1.7, .top_p = 0.8}};
+  for (const std::uint32_t seed : {1U, 2U}) {
+    const ToyBackend::Options options{.vocab = 3, .n_layers = 2, .seed = seed};
+    for (const SamplingOptions& sampling : samplings)
+      for (const Tokens& eos : {Tokens(), Tokens{2}}) {
+        const Law target = law_of(options, "vanilla", sampling, eos);
+        ASSERT_GT(target.size(), 3U);
+        for (const char* specification :
+             {"prompt-lookup:length=2", "prompt-lookup:length=3,reading=transformers",
+              "prompt-lookup:length=2,match=latest,reading=transformers",
+              "prompt-lookup:length=2,match=longest", "jacobi:block=1", "jacobi:block=3",
+              "jacobi:block=2,rule=published", "jacobi:block=3,rule=published",
+              "lookahead:window=2,ngram=3,guesses=2", "lookahead:window=2,ngram=3,pool-from-prompt=yes"})
+          EXPECT_LT(total_variation(law_of(options, specification, sampling, eos), target), 1e-9)
+              << specification;
+      }
+  }
+}
+
+/// Counts the guesses that a strategy's rounds verified.
+class CountGuesses final : public Strategy {
+ public:
+  CountGuesses(std::unique_ptr<Strategy> strategy, std::size_t& guesses)
+      : strategy_(std::move(strategy)), guesses_(guesses) {}
+  void begin_request(const RequestView& request) override { strategy_->begin_request(request); }
+  RoundPlan plan(const RoundView& round) override { return strategy_->plan(round); }
+  void observe(const RoundOutcome& outcome, DecisionLog* log) override {
+    guesses_ += outcome.nodes.size();
+    strategy_->observe(outcome, log);
+  }
+
+ private:
+  std::unique_ptr<Strategy> strategy_;
+  std::size_t& guesses_;
+};
+
+// Lookahead's own n-grams come into use once the window is full and has completed some, and a settled block
+// of the published Jacobi rule after a few rounds: three tokens are too few to see their law.
+TEST(Guessing, SampledTextHasTheTargetsLawBeyondTheFirstRounds) {
+  for (const std::uint32_t seed : {3U, 4U, 5U}) {
+    const ToyBackend::Options options{.vocab = 3, .n_layers = 2, .seed = seed};
+    const SamplingOptions sampling{.temperature = 1.0, .top_k = 2};
+    constexpr std::size_t length = 7;
+    const Law target = law_of(options, "vanilla", sampling, {}, length);
+    ASSERT_EQ(target.size(), 128U);
+    for (const char* specification :
+         {"lookahead:window=3,ngram=3,guesses=3", "lookahead:window=2,ngram=4,guesses=2",
+          "jacobi:block=3,rule=published"}) {
+      std::size_t guesses = 0;
+      const Law law = law_of(
+          options,
+          [&](const ModelShape& shape) {
+            return std::make_unique<CountGuesses>(std::move(make_strategy(specification, shape)->strategy),
+                                                  guesses);
+          },
+          sampling, {}, length);
+      EXPECT_LT(total_variation(law, target), 1e-9) << specification;
+      EXPECT_GT(guesses, 20U) << specification;
+    }
+  }
+}
+
+TEST(Guessing, RefusesWhatItCannotDo) {
+  ModelShape shape;
+  shape.n_layers = 2;
+  shape.vocab = 50;
+  const std::pair<const char*, const char*> refusals[] = {
+      {"prompt-lookup:ngram=0", "ngram is \"0\", expected an integer from 1 to 16"},
+      {"prompt-lookup:ngram=17", "ngram is \"17\", expected an integer from 1 to 16"},
+      {"prompt-lookup:ngram=2,smallest-ngram=3", "smallest-ngram is \"3\", expected an integer from 1 to 2"},
+      {"prompt-lookup:length=64", "length is \"64\", expected an integer from 1 to 63"},
+      {"prompt-lookup:match=best", "match is \"best\", expected one of: leftmost, latest, longest"},
+      {"prompt-lookup:reading=mine", "reading is \"mine\", expected one of: published, transformers"},
+      {"jacobi:block=0", "block is \"0\", expected an integer from 1 to 63"},
+      {"jacobi:rule=none", "rule is \"none\", expected one of: prefix, published"},
+      {"lookahead:ngram=2", "ngram is \"2\", expected an integer from 3 to 64"},
+      {"lookahead:guesses=0", "guesses is \"0\", expected an integer from 1 to 64"},
+      {"lookahead:pool-from-prompt=maybe", "expected one of: no, yes"},
+      {"lookahead:window=20,ngram=7", "expected at most 64"},
+      {"lookahead:window=60,ngram=8", "expected at most 64"},
+      {"lookahead:window=2,ngram=30", "expected at most 64"},
+  };
+  for (const auto& [specification, message] : refusals) {
+    const auto strategy = make_strategy(specification, shape);
+    ASSERT_FALSE(strategy) << specification;
+    EXPECT_THAT(strategy.error().message, testing::HasSubstr(message)) << specification;
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::engine
