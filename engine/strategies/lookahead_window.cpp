@@ -79,32 +79,22 @@ void LookaheadWindow::slide(std::span<const TopToken> last_level) {
 }
 
 void LookaheadWindow::build_riders() {
+  const std::size_t width = levels_[0].size();
   riders_.clear();
   seen_.clear();
+  // Room for all, so that the riders' spans stay where they are.
+  seen_.reserve((width + (filled_ - 1) * (width + 1)) * (width + filled_));
   for (std::size_t level = 0; level < filled_; ++level)
     for (std::size_t i = 0; i < levels_[level].size(); ++i) {
+      // Level 0 before the row's column or up to it, then the row's column below its level.
+      const std::size_t first = seen_.size();
+      for (std::size_t before = 0; before < i; ++before) seen_.push_back(static_cast<std::int32_t>(before));
+      for (std::size_t below = 1; below < level; ++below)
+        seen_.push_back(static_cast<std::int32_t>(width + (below - 1) * (width + 1) + i));
       const std::size_t column = level == 0 ? i + 1 : i;
-      riders_.push_back({levels_[level][i], static_cast<std::int32_t>(level + column), {}});
+      riders_.push_back({levels_[level][i], static_cast<std::int32_t>(level + column),
+                         std::span(seen_).subspan(first, seen_.size() - first)});
     }
-  // Level 0 up to the row's column, then the row's column up to its level.
-  const std::size_t width = levels_[0].size();
-  for (std::size_t row = 0; row < riders_.size(); ++row) {
-    const std::size_t level = row < width ? 0 : 1 + (row - width) / (width + 1);
-    const std::size_t column = row < width ? row : (row - width) % (width + 1);
-    for (std::size_t before = 0; before < column; ++before)
-      seen_.push_back(static_cast<std::int32_t>(before));
-    for (std::size_t below = 1; below < level; ++below)
-      seen_.push_back(static_cast<std::int32_t>(width + (below - 1) * (width + 1) + column));
-  }
-  // Spans only now: the vector no longer moves.
-  std::size_t first = 0;
-  for (std::size_t row = 0; row < riders_.size(); ++row) {
-    const std::size_t level = row < width ? 0 : 1 + (row - width) / (width + 1);
-    const std::size_t column = row < width ? row : (row - width) % (width + 1);
-    const std::size_t count = column + (level == 0 ? 0 : level - 1);
-    riders_[row].sees = std::span(seen_).subspan(first, count);
-    first += count;
-  }
 }
 
 }  // namespace draftscope::engine
