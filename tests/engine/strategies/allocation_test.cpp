@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A round allocates nothing once rounds have been as wide as they will be: every operator new of this program
+// is counted.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "decoded.h"
+#include "small_model.h"
+
+namespace {
+
+std::atomic<std::int64_t> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  return counted(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace draftscope::engine {
+namespace {
+
+/// Counts what happens from one round's report to the next.
+class CountAllocations final : public DecodeListener {
+ public:
+  CountAllocations() { by_round.reserve(1000); }
+  void on_round(const RoundReport& report) override {
+    const std::int64_t now = allocations;
+    by_round.push_back(now - last_);
+    drafted += report.round.drafted;
+    last_ = now;
+  }
+  std::vector<std::int64_t> by_round;
+  std::int64_t drafted = 0;
+
+ private:
+  std::int64_t last_ = allocations;
+};
+
+struct Case {
+  const char* name;
+  const char* specification;
+};
+
+class RoundAllocations : public testing::TestWithParam<Case> {};
+
+TEST_P(RoundAllocations, AreNoneInTheSteadyState) {
+  const Checkpoint checkpoint = small_model({.vocab = 30, .redundancy = 0.6, .seed = 3});
+  const auto backend = cpu_backend(checkpoint, 1, 400);
+  const std::vector<std::int32_t> prompt{3, 1, 4, 1, 5, 9, 2, 6};
+  auto strategy = make_strategy(GetParam().specification, checkpoint.shape);
+  ASSERT_TRUE(strategy) << strategy.error().message;
+  // Its first request shows a strategy and a backend how wide a round can be.
+  for (const bool steady : {false, true}) {
+    SeededChooser chooser(1, 1);
+    CountAllocations counts;
+    const auto done =
+        decode(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 300}, chooser, counts);
+    ASSERT_TRUE(done) << done.error().message;
+    if (!steady) continue;
+    ASSERT_GT(counts.by_round.size(), 60U);
+    EXPECT_GT(counts.drafted, 60);
+    // Of the request's own buffers the first rounds find the size.
+    for (std::size_t round = counts.by_round.size() / 3; round < counts.by_round.size(); ++round)
+      EXPECT_EQ(counts.by_round[round], 0) << round;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, RoundAllocations,
+    testing::Values(Case{"layerskip", "layerskip:exit=2"},
+                    Case{"above_exit", "layerskip:exit=2,verify=above-exit"},
+                    Case{"fs", "fs:exit=1,longest=8"}, Case{"dv", "dv:exit=2,gamma=9"},
+                    Case{"clasp", "clasp:skip=3,interval=500"}, Case{"del", "del:most=9"},
+                    Case{"published_del", "del:mode=published,most=9"},
+                    Case{"tree", "mix:mask=exit,exit=2,shape=tree,gamma=4,stop=threshold"}),
+    [](const auto& parameter) { return std::string(parameter.param.name); });
+
+}  // namespace
+}  // namespace draftscope::engine
