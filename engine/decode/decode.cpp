@@ -49,8 +49,9 @@ class Decoder {
         recorder_(recorder),
         n_layers_(backend.shape().n_layers),
         drafter_(backend, request, chooser, recorder) {
-    text_.reserve(request.prompt.size() +
-                  static_cast<std::size_t>(std::min(request.max_new_tokens, backend.cache_rows())));
+    const auto most = static_cast<std::size_t>(std::min(request.max_new_tokens, backend.cache_rows()));
+    text_.reserve(request.prompt.size() + most);
+    result_.tokens.reserve(most);
     text_.assign(request.prompt.begin(), request.prompt.end());
   }
 
@@ -186,8 +187,7 @@ class Decoder {
     if (plan.mask == nullptr) return {};
     if (plan.mask->n_layers() != n_layers_)
       return fail("sublayer mask: found {} layers, expected {}", plan.mask->n_layers(), n_layers_);
-    if (plan.verification == Verification::above_exit &&
-        *plan.mask != SublayerMask::early_exit(n_layers_, plan.mask->exit_layer()))
+    if (plan.verification == Verification::above_exit && !plan.mask->is_early_exit())
       return fail(
           "verification above the exit: found a mask that skips sublayers below layer {}, expected an early "
           "exit",

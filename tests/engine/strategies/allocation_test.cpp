@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Guessing allocates nothing once a text is under way: every operator new of this program is counted.
+// A round allocates nothing once rounds have been as wide as they will be: every operator new of this program
+// is counted.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
 
-#include "followed.h"
+#include "decoded.h"
+#include "small_model.h"
 
 namespace {
 
@@ -44,52 +47,67 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
 namespace draftscope::engine {
 namespace {
 
-/// Counts what a strategy allocates in rounds from `from` on.
-class Counting final : public Strategy {
+/// Of each round, from the report before it to its own.
+class CountAllocations final : public DecodeListener {
  public:
-  Counting(Strategy& strategy, std::int32_t from) : strategy_(strategy), from_(from) {}
-  void begin_request(const RequestView& request) override { strategy_.begin_request(request); }
-  RoundPlan plan(const RoundView& round) override {
-    counts_ = round.index >= from_;
-    const std::int64_t before = allocations;
-    const RoundPlan plan = strategy_.plan(round);
-    if (counts_) allocated += allocations - before;
-    return plan;
+  CountAllocations() { by_round.reserve(1000); }
+  void on_round(const RoundReport& report) override {
+    const std::int64_t now = allocations;
+    drafted += report.round.drafted;
+    // One that drafts or accepts more than all before finds how much memory that takes.
+    if (report.round.verify_rows <= widest_ && report.round.accepted <= longest_)
+      by_round.push_back(now - last_);
+    widest_ = std::max(widest_, report.round.verify_rows);
+    longest_ = std::max(longest_, report.round.accepted);
+    last_ = now;
   }
-  void observe(const RoundOutcome& outcome, DecisionLog* log) override {
-    const std::int64_t before = allocations;
-    strategy_.observe(outcome, log);
-    if (counts_) allocated += allocations - before;
-    rounds += counts_ ? 1 : 0;
-  }
-
-  std::int64_t allocated = 0;
-  std::int64_t rounds = 0;
+  std::vector<std::int64_t> by_round;
+  std::int64_t drafted = 0;
 
  private:
-  Strategy& strategy_;
-  std::int32_t from_;
-  bool counts_ = false;
+  std::int64_t last_ = allocations;
+  std::int32_t widest_ = 0;
+  std::int32_t longest_ = 0;
 };
 
-TEST(Guessing, AllocatesNothingOnceUnderWay) {
-  const ToyBackend::Options options{.vocab = 5, .n_layers = 2, .cache_rows = 600, .max_rows = 64};
-  Random random(40);
-  const Tokens prompt = random_text(random, 100, options.vocab);
-  for (const char* specification :
-       {"prompt-lookup", "prompt-lookup:match=latest,reading=transformers", "prompt-lookup:match=longest",
-        "jacobi:block=7", "jacobi:block=7,rule=published", "lookahead", "lookahead:pool-from-prompt=yes"}) {
-    ToyBackend backend(options);
-    const auto made = make_strategy(specification, backend.shape());
-    ASSERT_TRUE(made) << made.error().message;
-    Counting counting(*made->strategy, 30);
+struct Case {
+  const char* name;
+  const char* specification;
+};
+
+class RoundAllocations : public testing::TestWithParam<Case> {};
+
+TEST_P(RoundAllocations, AreNoneInTheSteadyState) {
+  const Checkpoint checkpoint = small_model({.vocab = 30, .redundancy = 0.6, .seed = 3});
+  const auto backend = cpu_backend(checkpoint, 1, 400);
+  const std::vector<std::int32_t> prompt{3, 1, 4, 1, 5, 9, 2, 6};
+  auto strategy = make_strategy(GetParam().specification, checkpoint.shape);
+  ASSERT_TRUE(strategy) << strategy.error().message;
+  // Its first request shows a strategy and a backend how wide a round can be.
+  for (const bool steady : {false, true}) {
     SeededChooser chooser(1, 1);
-    DecodeListener nobody;
-    ASSERT_TRUE(decode(backend, counting, {.prompt = prompt, .max_new_tokens = 400}, chooser, nobody));
-    EXPECT_GT(counting.rounds, 50) << specification;
-    EXPECT_EQ(counting.allocated, 0) << specification;
+    CountAllocations counts;
+    const auto done =
+        decode(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 300}, chooser, counts);
+    ASSERT_TRUE(done) << done.error().message;
+    if (!steady) continue;
+    ASSERT_GT(counts.by_round.size(), 50U);
+    EXPECT_GT(counts.drafted, 60);
+    // The first few find the size of the request's other buffers.
+    for (std::size_t i = counts.by_round.size() / 4; i < counts.by_round.size(); ++i)
+      EXPECT_EQ(counts.by_round[i], 0) << i;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, RoundAllocations,
+    testing::Values(Case{"layerskip", "layerskip:exit=2"},
+                    Case{"above_exit", "layerskip:exit=2,verify=above-exit"},
+                    Case{"fs", "fs:exit=1,longest=8"}, Case{"dv", "dv:exit=2,gamma=9"},
+                    Case{"clasp", "clasp:skip=3,interval=500"}, Case{"del", "del:most=9"},
+                    Case{"published_del", "del:mode=published,most=9"},
+                    Case{"tree", "mix:mask=exit,exit=2,shape=tree,gamma=4,stop=threshold"}),
+    [](const auto& parameter) { return std::string(parameter.param.name); });
 
 }  // namespace
 }  // namespace draftscope::engine

@@ -121,6 +121,10 @@ TEST(AdaptiveThreshold, BeginsAsItsRuleSays) {
   EXPECT_NEAR(observed(code, 10, 10), 0.6 + 0.001, 1e-12);  // AR = ½·0 + ½·1 < α
   AdaptiveThreshold del({.rule = Rule::del, .target = 0.9});
   EXPECT_NEAR(observed(del, 10, 9), 0.6 - 0.001, 1e-12);  // AR = 0.9, not below α
+  // DEL's code asks whether AR is 0, which it still is after rounds that had nothing accepted.
+  AdaptiveThreshold late({.rule = Rule::del, .target = 0.3});
+  EXPECT_NEAR(observed(late, 4, 0), 0.6 + 0.001, 1e-12);
+  EXPECT_NEAR(observed(late, 4, 3), 0.6, 1e-12);  // AR = ⅜, and not half of it
 }
 
 TEST(AdaptiveThreshold, OfTheCodeRestsAtTheCap) {

@@ -4,6 +4,7 @@
 // Which sublayers a draft runs: two bits a layer, attention and MLP. A skipped sublayer adds nothing to the
 // residual stream and, if it is attention, writes no K/V.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -33,6 +34,11 @@ class SublayerMask {
     std::int32_t exit = n_layers();
     while (exit > 0 && !runs_attention(exit - 1) && !runs_mlp(exit - 1)) --exit;
     return exit;
+  }
+  /// Whether nothing below exit_layer() is skipped.
+  [[nodiscard]] bool is_early_exit() const {
+    const auto below = skipped_.begin() + 2 * static_cast<std::ptrdiff_t>(exit_layer());
+    return std::all_of(skipped_.begin(), below, [](std::uint8_t skipped) { return skipped == 0; });
   }
   /// Little-endian bits, 2ℓ = attention of layer ℓ skipped, 2ℓ+1 = its MLP (traces::LayerSet::skipped).
   [[nodiscard]] std::vector<std::uint8_t> packed() const {
