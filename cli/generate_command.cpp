@@ -75,8 +75,9 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
 
 Result<int> generate(const GenerateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
-  DRAFTSCOPE_TRY_ASSIGN(const engine::ConfiguredStrategy strategy,
-                        engine::make_strategy(options.strategy, model.checkpoint->shape));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const engine::ConfiguredStrategy strategy,
+      engine::make_strategy(options.strategy, model.checkpoint->shape, model.checkpoint->hash));
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::int32_t> prompt, encode_prompt(options, model.tokenizer));
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
 

@@ -46,10 +46,11 @@ profiler::Level level_of(const std::string& name) {
 }
 
 Result<std::vector<engine::ConfiguredStrategy>> make_strategies(const RecordOptions& options,
-                                                                const engine::ModelShape& shape) {
+                                                                const engine::Checkpoint& checkpoint) {
   std::vector<engine::ConfiguredStrategy> strategies;
   for (const std::string& specification : options.strategies) {
-    DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy, engine::make_strategy(specification, shape));
+    DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy,
+                          engine::make_strategy(specification, checkpoint.shape, checkpoint.hash));
     const auto same = [&](const engine::ConfiguredStrategy& other) {
       return other.specification == strategy.specification;
     };
@@ -191,7 +192,7 @@ Result<int> record(const RecordOptions& options) {
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
-  DRAFTSCOPE_TRY_ASSIGN(auto strategies, make_strategies(options, model.checkpoint->shape));
+  DRAFTSCOPE_TRY_ASSIGN(auto strategies, make_strategies(options, *model.checkpoint));
 
   DRAFTSCOPE_TRY_ASSIGN(DeviceRecording device,
                         DeviceRecording::start(options.device_trace, options.model.device));

@@ -20,6 +20,10 @@ Result<nlohmann::json> read_file(const std::filesystem::path& file) {
   return parse_json_object(text, file.string());
 }
 
+bool is_policy(const nlohmann::json& file) {
+  return file.contains("draftscope_policy");
+}
+
 /// "'a', 'b' and 3 more": enough to spot a misspelling.
 std::string listed_names(const nlohmann::json& sets) {
   if (sets.empty()) return "none: the file holds no set";
@@ -37,7 +41,13 @@ std::string listed_names(const nlohmann::json& sets) {
 
 Result<SublayerMask> read_skip_set(const std::filesystem::path& file, std::string_view name,
                                    std::int32_t n_layers) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto sets, read_file(file));
+  DRAFTSCOPE_TRY_ASSIGN(auto sets, read_file(file));
+  if (is_policy(sets)) {
+    auto inside = sets.value("skip_sets", nlohmann::json());
+    if (!inside.is_object())
+      return fail("{}: is a policy without skip_sets, expected one of --search skip-set", file.string());
+    sets = std::move(inside);
+  }
   const auto place = sets.find(std::string(name));
   if (place == sets.end())
     return fail("{}: has no set {}, expected one of {}", file.string(), quote(name), listed_names(sets));
@@ -50,6 +60,8 @@ Result<void> write_skip_set(const std::filesystem::path& file, std::string_view 
   std::error_code error;
   if (std::filesystem::exists(file, error)) {
     DRAFTSCOPE_TRY_ASSIGN(sets, read_file(file));
+    if (is_policy(sets))
+      return fail("{}: is a policy of draftscope tune, expected a file of skip sets alone", file.string());
   }
   sets[std::string(name)] = nlohmann::json::object();  // its place in the alphabet; what it holds comes below
   std::string text = "{";

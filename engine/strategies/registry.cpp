@@ -15,6 +15,7 @@ const std::vector<StrategyEntry>& entries() {
     std::vector<StrategyEntry> list{vanilla_entry()};
     for (StrategyEntry& entry : preset_entries()) list.push_back(std::move(entry));
     list.push_back(mix_entry());
+    list.push_back(tuned_entry());
     return list;
   }();
   return all;
@@ -31,7 +32,8 @@ std::span<const StrategyDescription> strategy_descriptions() {
   return descriptions;
 }
 
-Result<ConfiguredStrategy> make_strategy(std::string_view specification, const ModelShape& shape) {
+Result<ConfiguredStrategy> make_strategy(std::string_view specification, const ModelShape& shape,
+                                         std::string_view checkpoint_hash) {
   const std::string_view name = specification.substr(0, specification.find(':'));
   const auto entry = std::find_if(entries().begin(), entries().end(), [name](const StrategyEntry& candidate) {
     return candidate.description.name == name;
@@ -49,6 +51,7 @@ Result<ConfiguredStrategy> make_strategy(std::string_view specification, const M
     DRAFTSCOPE_TRY_ASSIGN(chosen, entry->specialise(text));
   }
   DRAFTSCOPE_TRY_ASSIGN(Parameters parameters, Parameters::parse(chosen.description, text));
+  if (chosen.configure != nullptr) return chosen.configure(parameters, shape, checkpoint_hash);
   DRAFTSCOPE_TRY_ASSIGN(auto strategy, chosen.make(parameters, shape));
   return ConfiguredStrategy{.name = std::string(name),
                             .specification = parameters.specification(),

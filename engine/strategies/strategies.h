@@ -16,8 +16,12 @@ struct StrategyEntry {
   std::function<Result<std::unique_ptr<Strategy>>(Parameters& parameters, const ModelShape& shape)> make;
   /// The entry for a text of parameters, where they decide which parameters there are. Null = this one.
   Result<StrategyEntry> (*specialise)(std::string_view text) = nullptr;
+  /// In place of `make`, for a strategy that is another one. `checkpoint_hash` may be empty: unknown.
+  Result<ConfiguredStrategy> (*configure)(const Parameters& parameters, const ModelShape& shape,
+                                          std::string_view checkpoint_hash) = nullptr;
 };
 
+[[nodiscard]] StrategyEntry tuned_entry();
 [[nodiscard]] StrategyEntry vanilla_entry();
 
 }  // namespace draftscope::engine

@@ -182,8 +182,10 @@ struct ConfiguredStrategy {
 };
 
 /// Parses `name:key=value,…` for a model. Unknown names, unknown or repeated keys and values out of range are
-/// errors.
+/// errors. `checkpoint_hash` lets `tuned` notice that its policy comes from another checkpoint; empty =
+/// unknown.
 [[nodiscard]] Result<ConfiguredStrategy> make_strategy(std::string_view specification,
-                                                       const ModelShape& shape);
+                                                       const ModelShape& shape,
+                                                       std::string_view checkpoint_hash = {});
 
 }  // namespace draftscope::engine
