@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,10 @@ namespace draftscope::engine {
 /// model reads well.
 [[nodiscard]] Result<SublayerMask> read_skip_set(const std::filesystem::path& file, std::string_view name,
                                                  std::int32_t n_layers);
+
+/// All of a file's sets, by name.
+[[nodiscard]] Result<std::map<std::string, SublayerMask>> read_skip_sets(const std::filesystem::path& file,
+                                                                         std::int32_t n_layers);
 
 /// Puts the set under `name` in place of what was there; other names stay as they are. A file that is absent
 /// is created, one that cannot be read, or a policy, is left alone. Whole or not at all, whatever interrupts
