@@ -11,6 +11,7 @@
 #include "record_command.h"
 #include "report_command.h"
 #include "strategies_command.h"
+#include "tune_command.h"
 
 namespace {
 
@@ -29,6 +30,7 @@ int run(int argc, char** argv) {
   Outcome outcome;
   add_generate_command(app, outcome);
   add_record_command(app, outcome, joined(argc, argv));
+  add_tune_command(app, outcome, joined(argc, argv));
   add_report_command(app, outcome);
   add_compare_command(app, outcome);
   add_export_command(app, outcome);

@@ -136,7 +136,7 @@ engine::StrategyResources strategy_resources(const ModelOptions& options, const 
     DRAFTSCOPE_TRY_ASSIGN(opened->backend, make_backend(second, opened->model));
     return std::shared_ptr<engine::Backend>(opened, opened->backend.get());
   };
-  return {open};
+  return {open, target.checkpoint->hash};
 }
 
 }  // namespace draftscope::cli

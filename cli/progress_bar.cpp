@@ -54,7 +54,8 @@ void ProgressBar::update(std::int64_t done, std::int64_t all) {
   if (now < next_draw_ns_) return;
   next_draw_ns_ = now + redraw_ns;
   drawn_ = true;
-  const std::string line = clear_line + progress_text(label_, done, all, now - start_ns_);
+  std::string line = clear_line + progress_text(label_, done, all, now - start_ns_);
+  if (!note_.empty()) line += "  " + note_;
   std::fputs(line.c_str(), stderr);
 }
 

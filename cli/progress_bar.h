@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace draftscope::cli {
 
@@ -16,11 +17,15 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar();
 
+  /// What the line ends with from the next drawing on.
+  void note(std::string text) { note_ = std::move(text); }
+
   /// Cheap enough to call for every row: draws at most ten times a second.
   void update(std::int64_t done, std::int64_t all);
 
  private:
   std::string label_;
+  std::string note_;
   bool enabled_;
   bool drawn_ = false;
   std::int64_t start_ns_;

@@ -48,6 +48,22 @@ SearchOptions draft_verify_search(std::int32_t n_layers) {
   return options;
 }
 
+std::vector<SublayerMask> draft_verify_probes(std::int32_t n_layers) {
+  SublayerMask half(n_layers);
+  SublayerMask published(n_layers);
+  for (std::int32_t layer = 0; layer < n_layers; ++layer) {
+    if (layer % 2 == 1) half.skip_attention(layer);
+    // The k-th of 24 (10) in 40 lies where the running share reaches the next whole number.
+    if ((layer + 1) * 24 / 40 > layer * 24 / 40) published.skip_attention(layer);
+    if ((layer + 1) * 10 / 40 > layer * 10 / 40) published.skip_mlp(layer);
+  }
+  std::vector<SublayerMask> probes;
+  for (SublayerMask& probe : std::vector{half, published, swift_initial_set(n_layers),
+                                         SublayerMask::early_exit(n_layers, n_layers - n_layers / 3)})
+    if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
+  return probes;
+}
+
 Result<void> check_options(const SearchOptions& options) {
   constexpr std::int32_t many = std::numeric_limits<std::int32_t>::max();
   constexpr double huge = std::numeric_limits<double>::max();

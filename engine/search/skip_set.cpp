@@ -20,6 +20,10 @@ Result<nlohmann::json> read_file(const std::filesystem::path& file) {
   return parse_json_object(text, file.string());
 }
 
+bool is_policy(const nlohmann::json& file) {
+  return file.contains("draftscope_policy");
+}
+
 /// "'a', 'b' and 3 more": enough to spot a misspelling.
 std::string listed_names(const nlohmann::json& sets) {
   if (sets.empty()) return "none: the file holds no set";
@@ -33,15 +37,35 @@ std::string listed_names(const nlohmann::json& sets) {
   return names;
 }
 
+/// The object of sets that a file is, or that a policy has inside.
+Result<nlohmann::json> read_sets(const std::filesystem::path& file) {
+  DRAFTSCOPE_TRY_ASSIGN(auto json, read_file(file));
+  if (!is_policy(json)) return json;
+  auto sets = json.value("skip_sets", nlohmann::json());
+  if (!sets.is_object())
+    return fail("{}: is a policy without skip_sets, expected one of --search skip-set", file.string());
+  return sets;
+}
+
 }  // namespace
 
 Result<SublayerMask> read_skip_set(const std::filesystem::path& file, std::string_view name,
                                    std::int32_t n_layers) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto sets, read_file(file));
+  DRAFTSCOPE_TRY_ASSIGN(const auto sets, read_sets(file));
   const auto place = sets.find(std::string(name));
   if (place == sets.end())
     return fail("{}: has no set {}, expected one of {}", file.string(), quote(name), listed_names(sets));
   return search::parse_skip_set(*place, n_layers, file.string(), quote(name));
+}
+
+Result<std::map<std::string, SublayerMask>> read_skip_sets(const std::filesystem::path& file,
+                                                           std::int32_t n_layers) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto json, read_sets(file));
+  std::map<std::string, SublayerMask> sets;
+  for (const auto& [name, value] : json.items()) {
+    DRAFTSCOPE_TRY_ASSIGN(sets[name], search::parse_skip_set(value, n_layers, file.string(), quote(name)));
+  }
+  return sets;
 }
 
 Result<void> write_skip_set(const std::filesystem::path& file, std::string_view name,
@@ -50,6 +74,8 @@ Result<void> write_skip_set(const std::filesystem::path& file, std::string_view 
   std::error_code error;
   if (std::filesystem::exists(file, error)) {
     DRAFTSCOPE_TRY_ASSIGN(sets, read_file(file));
+    if (is_policy(sets))
+      return fail("{}: is a policy of draftscope tune, expected a file of skip sets alone", file.string());
   }
   sets[std::string(name)] = nlohmann::json::object();  // its place in the alphabet; what it holds comes below
   std::string text = "{";

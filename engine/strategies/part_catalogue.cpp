@@ -39,12 +39,20 @@ Result<void> add_exit(Parameters& parameters, const ModelShape& shape, Mixing& m
 
 Result<void> add_skip_set(Parameters& parameters, const ModelShape& shape, Mixing& mixing) {
   const std::string& file = parameters.text("skip-set");
-  if (file.empty())
-    return fail("strategy {}: skip-set is missing, expected a file (skip_layers.json, or tune's result)",
+  const SkipSetText text{parameters.text("skip-attention"), parameters.text("skip-mlp")};
+  const bool written_out = !text.attention.empty() || !text.mlp.empty();
+  if (file.empty() && !written_out)
+    return fail(
+        "strategy {}: skip-set is missing, expected a file (skip_layers.json, or tune's result) or "
+        "skip-attention and skip-mlp",
+        parameters.strategy());
+  if (!file.empty() && written_out)
+    return fail("strategy {}: both skip-set and skip-attention or skip-mlp are given, expected either",
                 parameters.strategy());
-  DRAFTSCOPE_TRY_ASSIGN(SublayerMask mask,
-                        read_skip_set(file, parameters.text("skip-set-name"), shape.n_layers));
-  mixing.parts.mask = std::make_shared<FixedMask>(std::move(mask), "skip-set");
+  auto mask = written_out ? parse_skip_set_text(text, shape.n_layers)
+                          : read_skip_set(file, parameters.text("skip-set-name"), shape.n_layers);
+  if (!mask) return fail("strategy {}: {}", parameters.strategy(), mask.error().message);
+  mixing.parts.mask = std::make_shared<FixedMask>(*std::move(mask), "skip-set");
   return {};
 }
 
@@ -206,7 +214,9 @@ std::vector<PartEntry> make_entries() {
         "all sublayers but a set from a file",
         "Zhang et al. 2024, Draft & Verify, §3.3",
         {{"skip-set", "", "file", "skip_layers.json as Draft & Verify and SWIFT publish it"},
-         {"skip-set-name", "default", "", "which of the file's sets"}}},
+         {"skip-set-name", "default", "", "which of the file's sets"},
+         {"skip-attention", "", "layers", "instead of a file: layers without attention, as 3+5+8, or none"},
+         {"skip-mlp", "", "layers", "instead of a file: layers without MLP"}}},
        add_skip_set);
   part(
       PartKind::mask,

@@ -17,6 +17,7 @@ const std::vector<StrategyEntry>& entries() {
     list.push_back(mix_entry());
     for (StrategyEntry entry : {two_model_entry(), prompt_lookup_entry(), jacobi_entry(), lookahead_entry()})
       list.push_back(std::move(entry));
+    list.push_back(tuned_entry());
     return list;
   }();
   return all;
@@ -56,6 +57,7 @@ Result<ConfiguredStrategy> make_strategy(std::string_view specification, const M
     DRAFTSCOPE_TRY_ASSIGN(chosen, entry->specialise(text));
   }
   DRAFTSCOPE_TRY_ASSIGN(Parameters parameters, Parameters::parse(chosen.description, text));
+  if (chosen.configure != nullptr) return chosen.configure(parameters, shape, resources);
   DRAFTSCOPE_TRY_ASSIGN(auto strategy, chosen.make(parameters, shape, resources));
   return ConfiguredStrategy{.name = std::string(name),
                             .specification = parameters.specification(),

@@ -18,8 +18,12 @@ struct StrategyEntry {
       make;
   /// The entry for a text of parameters, where they decide which parameters there are. Null = this one.
   Result<StrategyEntry> (*specialise)(std::string_view text) = nullptr;
+  /// In place of `make`, for a strategy that is another one.
+  Result<ConfiguredStrategy> (*configure)(const Parameters& parameters, const ModelShape& shape,
+                                          const StrategyResources& resources) = nullptr;
 };
 
+[[nodiscard]] StrategyEntry tuned_entry();
 [[nodiscard]] StrategyEntry vanilla_entry();
 [[nodiscard]] StrategyEntry two_model_entry();
 [[nodiscard]] StrategyEntry prompt_lookup_entry();

@@ -11,8 +11,10 @@
 
 #include "compare_command.h"
 #include "export_command.h"
+#include "generate_command.h"
 #include "inspect_command.h"
 #include "report_command.h"
+#include "tune_command.h"
 
 namespace draftscope::cli {
 
@@ -182,6 +184,8 @@ CommandResult run_command(std::vector<std::string> arguments) {
   add_compare_command(app, outcome);
   add_inspect_command(app, outcome);
   add_export_command(app, outcome);
+  add_generate_command(app, outcome);
+  add_tune_command(app, outcome, "draftscope");
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   CommandResult result;

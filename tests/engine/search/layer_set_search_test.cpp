@@ -145,6 +145,27 @@ TEST(DraftVerifySearch, ProposesProbesFirstAndCountsThemApart) {
   EXPECT_EQ(search.propose().origin, CandidateOrigin::model);
 }
 
+TEST(DraftVerifySearch, ProbesFitAnyNumberOfLayersAndHaveThePublishedSharesAtForty) {
+  const auto skipped = [](const SublayerMask& mask) {
+    std::pair<int, int> counts;
+    for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer) {
+      counts.first += mask.runs_attention(layer) ? 0 : 1;
+      counts.second += mask.runs_mlp(layer) ? 0 : 1;
+    }
+    return counts;
+  };
+  const auto forty = draft_verify_probes(40);
+  ASSERT_EQ(forty.size(), 4U);
+  EXPECT_EQ(skipped(forty[0]), std::pair(20, 0));
+  EXPECT_EQ(skipped(forty[1]), std::pair(24, 10));
+  for (std::int32_t n_layers = 1; n_layers <= 100; ++n_layers) {
+    auto search = LayerSetSearch::create(draft_verify_search(n_layers)).value();
+    const auto probes = draft_verify_probes(n_layers);
+    for (const SublayerMask& probe : probes) EXPECT_TRUE(search.add_probe(probe)) << n_layers;
+    EXPECT_EQ(search.propose().mask, probes.front());
+  }
+}
+
 TEST(LayerSetSearch, ProposesTheSameUntilItHearsAScore) {
   auto search = LayerSetSearch::create(small_swift()).value();
   for (int i = 0; i < 12; ++i) {

@@ -59,6 +59,11 @@ struct SearchOptions {
 /// κ 2.576, 1000 candidates, no other reason to stop.
 [[nodiscard]] SearchOptions draft_verify_search(std::int32_t n_layers);
 
+/// What its authors probed first, for any number of layers: half of the attentions; the published set's
+/// shares (24 attentions and 10 MLPs of 40) spread evenly; beside them SWIFT's initial set, and the last
+/// third.
+[[nodiscard]] std::vector<SublayerMask> draft_verify_probes(std::int32_t n_layers);
+
 /// Where a candidate came from.
 enum class CandidateOrigin : std::uint8_t {
   probe,   ///< given by hand

@@ -3,13 +3,16 @@
 
 // skip_layers.json, the file in which Draft & Verify and SWIFT publish the sublayers their drafts skip: an
 // object from a name (the model; SWIFT adds the task) to {"attention": [layer, …], "mlp": [layer, …]}, layers
-// counted from 0.
+// counted from 0. The result of `draftscope tune` (policy.h) holds such an object in its member "skip_sets"
+// and is read likewise.
 
 #include <draftscope/engine/sublayer_mask.h>
 #include <draftscope/result.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace draftscope::engine {
@@ -21,9 +24,24 @@ namespace draftscope::engine {
 [[nodiscard]] Result<SublayerMask> read_skip_set(const std::filesystem::path& file, std::string_view name,
                                                  std::int32_t n_layers);
 
+/// All of a file's sets, by name.
+[[nodiscard]] Result<std::map<std::string, SublayerMask>> read_skip_sets(const std::filesystem::path& file,
+                                                                         std::int32_t n_layers);
+
 /// Puts the set under `name` in place of what was there; other names stay as they are. A file that is absent
-/// is created, one that cannot be read is left alone. Whole or not at all, whatever interrupts it.
+/// is created, one that cannot be read, or a policy, is left alone. Whole or not at all, whatever interrupts
+/// it.
 [[nodiscard]] Result<void> write_skip_set(const std::filesystem::path& file, std::string_view name,
                                           const SublayerMask& set);
+
+/// A set inside a strategy's text: the layers of either kind as "3+5+8", or "none".
+struct SkipSetText {
+  std::string attention;
+  std::string mlp;
+};
+
+[[nodiscard]] SkipSetText skip_set_text(const SublayerMask& set);
+/// Empty is none. Errors name the parameter: skip-attention or skip-mlp.
+[[nodiscard]] Result<SublayerMask> parse_skip_set_text(const SkipSetText& text, std::int32_t n_layers);
 
 }  // namespace draftscope::engine

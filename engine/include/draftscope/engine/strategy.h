@@ -186,6 +186,8 @@ struct StrategyResources {
   /// A backend of another checkpoint, that keeps alive whatever it reads. Null: a strategy that asks is
   /// refused.
   std::function<Result<std::shared_ptr<Backend>>(const std::string& model)> open_draft_model;
+  /// The target's, by which `tuned` notices that its policy comes from another checkpoint. Empty = unknown.
+  std::string checkpoint_hash;
 };
 
 /// Parses `name:key=value,…` for a model. Unknown names, unknown or repeated keys and values out of range are

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Runs a search to its end, or until it is interrupted: score a candidate, write the file, take the next one.
+// The file is the state; a run that finds trials in the policy goes on behind them.
+
+#include <draftscope/engine/policy.h>
+#include <draftscope/result.h>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "candidate_source.h"
+
+namespace draftscope::cli {
+
+/// Scores a setting on so many prompts; none = interrupted.
+using Measure = std::function<Result<std::optional<engine::Measurement>>(const std::string& setting,
+                                                                         std::int32_t prompts)>;
+
+struct Tuning {
+  CandidateSource& source;
+  Measure measure;
+  bool same_every_time = false;  ///< measuring twice gives the same: nothing is measured twice
+  std::int32_t prompts = 0;      ///< all, for the repeats at the end
+  std::int32_t repeats = 5;
+  std::filesystem::path output;
+  /// After each trial: prompts decoded and to be decoded in this run.
+  std::function<void(const engine::Policy& policy, std::int64_t done, std::int64_t all)> progress;
+};
+
+/// Brings `policy`, and the file with it, forward. False = interrupted: the file holds every whole trial.
+[[nodiscard]] Result<bool> tune(const Tuning& tuning, engine::Policy& policy);
+
+}  // namespace draftscope::cli

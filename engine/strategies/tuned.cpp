@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tuned: what `draftscope tune` found for this model.
+
+#include <draftscope/engine/policy.h>
+
+#include <nlohmann/json.hpp>
+
+#include "strategies/strategies.h"
+
+namespace draftscope::engine {
+
+namespace {
+
+/// What a trace says of the run: the file, and what it configured.
+std::string parameters_json(const Policy& policy, const std::string& file, const ConfiguredStrategy& inner,
+                            std::string_view checkpoint_hash) {
+  nlohmann::ordered_json json{{"policy", file},
+                              {"strategy", inner.specification},
+                              {"parameters", nlohmann::ordered_json::parse(inner.parameters)}};
+  const std::string& tuned_hash = policy.model.at("checkpoint_hash");
+  if (!checkpoint_hash.empty() && tuned_hash != checkpoint_hash)
+    json["warning"] = fmt::format("the policy was tuned on another checkpoint ({}, hash {})",
+                                  policy.model.at("name"), tuned_hash);
+  return json.dump();
+}
+
+Result<ConfiguredStrategy> configure(const Parameters& parameters, const ModelShape& shape,
+                                     const StrategyResources& resources) {
+  const std::string& file = parameters.text("policy");
+  if (file.empty())
+    return fail("strategy tuned: policy is missing, expected a file that draftscope tune wrote");
+  DRAFTSCOPE_TRY_ASSIGN(const Policy policy, read_policy(file));
+  if (!policy.finished)
+    return fail("{}: the search is not finished, expected one that is (draftscope tune --resume)", file);
+  DRAFTSCOPE_TRY(check_policy_shape(policy, shape, file));
+  if (policy.strategy.starts_with("tuned"))
+    return fail("{}: field strategy is \"{}\", expected another strategy's", file, policy.strategy);
+  auto inner = make_strategy(policy.strategy, shape, resources);
+  if (!inner) return fail("{}: field strategy: {}", file, inner.error().message);
+  return ConfiguredStrategy{.name = parameters.strategy(),
+                            .specification = parameters.specification(),
+                            .parameters = parameters_json(policy, file, *inner, resources.checkpoint_hash),
+                            .is_vanilla = false,
+                            .strategy = std::move(inner->strategy)};
+}
+
+}  // namespace
+
+StrategyEntry tuned_entry() {
+  return {.description = {.name = "tuned",
+                          .summary = "the setting that draftscope tune found for this model",
+                          .source = "",
+                          .parameters = {{"policy", "", "file", "what draftscope tune wrote"}}},
+          .configure = configure};
+}
+
+}  // namespace draftscope::engine

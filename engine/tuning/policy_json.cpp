@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/policy.h>
+
+#include <draftscope/traces/atomic_file.h>
+
+#include "search/skip_set_json.h"
+#include "tuning/policy_format.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace draftscope::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A number where the text is how one is written, so that reading gives the text back.
+Json fact_json(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && std::to_string(value) == text ? Json(value) : Json(text);
+}
+
+Json facts_json(const Facts& facts) {
+  Json object = Json::object();
+  for (const auto& [key, value] : facts) object[key] = fact_json(value);
+  return object;
+}
+
+void add_measurement(Json& object, const Measurement& measured) {
+  object["score"] = measured.score;
+  if (measured.tokens_per_second > 0.0) {
+    object["tokens_per_second"] = measured.tokens_per_second;
+    object["vanilla_tokens_per_second"] = measured.vanilla_tokens_per_second;
+  }
+  object["acceptance_rate"] = measured.acceptance_rate;
+  object["tokens_per_round"] = measured.tokens_per_round;
+}
+
+Json score_json(const std::vector<Measurement>& repeats) {
+  const auto spread = spread_of(repeats);
+  if (!spread) return nullptr;
+  Json list = Json::array();
+  for (const Measurement& repeat : repeats) {
+    Json one = Json::object();
+    add_measurement(one, repeat);
+    list.push_back(std::move(one));
+  }
+  return {{"median", spread->median},
+          {"minimum", spread->minimum},
+          {"maximum", spread->maximum},
+          {"repeats", std::move(list)}};
+}
+
+Json trial_json(const Trial& trial) {
+  Json object{{"setting", trial.setting}, {"prompts", trial.prompts}};
+  add_measurement(object, trial.measured);
+  if (!trial.candidate) return object;
+  object["origin"] = policy_format::origins[static_cast<std::size_t>(trial.candidate->origin)];
+  object["skipped"] = search::skip_set_json(trial.candidate->mask);
+  object["point"] = trial.candidate->point;
+  return object;
+}
+
+}  // namespace
+
+std::string policy_json(const Policy& policy) {
+  Json skip_sets = nullptr;
+  if (policy.skip_set)
+    skip_sets = Json{{std::string(policy_skip_set), search::skip_set_json(*policy.skip_set)}};
+  const Json head{{policy_format::marker, policy_format::version},
+                  {"finished", policy.finished},
+                  {"strategy", policy.strategy},
+                  {"score", score_json(policy.repeats)},
+                  {"skip_sets", std::move(skip_sets)},
+                  {"model", facts_json(policy.model)},
+                  {"machine", facts_json(policy.machine)},
+                  {"prompts", facts_json(policy.prompts)},
+                  {"settings", facts_json(policy.settings)},
+                  {"tool_version", policy.tool_version},
+                  {"date", policy.date},
+                  {"command_line", policy.command_line}};
+  // A member and a trial a line: nlohmann's own indentation takes a line for every layer of a set.
+  std::string text = "{";
+  const auto replace = nlohmann::detail::error_handler_t::replace;  // file names need not be UTF-8
+  for (const auto& [key, value] : head.items())
+    text += fmt::format("\n{}: {},", Json(key).dump(), value.dump(-1, ' ', false, replace));
+  text += "\n\"trials\": [";
+  for (const Trial& trial : policy.trials)
+    text += (&trial == policy.trials.data() ? "\n" : ",\n") + trial_json(trial).dump(-1, ' ', false, replace);
+  return text + "]}\n";
+}
+
+Result<void> write_policy(const std::filesystem::path& file, const Policy& policy) {
+  DRAFTSCOPE_TRY_ASSIGN(auto out, traces::AtomicFile::create(file));
+  out.write(policy_json(policy));
+  return out.commit();
+}
+
+}  // namespace draftscope::engine

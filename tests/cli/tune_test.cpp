@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// draftscope tune on a demo model. Scores are predicted from acceptance and bytes, so that they are the same
+// every time; one test looks at the clock, and only at whether it was looked at.
+
+#include <draftscope/engine/policy.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::string source = DRAFTSCOPE_SOURCE_DIR;
+
+class Tune : public ::testing::Test {
+ protected:
+  using Arguments = std::vector<std::string>;
+
+  [[nodiscard]] Arguments arguments(const std::string& search, const std::string& output,
+                                    const Arguments& more) const {
+    Arguments all{"tune",
+                  "--model",
+                  source + "/models/demo-layerskip",
+                  "--prompts",
+                  source + "/traces/prompts/demo.jsonl",
+                  "--limit",
+                  "3",
+                  "--max-tokens",
+                  "8",
+                  "--search",
+                  search,
+                  "--output",
+                  path(output)};
+    if (std::find(more.begin(), more.end(), "--objective") == more.end())
+      all.insert(all.end(), {"--objective", "acceptance-model"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  [[nodiscard]] CommandResult run(const std::string& search, const std::string& output,
+                                  const Arguments& more) const {
+    return run_command(arguments(search, output, more));
+  }
+  [[nodiscard]] engine::Policy policy(const std::string& name) const {
+    auto read = engine::read_policy(path(name));
+    EXPECT_TRUE(read) << read.error().message;
+    return read ? *std::move(read) : engine::Policy{};
+  }
+  /// Without what says when and how it was called.
+  [[nodiscard]] std::string findings(const std::string& name) const {
+    engine::Policy read = policy(name);
+    read.date.clear();
+    read.command_line.clear();
+    return engine::policy_json(read);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void expect_one_line(const CommandResult& result, const std::string& says) const {
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, ::testing::StartsWith("draftscope: "));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(says));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Tune, GivesAPolicyThatDecodesVanillasText) {
+  const CommandResult tuned = run("skip-set", "policy.json", {"--trials", "9"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("--strategy tuned:policy=" + path("policy.json")));
+  const auto text_of = [](const std::string& strategy) {
+    const CommandResult result =
+        run_command({"generate", "--model", source + "/models/demo-layerskip", "--prompt",
+                     "def f(x):", "--max-tokens", "24", "--strategy", strategy, "--quiet"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  const std::string vanilla = text_of("vanilla");
+  EXPECT_GT(vanilla.size(), 10U);
+  EXPECT_EQ(text_of("tuned:policy=" + path("policy.json")), vanilla);
+  EXPECT_EQ(text_of("draft-verify:skip-set=" + path("policy.json")), vanilla);
+  EXPECT_EQ(text_of(policy("policy.json").strategy), vanilla);
+}
+
+TEST_F(Tune, FindsNoSetWorseThanAProbe) {
+  ASSERT_EQ(run("skip-set", "policy.json", {"--trials", "10"}).exit_code, 0);
+  const engine::Policy found = policy("policy.json");
+  ASSERT_EQ(found.trials.size(), 10U);
+  std::int32_t probes = 0;
+  for (const engine::Trial& trial : found.trials) {
+    EXPECT_LE(trial.measured.score, found.repeats.front().score) << trial.setting;
+    if (trial.candidate->origin == engine::CandidateOrigin::probe) ++probes;
+  }
+  EXPECT_EQ(probes, 4);
+}
+
+TEST_F(Tune, LengthenedSearchEqualsOneThatWasLongFromTheStart) {
+  ASSERT_EQ(run("skip-set", "long.json", {"--trials", "9"}).exit_code, 0);
+  ASSERT_EQ(run("skip-set", "short.json", {"--trials", "5"}).exit_code, 0);
+  ASSERT_EQ(run("skip-set", "short.json", {"--trials", "9", "--resume"}).exit_code, 0);
+  EXPECT_EQ(findings("short.json"), findings("long.json"));
+}
+
+TEST_F(Tune, InterruptedAndResumedEqualsUninterrupted) {
+  const pid_t child = fork();
+  if (child == 0) _exit(run("skip-set", "cut.json", {"--trials", "8000"}).exit_code);
+  ASSERT_GT(child, 0);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto so_far = engine::read_policy(path("cut.json"));
+    if (so_far && so_far->trials.size() >= 2) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+
+  const engine::Policy cut = policy("cut.json");
+  EXPECT_FALSE(cut.finished);
+  ASSERT_GE(cut.trials.size(), 2U);
+  const std::string trials = std::to_string(cut.trials.size() + 2);
+  ASSERT_EQ(run("skip-set", "cut.json", {"--trials", trials, "--resume"}).exit_code, 0);
+  ASSERT_EQ(run("skip-set", "whole.json", {"--trials", trials}).exit_code, 0);
+  EXPECT_EQ(findings("cut.json"), findings("whole.json"));
+}
+
+TEST_F(Tune, GridFindsTheBestThatBruteForceFinds) {
+  const Arguments axes{"--strategy", "layerskip", "--strategy", "fs",     "--exits",
+                       "3,6,9",      "--gammas",  "2,4,8",      "--rungs"};
+  Arguments brute = axes;
+  brute.emplace_back("1");
+  Arguments halved = axes;
+  halved.emplace_back("2");
+  ASSERT_EQ(run("grid", "brute.json", brute).exit_code, 0);
+  ASSERT_EQ(run("grid", "halved.json", halved).exit_code, 0);
+  const engine::Policy all = policy("brute.json");
+  ASSERT_EQ(all.trials.size(), 18U);
+  const auto best = std::max_element(
+      all.trials.begin(), all.trials.end(),
+      [](const engine::Trial& a, const engine::Trial& b) { return a.measured.score < b.measured.score; });
+  EXPECT_EQ(all.strategy, best->setting);
+  EXPECT_EQ(policy("halved.json").strategy, best->setting);
+  EXPECT_EQ(policy("halved.json").repeats, all.repeats);
+  EXPECT_FALSE(all.skip_set);
+}
+
+TEST_F(Tune, MeasuresAgainstVanillaByTheClock) {
+  const CommandResult tuned =
+      run("grid", "timed.json",
+          {"--objective", "speedup", "--exits", "7", "--gammas", "4", "--strategy", "layerskip", "--json"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  const json found = json::parse(tuned.out);
+  EXPECT_EQ(found["strategy"], "layerskip:exit=7,gamma=4");
+  EXPECT_EQ(found["score"]["repeats"].size(), 5U);
+  for (const json& repeat : found["score"]["repeats"])
+    EXPECT_DOUBLE_EQ(repeat["score"].get<double>(), repeat["tokens_per_second"].get<double>() /
+                                                        repeat["vanilla_tokens_per_second"].get<double>());
+  for (const char* key : {"processor", "threads", "kernels", "hostname"})
+    EXPECT_TRUE(found["machine"].contains(key)) << key;
+  EXPECT_EQ(found["prompts"]["questions"], 3);
+}
+
+TEST_F(Tune, TakesProbesFromAFile) {
+  std::ofstream(path("probes.json")) << R"({"one": {"attention": [4], "mlp": [5]}})";
+  ASSERT_EQ(run("skip-set", "policy.json", {"--trials", "1", "--probe", path("probes.json")}).exit_code, 0);
+  EXPECT_THAT(policy("policy.json").strategy, HasSubstr("skip-attention=4,skip-mlp=5"));
+}
+
+TEST_F(Tune, RefusesBadInputInOneLine) {
+  const Arguments short_search{"--trials", "1"};
+  const auto with = [&](const Arguments& more) {
+    Arguments all = short_search;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  ASSERT_EQ(run("skip-set", "there.json", short_search).exit_code, 0);
+  expect_one_line(run("skip-set", "there.json", short_search), "exists already");
+  expect_one_line(run("skip-set", "there.json", with({"--resume", "--seed", "9"})), "settings.seed");
+  expect_one_line(run("skip-set", "absent.json", with({"--resume"})), "absent.json");
+  expect_one_line(run("skip-set", "folder/new.json", short_search), "folder/new.json");
+  expect_one_line(run("skip-set", "new.json", with({"--strategy", "layerskip"})), "skip-attention");
+  expect_one_line(run("skip-set", "new.json", with({"--strategy", "swift", "--strategy", "fs"})),
+                  "expected one");
+  expect_one_line(run("skip-set", "new.json", with({"--exits", "3"})), "expected them with grid only");
+  expect_one_line(run("skip-set", "new.json", with({"--probe", path("none.json")})), "none.json");
+  expect_one_line(run("grid", "new.json", with({"--probe", path("none.json")})), "skip-set only");
+  expect_one_line(run("grid", "new.json", {"--exits", "12"}), "exit is \"12\"");
+  expect_one_line(run("grid", "new.json", {"--strategy", "turbo"}), "turbo");
+  std::ofstream(path("empty.jsonl")) << "\n";
+  expect_one_line(run_command({"tune", "--model", source + "/models/demo-layerskip", "--prompts",
+                               path("empty.jsonl"), "--search", "grid", "-o", path("new.json")}),
+                  "found no question");
+  expect_one_line(
+      run_command({"tune", "--model", path("nothing"), "--prompts", source + "/traces/prompts/demo.jsonl",
+                   "--search", "grid", "-o", path("new.json")}),
+      "nothing");
+  EXPECT_FALSE(std::filesystem::exists(path("new.json")));
+  std::ofstream(path("cut.json")) << R"({"draftscope_policy": 1, "finished")";
+  expect_one_line(run("skip-set", "cut.json", with({"--resume"})), "cut.json");
+  EXPECT_EQ(run("skip-set", "there.json", with({"--overwrite"})).exit_code, 0);
+  EXPECT_EQ(run("skip-set", "there.json", with({"--overwrite", "--resume"})).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace draftscope::cli

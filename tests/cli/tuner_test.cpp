@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The search loop on scores that a formula gives.
+
+#include "tuner.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "grid_settings.h"
+#include "grid_source.h"
+#include "skip_set_source.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+constexpr std::int32_t n_layers = 6;
+constexpr std::int32_t prompts = 9;
+
+engine::Policy empty_policy() {
+  engine::ModelShape shape;
+  shape.n_layers = n_layers;
+  return {.model = engine::model_facts(shape, "hash")};
+}
+
+std::unique_ptr<CandidateSource> skip_set_source() {
+  auto made = SkipSetSource::create({.base = "draft-verify",
+                                     .probes = engine::draft_verify_probes(n_layers),
+                                     .trials = 12,
+                                     .prompts = prompts,
+                                     .seed = 7},
+                                    n_layers);
+  EXPECT_TRUE(made) << made.error().message;
+  return std::make_unique<SkipSetSource>(*std::move(made));
+}
+
+std::unique_ptr<CandidateSource> grid_source() {
+  std::vector<std::string> settings;
+  for (std::int32_t exit = 1; exit < n_layers; ++exit)
+    for (std::int32_t gamma = 1; gamma < 4; ++gamma)
+      settings.push_back(fmt::format("layerskip:exit={},gamma={}", exit, gamma));
+  return std::make_unique<GridSource>(std::move(settings), prompts, 3);
+}
+
+using MakeSource = std::function<std::unique_ptr<CandidateSource>()>;
+
+class Tuner : public ::testing::TestWithParam<std::pair<const char*, MakeSource>> {
+ protected:
+  /// Any deterministic score.
+  static engine::Measurement score_of(const std::string& setting, std::int32_t count) {
+    return {.score = 0.5 + static_cast<double>(std::hash<std::string>{}(setting) % 997U) / 997.0,
+            .acceptance_rate = 0.5,
+            .tokens_per_round = 1.0 + count};
+  }
+  /// Runs until `measurements` were made.
+  Result<bool> run(const std::string& name, engine::Policy& policy, std::int32_t measurements = 1 << 20) {
+    const auto source = GetParam().second();
+    return tune({.source = *source,
+                 .measure = [&](const std::string& setting,
+                                std::int32_t count) -> Result<std::optional<engine::Measurement>> {
+                   if (measurements-- == 0) return std::nullopt;
+                   return score_of(setting, count);
+                 },
+                 .prompts = prompts,
+                 .output = folder_ / name},
+                policy);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(Tuner, GoesOnWhereItWasInterruptedWhereverThatWas) {
+  engine::Policy whole = empty_policy();
+  ASSERT_TRUE(run("whole.json", whole).value());
+  ASSERT_TRUE(whole.finished);
+  const auto measured = static_cast<std::int32_t>(whole.trials.size() + whole.repeats.size());
+  for (std::int32_t stop = 0; stop < measured; ++stop) {
+    engine::Policy part = empty_policy();
+    ASSERT_FALSE(run("part.json", part, stop).value());
+    auto saved = engine::read_policy(folder_ / "part.json");
+    ASSERT_TRUE(saved) << saved.error().message;
+    EXPECT_FALSE(saved->finished);
+    EXPECT_EQ(saved->trials.size(), std::min<std::size_t>(stop, whole.trials.size()));
+    ASSERT_TRUE(run("part.json", *saved).value());
+    EXPECT_EQ(engine::policy_json(*saved), engine::policy_json(whole)) << stop;
+  }
+}
+
+TEST_P(Tuner, ChoosesTheBestOfItsLongestTrials) {
+  engine::Policy policy = empty_policy();
+  ASSERT_TRUE(run("policy.json", policy).value());
+  double best = 0.0;
+  for (const engine::Trial& trial : policy.trials) best = std::max(best, trial.measured.score);
+  EXPECT_EQ(score_of(policy.strategy, prompts).score, best);
+  EXPECT_EQ(policy.repeats.size(), 5U);
+}
+
+TEST_P(Tuner, HasNothingToDoWhenItIsFinished) {
+  engine::Policy policy = empty_policy();
+  ASSERT_TRUE(run("policy.json", policy).value());
+  const std::string before = engine::policy_json(policy);
+  EXPECT_TRUE(run("policy.json", policy, 0).value());
+  EXPECT_EQ(engine::policy_json(policy), before);
+}
+
+TEST_P(Tuner, RefusesTrialsOfAnotherSearch) {
+  engine::Policy policy = empty_policy();
+  policy.trials.push_back({.setting = "vanilla", .prompts = 1});
+  const auto result = run("policy.json", policy);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, ::testing::HasSubstr("\"vanilla\""));
+}
+
+TEST_P(Tuner, FailsBeforeTheFirstTrialWhereItCannotWrite) {
+  engine::Policy policy = empty_policy();
+  EXPECT_FALSE(run("absent/policy.json", policy));
+  EXPECT_TRUE(policy.trials.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Sources, Tuner,
+                         ::testing::Values(std::pair<const char*, MakeSource>{"SkipSet", skip_set_source},
+                                           std::pair<const char*, MakeSource>{"Grid", grid_source}),
+                         [](const auto& test) { return std::string(test.param.first); });
+
+TEST(GridSettings, VaryWhatABaseHasAndLeavesOpen) {
+  engine::ModelShape shape;
+  shape.n_layers = 12;
+  const Grid grid{{"layerskip:exit=5", "dv", "layerskip:exit=5,gamma=2"}, {3, 7}, {2, 4}, {0.5}};
+  const auto settings = grid_settings(grid, shape);
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_THAT(*settings,
+              ::testing::ElementsAre("layerskip:exit=5,gamma=2", "layerskip:exit=5,gamma=4",
+                                     "dv:exit=3,gamma=2,threshold=0.5", "dv:exit=3,gamma=4,threshold=0.5",
+                                     "dv:exit=7,gamma=2,threshold=0.5", "dv:exit=7,gamma=4,threshold=0.5"));
+  EXPECT_FALSE(grid_settings({{"layerskip"}, {12}, {2}, {}}, shape));
+  EXPECT_FALSE(grid_settings({{"turbo"}, {1}, {2}, {}}, shape));
+}
+
+TEST(GridSettings, AreDrawnWithoutReplacementInTheirOrder) {
+  std::vector<std::string> all;
+  for (char letter = 'a'; letter <= 'z'; ++letter) all.emplace_back(1, letter);
+  const auto sample = sample_settings(all, 9, 3);
+  EXPECT_EQ(sample.size(), 9U);
+  EXPECT_TRUE(std::is_sorted(sample.begin(), sample.end()));
+  EXPECT_EQ(std::adjacent_find(sample.begin(), sample.end()), sample.end());
+  EXPECT_EQ(sample, sample_settings(all, 9, 3));
+  EXPECT_NE(sample, sample_settings(all, 9, 4));
+  EXPECT_EQ(sample_settings(all, 26, 1), all);
+}
+
+}  // namespace
+}  // namespace draftscope::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// --strategy tuned:policy=FILE, and the skip set inside a policy and inside a strategy's text.
+
+#include <draftscope/engine/skip_set.h>
+#include <draftscope/engine/strategy.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "../search/scratch_file.h"
+#include "example_policy.h"
+
+namespace draftscope::engine {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string refusal(const std::string& specification, const ModelShape& shape = small_shape()) {
+  const auto made = make_strategy(specification, shape);
+  if (made) return "none";
+  EXPECT_THAT(made.error().message, Not(HasSubstr("\n")));
+  return made.error().message;
+}
+
+TEST(Tuned, ConfiguresWhatThePolicySays) {
+  const ScratchFile file;
+  ASSERT_TRUE(write_policy(file.path(), example_policy()));
+  const auto made = make_strategy("tuned:policy=" + file.path().string(), small_shape(), {{}, "0123abcd"});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->name, "tuned");
+  const auto parameters = nlohmann::json::parse(made->parameters);
+  EXPECT_EQ(parameters["parameters"]["gamma"], 4);
+  EXPECT_EQ(parameters["parameters"]["skip-attention"], "1+3");
+  EXPECT_FALSE(parameters.contains("warning"));
+  made->strategy->begin_request({});
+  const RoundPlan plan = made->strategy->plan({.remaining_tokens = 9});
+  EXPECT_EQ(plan.draft_length, 4);
+  ASSERT_NE(plan.mask, nullptr);
+  EXPECT_EQ(*plan.mask, *example_policy().skip_set);
+}
+
+TEST(Tuned, WarnsInItsParametersOfAnotherCheckpoint) {
+  const ScratchFile file;
+  ASSERT_TRUE(write_policy(file.path(), example_policy()));
+  const auto made = make_strategy("tuned:policy=" + file.path().string(), small_shape(), {{}, "9999"});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(nlohmann::json::parse(made->parameters)["warning"].get<std::string>(),
+              HasSubstr("another checkpoint"));
+}
+
+TEST(Tuned, RefusesInOneLine) {
+  EXPECT_THAT(refusal("tuned"), HasSubstr("policy is missing"));
+  EXPECT_THAT(refusal("tuned:policy=/absent/policy.json"), HasSubstr("/absent/policy.json"));
+  const ScratchFile file;
+  const std::string specification = "tuned:policy=" + file.path().string();
+  const auto write = [&](auto change) {
+    Policy policy = example_policy();
+    change(policy);
+    ASSERT_TRUE(write_policy(file.path(), policy));
+  };
+  write([](Policy& policy) { policy.finished = false; });
+  EXPECT_THAT(refusal(specification), HasSubstr("not finished"));
+  write([](Policy& policy) { policy.strategy = "turbo:speed=9"; });
+  EXPECT_THAT(refusal(specification), HasSubstr("field strategy: strategy: unknown name \"turbo\""));
+  write([&](Policy& policy) { policy.strategy = specification; });
+  EXPECT_THAT(refusal(specification), HasSubstr("expected another strategy's"));
+  write([](Policy&) {});
+  ModelShape wider = small_shape();
+  wider.d_ff = 32;
+  EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff 16, expected 32"));
+}
+
+TEST(SkipSetOfAPolicy, IsReadByNameAndNeverWrittenOver) {
+  const ScratchFile file;
+  ASSERT_TRUE(write_policy(file.path(), example_policy()));
+  EXPECT_EQ(read_skip_set(file.path(), policy_skip_set, 4).value(), *example_policy().skip_set);
+  EXPECT_EQ(read_skip_sets(file.path(), 4).value().size(), 1U);
+  EXPECT_TRUE(make_strategy("draft-verify:skip-set=" + file.path().string(), small_shape()));
+  const std::string before = file.read();
+  EXPECT_THAT(write_skip_set(file.path(), "default", SublayerMask(4)).error().message,
+              HasSubstr("is a policy"));
+  EXPECT_EQ(file.read(), before);
+  Policy grid = example_policy();
+  grid.skip_set.reset();
+  ASSERT_TRUE(write_policy(file.path(), grid));
+  EXPECT_THAT(read_skip_set(file.path(), policy_skip_set, 4).error().message,
+              HasSubstr("policy without skip_sets"));
+}
+
+TEST(SkipSetText, IsReadAsItWasWritten) {
+  for (const SublayerMask& set :
+       {SublayerMask(4), SublayerMask::early_exit(4, 0), *example_policy().skip_set})
+    EXPECT_EQ(parse_skip_set_text(skip_set_text(set), 4).value(), set);
+  EXPECT_EQ(skip_set_text(SublayerMask(4)).attention, "none");
+}
+
+TEST(SkipSetText, IsRefusedWithTheParametersName) {
+  EXPECT_THAT(refusal("draft-verify"), HasSubstr("skip-set is missing"));
+  EXPECT_THAT(refusal("draft-verify:skip-set=a.json,skip-mlp=1"), HasSubstr("expected either"));
+  for (const char* list : {"4", "-1", "1+", "+1", "1++2", "x", "1.5", "none+1", " 1"})
+    EXPECT_THAT(refusal("draft-verify:skip-mlp=" + std::string(list)),
+                HasSubstr("strategy draft-verify: skip-mlp is '"))
+        << list;
+  EXPECT_THAT(refusal("draft-verify:skip-attention=1+2+1"), HasSubstr("skip-attention has layer 1 twice"));
+}
+
+}  // namespace
+}  // namespace draftscope::engine
