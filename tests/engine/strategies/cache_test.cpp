@@ -70,7 +70,8 @@ class Changing final : public Strategy {
       scores += static_cast<std::int32_t>(score.has_value());
     }
     if (up_to(1) == 0) {
-      anchor_.resize(static_cast<std::size_t>((shape_.n_layers + 1) * shape_.d_model));
+      anchor_.resize(static_cast<std::size_t>(shape_.n_layers + 1) *
+                     static_cast<std::size_t>(shape_.d_model));
       for (float& value : anchor_) value = 0.1F * static_cast<float>(up_to(20) - 10);
       DRAFTSCOPE_TRY_ASSIGN(const auto layers, clasp_.run({up_to(probe.committed() - 1), anchor_},
                                                           up_to(shape_.n_layers), probe));

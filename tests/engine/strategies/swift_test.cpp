@@ -84,7 +84,8 @@ TEST(Matchness, IsTheShareOfTokensThatTheMaskedModelFindsBest) {
     ASSERT_TRUE(found) << found.error().message;
     ASSERT_TRUE(found->has_value());
     EXPECT_DOUBLE_EQ(**found, direct_matchness(checkpoint, mask, followed, from, window));
-    EXPECT_GE(**found, static_cast<double>((window + 1) / 2) / window);
+    const std::int32_t own = (window + 1) / 2;
+    EXPECT_GE(**found, static_cast<double>(own) / window);
     sum += **found;
     const Outputs after = look_at_root(*backend, text);
     EXPECT_EQ(before.hidden, after.hidden);
