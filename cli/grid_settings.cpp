@@ -81,6 +81,7 @@ std::vector<std::string> sample_settings(std::vector<std::string> settings, std:
   order.resize(count);
   std::sort(order.begin(), order.end());
   std::vector<std::string> sample;
+  sample.reserve(count);
   for (const std::size_t index : order) sample.push_back(std::move(settings[index]));
   return sample;
 }

@@ -22,6 +22,7 @@ Result<std::vector<engine::SublayerMask>> read_probes(const TuneOptions& options
   if (options.probe.empty()) return engine::draft_verify_probes(n_layers);
   DRAFTSCOPE_TRY_ASSIGN(const auto sets, engine::read_skip_sets(options.probe, n_layers));
   std::vector<engine::SublayerMask> probes;
+  probes.reserve(sets.size());
   for (const auto& [name, set] : sets) probes.push_back(set);
   return probes;
 }
@@ -43,6 +44,7 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const engine
     return fail("{} (--search skip-set adds skip-attention and skip-mlp to \"{}\")", made.error().message,
                 search.base);
   std::vector<std::string> probes;
+  probes.reserve(search.probes.size());
   for (const engine::SublayerMask& probe : search.probes) {
     const engine::SkipSetText text = engine::skip_set_text(probe);
     probes.push_back(text.attention + "," + text.mlp);

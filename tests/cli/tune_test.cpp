@@ -21,7 +21,9 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-const std::string source = DRAFTSCOPE_SOURCE_DIR;
+std::string in_source(const char* path) {
+  return std::string(DRAFTSCOPE_SOURCE_DIR) + path;
+}
 
 class Tune : public ::testing::Test {
  protected:
@@ -31,9 +33,9 @@ class Tune : public ::testing::Test {
                                     const Arguments& more) const {
     Arguments all{"tune",
                   "--model",
-                  source + "/models/demo-layerskip",
+                  in_source("/models/demo-layerskip"),
                   "--prompts",
-                  source + "/traces/prompts/demo.jsonl",
+                  in_source("/traces/prompts/demo.jsonl"),
                   "--limit",
                   "3",
                   "--max-tokens",
@@ -81,7 +83,7 @@ TEST_F(Tune, GivesAPolicyThatDecodesVanillasText) {
   EXPECT_THAT(tuned.out, HasSubstr("--strategy tuned:policy=" + path("policy.json")));
   const auto text_of = [](const std::string& strategy) {
     const CommandResult result =
-        run_command({"generate", "--model", source + "/models/demo-layerskip", "--prompt",
+        run_command({"generate", "--model", in_source("/models/demo-layerskip"), "--prompt",
                      "def f(x):", "--max-tokens", "24", "--strategy", strategy, "--quiet"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.out;
@@ -200,11 +202,11 @@ TEST_F(Tune, RefusesBadInputInOneLine) {
   expect_one_line(run("grid", "new.json", {"--exits", "12"}), "exit is \"12\"");
   expect_one_line(run("grid", "new.json", {"--strategy", "turbo"}), "turbo");
   std::ofstream(path("empty.jsonl")) << "\n";
-  expect_one_line(run_command({"tune", "--model", source + "/models/demo-layerskip", "--prompts",
+  expect_one_line(run_command({"tune", "--model", in_source("/models/demo-layerskip"), "--prompts",
                                path("empty.jsonl"), "--search", "grid", "-o", path("new.json")}),
                   "found no question");
   expect_one_line(
-      run_command({"tune", "--model", path("nothing"), "--prompts", source + "/traces/prompts/demo.jsonl",
+      run_command({"tune", "--model", path("nothing"), "--prompts", in_source("/traces/prompts/demo.jsonl"),
                    "--search", "grid", "-o", path("new.json")}),
       "nothing");
   EXPECT_FALSE(std::filesystem::exists(path("new.json")));
