@@ -7,6 +7,13 @@ namespace draftscope::engine {
 
 namespace {
 
+/// Row of a node in the verification, where the root is row 0; its first child, if it has any, is no earlier
+/// node.
+std::size_t row_of(std::int32_t node) {
+  const std::int32_t row = node + 1;
+  return static_cast<std::size_t>(row);
+}
+
 void begin(std::span<const DraftNode> nodes, Verdict& verdict) {
   verdict.path.clear();
   verdict.tested.assign(nodes.size(), 0);
@@ -22,7 +29,7 @@ void follow(std::span<const DraftNode> nodes, Choose choose, Verdict& verdict) {
     verdict.own = choose(at);
     goes_on = false;
     // Children come after their parents.
-    for (std::size_t child = static_cast<std::size_t>(at + 1); child < nodes.size(); ++child) {
+    for (std::size_t child = row_of(at); child < nodes.size(); ++child) {
       if (nodes[child].parent != at) continue;
       verdict.tested[child] = 1;
       if (goes_on || nodes[child].token != verdict.own) continue;
@@ -45,7 +52,7 @@ bool accept_guess(const Distribution& target, std::int32_t token, Draw draw, Cho
 
 void judge_greedily(std::span<const DraftNode> nodes, std::span<const TopToken> best, Verdict& verdict) {
   follow(
-      nodes, [&](std::int32_t node) { return best[static_cast<std::size_t>(node + 1)].token; }, verdict);
+      nodes, [&](std::int32_t node) { return best[row_of(node)].token; }, verdict);
 }
 
 void judge_coupled(std::span<const DraftNode> nodes, const TargetAt& target_at, std::int32_t root_position,
@@ -71,7 +78,7 @@ void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int
     const bool guesses = drawn.by_depth.empty();
     bool copied = false;
     std::int32_t siblings = 0;
-    for (std::size_t child = static_cast<std::size_t>(at + 1); child < nodes.size() && !goes_on; ++child) {
+    for (std::size_t child = row_of(at); child < nodes.size() && !goes_on; ++child) {
       if (nodes[child].parent != at) continue;
       verdict.tested[child] = 1;
       const std::int32_t token = nodes[child].token;

@@ -294,7 +294,8 @@ class Decoder {
         ancestors_[row * words + word] |= ancestors_[other * words + word];
     };
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const auto parent = static_cast<std::size_t>(nodes[i].parent + 1);
+      const std::int32_t parent_row = nodes[i].parent + 1;
+      const auto parent = static_cast<std::size_t>(parent_row);
       see_as(i + 1, parent);
       see(i + 1, parent);
     }

@@ -31,7 +31,8 @@ Result<void> Probe::run(const ProbePass& pass, Outputs& outputs) {
   for (std::int32_t row = 0; pass.chain && row < count; ++row)
     for (std::int32_t before = 0; before < row; ++before) {
       const std::int32_t bit = hidden_rows + before;
-      ancestors_[static_cast<std::size_t>(row * words + bit / bits)] |= std::uint64_t{1} << (bit % bits);
+      const std::int32_t word = row * words + bit / bits;
+      ancestors_[static_cast<std::size_t>(word)] |= std::uint64_t{1} << (bit % bits);
     }
   return backend_.forward({.rows = pass.rows,
                            .hidden = pass.hidden,

@@ -185,19 +185,18 @@ Result<void> add_tree(Parameters& parameters, const ModelShape& /*shape*/, Mixin
   return {};
 }
 
-const ParameterDescription gamma{"gamma", "6", "tokens", "speculation length; 0 decodes as vanilla does"};
-const ParameterDescription threshold{"threshold", "0.6", "probability",
-                                     "a draft token of lower confidence is the round's last"};
-const std::vector<ParameterDescription> del_parameters{
-    {"mode", "repaired", "",
-     "repaired: γ is honoured, 0 = a plain step, the head counts as layers, statistics before the first "
-     "round; "
-     "published: as the code does"},
-    {"most", "18", "tokens", "longest draft"},
-    {"omega", "0.95", "", "decay of the statistics a round"},
-    {"prompt-window", "32", "tokens", "last prompt positions that the first statistics see; 0 = none"}};
-
 std::vector<PartEntry> make_entries() {
+  const ParameterDescription gamma{"gamma", "6", "tokens", "speculation length; 0 decodes as vanilla does"};
+  const ParameterDescription threshold{"threshold", "0.6", "probability",
+                                       "a draft token of lower confidence is the round's last"};
+  const std::vector<ParameterDescription> del_parameters{
+      {"mode", "repaired", "",
+       "repaired: γ is honoured, 0 = a plain step, the head counts as layers, statistics before the first "
+       "round; "
+       "published: as the code does"},
+      {"most", "18", "tokens", "longest draft"},
+      {"omega", "0.95", "", "decay of the statistics a round"},
+      {"prompt-window", "32", "tokens", "last prompt positions that the first statistics see; 0 = none"}};
   std::vector<PartEntry> entries;
   const auto part = [&](PartKind kind, StrategyDescription description,
                         Result<void> (*add)(Parameters&, const ModelShape&, Mixing&)) {

@@ -107,11 +107,13 @@ StrategyEntry entry_of(const Preset& preset) {
   return entry;
 }
 
-const PartNames default_mix{"exit", "fixed", "none", "chain"};
+PartNames default_mix() {
+  return {"exit", "fixed", "none", "chain"};
+}
 
 /// `mix` with the parts that the text asks for: which parameters there are depends on them.
 Result<StrategyEntry> mix_of(std::string_view text) {
-  PartNames names = default_mix;
+  PartNames names = default_mix();
   while (!text.empty()) {
     const std::string_view item = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), item.size() + 1));
@@ -142,7 +144,7 @@ StrategyEntry mix_entry() {
   for (int kind = 0; kind < part_kind_count; ++kind) {
     const auto which = static_cast<PartKind>(kind);
     entry.description.parameters.push_back({std::string(part_kind_name(which)),
-                                            default_mix[static_cast<std::size_t>(kind)], "",
+                                            default_mix()[static_cast<std::size_t>(kind)], "",
                                             "one of: " + names_of(which)});
   }
   entry.specialise = mix_of;

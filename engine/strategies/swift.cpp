@@ -37,9 +37,10 @@ Result<std::optional<double>> matchness(Probe& probe, const SublayerMask& mask,
                                         std::span<const std::int32_t> text, std::int32_t from,
                                         std::int32_t window, std::vector<Row>& rows, Outputs& outputs) {
   if (probe.room() < window) return std::nullopt;
+  const std::span<const std::int32_t> known = text.subspan(static_cast<std::size_t>(from));
   rows.clear();
   for (std::int32_t i = 0; i < window; ++i)
-    rows.push_back({.token = text[static_cast<std::size_t>(from + i)], .hidden = -1, .position = from + i});
+    rows.push_back({.token = known[static_cast<std::size_t>(i)], .hidden = -1, .position = from + i});
   DRAFTSCOPE_TRY(probe.run({.rows = rows,
                             .context = from,
                             .mask = &mask,
@@ -47,9 +48,8 @@ Result<std::optional<double>> matchness(Probe& probe, const SublayerMask& mask,
                             .wanted = {.head = true, .top_k = 1}},
                            outputs));
   std::int32_t matches = 0;
-  for (std::int32_t i = 0; i < window; ++i)
-    if (outputs.top[static_cast<std::size_t>(i)].token == text[static_cast<std::size_t>(from + i + 1)])
-      ++matches;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(window); ++i)
+    if (outputs.top[i].token == known[i + 1]) ++matches;
   return static_cast<double>(matches) / static_cast<double>(window);
 }
 

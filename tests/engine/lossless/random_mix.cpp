@@ -44,7 +44,7 @@ class Mixer {
   std::string length() {
     switch (pick(0, 3)) {
       case 0:
-        return fmt::format(",length=fs,gamma={},least={}", pick(0, 8), pick(0, 1));
+        return fmt::format(",length=fs,gamma={},least={}", pick(1, 8), pick(0, 1));
       case 1:
         return fmt::format(",length=heuristic,gamma={},schedule={}", pick(1, 8), one("kept", "transient"));
       case 2:
