@@ -129,13 +129,13 @@ TEST(SpanRecorder, AllocatesNothingInTheSteadyState) {
   SpanRecorder recorder(Level::ops, nullptr);
   const std::int64_t name = recorder.name_id("product");
   for (int round = 0; round < 3; ++round) {
-    const std::int64_t before = allocation_count();
+    const std::int64_t before = allocation_count_here();
     for (int i = 0; i < 1000; ++i) {
       const std::int32_t phase = recorder.open_phase(Phase::draft, i);
       recorder.close(recorder.open(Level::ops, name, i));
       recorder.close(phase);
     }
-    EXPECT_EQ(allocation_count(), before) << "round " << round;
+    EXPECT_EQ(allocation_count_here(), before) << "round " << round;
     EXPECT_EQ(recorder.take().size(), 2000U);
   }
 }

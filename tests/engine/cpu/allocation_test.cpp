@@ -3,44 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "allocation_count.h"
 #include "backends.h"
 #include "random_model.h"
-
-namespace {
-
-std::atomic<std::int64_t> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return counted(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace draftscope::engine::test {
 namespace {
@@ -64,9 +29,9 @@ TEST(Allocations, AreNoneOnceThePassesHaveBeenAsWideAsTheyWillBe) {
       const OwnedBatch verification = chain(shape, random, 9, 42);
       const OwnedBatch branches = tree(shape, random, 30, 44);
       const Batch batches[] = {draft.view(), verification.view(), branches.view(), widest.view()};
-      const std::int64_t before = allocations;
+      const std::int64_t before = allocation_count();
       for (const Batch& batch : batches) ASSERT_TRUE(backend->forward(batch, outputs));
-      EXPECT_EQ(allocations - before, 0) << kernels << ' ' << dtype_name(dtype);
+      EXPECT_EQ(allocation_count() - before, 0) << kernels << ' ' << dtype_name(dtype);
     }
 }
 

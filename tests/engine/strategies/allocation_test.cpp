@@ -5,44 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <new>
 
+#include "allocation_count.h"
 #include "decoded.h"
 #include "small_model.h"
-
-namespace {
-
-std::atomic<std::int64_t> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return counted(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace draftscope::engine {
 namespace {
@@ -52,7 +18,7 @@ class CountAllocations final : public DecodeListener {
  public:
   CountAllocations() { by_round.reserve(1000); }
   void on_round(const RoundReport& report) override {
-    const std::int64_t now = allocations;
+    const std::int64_t now = allocation_count();
     drafted += report.round.drafted;
     // One that drafts or accepts more than all before finds how much memory that takes.
     if (report.round.verify_rows <= widest_ && report.round.accepted <= longest_)
@@ -65,7 +31,7 @@ class CountAllocations final : public DecodeListener {
   std::int64_t drafted = 0;
 
  private:
-  std::int64_t last_ = allocations;
+  std::int64_t last_ = allocation_count();
   std::int32_t widest_ = 0;
   std::int32_t longest_ = 0;
 };

@@ -3,43 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "allocation_count.h"
 #include "followed.h"
-
-namespace {
-
-std::atomic<std::int64_t> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return counted(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace draftscope::engine {
 namespace {
@@ -51,15 +16,15 @@ class Counting final : public Strategy {
   void begin_request(const RequestView& request) override { strategy_.begin_request(request); }
   RoundPlan plan(const RoundView& round) override {
     counts_ = round.index >= from_;
-    const std::int64_t before = allocations;
+    const std::int64_t before = allocation_count();
     const RoundPlan plan = strategy_.plan(round);
-    if (counts_) allocated += allocations - before;
+    if (counts_) allocated += allocation_count() - before;
     return plan;
   }
   void observe(const RoundOutcome& outcome, DecisionLog* log) override {
-    const std::int64_t before = allocations;
+    const std::int64_t before = allocation_count();
     strategy_.observe(outcome, log);
-    if (counts_) allocated += allocations - before;
+    if (counts_) allocated += allocation_count() - before;
     rounds += counts_ ? 1 : 0;
   }
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// In a file of its own: seen together with its callers, GCC takes the replaced pair for a mismatched one.
+
+#include "allocation_count.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::int64_t> all{0};
+thread_local std::int64_t here = 0;
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  all.fetch_add(1, std::memory_order_relaxed);
+  ++here;
+  const std::size_t units = bytes == 0 ? 1 : (bytes + alignment - 1) / alignment;
+  void* memory = std::aligned_alloc(alignment, units * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+std::int64_t allocation_count() {
+  return all.load(std::memory_order_relaxed);
+}
+std::int64_t allocation_count_here() {
+  return here;
+}
+
+void* operator new(std::size_t bytes) {
+  return counted(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
