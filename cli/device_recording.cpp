@@ -14,7 +14,7 @@ void add_device_trace_options(CLI::App& command, DeviceTraceOptions& options) {
       ->check(CLI::IsMember({"auto", "off", "graph", "node"}))
       ->capture_default_str();
   command
-      .add_option("--node-requests", options.requests_a_window,
+      .add_option("--node-requests", options.node_requests,
                   "With --device-trace node: requests of each strategy that it records; 0 = all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -22,7 +22,7 @@ void add_device_trace_options(CLI::App& command, DeviceTraceOptions& options) {
 
 Result<DeviceRecording> DeviceRecording::start(const DeviceTraceOptions& options, const std::string& device) {
   DeviceRecording recording;
-  recording.requests_a_window_ = options.requests_a_window;
+  recording.node_requests_ = options.node_requests;
   if (device == "cpu") {
     if (options.mode == "graph" || options.mode == "node")
       return fail("device-trace: found {} for device cpu, expected auto or off", options.mode);
@@ -51,8 +51,8 @@ void DeviceRecording::begin(traces::Writer& writer, profiler::SpanRecorder& span
 
 void DeviceRecording::begin_request(std::int64_t run) {
   if (trace_ == nullptr) return;
-  const bool seen = trace_->mode() != DeviceTraceMode::node || requests_a_window_ == 0 ||
-                    requests_of_run_[run]++ < requests_a_window_;
+  const bool seen = trace_->mode() != DeviceTraceMode::node || node_requests_ == 0 ||
+                    requests_of_run_[run]++ < node_requests_;
   if (seen) trace_->begin_window();
 }
 

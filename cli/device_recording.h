@@ -16,8 +16,8 @@
 namespace draftscope::cli {
 
 struct DeviceTraceOptions {
-  std::string mode = "auto";           ///< auto (graph on a GPU, off on the cpu), off, graph, node
-  std::int32_t requests_a_window = 1;  ///< of each strategy, that node mode sees; 0 = all
+  std::string mode = "auto";       ///< auto (graph on a GPU, off on the cpu), off, graph, node
+  std::int32_t node_requests = 1;  ///< of each strategy, that node mode sees; 0 = all
 };
 
 void add_device_trace_options(CLI::App& command, DeviceTraceOptions& options);
@@ -42,7 +42,7 @@ class DeviceRecording {
  private:
   std::unique_ptr<profiler::DeviceTrace> trace_;
   profiler::SpanRecorder* spans_ = nullptr;
-  std::int32_t requests_a_window_ = 0;
+  std::int32_t node_requests_ = 0;
   std::map<std::int64_t, std::int32_t> requests_of_run_;
 };
 

@@ -75,15 +75,9 @@ Result<void> Recorder::record_shadow(const engine::DecodeRequest& request,
   std::vector<traces::ShadowToken> rows;
   const Result<void> done = engine::shadow_tokens(
       // The prefill predicts the first token; no draft ever does.
-      backend_, text, static_cast<std::int32_t>(request.prompt.size()) + 1,
-      [&](const engine::ShadowToken& shadow) {
-        rows.push_back({.request = request_id_,
-                        .position = shadow.position,
-                        .layer = shadow.layer,
-                        .token = shadow.token,
-                        .probability = shadow.probability,
-                        .margin = shadow.margin,
-                        .true_rank = shadow.true_rank});
+      backend_, text, static_cast<std::int32_t>(request.prompt.size()) + 1, [&](traces::ShadowToken shadow) {
+        shadow.request = request_id_;
+        rows.push_back(shadow);
       });
   backend_.set_recorder(&spans_);
   DRAFTSCOPE_TRY(done);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,12 +33,16 @@ std::size_t size(std::int32_t n) {
 struct StepForm {
   std::int32_t slots = 0;  ///< layers that run
   bool sampled = false;
-  friend auto operator<=>(const StepForm&, const StepForm&) = default;
+  friend bool operator<(const StepForm& a, const StepForm& b) {
+    return std::tie(a.slots, a.sampled) < std::tie(b.slots, b.sampled);
+  }
 };
 struct VerificationForm {
   std::int32_t rows = 1;
   bool sampled = false;
-  friend auto operator<=>(const VerificationForm&, const VerificationForm&) = default;
+  friend bool operator<(const VerificationForm& a, const VerificationForm& b) {
+    return std::tie(a.rows, a.sampled) < std::tie(b.rows, b.sampled);
+  }
 };
 
 /// Everything in device memory but the weights.

@@ -112,8 +112,7 @@ class Decoder {
     const std::int32_t remaining = remaining_tokens();
     RoundPlan plan = strategy_.plan({row.index, root_position_, remaining, text_});
     DRAFTSCOPE_TRY(check_plan(plan));
-    const std::int32_t rows = std::min(backend_.max_invariant_rows(), backend_.cache_rows() - root_position_);
-    if (static_cast<std::int32_t>(plan.riders.size()) >= rows) plan.riders = {};
+    if (static_cast<std::int32_t>(plan.riders.size()) >= most_rows()) plan.riders = {};
     const DraftLimits limits = limits_of(plan, remaining, row);
     const std::int64_t planned_ns = clock.begin(limits.steps > 0 ? Phase::draft : Phase::verify);
     std::int64_t drafted_ns = planned_ns;
@@ -156,6 +155,11 @@ class Decoder {
     listener_.on_round(report_);
     if (recorder_ != nullptr) recorder_->flush();
     return {};
+  }
+
+  /// Of a verification now.
+  [[nodiscard]] std::int32_t most_rows() const {
+    return std::min(backend_.max_invariant_rows(), backend_.cache_rows() - root_position_);
   }
 
   [[nodiscard]] std::int32_t remaining_tokens() const {
@@ -207,8 +211,7 @@ class Decoder {
         row.planned = std::max(row.planned, depth_of(plan.proposals, i));
     row.threshold = plan.threshold;
     std::int32_t steps = std::min({row.planned, remaining - 1, backend_.cache_rows() - root_position_ - 1});
-    const std::int32_t nodes =
-        std::min(backend_.max_invariant_rows(), backend_.cache_rows() - root_position_) - 1 - riders;
+    const std::int32_t nodes = most_rows() - 1 - riders;
     if (plan.draft_model != nullptr)
       steps = std::min(steps, plan.draft_model->backend->cache_rows() - root_position_);
     steps = std::clamp(steps, 0, std::max(nodes, 0));

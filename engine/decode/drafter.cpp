@@ -144,9 +144,6 @@ void Drafter::choose_tokens(std::int32_t width, std::int32_t position) {
   }
   rest_ = distribution;
   for (std::int32_t i = 0; i < width && !rest_.tokens.empty(); ++i) {
-    if (i > 0 && std::none_of(rest_.probabilities.begin(), rest_.probabilities.end(),
-                              [](double probability) { return probability > 0.0; }))
-      break;
     const std::int32_t token = draw_token(rest_, {DrawPurpose::draft, position, i}, chooser_);
     candidates_.push_back(token);
     probabilities_.push_back(rest_.probability(token));

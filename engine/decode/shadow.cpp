@@ -2,7 +2,6 @@
 #include <draftscope/engine/shadow.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -10,25 +9,19 @@ namespace draftscope::engine {
 
 namespace {
 
-ShadowToken read_logits(std::span<const float> logits, std::int32_t true_token) {
-  ShadowToken shadow;
-  const auto best = std::max_element(logits.begin(), logits.end());
-  shadow.token = static_cast<std::int32_t>(best - logits.begin());
-  const float own = logits[static_cast<std::size_t>(true_token)];
-  float second = -std::numeric_limits<float>::infinity();
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const auto token = static_cast<std::int32_t>(i);
-    if (token != shadow.token) second = std::max(second, logits[i]);
-    if (logits[i] > own || (logits[i] == own && token < true_token)) ++shadow.true_rank;
-  }
-  shadow.margin = logits.size() > 1 ? static_cast<double>(*best) - static_cast<double>(second) : 0.0;
-  return shadow;
+/// How many tokens are better, ties to the lower id.
+std::int32_t rank_of(std::int32_t token, std::span<const float> logits) {
+  const float own = logits[static_cast<std::size_t>(token)];
+  std::int32_t rank = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    if (logits[i] > own || (logits[i] == own && static_cast<std::int32_t>(i) < token)) ++rank;
+  return rank;
 }
 
 }  // namespace
 
 Result<void> shadow_tokens(Backend& backend, std::span<const std::int32_t> text, std::int32_t first,
-                           const std::function<void(const ShadowToken&)>& visit) {
+                           const std::function<void(const traces::ShadowToken&)>& visit) {
   const ModelShape& shape = backend.shape();
   const auto size = static_cast<std::int32_t>(text.size());
   if (first < 1 || first > size)
@@ -36,6 +29,7 @@ Result<void> shadow_tokens(Backend& backend, std::span<const std::int32_t> text,
   const std::int32_t width = std::min(backend.max_invariant_rows(), backend.max_rows());
   const auto d_model = static_cast<std::size_t>(shape.d_model);
   const auto vocab = static_cast<std::size_t>(shape.vocab);
+  const std::size_t top = std::min<std::size_t>(vocab, 2);  // the second for the margin
   std::vector<std::int32_t> boundaries(static_cast<std::size_t>(shape.n_layers));
   std::iota(boundaries.begin(), boundaries.end(), 1);
   std::vector<Row> rows;
@@ -61,18 +55,18 @@ Result<void> shadow_tokens(Backend& backend, std::span<const std::int32_t> text,
           {.rows = rows,
            .hidden = std::span(states.hidden).subspan(static_cast<std::size_t>(layer - 1) * values, values),
            .layers = {shape.n_layers, shape.n_layers},
-           .wanted = {.head = true, .logits = true, .top_k = 1}},
+           .wanted = {.head = true, .logits = true, .top_k = static_cast<std::int32_t>(top)}},
           heads));
-      for (std::int32_t i = 0; i < count; ++i) {
-        const std::int32_t position = begin + i + 1;
-        ShadowToken shadow =
-            read_logits(std::span(heads.logits).subspan(static_cast<std::size_t>(i) * vocab, vocab),
-                        text[static_cast<std::size_t>(position)]);
-        shadow.position = position;
-        shadow.layer = layer;
-        // As a draft would have compared it.
-        shadow.probability = static_cast<double>(heads.top[static_cast<std::size_t>(i)].probability);
-        visit(shadow);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+        const std::int32_t position = begin + static_cast<std::int32_t>(i) + 1;
+        const std::span<const TopToken> best = std::span(heads.top).subspan(i * top, top);
+        visit({.position = position,
+               .layer = layer,
+               .token = best[0].token,
+               .probability = static_cast<double>(best[0].probability),
+               .margin = static_cast<double>(best[0].logit) - static_cast<double>(best.back().logit),
+               .true_rank = rank_of(text[static_cast<std::size_t>(position)],
+                                    std::span(heads.logits).subspan(i * vocab, vocab))});
       }
     }
     begin += count;
