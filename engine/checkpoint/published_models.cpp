@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "published_models.h"
 
+#include <draftscope/traces/csv_table.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <map>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -62,40 +63,6 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// Fields of one CSV line; double quotes hold commas.
-std::vector<std::string> split_line(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      fields.emplace_back();
-    else if (c != '\r')
-      fields.back() += c;
-  }
-  return fields;
-}
-
-using Row = std::map<std::string, std::string>;
-
-std::vector<Row> read_rows(std::string_view csv) {
-  std::vector<Row> rows;
-  std::vector<std::string> columns;
-  while (!csv.empty()) {
-    const auto end = std::min(csv.find('\n'), csv.size());
-    const auto fields = split_line(csv.substr(0, end));
-    csv.remove_prefix(std::min(end + 1, csv.size()));
-    if (columns.empty()) {
-      columns = fields;
-      continue;
-    }
-    Row& row = rows.emplace_back();
-    for (std::size_t i = 0; i < std::min(columns.size(), fields.size()); ++i) row[columns[i]] = fields[i];
-  }
-  return rows;
-}
-
 /// Levenshtein's, one row of the table at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> distance(b.size() + 1);
@@ -111,43 +78,40 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return distance.back();
 }
 
-std::string closest_names(std::string_view wanted, const std::vector<Row>& rows) {
+std::string closest_names(std::string_view wanted, const std::vector<std::string>& names) {
   constexpr std::size_t listed = 5;
   constexpr std::size_t longest = 64;
   std::vector<std::pair<std::size_t, std::string>> near;
-  near.reserve(rows.size());
-  for (const auto& row : rows)
-    near.emplace_back(edit_distance(wanted.substr(0, longest), lower_case(row.at("name"))), row.at("name"));
+  near.reserve(names.size());
+  for (const auto& name : names)
+    near.emplace_back(edit_distance(wanted.substr(0, longest), lower_case(name)), name);
   std::sort(near.begin(), near.end());
-  std::string names;
+  std::string closest;
   for (std::size_t i = 0; i < std::min(listed, near.size()); ++i)
-    names += (i == 0 ? "" : ", ") + near[i].second;
-  return names;
+    closest += (i == 0 ? "" : ", ") + near[i].second;
+  return closest;
 }
 
-Result<std::int32_t> read_integer(const Row& row, const char* column) {
-  const auto place = row.find(column);
-  const auto text = place == row.end() ? std::string_view() : std::string_view(place->second);
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return fail("{}: {}: column {} is {}, expected an integer", file, row.at("name"), column, quote(text));
-  return value;
+Result<std::int32_t> read_integer(const traces::CsvTable& table, std::size_t row, std::string_view column) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto value, table.integer(row, column));
+  if (!value || *value < 0 || *value > std::numeric_limits<std::int32_t>::max())
+    return fail("{}: row {}: column {}: expected an integer from 0", table.name(), row + 1, column);
+  return static_cast<std::int32_t>(*value);
 }
 
-Result<ModelShape> read_shape(const Row& row, const FamilyRule& rule) {
+Result<ModelShape> read_shape(const traces::CsvTable& table, std::size_t row, const FamilyRule& rule) {
   ModelShape shape;
-  shape.name = row.at("name");
+  DRAFTSCOPE_TRY_ASSIGN(shape.name, table.text(row, "name"));
   shape.architecture = rule.architecture;
-  DRAFTSCOPE_TRY_ASSIGN(shape.n_layers, read_integer(row, "n_layers"));
-  DRAFTSCOPE_TRY_ASSIGN(shape.d_model, read_integer(row, "d_model"));
-  DRAFTSCOPE_TRY_ASSIGN(shape.n_heads, read_integer(row, "n_heads"));
-  DRAFTSCOPE_TRY_ASSIGN(shape.n_kv_heads, read_integer(row, "n_kv_heads"));
-  DRAFTSCOPE_TRY_ASSIGN(shape.head_dim, read_integer(row, "head_dim"));
-  DRAFTSCOPE_TRY_ASSIGN(shape.d_ff, read_integer(row, "d_ff"));
-  DRAFTSCOPE_TRY_ASSIGN(shape.vocab, read_integer(row, "vocab"));
-  DRAFTSCOPE_TRY_ASSIGN(const auto tied, read_integer(row, "tied_embeddings"));
-  DRAFTSCOPE_TRY_ASSIGN(const auto biased, read_integer(row, "qkv_bias"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_layers, read_integer(table, row, "n_layers"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.d_model, read_integer(table, row, "d_model"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_heads, read_integer(table, row, "n_heads"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_kv_heads, read_integer(table, row, "n_kv_heads"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.head_dim, read_integer(table, row, "head_dim"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.d_ff, read_integer(table, row, "d_ff"));
+  DRAFTSCOPE_TRY_ASSIGN(shape.vocab, read_integer(table, row, "vocab"));
+  DRAFTSCOPE_TRY_ASSIGN(const auto tied, read_integer(table, row, "tied_embeddings"));
+  DRAFTSCOPE_TRY_ASSIGN(const auto biased, read_integer(table, row, "qkv_bias"));
   shape.tied_embeddings = tied != 0;
   shape.qkv_bias = biased != 0;
   shape.max_positions = rule.max_positions;
@@ -165,17 +129,19 @@ Result<ModelShape> read_shape(const Row& row, const FamilyRule& rule) {
 }  // namespace
 
 Result<ModelShape> published_shape(std::string_view name) {
-  const auto rows = read_rows(published_models_csv);
+  DRAFTSCOPE_TRY_ASSIGN(const auto table, traces::CsvTable::parse(published_models_csv, std::string(file)));
   const auto wanted = lower_case(name);
-  for (const auto& row : rows) {
-    if (lower_case(row.at("name")) != wanted) continue;
+  std::vector<std::string> names;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    DRAFTSCOPE_TRY_ASSIGN(names.emplace_back(), table.text(row, "name"));
+    if (lower_case(names.back()) != wanted) continue;
     for (const auto& rule : rules)
-      if (wanted.starts_with(rule.prefix)) return read_shape(row, rule);
+      if (wanted.starts_with(rule.prefix)) return read_shape(table, row, rule);
     return fail("synthetic model {}: its architecture is not one of the engine's, expected {}, {} or {}",
                 quote(name), llama, mistral, qwen2);
   }
   return fail("synthetic model {} is unknown, expected one of {}; closest: {}", quote(name), file,
-              closest_names(wanted, rows));
+              closest_names(wanted, names));
 }
 
 }  // namespace draftscope::engine
