@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "compare_text.h"
 
+#include <draftscope/simulator/winners.h>
 #include <fmt/format.h>
 
 #include "report_header.h"
@@ -101,6 +102,49 @@ std::string runs_section(const Comparisons& comparisons, const Glyphs& glyphs) {
                      several ? "Within each recording" : "Runs", table.text(2, glyphs.columns));
 }
 
+const Figures* figures_of_category(const simulator::RunFigures& run, const std::string& category) {
+  if (category.empty()) return &run.all;
+  for (const Figures& figures : run.by_category)
+    if (figures.category == category) return &figures;
+  return nullptr;
+}
+
+std::string lead_cell(const simulator::Winner& winner, const Glyphs& glyphs) {
+  if (!winner.lead) return std::string(glyphs.absent());
+  return factor(winner.lead->value, glyphs) + ' ' +
+         (winner.lead->p_value && *winner.lead->p_value < significance_level ? "" : "(not clear) ") +
+         "over " + printable(winner.runner_up->specification);
+}
+
+/// Speedups by category, the best of each marked, and how sure the best is.
+std::string winners_section(const MeasuredRecording& measured, const std::string& label,
+                            const Glyphs& glyphs) {
+  const std::vector<simulator::Winner> winners = simulator::winners(*measured.recording);
+  if (winners.size() < 2) return "";
+  std::vector<Column> columns{{"run", Align::left}};
+  for (const simulator::Winner& winner : winners)
+    columns.push_back({winner.category.empty() ? "all" : printable(winner.category)});
+  Table table(std::move(columns));
+  for (const simulator::RunFigures& run : measured.figures.runs) {
+    std::vector<std::string> cells{printable(run.all.run->specification)};
+    for (const simulator::Winner& winner : winners) {
+      const Figures* figures = figures_of_category(run, winner.category);
+      const std::string cell = figures == nullptr         ? std::string(glyphs.absent())
+                               : run.all.run->is_baseline ? factor(1.0, glyphs)
+                                                          : speedup_cell(*figures, measured.figures, glyphs);
+      cells.push_back((winner.run == run.all.run ? "* " : "") + cell);
+    }
+    table.add_row(std::move(cells));
+  }
+  Table leads({{"prompts", Align::left}, {"fastest", Align::left}, {"its lead", Align::left}});
+  for (const simulator::Winner& winner : winners)
+    leads.add_row({winner.category.empty() ? "all" : printable(winner.category),
+                   printable(winner.run->specification), lead_cell(winner, glyphs)});
+  return fmt::format("\nWhich wins where{}: speedup by category of the prompts, * the fastest\n{}\n{}",
+                     label.empty() ? "" : ", " + label, table.text(2, glyphs.columns),
+                     leads.text(2, glyphs.columns));
+}
+
 std::string across_section(const Comparisons& comparisons, std::size_t index, const Glyphs& glyphs) {
   const MeasuredRecording& first = comparisons.recordings.front();
   const MeasuredRecording& other = comparisons.recordings[index];
@@ -164,6 +208,15 @@ Json comparison_json(const RunComparison& run) {
   return json;
 }
 
+Json winner_json(const simulator::Winner& winner) {
+  Json json;
+  json["category"] = winner.category.empty() ? Json(nullptr) : Json(winner.category);
+  json["run_id"] = winner.run->id;
+  json["runner_up_run_id"] = winner.runner_up->id;
+  json["lead"] = winner.lead ? speedup_json(*winner.lead) : Json(nullptr);
+  return json;
+}
+
 }  // namespace
 
 std::string verdict(double ratio, const std::optional<double>& adjusted_p_value) {
@@ -178,6 +231,8 @@ std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs) {
   for (std::size_t i = 0; i < comparisons.recordings.size(); ++i)
     text += (several ? file_label(i) + '\n' : "") + header_text(comparisons.recordings[i], glyphs) + '\n';
   text += runs_section(comparisons, glyphs);
+  for (std::size_t i = 0; i < comparisons.recordings.size(); ++i)
+    text += winners_section(comparisons.recordings[i], several ? file_label(i) : "", glyphs);
   for (std::size_t i = 1; i < comparisons.recordings.size(); ++i)
     text += '\n' + across_section(comparisons, i, glyphs);
   return text + explanation(several);
@@ -192,6 +247,9 @@ std::string compare_json(const Comparisons& comparisons) {
     entry["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id);
     Json& runs = entry["runs"] = Json::array();
     for (const simulator::RunFigures& run : measured.figures.runs) runs.push_back(figures_json(run.all));
+    Json& winners = entry["winners"] = Json::array();
+    for (const simulator::Winner& winner : simulator::winners(*measured.recording))
+      winners.push_back(winner_json(winner));
     recordings.push_back(std::move(entry));
   }
   Json& against = json["against_first"] = Json::array();

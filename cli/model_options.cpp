@@ -126,7 +126,10 @@ Result<void> check_same_tokens(const LoadedModel& target, const LoadedModel& dra
 }  // namespace
 
 engine::StrategyResources strategy_resources(const ModelOptions& options, const LoadedModel& target) {
-  const auto open = [&](const std::string& name) -> Result<std::shared_ptr<engine::Backend>> {
+  const auto known = std::make_shared<std::map<std::string, std::shared_ptr<OpenedModel>>>();
+  const auto open = [&, known](const std::string& name) -> Result<std::shared_ptr<engine::Backend>> {
+    if (const auto place = known->find(name); place != known->end())
+      return std::shared_ptr<engine::Backend>(place->second, place->second->backend.get());
     ModelOptions second = options;
     second.model = name;
     DRAFTSCOPE_TRY_ASSIGN(LoadedModel loaded, load_model(second));
@@ -134,6 +137,7 @@ engine::StrategyResources strategy_resources(const ModelOptions& options, const 
     DRAFTSCOPE_TRY(check_same_tokens(target, opened->model, name));
     second.context = std::min(second.context, opened->model.checkpoint->shape.max_positions);
     DRAFTSCOPE_TRY_ASSIGN(opened->backend, make_backend(second, opened->model));
+    (*known)[name] = opened;
     return std::shared_ptr<engine::Backend>(opened, opened->backend.get());
   };
   return {open, target.checkpoint->hash};

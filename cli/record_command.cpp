@@ -47,8 +47,8 @@ profiler::Level level_of(const std::string& name) {
 }
 
 Result<std::vector<engine::ConfiguredStrategy>> make_strategies(const RecordOptions& options,
-                                                                const LoadedModel& model) {
-  const engine::StrategyResources resources = strategy_resources(options.model, model);
+                                                                const LoadedModel& model,
+                                                                const engine::StrategyResources& resources) {
   std::vector<engine::ConfiguredStrategy> strategies;
   for (const std::string& specification : options.strategies) {
     DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy,
@@ -93,6 +93,7 @@ struct Session {
   traces::Writer& writer;
   Recorder& recorder;
   DeviceRecording& device;
+  const engine::StrategyResources& resources;
   std::vector<engine::ConfiguredStrategy>& strategies;
   ProgressBar& progress;
   std::vector<std::int64_t> runs;
@@ -129,8 +130,11 @@ struct Session {
 
   /// Prompt by prompt, every strategy in turn, so that speedups are paired and a drift of the machine hits
   /// all alike. Who goes first rotates, so that no strategy always finds the caches as another left them.
+  /// What a strategy learns it keeps from prompt to prompt, but not into the next repeat: each repeat is the
+  /// same experiment.
   Result<void> record_questions(std::span<const Question> questions) {
     for (std::int32_t repeat = 0; repeat < options.repeats; ++repeat) {
+      DRAFTSCOPE_TRY_ASSIGN(strategies, make_strategies(options, model, resources));
       for (std::size_t q = 0; q < questions.size(); ++q) {
         for (std::size_t s = 0; s < strategies.size(); ++s) {
           const std::size_t strategy = (s + q + static_cast<std::size_t>(repeat)) % strategies.size();
@@ -151,15 +155,17 @@ struct Recorded {
 };
 
 Recorded record_all(const RecordOptions& options, const LoadedModel& model, traces::Writer& writer,
-                    Recorder& recorder, DeviceRecording& device,
+                    Recorder& recorder, DeviceRecording& device, const engine::StrategyResources& resources,
                     std::vector<engine::ConfiguredStrategy>& strategies,
                     std::span<const Question> questions) {
   std::int64_t turns = 0;
   for (const Question& question : questions) turns += static_cast<std::int64_t>(question.turns.size());
   ProgressBar progress("recording", options.quiet);
-  Session session{options,  model,  writer,
-                  recorder, device, strategies,
-                  progress, {},     turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
+  Session session{options,    model,
+                  writer,     recorder,
+                  device,     resources,
+                  strategies, progress,
+                  {},         turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
   for (const engine::ConfiguredStrategy& strategy : strategies)
     session.runs.push_back(recorder.add_run(strategy));
   const Result<void> done = session.record_questions(questions);
@@ -194,7 +200,8 @@ Result<int> record(const RecordOptions& options) {
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
-  DRAFTSCOPE_TRY_ASSIGN(auto strategies, make_strategies(options, model));
+  const engine::StrategyResources resources = strategy_resources(options.model, model);
+  DRAFTSCOPE_TRY_ASSIGN(auto strategies, make_strategies(options, model, resources));
 
   DRAFTSCOPE_TRY_ASSIGN(DeviceRecording device,
                         DeviceRecording::start(options.device_trace, options.model.device));
@@ -212,7 +219,8 @@ Result<int> record(const RecordOptions& options) {
   Recorder recorder(*writer, spans, *backend, model.tokenizer, options.shadow);
   device.begin(*writer, spans);
 
-  const Recorded recorded = record_all(options, model, *writer, recorder, device, strategies, questions);
+  const Recorded recorded =
+      record_all(options, model, *writer, recorder, device, resources, strategies, questions);
   device.end();
   const profiler::ClockPair clock = profiler::read_clock_pair();
   writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
@@ -244,7 +252,9 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
   command->add_option("-o,--output", options->output, "The trace to write (.dstrace)")->required();
   add_decoding_options(*command, options->decoding);
   add_device_trace_options(*command, options->device_trace);
-  command->add_option("--repeats", options->repeats, "How often to record each prompt and strategy")
+  command
+      ->add_option("--repeats", options->repeats,
+                   "How often to record each prompt and strategy; each repeat starts every strategy anew")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--warmup", options->warmup, "Unrecorded decodes of the first prompt before the start")
