@@ -4,6 +4,8 @@
 #include <draftscope/simulator/winners.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report_header.h"
 #include "report_numbers.h"
 #include "report_text.h"
@@ -116,33 +118,69 @@ std::string lead_cell(const simulator::Winner& winner, const Glyphs& glyphs) {
          "over " + printable(winner.runner_up->specification);
 }
 
-/// Speedups by category, the best of each marked, and how sure the best is.
-std::string winners_section(const MeasuredRecording& measured, const std::string& label,
-                            const Glyphs& glyphs) {
-  const std::vector<simulator::Winner> winners = simulator::winners(*measured.recording);
-  if (winners.size() < 2) return "";
-  std::vector<Column> columns{{"run", Align::left}};
-  for (const simulator::Winner& winner : winners)
-    columns.push_back({winner.category.empty() ? "all" : printable(winner.category)});
-  Table table(std::move(columns));
-  for (const simulator::RunFigures& run : measured.figures.runs) {
-    std::vector<std::string> cells{printable(run.all.run->specification)};
-    for (const simulator::Winner& winner : winners) {
-      const Figures* figures = figures_of_category(run, winner.category);
-      const std::string cell = figures == nullptr         ? std::string(glyphs.absent())
-                               : run.all.run->is_baseline ? factor(1.0, glyphs)
-                                                          : speedup_cell(*figures, measured.figures, glyphs);
-      cells.push_back((winner.run == run.all.run ? "* " : "") + cell);
+/// Where one category of one recording was decoded fastest.
+struct Contest {
+  const MeasuredRecording* measured;
+  std::string label;
+  simulator::Winner winner;
+};
+
+std::vector<Contest> contests_of(const Comparisons& comparisons) {
+  std::vector<Contest> contests;
+  for (std::size_t i = 0; i < comparisons.recordings.size(); ++i) {
+    const MeasuredRecording& measured = comparisons.recordings[i];
+    const std::string file = comparisons.recordings.size() > 1 ? file_label(i) : "";
+    for (simulator::Winner& winner : simulator::winners(*measured.recording)) {
+      const std::string space = file.empty() || winner.category.empty() ? "" : " ";
+      std::string label = file + space + printable(winner.category);
+      if (label.empty()) label = "all";
+      contests.push_back({&measured, std::move(label), std::move(winner)});
     }
+  }
+  return contests;
+}
+
+std::string contest_cell(const Contest& contest, const traces::Run& setting, const Glyphs& glyphs) {
+  for (const simulator::RunFigures& run : contest.measured->figures.runs) {
+    if (!simulator::is_same_setting(*run.all.run, setting)) continue;
+    const Figures* figures = figures_of_category(run, contest.winner.category);
+    if (figures == nullptr) break;
+    const std::string mark = contest.winner.run->id == run.all.run->id ? "* " : "";
+    if (run.all.run->is_baseline) return mark + factor(1.0, glyphs);
+    return mark + speedup_cell(*figures, contest.measured->figures, glyphs);
+  }
+  return std::string(glyphs.absent());
+}
+
+/// Every setting once, in order of first appearance.
+std::vector<const traces::Run*> settings_of(const Comparisons& comparisons) {
+  std::vector<const traces::Run*> settings;
+  for (const MeasuredRecording& measured : comparisons.recordings)
+    for (const simulator::RunFigures& run : measured.figures.runs)
+      if (std::none_of(settings.begin(), settings.end(), [&](const traces::Run* known) {
+            return simulator::is_same_setting(*known, *run.all.run);
+          }))
+        settings.push_back(run.all.run);
+  return settings;
+}
+
+std::string winners_section(const Comparisons& comparisons, const Glyphs& glyphs) {
+  const std::vector<Contest> contests = contests_of(comparisons);
+  if (contests.size() < 2) return "";
+  std::vector<Column> columns{{"run", Align::left}};
+  for (const Contest& contest : contests) columns.push_back({contest.label});
+  Table table(std::move(columns));
+  for (const traces::Run* setting : settings_of(comparisons)) {
+    std::vector<std::string> cells{printable(setting->specification)};
+    for (const Contest& contest : contests) cells.push_back(contest_cell(contest, *setting, glyphs));
     table.add_row(std::move(cells));
   }
   Table leads({{"prompts", Align::left}, {"fastest", Align::left}, {"its lead", Align::left}});
-  for (const simulator::Winner& winner : winners)
-    leads.add_row({winner.category.empty() ? "all" : printable(winner.category),
-                   printable(winner.run->specification), lead_cell(winner, glyphs)});
-  return fmt::format("\nWhich wins where{}: speedup by category of the prompts, * the fastest\n{}\n{}",
-                     label.empty() ? "" : ", " + label, table.text(2, glyphs.columns),
-                     leads.text(2, glyphs.columns));
+  for (const Contest& contest : contests)
+    leads.add_row(
+        {contest.label, printable(contest.winner.run->specification), lead_cell(contest.winner, glyphs)});
+  return fmt::format("\nWhich wins where: speedup by category of the prompts, * the fastest\n{}\n{}",
+                     table.text(2, glyphs.columns), leads.text(2, glyphs.columns));
 }
 
 std::string across_section(const Comparisons& comparisons, std::size_t index, const Glyphs& glyphs) {
@@ -151,7 +189,10 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
   const RecordingComparison& comparison = comparisons.against_first[index - 1];
   const std::string label = file_label(index);
   std::string text = fmt::format("Across recordings, {} against A: a ratio, not a speedup\n", label);
-  if (comparison.runs.empty()) return text + "  no run of the same specification in both\n";
+  if (comparison.runs.empty()) return text + "  no run of the same setting in both\n";
+  if (std::none_of(comparison.runs.begin(), comparison.runs.end(),
+                   [](const RunComparison& run) { return run.ratio.has_value(); }))
+    return text + "  no prompt in both\n";
   Table table({{"run", Align::left},
                {"prompts"},
                {"tokens/s A"},
@@ -231,8 +272,7 @@ std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs) {
   for (std::size_t i = 0; i < comparisons.recordings.size(); ++i)
     text += (several ? file_label(i) + '\n' : "") + header_text(comparisons.recordings[i], glyphs) + '\n';
   text += runs_section(comparisons, glyphs);
-  for (std::size_t i = 0; i < comparisons.recordings.size(); ++i)
-    text += winners_section(comparisons.recordings[i], several ? file_label(i) : "", glyphs);
+  text += winners_section(comparisons, glyphs);
   for (std::size_t i = 1; i < comparisons.recordings.size(); ++i)
     text += '\n' + across_section(comparisons, i, glyphs);
   return text + explanation(several);

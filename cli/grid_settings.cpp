@@ -64,7 +64,7 @@ Result<std::vector<std::string>> grid_settings(const Grid& grid, const engine::M
     }
     for (std::string& setting : settings) {
       DRAFTSCOPE_TRY_ASSIGN(const auto made, engine::make_strategy(setting, shape));
-      if (known.insert(made.specification).second) all.push_back(std::move(setting));
+      if (known.insert(made.name + made.parameters).second) all.push_back(std::move(setting));
     }
   }
   return all;

@@ -3,15 +3,7 @@
 #include <exception>
 #include <string>
 
-#include "compare_command.h"
-#include "export_command.h"
-#include "generate_command.h"
-#include "inspect_command.h"
-#include "outcome.h"
-#include "record_command.h"
-#include "report_command.h"
-#include "strategies_command.h"
-#include "tune_command.h"
+#include "commands.h"
 
 namespace {
 
@@ -26,16 +18,8 @@ int run(int argc, char** argv) {
   CLI::App app{"Records, explains and predicts self-speculative decoding of large language models",
                "draftscope"};
   app.set_version_flag("--version", DRAFTSCOPE_VERSION);
-  app.require_subcommand(1);
   Outcome outcome;
-  add_generate_command(app, outcome);
-  add_record_command(app, outcome, joined(argc, argv));
-  add_tune_command(app, outcome, joined(argc, argv));
-  add_report_command(app, outcome);
-  add_compare_command(app, outcome);
-  add_export_command(app, outcome);
-  add_inspect_command(app, outcome);
-  add_strategies_command(app, outcome);
+  add_commands(app, outcome, joined(argc, argv));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

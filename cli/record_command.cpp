@@ -54,7 +54,7 @@ Result<std::vector<engine::ConfiguredStrategy>> make_strategies(const RecordOpti
     DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy,
                           engine::make_strategy(specification, model.checkpoint->shape, resources));
     const auto same = [&](const engine::ConfiguredStrategy& other) {
-      return other.specification == strategy.specification;
+      return other.name == strategy.name && other.parameters == strategy.parameters;
     };
     if (std::any_of(strategies.begin(), strategies.end(), same))
       return fail("strategy: {} is given twice, expected each once (--repeats records it more often)",

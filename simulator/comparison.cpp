@@ -57,6 +57,11 @@ void adjust(std::vector<RunComparison>& comparisons) {
 
 }  // namespace
 
+bool is_same_setting(const traces::Run& a, const traces::Run& b) {
+  return a.specification == b.specification ||
+         (!a.parameters.empty() && a.strategy == b.strategy && a.parameters == b.parameters);
+}
+
 std::vector<MetaDifference> meta_differences(Baseline<traces::Meta> baseline,
                                              Comparison<traces::Meta> comparison) {
   std::set<std::string> keys;
@@ -79,9 +84,9 @@ std::vector<RunComparison> compare_runs(Baseline<std::vector<RunRows>> baseline,
     comparisons.push_back(compare_pair(baseline.value.front(), comparison.value.front()));
   } else {
     for (const RunRows& one : baseline.value) {
-      const auto other = std::find_if(
-          comparison.value.begin(), comparison.value.end(),
-          [&](const RunRows& candidate) { return candidate.run->specification == one.run->specification; });
+      const auto other =
+          std::find_if(comparison.value.begin(), comparison.value.end(),
+                       [&](const RunRows& candidate) { return is_same_setting(*candidate.run, *one.run); });
       if (other != comparison.value.end()) comparisons.push_back(compare_pair(one, *other));
     }
   }

@@ -46,17 +46,15 @@ Result<Parameters> Parameters::parse(const StrategyDescription& description, std
     if (!parameters.values_.contains(key))
       return fail("strategy {}: unknown parameter \"{}\", expected one of: {}", description.name, key,
                   known_keys(description));
-    if (parameters.given_[key])
+    if (!parameters.given_.insert(key).second)
       return fail("strategy {}: parameter \"{}\" is given twice", description.name, key);
-    parameters.given_[key] = true;
     parameters.values_[key] = item.substr(equals + 1);
   }
   return parameters;
 }
 
 void Parameters::set_default(std::string_view key, std::int64_t value) {
-  const auto given = given_.find(key);
-  if (given == given_.end() || !given->second) values_[std::string(key)] = std::to_string(value);
+  if (!given_.contains(key)) values_[std::string(key)] = std::to_string(value);
 }
 
 Result<std::int32_t> Parameters::integer(std::string_view key, std::int32_t least, std::int32_t most) const {
@@ -111,6 +109,7 @@ std::string Parameters::specification() const {
   std::string text = description_.name;
   char separator = ':';
   for (const ParameterDescription& parameter : description_.parameters) {
+    if (!given_.contains(parameter.name)) continue;
     text += separator + parameter.name + '=' + values_.find(parameter.name)->second;
     separator = ',';
   }

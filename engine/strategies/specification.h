@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -34,13 +35,13 @@ class Parameters {
 
   /// JSON object of all parameters; numbers as numbers.
   [[nodiscard]] std::string json() const;
-  /// `name:key=value,…` with every parameter, in the description's order.
+  /// `name:key=value,…` with the parameters that were given, in the description's order.
   [[nodiscard]] std::string specification() const;
 
  private:
   StrategyDescription description_;
   std::map<std::string, std::string, std::less<>> values_;
-  std::map<std::string, bool, std::less<>> given_;
+  std::set<std::string, std::less<>> given_;
 };
 
 }  // namespace draftscope::engine

@@ -117,6 +117,7 @@ TEST_F(SmallTrace, ComparesItsRunsAndTwoRecordings) {
   traces::Recording other = small_recording();
   other.meta["threads"] = "4";
   other.runs[1].specification = "layerskip:exit=3,gamma=4";
+  other.runs[1].parameters = R"({"exit":3,"gamma":4})";
   const std::string other_path = (folder_ / "other.dstrace").string();
   write_trace(other_path, other, small_spans());
   expect_golden("compare_one.txt", run_command({"compare", path_}).out);

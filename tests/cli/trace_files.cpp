@@ -9,12 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "compare_command.h"
-#include "export_command.h"
-#include "generate_command.h"
-#include "inspect_command.h"
-#include "report_command.h"
-#include "tune_command.h"
+#include "commands.h"
 
 namespace draftscope::cli {
 
@@ -178,14 +173,8 @@ std::vector<traces::Span> small_spans() {
 
 CommandResult run_command(std::vector<std::string> arguments) {
   CLI::App app("test", "draftscope");
-  app.require_subcommand(1);
   Outcome outcome;
-  add_report_command(app, outcome);
-  add_compare_command(app, outcome);
-  add_inspect_command(app, outcome);
-  add_export_command(app, outcome);
-  add_generate_command(app, outcome);
-  add_tune_command(app, outcome, "draftscope");
+  add_commands(app, outcome, "draftscope");
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   CommandResult result;

@@ -175,7 +175,7 @@ struct StrategyDescription {
 /// A strategy ready to decode, with what a trace says of it.
 struct ConfiguredStrategy {
   std::string name;
-  std::string specification;  ///< "layerskip:exit=4,gamma=6"
+  std::string specification;  ///< as given, "layerskip:exit=4,gamma=6"; its parameters in their listed order
   std::string parameters;     ///< JSON object with every parameter, defaults filled in
   bool is_vanilla = false;
   std::unique_ptr<Strategy> strategy;

@@ -36,7 +36,11 @@ struct RunComparison {
   OutputIdentity identity;
 };
 
-/// Runs with the same specification, in the baseline's order. If neither side has more than one run, these
+/// The same specification, or the same strategy with the same parameters: one that is spelled out and has its
+/// default makes no other setting.
+[[nodiscard]] bool is_same_setting(const traces::Run& a, const traces::Run& b);
+
+/// Runs of the same setting, in the baseline's order. If neither side has more than one run, these
 /// two are compared whatever they are called.
 [[nodiscard]] std::vector<RunComparison> compare_runs(Baseline<std::vector<RunRows>> baseline,
                                                       Comparison<std::vector<RunRows>> comparison);

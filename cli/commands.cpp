@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands.h"
+
+#include "compare_command.h"
+#include "export_command.h"
+#include "generate_command.h"
+#include "inspect_command.h"
+#include "record_command.h"
+#include "report_command.h"
+#include "strategies_command.h"
+#include "tune_command.h"
+
+namespace draftscope::cli {
+
+void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_line) {
+  app.require_subcommand(1);
+  add_generate_command(app, outcome);
+  add_record_command(app, outcome, command_line);
+  add_tune_command(app, outcome, command_line);
+  add_report_command(app, outcome);
+  add_compare_command(app, outcome);
+  add_export_command(app, outcome);
+  add_inspect_command(app, outcome);
+  add_strategies_command(app, outcome);
+}
+
+}  // namespace draftscope::cli

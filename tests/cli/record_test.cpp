@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/traces/reader.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+std::string in_source(const std::string& path) {
+  return DRAFTSCOPE_SOURCE_DIR + path;
+}
+
+Result<traces::Recording> record(const std::filesystem::path& path,
+                                 const std::vector<std::string>& strategies) {
+  const std::string model = in_source("/models/demo-layerskip");
+  std::vector<std::string> arguments{"record",
+                                     "--model",
+                                     model,
+                                     "--prompts",
+                                     in_source("/traces/prompts/demo.jsonl"),
+                                     "--limit",
+                                     "3",
+                                     "--max-tokens",
+                                     "24",
+                                     "--repeats",
+                                     "3",
+                                     "--threads",
+                                     "1",
+                                     "--quiet",
+                                     "--output",
+                                     path.string()};
+  for (const std::string& strategy : strategies) arguments.insert(arguments.end(), {"--strategy", strategy});
+  const CommandResult result = run_command(arguments);
+  if (result.exit_code != 0) return fail("exit code {}: {}", result.exit_code, result.err);
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
+  return reader.recording();
+}
+
+TEST(Record, RepeatsAreTheSameExperimentWhateverAStrategyLearns) {
+  const TemporaryFolder folder;
+  const auto recorded =
+      record(folder / "run.dstrace", {"swift:every=1,window=4", "fs:exit=3", "dv:exit=5", "del", "clasp",
+                                      "two-model:model=" + in_source("/models/demo-plain")});
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  const traces::Recording& recording = *recorded;
+  using Shape = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double>;
+  std::map<std::int64_t, std::vector<Shape>> rounds;
+  for (const traces::Round& round : recording.rounds)
+    rounds[round.request].emplace_back(round.exit_layer, round.planned, round.drafted, round.accepted,
+                                       round.threshold);
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> first;
+  for (const traces::Request& request : recording.requests) {
+    const auto [place, is_new] = first.try_emplace({request.run, request.prompt}, request.id);
+    if (!is_new) {
+      EXPECT_EQ(rounds[request.id], rounds[place->second]) << "run " << request.run;
+    }
+  }
+  EXPECT_EQ(first.size(), 6U * 3U);
+  EXPECT_EQ(recording.requests.size(), 6U * 3U * 3U);
+}
+
+TEST(Record, NamesARunByWhatWasGiven) {
+  const TemporaryFolder folder;
+  const auto recorded =
+      record(folder / "run.dstrace", {"vanilla", "layerskip:gamma=2,exit=3", "layerskip:gamma=3"});
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  const traces::Recording& recording = *recorded;
+  ASSERT_EQ(recording.runs.size(), 3U);
+  EXPECT_EQ(recording.runs[0].specification, "vanilla");
+  EXPECT_EQ(recording.runs[1].specification, "layerskip:exit=3,gamma=2");
+  EXPECT_EQ(recording.runs[2].specification, "layerskip:gamma=3");
+}
+
+}  // namespace
+}  // namespace draftscope::cli
