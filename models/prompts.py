@@ -17,6 +17,7 @@ from data import load_documents
 FEWEST_TOKENS, MOST_TOKENS = 40, 160
 LEFT_TO_WRITE = 40             # tokens that must follow the cut, so that there is something to continue
 COUNT, DEMO_COUNT = 20, 3      # a kind
+MIXED_FROM = 8                 # the mixed stream's prompts follow those that the demo takes of each kind
 FIRST_ID = {"code": 1, "prose": 101}
 CATEGORY = {"code": "coding", "prose": "prose"}
 
@@ -103,6 +104,8 @@ def main():
         lengths = [tokens(r["turns"][0]) for r in records]
         print(f"{kind}: {len(records)} prompts of {min(lengths)} to {max(lengths)} tokens")
     write_lines(arguments.out / "demo.jsonl", [r for records in chosen.values() for r in records[:DEMO_COUNT]])
+    # One task, then the other: what a strategy learnt on the first meets the second.
+    write_lines(arguments.out / "mixed.jsonl", [r for records in chosen.values() for r in records[MIXED_FROM:]])
 
 
 if __name__ == "__main__":

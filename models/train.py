@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trains a demo model from scratch on a CPU: plain, or with the LayerSkip recipe.
+"""Trains a demo model from scratch on a CPU: plain, with the LayerSkip recipe, or the small draft model.
 
     python train.py --recipe layerskip --corpus /tmp/train --out demo-layerskip --steps 6000
     python train.py --recipe plain     --corpus /tmp/train --out demo-plain     --steps 6000
+    python train.py --recipe draft     --corpus /tmp/train --out demo-draft     --steps 6000
 
-Both recipes see the same tokens in the same order from the same initial weights. LayerSkip
+All recipes see the same tokens in the same order, and the two large ones start from the same weights. LayerSkip
 (Elhoushi et al., arXiv 2404.16710) adds layer dropout that grows with depth, and a loss at early
-exits that share the final norm and the head.
+exits that share the final norm and the head. The draft is plain and small: what another model drafts
+with, in classic speculative decoding.
 """
 import argparse
 import csv
@@ -32,6 +34,8 @@ WIND_DOWN_SECONDS = 240        # the decay that a deadline forces
 MAX_DROPOUT = 0.1              # LayerSkip's p_max
 EXIT_SCALE = 1.0               # LayerSkip's e_scale
 EXITS_PER_STEP = 2             # the rotational curriculum: each exit gets its turn
+SHAPES = {"layerskip": Shape(), "plain": Shape(),
+          "draft": Shape(hidden_size=128, intermediate_size=256, num_hidden_layers=2, num_attention_heads=4)}
 
 
 def learning_rate(peak: float, step: int, steps: int, seconds_left: float) -> float:
@@ -90,7 +94,7 @@ def held_out_loss(model, samples):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--recipe", choices=["layerskip", "plain"], required=True)
+    parser.add_argument("--recipe", choices=list(SHAPES), required=True)
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True, help="Hugging Face folder, with tokenizer.json in it")
     parser.add_argument("--steps", type=int, required=True)
@@ -116,7 +120,7 @@ def main():
     streams = {kind: token_stream(arguments.corpus, "train", kind, tokenizer) for kind in KINDS}
     samples = {kind: torch.from_numpy(windows(token_stream(arguments.corpus, "heldout", kind, tokenizer),
                                               SHORT, bos)[:16].astype("int64")).to(device) for kind in KINDS}
-    model = Llama(Shape())
+    model = Llama(SHAPES[arguments.recipe])
     if arguments.continue_from:
         model.load_checkpoint(arguments.continue_from)
     model.to(device)
