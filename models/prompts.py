@@ -17,6 +17,7 @@ from data import load_documents
 FEWEST_TOKENS, MOST_TOKENS = 40, 160
 LEFT_TO_WRITE = 40             # tokens that must follow the cut, so that there is something to continue
 COUNT, DEMO_COUNT = 20, 3      # a kind
+CALIBRATION_COUNT = 8          # a kind, beside those: what settings are tuned on
 MIXED_FROM = 8                 # the mixed stream's prompts follow those that the demo takes of each kind
 FIRST_ID = {"code": 1, "prose": 101}
 CATEGORY = {"code": "coding", "prose": "prose"}
@@ -71,14 +72,15 @@ def collect(corpus: Path, kind: str, tokens):
     cut = code_prompts if kind == "code" else prose_prompts
     pending = [cut(d["text"], tokens) for d in load_documents(corpus, "heldout", kind)]
     found = []
-    while pending and len(found) < COUNT:
+    count = COUNT + CALIBRATION_COUNT
+    while pending and len(found) < count:
         for prompts in list(pending):
             prompt = next(prompts, None)
             if prompt is None:
                 pending.remove(prompts)
             elif prompt not in found:
                 found.append(prompt)
-    return found[:COUNT]
+    return found[:count]
 
 
 def questions(kind: str, prompts):
@@ -99,6 +101,9 @@ def main():
     tokenizer = Tokenizer.from_file(str(arguments.tokenizer / "tokenizer.json"))
     tokens = lambda text: len(tokenizer.encode(text).ids)
     chosen = {kind: list(questions(kind, collect(arguments.corpus, kind, tokens))) for kind in FIRST_ID}
+    calibration = [r for records in chosen.values() for r in records[COUNT:]]
+    chosen = {kind: records[:COUNT] for kind, records in chosen.items()}
+    write_lines(arguments.out / "calibration.jsonl", calibration)
     for kind, records in chosen.items():
         write_lines(arguments.out / f"{kind}.jsonl", records)
         lengths = [tokens(r["turns"][0]) for r in records]
