@@ -9,6 +9,7 @@
 #include "report_command.h"
 #include "strategies_command.h"
 #include "tune_command.h"
+#include "validate_command.h"
 
 namespace draftscope::cli {
 
@@ -21,6 +22,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_compare_command(app, outcome);
   add_export_command(app, outcome);
   add_inspect_command(app, outcome);
+  add_validate_command(app, outcome);
   add_strategies_command(app, outcome);
 }
 

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Golden values are published ones, or computed outside this program; the rest are identities.
+
+#include <draftscope/simulator/closed_forms.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace draftscope::simulator {
+namespace {
+
+constexpr double golden = 1e-6;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// α, c uniform; a few hundred of them with every γ up to 12.
+template <typename Property>
+void for_many(const Property& property) {
+  std::mt19937 random(20230519);
+  std::uniform_real_distribution<double> share(0.0, 1.0);
+  for (int i = 0; i < 300; ++i)
+    for (std::int32_t gamma = 0; gamma <= 12; ++gamma) property(share(random), gamma, share(random));
+}
+
+TEST(ClosedForms, GiveLeviathansTokensAndSpeedups) {
+  struct Golden {
+    double alpha;
+    std::int32_t gamma;
+    double c;
+    double tokens;
+    double speedup;
+  };
+  for (const Golden& row : {Golden{.8, 4, .05, 3.361600, 2.801333}, Golden{.6, 5, .1, 2.383360, 1.588907},
+                            Golden{.9, 7, .2, 5.695328, 2.373053}, Golden{.7, 3, .25, 2.533000, 1.447429},
+                            Golden{.5, 1, .5, 1.5, 1.0}}) {
+    EXPECT_NEAR(*expected_tokens(row.alpha, row.gamma), row.tokens, golden);
+    EXPECT_NEAR(*leviathan_speedup(row.alpha, row.gamma, row.c), row.speedup, golden);
+  }
+}
+
+TEST(ClosedForms, SumTheProbabilitiesThatEachTokenIsReached) {
+  for_many([](double alpha, std::int32_t gamma, double) {
+    double sum = 0.0;
+    for (std::int32_t k = 0; k <= gamma; ++k) sum += std::pow(alpha, k);
+    EXPECT_NEAR(*expected_tokens(alpha, gamma), sum, 1e-12 * sum);
+  });
+}
+
+TEST(ClosedForms, MatchSimulatedRoundsOfIndependentTokens) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> share(0.0, 1.0);
+  constexpr int rounds = 200'000;
+  std::int64_t tokens = 0;
+  for (int i = 0; i < rounds; ++i) {
+    ++tokens;
+    for (int k = 0; k < 5 && share(random) < 0.7; ++k) ++tokens;
+  }
+  EXPECT_NEAR(*expected_tokens(0.7, 5), static_cast<double>(tokens) / rounds, 0.02);
+}
+
+TEST(ClosedForms, KeepTheirDigitsWhereAcceptanceIsAlmostCertain) {
+  // 1 + α + α² + α³ with α = 1 − ε is 4 − 6·ε to first order.
+  EXPECT_NEAR(*expected_tokens(1.0 - 1e-12, 3), 4.0 - 6e-12, 1e-15);
+  EXPECT_EQ(*expected_tokens(1.0, 3), 4.0);
+}
+
+TEST(ClosedForms, AreRightAtTheEdges) {
+  for_many([](double alpha, std::int32_t gamma, double c) {
+    EXPECT_EQ(*expected_tokens(0.0, gamma), 1.0);
+    EXPECT_EQ(*expected_tokens(1.0, gamma), gamma + 1.0);
+    EXPECT_EQ(*leviathan_speedup(alpha, 0, c), 1.0) << "without a draft nothing changes";
+    EXPECT_EQ(*leviathan_speedup(alpha, gamma, 0.0), *expected_tokens(alpha, gamma));
+    EXPECT_LE(*leviathan_speedup(alpha, gamma, 1.0), 1.0 + 1e-12) << "a draft as dear as the target";
+  });
+}
+
+TEST(ClosedForms, TplTimesLayersIsLeviathanWithCostByLayers) {
+  for_many([](double alpha, std::int32_t gamma, double share) {
+    const std::int32_t n_layers = 16 + 8 * gamma;
+    const double draft_layers = std::round(share * 2.0 * n_layers) / 2.0;
+    const double tpl = *tokens_per_loaded_layer(alpha, gamma, draft_layers, n_layers);
+    const double speedup = *leviathan_speedup(alpha, gamma, draft_layers / n_layers);
+    EXPECT_NEAR(tpl * n_layers, speedup, 1e-12 * speedup);
+    const double etpl =
+        *observed_tokens_per_loaded_layer(*expected_tokens(alpha, gamma), gamma, draft_layers, n_layers);
+    EXPECT_DOUBLE_EQ(etpl, tpl);
+  });
+}
+
+TEST(ClosedForms, GiveDelsTokensPerLoadedLayer) {
+  EXPECT_NEAR(*tokens_per_loaded_layer(.8, 6, 7, 32), 0.05339762, 1e-8);
+  EXPECT_NEAR(*tokens_per_loaded_layer(.8, 6, 7, 32) * 32, 1.708724, golden);
+  EXPECT_NEAR(*tokens_per_loaded_layer(.7, 4, 3, 16), 0.09903929, 1e-8);
+  EXPECT_NEAR(*tokens_per_loaded_layer(.7, 4, 3, 16) * 16, 1.584629, golden);
+  EXPECT_DOUBLE_EQ(*tokens_per_loaded_layer(.9, 0, 7, 32), 1.0 / 32) << "vanilla";
+}
+
+TEST(ClosedForms, GiveSwiftsExpectedSpeedups) {
+  EXPECT_NEAR(*swift_speedup(4.34, .99, .55), 1.5198, 5e-5);
+  EXPECT_NEAR(*swift_speedup(3.13, .98, .55), 1.4257, 5e-5);
+  EXPECT_NEAR(*swift_speedup(8.21, 1.0, .55), 1.6534, 5e-5);
+  EXPECT_NEAR(*swift_speedup(3.54, .90, .55), 1.3870, 5e-5);
+}
+
+TEST(ClosedForms, SwiftsEquationIsAccountingWithFreeOverheadAndOneStepOfVerification) {
+  for_many([](double alpha, std::int32_t gamma, double c) {
+    const double mean_accepted_length = 1.0 + gamma * alpha;
+    const double acceptance_rate = 0.05 + 0.95 * alpha;
+    const double steps = (mean_accepted_length - 1.0) / acceptance_rate;
+    const double speedup = *swift_speedup(mean_accepted_length, acceptance_rate, c);
+    EXPECT_NEAR(*round_speedup(mean_accepted_length, {.steps_a_round = steps, .c = c}), speedup, 1e-12);
+  });
+}
+
+TEST(ClosedForms, LeviathanIsAccountingToo) {
+  for_many([](double alpha, std::int32_t gamma, double c) {
+    EXPECT_DOUBLE_EQ(
+        *round_speedup(*expected_tokens(alpha, gamma), {.steps_a_round = static_cast<double>(gamma), .c = c}),
+        *leviathan_speedup(alpha, gamma, c));
+  });
+}
+
+TEST(ClosedForms, AcceptanceRateIsFoundAgainFromItsTokens) {
+  for_many([](double alpha, std::int32_t gamma, double) {
+    if (gamma == 0) return;
+    EXPECT_NEAR(*iid_acceptance_rate(*expected_tokens(alpha, gamma), gamma), alpha, 1e-9);
+  });
+  for (const std::int32_t gamma : {1, 2, 12}) {
+    EXPECT_EQ(*iid_acceptance_rate(1.0, gamma), 0.0);
+    EXPECT_EQ(*iid_acceptance_rate(gamma + 1.0, gamma), 1.0);
+  }
+}
+
+TEST(ClosedForms, DraftingBreaksEvenAtTheBreakEvenRate) {
+  for_many([](double, std::int32_t gamma, double c) {
+    if (gamma == 0) return;
+    const double alpha = **break_even_acceptance_rate(c, gamma);
+    EXPECT_NEAR(*leviathan_speedup(alpha, gamma, c), 1.0, 1e-9);
+    EXPECT_NEAR(**break_even_acceptance_rate(c, 1), c, 1e-12) << "Leviathan et al., Corollary 3.9";
+  });
+  EXPECT_EQ(**break_even_acceptance_rate(0.0, 4), 0.0);
+  EXPECT_EQ(**break_even_acceptance_rate(1.0, 4), 1.0);
+  EXPECT_EQ(*break_even_acceptance_rate(1.01, 4), std::nullopt) << "no draft token is worth that";
+}
+
+TEST(ClosedForms, NoLengthBeatsTheBest) {
+  for_many([](double alpha, std::int32_t most, double c) {
+    const BestLength best = *best_speculation_length(alpha, c, most);
+    EXPECT_LE(best.gamma, most);
+    EXPECT_DOUBLE_EQ(best.speedup, *leviathan_speedup(alpha, best.gamma, c));
+    for (std::int32_t gamma = 0; gamma <= most; ++gamma)
+      EXPECT_LE(*leviathan_speedup(alpha, gamma, c), best.speedup);
+    if (alpha < c) {
+      EXPECT_EQ(best.gamma, 0) << "Leviathan et al., Corollary 3.9: alpha has to exceed c";
+    }
+  });
+  EXPECT_EQ(best_speculation_length(1.0, 0.1, 40)->gamma, 40);
+  EXPECT_EQ(best_speculation_length(0.5, 0.0, 40)->gamma, 40);
+  EXPECT_EQ(best_speculation_length(0.0, 0.0, 40)->gamma, 0) << "equal speedups: the smallest";
+}
+
+// Its text: one draft token is best up to an acceptance rate of about 80 %, more above.
+TEST(ClosedForms, DraftAndVerifysFigureChangesItsBestLengthWhereThePaperSays) {
+  const auto best_of_figure = [](double alpha) {
+    std::int32_t best = 1;
+    for (const std::int32_t length : {1, 2, 4})
+      if (*draft_and_verify_speedup(alpha, length) > *draft_and_verify_speedup(alpha, best)) best = length;
+    return best;
+  };
+  EXPECT_EQ(best_of_figure(0.60), 1);
+  EXPECT_EQ(best_of_figure(0.75), 1);
+  EXPECT_EQ(best_of_figure(0.80), 2);
+  EXPECT_EQ(best_of_figure(0.95), 4);
+  EXPECT_DOUBLE_EQ(*draft_and_verify_speedup(1.0, 2), 1.5) << "three tokens in two target steps";
+}
+
+TEST(ClosedForms, RefuseWhatIsOutsideTheirDomain) {
+  for (const double alpha : {-0.1, 1.1, nan, infinite}) {
+    EXPECT_EQ(expected_tokens(alpha, 2).error().message,
+              fmt::format("acceptance rate: found {}, expected 0 to 1", alpha));
+    EXPECT_FALSE(leviathan_speedup(alpha, 2, 0.1));
+    EXPECT_FALSE(tokens_per_loaded_layer(alpha, 2, 3, 16));
+    EXPECT_FALSE(swift_speedup(2.0, alpha, 0.5));
+    EXPECT_FALSE(best_speculation_length(alpha, 0.1, 4));
+  }
+  for (const double cost : {-0.1, nan, infinite}) {
+    EXPECT_FALSE(leviathan_speedup(0.5, 2, cost));
+    EXPECT_FALSE(break_even_acceptance_rate(cost, 2));
+    EXPECT_FALSE(swift_speedup(2.0, 0.5, cost));
+    EXPECT_FALSE(round_speedup(2.0, {.steps_a_round = 1.0, .c = cost}));
+    EXPECT_FALSE(round_speedup(2.0, {.steps_a_round = cost}));
+    EXPECT_FALSE(round_speedup(2.0, {.v = cost}));
+    EXPECT_FALSE(round_speedup(2.0, {.o = cost}));
+    EXPECT_FALSE(round_speedup(cost, {}));
+  }
+  EXPECT_FALSE(round_speedup(2.0, {.v = 0.0})) << "a round that costs nothing";
+  EXPECT_FALSE(expected_tokens(0.5, -1));
+  EXPECT_FALSE(expected_tokens(0.5, std::numeric_limits<std::int32_t>::max()));
+  EXPECT_FALSE(best_speculation_length(0.5, 0.1, -1));
+  for (const double tokens : {0.9, 4.1, nan}) EXPECT_FALSE(iid_acceptance_rate(tokens, 3));
+  EXPECT_FALSE(iid_acceptance_rate(1.0, 0)) << "nothing was drafted";
+  EXPECT_FALSE(swift_speedup(2.0, 0.0, 0.5)) << "nothing was accepted";
+  EXPECT_FALSE(swift_speedup(0.9, 0.5, 0.5));
+  EXPECT_FALSE(tokens_per_loaded_layer(0.5, 2, 17, 16));
+  EXPECT_FALSE(tokens_per_loaded_layer(0.5, 2, -1, 16));
+  EXPECT_FALSE(tokens_per_loaded_layer(0.5, 2, 0, 0));
+  EXPECT_FALSE(observed_tokens_per_loaded_layer(nan, 2, 3, 16));
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
