@@ -146,6 +146,7 @@ Result<CostFit> fit_cost_model(const CostObservations& observations,
       parameter.source = ParameterSource::trace;
     else
       parameter.source = gpu ? ParameterSource::prior : ParameterSource::not_identified;
+    model.sources[place] = parameter.source;
     report.parameters.push_back(std::move(parameter));
   }
   return result;
@@ -159,6 +160,7 @@ CostModel cost_model_of(const GpuSpecification& gpu, const ModelShape& shape, We
   model.gpu = gpu;
   model.regime = Regime::graph;
   model.values = specified_values(gpu);
+  model.sources.fill(ParameterSource::prior);
   model.covariance = row_major(prior_covariance(gpu_priors(gpu), unknowns));
   return model;
 }

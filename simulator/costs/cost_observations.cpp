@@ -138,16 +138,15 @@ class Collector {
         above_exit && round.drafted > 0 ? std::min(round.exit_layer, out_.shape.n_layers) : 0;
     const std::int64_t rest_ns =
         round.end_ns - round.start_ns - round.draft_ns - round.verify_ns - round.optimise_ns;
-    groups_.add({Kind::target, round.verify_rows, few, 0, bucket(root)}, root,
-                static_cast<double>(round.verify_ns));
-    groups_.add({round.drafted > 0 ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
-                static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
+    put({Kind::target, round.verify_rows, few, 0, bucket(root)}, root, static_cast<double>(round.verify_ns));
+    put({round.drafted > 0 ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
+        static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
     add_to(out_.total_coefficients, at_context(passes_.target(round.verify_rows, few), root));
     out_.total_coefficients[round.drafted > 0 ? round_parameter : step_round_parameter] += 1.0;
     if (round.drafted > 0) {
       const double middle = root + 0.5 * (round.drafted - 1);
-      groups_.add({Kind::draft, round.drafted, layers.attention, layers.mlp, bucket(middle)}, middle,
-                  static_cast<double>(round.draft_ns));
+      put({Kind::draft, round.drafted, layers.attention, layers.mlp, bucket(middle)}, middle,
+          static_cast<double>(round.draft_ns));
       add_to(out_.total_coefficients, at_context(passes_.draft_step(layers), middle), round.drafted);
     }
     out_.total_wall_ns += static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns);
@@ -158,24 +157,28 @@ class Collector {
 
   void add_operation(const TimedOperation& timed, std::int32_t rows, double context) {
     if (timed.is_layer)
-      groups_.add({Kind::layer, 0, rows, 0, bucket(context)}, context, timed.ns);
+      put({Kind::layer, 0, rows, 0, bucket(context)}, context, timed.ns);
     else
-      groups_.add({Kind::operation, static_cast<std::int32_t>(timed.operation), rows, 0, bucket(context)},
-                  context, timed.ns);
+      put({Kind::operation, static_cast<std::int32_t>(timed.operation), rows, 0, bucket(context)}, context,
+          timed.ns);
   }
 
   void finish() {
-    for (auto& [key, group] : groups_.groups()) {
+    for (auto& [key, times] : groups_) {
+      const TypicalTime typical = typical_of(times);
+      if (typical.ns <= 0.0) continue;
       CostObservation observation;
-      observation.ns = median_of(group.times);
-      observation.samples = static_cast<double>(group.times.size());
-      if (observation.ns <= 0.0) continue;
-      fill(key, group.context_sum / observation.samples, observation);
+      observation.ns = typical.ns;
+      observation.samples = static_cast<double>(times.size());
+      fill(key, typical.context, observation);
       out_.groups.push_back(observation);
     }
   }
 
  private:
+  void put(const GroupKey& key, double context, double ns) {
+    groups_[key].push_back({static_cast<float>(ns), static_cast<float>(context)});
+  }
   static std::int64_t bucket(double context) { return static_cast<std::int64_t>(context / 64.0); }
 
   void fill(const GroupKey& key, double context, CostObservation& observation) {

@@ -45,6 +45,29 @@ void note_range(const CostModel& model, const Scenario& scenario, std::vector<Co
         fmt::format("a pass reads {:.3g} times the recorded bytes; launches and efficiency are held", ratio));
 }
 
+/// Parameters that the scenario needs and the recording did not determine, one by one.
+void note_sources(const CostModel& model, const Scenario& scenario, std::vector<CostNote>& notes) {
+  const double rows = static_cast<double>(scenario.widths) * scenario.batch;
+  const PassForm form{.rows = static_cast<double>(scenario.widths),
+                      .batch = static_cast<double>(scenario.batch),
+                      .tensor_parallel = scenario.tensor_parallel};
+  CostCoefficients used = attention_coefficients(scenario.shape, scenario.weights, model.width_law, form);
+  add(used, mlp_coefficients(scenario.shape, scenario.weights, model.width_law, form));
+  add(used, operation_coefficients(Operation::head, scenario.shape, scenario.weights, model.width_law, form));
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+    const bool is_rest = i >= draft_step_parameter && i <= step_round_parameter;
+    if (model.sources[i] == ParameterSource::trace ||
+        (!is_rest && used.fixed[i] == 0.0 && used.a_context_row[i] == 0.0))
+      continue;
+    const double sigma = std::sqrt(std::max(model.covariance[i * (cost_parameter_count + 1)], 0.0));
+    const double relative = model.values[i] > 0.0 ? sigma / model.values[i] : 0.0;
+    notes.push_back(
+        {model.sources[i] == ParameterSource::prior ? Provenance::prior : Provenance::extrapolated, relative,
+         fmt::format("{}: {:.4g} ± {:.2g}, not determined by the recording, up to {:.0f} rows",
+                     cost_parameter_name(model.width_law, i), model.values[i], sigma, rows)});
+  }
+}
+
 bool same_machine(const CostModel& model, const Scenario& scenario) {
   return !scenario.gpu || (model.gpu && model.gpu->name == scenario.gpu->name &&
                            model.gpu->bandwidth_gb_s == scenario.gpu->bandwidth_gb_s);
@@ -100,7 +123,10 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
                            fmt::format("all-reduce of {} GPUs from published tables, {}",
                                        scenario.tensor_parallel, percent(all_reduce_sigma))});
   }
-  if (costs.model.from_trace) note_range(model, scenario, costs.notes);
+  if (costs.model.from_trace) {
+    note_range(model, scenario, costs.notes);
+    note_sources(model, scenario, costs.notes);
+  }
   for (std::size_t i = 0; i < cost_parameter_count; ++i)
     costs.model.values[i] = std::max(costs.model.values[i], costs.floor[i]);
   return costs;

@@ -7,31 +7,37 @@
 
 namespace draftscope::simulator {
 
-/// Times of like things. Key needs an order.
-template <typename Key>
-class ObservationGroups {
- public:
-  struct Group {
-    double context_sum = 0.0;
-    std::vector<float> times;  // ns; seven digits are more than a clock gives
-  };
-
-  void add(const Key& key, double context, double ns) {
-    Group& group = groups_[key];
-    group.context_sum += context;
-    group.times.push_back(static_cast<float>(ns));
-  }
-  [[nodiscard]] std::map<Key, Group>& groups() { return groups_; }
-
- private:
-  std::map<Key, Group> groups_;
+struct TimedPass {
+  float ns = 0.0F;  ///< seven digits are more than a clock gives
+  float context = 0.0F;
 };
 
-/// Expects at least one; reorders.
-[[nodiscard]] inline double median_of(std::vector<float>& times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+struct TypicalTime {
+  double ns = 0.0;
+  double context = 0.0;
+};
+
+/// Times of like things, by a key that has an order.
+template <typename Key>
+using ObservationGroups = std::map<Key, std::vector<TimedPass>>;
+
+/// The means over the shortest interval of times that holds half of them: what is typical where much is late
+/// and nothing is early, as on a machine that others use too; the middle of symmetric noise. Expects at least
+/// one; reorders.
+[[nodiscard]] inline TypicalTime typical_of(std::vector<TimedPass>& times) {
+  std::sort(times.begin(), times.end(), [](const TimedPass& a, const TimedPass& b) { return a.ns < b.ns; });
+  const std::size_t half = times.size() / 2 + 1;
+  const auto width = [&](std::size_t first) { return times[first + half - 1].ns - times[first].ns; };
+  std::size_t best = 0;
+  for (std::size_t first = 1; first + half <= times.size(); ++first)
+    if (width(first) < width(best)) best = first;
+  TypicalTime sum;
+  for (std::size_t i = best; i < best + half; ++i) {
+    sum.ns += static_cast<double>(times[i].ns);
+    sum.context += static_cast<double>(times[i].context);
+  }
+  const auto count = static_cast<double>(half);
+  return {sum.ns / count, sum.context / count};
 }
 
 }  // namespace draftscope::simulator

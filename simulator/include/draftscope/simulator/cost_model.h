@@ -14,12 +14,19 @@
 #include <draftscope/simulator/cost_observations.h>
 #include <draftscope/simulator/gpu.h>
 #include <draftscope/simulator/regime.h>
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace draftscope::simulator {
+
+enum class ParameterSource : std::uint8_t {
+  trace,           ///< the data at least halve the prior's standard deviation
+  prior,           ///< mostly what the GPU's specification says
+  not_identified,  ///< neither: the recording's scale and what other parameters leave
+};
 
 struct CostModel {
   ModelShape shape;
@@ -29,17 +36,12 @@ struct CostModel {
   Regime regime = Regime::as_fitted;    ///< as_fitted where unknown
   bool from_trace = false;
   CostVector values{};
-  std::vector<double> covariance;  ///< [parameter][parameter], of `values`
+  std::array<ParameterSource, cost_parameter_count> sources{};  ///< of `values`
+  std::vector<double> covariance;                               ///< [parameter][parameter], of `values`
   /// How much longer rounds took in sum than the typical times say: interruptions, slow outliers.
   double stall_share = 0.0;
   std::int32_t largest_rows = 0;  ///< that the trace has; 0 without a trace
   double largest_context = 0.0;
-};
-
-enum class ParameterSource : std::uint8_t {
-  trace,           ///< the data at least halve the prior's standard deviation
-  prior,           ///< mostly what the GPU's specification says
-  not_identified,  ///< neither: the recording's scale and what other parameters leave
 };
 
 struct FittedParameter {

@@ -23,8 +23,8 @@ enum class CostLevel : std::uint8_t { operation, layer, pass, round };
 
 struct CostObservation {
   CostLevel level = CostLevel::pass;
-  CostVector coefficients{};  ///< at the group's mean context
-  double ns = 0.0;            ///< the median
+  CostVector coefficients{};  ///< at the mean context of what `ns` is of
+  double ns = 0.0;            ///< mean of the shortest half: typical, whatever interrupted the others
   double samples = 0.0;
 };
 
