@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/cost_link.h>
+
+#include <algorithm>
+#include <array>
+
+namespace draftscope::simulator {
+
+namespace {
+
+struct Ends {
+  double small_ns;  ///< 8 KB
+  double large_ns;  ///< 64 KB
+};
+using Degrees = std::array<Ends, 3>;  ///< 2, 4, 8 GPUs
+
+constexpr Degrees h100{{{4.5e3, 4.8e3}, {4.8e3, 5.8e3}, {5.3e3, 7.9e3}}};
+constexpr Degrees b200{{{7.1e3, 7.4e3}, {7.4e3, 8.1e3}, {8.1e3, 9.4e3}}};
+constexpr Degrees a100{{{5.3e3, 5.7e3}, {6.0e3, 7.8e3}, {6.5e3, 11.4e3}}};
+constexpr Degrees pcie{{{5e3, 8e3}, {15e3, 25e3}, {27e3, 49e3}}};
+
+const Degrees& table_of(const GpuSpecification& gpu) {
+  constexpr double slowest_nvlink_gb_s = 150.0;
+  if (gpu.link_gb_s.value_or(0.0) < slowest_nvlink_gb_s) return pcie;
+  if (gpu.architecture.starts_with("sm10")) return b200;
+  return gpu.architecture == "sm90" ? h100 : a100;
+}
+
+}  // namespace
+
+double all_reduce_ns(const GpuSpecification& gpu, std::int32_t degree, double bytes) {
+  if (degree <= 1) return 0.0;
+  const std::size_t place = degree <= 2 ? 0 : degree <= 4 ? 1 : 2;
+  const Ends ends = table_of(gpu)[place];
+  constexpr double small_bytes = 8192.0;
+  constexpr double large_bytes = 65536.0;
+  const double share = std::clamp((bytes - small_bytes) / (large_bytes - small_bytes), 0.0, 1.0);
+  constexpr double slow_link_gb_s = 16.0;  // of a GPU that names none
+  const double link = std::max(gpu.link_gb_s.value_or(slow_link_gb_s), 1.0);
+  return ends.small_ns + share * (ends.large_ns - ends.small_ns) +
+         2.0 * std::max(bytes - large_bytes, 0.0) / link;
+}
+
+double eager_all_reduce_ns() {
+  return 30e3;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/cost_prices.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "cost_transfer.h"
+#include "normal_draws.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr auto unknowns = static_cast<Index>(cost_parameter_count);
+constexpr double reached_flops = 0.75;  // of the dense rate
+
+/// Parts that passes are put together from, for one number of rows: rows of the map, two each (fixed, a
+/// context row).
+enum Part : Index { attention_part, mlp_part, draft_rest_part, target_rest_part, parts };
+
+/// What surrounds the kernels in another regime than the fitted one.
+struct Surroundings {
+  bool replaced = false;
+  Regime regime = Regime::as_fitted;
+  RegimeCosts costs;
+};
+
+Surroundings surroundings_of(const CostModel& model, const Scenario& scenario) {
+  if (scenario.regime == Regime::as_fitted || scenario.regime == model.regime) return {};
+  return {true, scenario.regime, regime_costs(scenario.regime)};
+}
+
+struct HostTimes {
+  double attention_ns = 0.0;
+  double mlp_ns = 0.0;
+  double rest_ns = 0.0;
+};
+
+// Kernels of a sublayer and of what surrounds the layers, as the host launches them: products, attention, and
+// its share of the three small ones; embedding, head and the choice of a token.
+constexpr double attention_kernels = 4.5;
+constexpr double mlp_kernels = 3.5;
+constexpr double rest_kernels = 3.0;
+
+HostTimes host_times(const RegimeCosts& costs) {
+  return {attention_kernels * costs.host_ns_a_kernel + 0.5 * costs.host_ns_a_layer,
+          mlp_kernels * costs.host_ns_a_kernel + 0.5 * costs.host_ns_a_layer,
+          rest_kernels * costs.host_ns_a_kernel};
+}
+
+/// Unlike kernels, a resident one has no launches of its own.
+void drop_launches(CostCoefficients& part) {
+  for (std::size_t i = 0; i < operation_count; ++i)
+    part.fixed[launch_parameter(static_cast<Operation>(i))] = 0.0;
+}
+
+void replace_surroundings(const Surroundings& surroundings, CostCoefficients& part, bool is_rest) {
+  if (!surroundings.replaced) return;
+  part.fixed[layer_parameter] = 0.0;
+  part.fixed[draft_step_parameter] = 0.0;
+  part.fixed[target_pass_parameter] = 0.0;
+  if (surroundings.regime != Regime::persistent) return;
+  drop_launches(part);
+  if (is_rest) part.fixed[common_launch_parameter] += 1.0;
+}
+
+double time_of(const CostCoefficients& part, const CostVector& values) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) sum += part.fixed[i] * values[i];
+  return sum;
+}
+
+/// How much longer arithmetic takes than the memory, summed over a part's products.
+double arithmetic_excess_ns(std::span<const Operation> products, const CostModel& model,
+                            const Scenario& scenario, const PassForm& form) {
+  if (!model.gpu) return 0.0;
+  double sum = 0.0;
+  for (const Operation product : products) {
+    CostCoefficients part =
+        operation_coefficients(product, scenario.shape, scenario.weights, model.width_law, form);
+    drop_launches(part);
+    const Work work =
+        work_of(product, scenario.shape, scenario.weights, form.rows * form.batch, form.tensor_parallel);
+    const double arithmetic_ns = work.flops / (reached_flops * model.gpu->bf16_tflops * 1e3);
+    sum += std::max(arithmetic_ns - time_of(part, model.values), 0.0);
+  }
+  return sum;
+}
+
+/// A square root of the covariance, without the directions that have no variance.
+MatrixXd covariance_root(const std::vector<double>& covariance) {
+  MatrixXd matrix(unknowns, unknowns);
+  for (Index i = 0; i < unknowns; ++i)
+    for (Index j = 0; j < unknowns; ++j)
+      matrix(i, j) = covariance[static_cast<std::size_t>(i * unknowns + j)];
+  const VectorXd deviation = matrix.diagonal().cwiseMax(0.0).cwiseSqrt();
+  const VectorXd inverse = (deviation.array() > 0.0).select(deviation.cwiseMax(1e-300).cwiseInverse(), 0.0);
+  const MatrixXd correlation = inverse.asDiagonal() * matrix * inverse.asDiagonal();
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(correlation);
+  constexpr double smallest = 1e-9;
+  const Index rank = (solver.eigenvalues().array() > smallest).count();
+  const MatrixXd root =
+      solver.eigenvectors().rightCols(rank) * solver.eigenvalues().tail(rank).cwiseSqrt().asDiagonal();
+  return deviation.asDiagonal() * root;
+}
+
+}  // namespace
+
+struct PriceMap::Implementation {
+  TransferredCosts costs;
+  std::vector<DraftSublayers> drafts;
+  std::int32_t n_layers = 0;
+  std::int32_t widths = 0;
+  bool above_exit = false;
+  double share = 1.0;  ///< of a request, stalls included
+  double context = 0.0;
+  double draft_host_ns = 0.0;  ///< per pass, beside the kernels
+  double target_host_ns = 0.0;
+  HostTimes host;
+  MatrixXd map;         ///< [(rows − 1) · parts · 2 + part · 2 + (fixed, context)][parameter]
+  VectorXd arithmetic;  ///< the same rows: constants
+  VectorXd link;
+  MatrixXd root;  ///< of the covariance
+
+  void put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
+           double link_ns);
+  void fill_map(const Scenario& scenario, const Surroundings& surroundings);
+  void assemble(const CostVector& values, double link_factor, double host_factor, Prices& into) const;
+};
+
+void PriceMap::Implementation::put(std::int32_t rows, Part part, const CostCoefficients& coefficients,
+                                   double arithmetic_ns, double link_ns) {
+  const Index row = ((rows - 1) * parts + part) * 2;
+  for (Index i = 0; i < unknowns; ++i) {
+    map(row, i) = coefficients.fixed[static_cast<std::size_t>(i)];
+    map(row + 1, i) = coefficients.a_context_row[static_cast<std::size_t>(i)];
+  }
+  arithmetic[row] = arithmetic_ns;
+  link[row] = link_ns;
+}
+
+void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surroundings& surroundings) {
+  const CostModel& model = costs.model;
+  const Index rows_of_map = Index{widths} * parts * 2;
+  map = MatrixXd::Zero(rows_of_map, unknowns);
+  arithmetic = VectorXd::Zero(rows_of_map);
+  link = VectorXd::Zero(rows_of_map);
+  const bool eager = surroundings.regime == Regime::eager_python || surroundings.regime == Regime::eager_cpp;
+  const double gap_ns = surroundings.costs.gap_ns_a_kernel;
+  constexpr std::array attention_products{Operation::qkv, Operation::output};
+  constexpr std::array mlp_products{Operation::gate_up, Operation::down};
+  constexpr std::array head_products{Operation::head};
+  for (std::int32_t rows = 1; rows <= widths; ++rows) {
+    const PassForm form{.rows = static_cast<double>(rows),
+                        .batch = static_cast<double>(scenario.batch),
+                        .tensor_parallel = scenario.tensor_parallel};
+    double reduce_ns = 0.0;
+    if (model.gpu && scenario.tensor_parallel > 1)
+      reduce_ns = eager ? eager_all_reduce_ns()
+                        : all_reduce_ns(*model.gpu, scenario.tensor_parallel,
+                                        2.0 * form.rows * form.batch * scenario.shape.d_model);
+    const auto excess = [&](std::span<const Operation> products) {
+      return arithmetic_excess_ns(products, model, scenario, form);
+    };
+    CostCoefficients attention =
+        attention_coefficients(scenario.shape, scenario.weights, model.width_law, form);
+    CostCoefficients mlp = mlp_coefficients(scenario.shape, scenario.weights, model.width_law, form);
+    replace_surroundings(surroundings, attention, false);
+    replace_surroundings(surroundings, mlp, false);
+    put(rows, attention_part, attention, excess(attention_products) + attention_kernels * gap_ns, reduce_ns);
+    put(rows, mlp_part, mlp, excess(mlp_products) + mlp_kernels * gap_ns, reduce_ns);
+
+    const CostCoefficients head =
+        operation_coefficients(Operation::head, scenario.shape, scenario.weights, model.width_law, form);
+    const double rest_ns = excess(head_products) + rest_kernels * gap_ns;
+    CostCoefficients draft = head;
+    CostCoefficients target = head;
+    draft.fixed[draft_step_parameter] += 1.0;
+    target.fixed[target_pass_parameter] += 1.0;
+    replace_surroundings(surroundings, draft, true);
+    replace_surroundings(surroundings, target, true);
+    // The vocabulary's parts are brought together, which takes as long as a small all-reduce.
+    put(rows, draft_rest_part, draft, rest_ns, reduce_ns);
+    put(rows, target_rest_part, target, rest_ns, reduce_ns);
+  }
+  if (!surroundings.replaced) return;
+  host = host_times(surroundings.costs);
+  draft_host_ns = surroundings.costs.host_ns_a_draft_step;
+  target_host_ns = surroundings.costs.host_ns_a_pass;
+}
+
+void PriceMap::Implementation::assemble(const CostVector& values, double link_factor, double host_factor,
+                                        Prices& into) const {
+  const Eigen::Map<const VectorXd> parameters(values.data(), unknowns);
+  const VectorXd part_times = map * parameters + arithmetic + link_factor * link;
+  const auto part = [&](std::int32_t rows, Part which) {
+    const Index row = ((rows - 1) * parts + which) * 2;
+    return AffineTime{part_times[row], part_times[row + 1]};
+  };
+  const auto finish = [&](AffineTime kernels, double launches_ns, double host_ns) {
+    if (launches_ns > kernels.at(context)) kernels = {launches_ns, 0.0};
+    return AffineTime{(kernels.ns + host_ns) * share, kernels.ns_a_context_row * share};
+  };
+  const auto pass = [&](std::int32_t rows, const DraftSublayers& few, const DraftSublayers& all,
+                        Part rest_part, double host_ns) {
+    AffineTime sum = part(rows, rest_part);
+    const auto add_layers = [&](double attention_count, double mlp_count, std::int32_t width) {
+      const AffineTime attention = part(width, attention_part);
+      const AffineTime mlp = part(width, mlp_part);
+      sum.ns += attention_count * attention.ns + mlp_count * mlp.ns;
+      sum.ns_a_context_row += attention_count * attention.ns_a_context_row + mlp_count * mlp.ns_a_context_row;
+    };
+    add_layers(few.attention, few.mlp, 1);
+    add_layers(all.attention, all.mlp, rows);
+    const double launches_ns = host_factor * ((few.attention + all.attention) * host.attention_ns +
+                                              (few.mlp + all.mlp) * host.mlp_ns + host.rest_ns);
+    return finish(sum, launches_ns, host_factor * host_ns);
+  };
+
+  const DraftSublayers none;
+  const DraftSublayers everything{n_layers, n_layers};
+  into.target_step = pass(1, none, everything, target_rest_part, target_host_ns);
+  into.round_ns = values[round_parameter] * share;
+  into.step_round_ns = values[step_round_parameter] * share;
+  into.drafts.resize(drafts.size() + 1);
+  std::vector<AffineTime> whole;
+  if (!above_exit) {
+    whole.resize(static_cast<std::size_t>(widths) + 1);
+    for (std::int32_t rows = 2; rows <= widths; ++rows)
+      whole[static_cast<std::size_t>(rows)] = pass(rows, none, everything, target_rest_part, target_host_ns);
+  }
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    DraftPrices& draft = into.drafts[i + 1];
+    draft.step = pass(1, none, drafts[i], draft_rest_part, draft_host_ns);
+    if (!above_exit) {
+      draft.verify = whole;
+      continue;
+    }
+    const DraftSublayers above{n_layers - drafts[i].attention, n_layers - drafts[i].mlp};
+    draft.verify.resize(static_cast<std::size_t>(widths) + 1);
+    for (std::int32_t rows = 2; rows <= widths; ++rows)
+      draft.verify[static_cast<std::size_t>(rows)] =
+          pass(rows, drafts[i], above, target_rest_part, target_host_ns);
+  }
+}
+
+PriceMap::PriceMap(std::shared_ptr<const Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+
+Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario) {
+  DRAFTSCOPE_TRY(check_scenario(scenario));
+  if (model.covariance.size() != cost_parameter_count * cost_parameter_count)
+    return fail("cost model: covariance has {} values, expected {}", model.covariance.size(),
+                cost_parameter_count * cost_parameter_count);
+  auto made = std::make_shared<Implementation>();
+  made->costs = transfer(model, scenario);
+  const CostModel& here = made->costs.model;
+  if (!here.gpu && scenario.tensor_parallel > 1)
+    return fail("scenario: tensor_parallel is {}, expected 1 without a GPU's specification",
+                scenario.tensor_parallel);
+  const Surroundings surroundings = surroundings_of(here, scenario);
+  if (surroundings.replaced && !here.gpu)
+    return fail("scenario: regime is {}, expected as-fitted without a GPU's specification",
+                regime_name(scenario.regime));
+  made->drafts = scenario.drafts;
+  if (made->drafts.empty())
+    for (std::int32_t exit = 1; exit < scenario.shape.n_layers; ++exit) made->drafts.push_back({exit, exit});
+  made->n_layers = scenario.shape.n_layers;
+  made->widths = scenario.widths;
+  made->above_exit = scenario.verified_layers == VerifiedLayers::above_exit;
+  made->context = scenario.context;
+  made->share = (scenario.with_stalls ? 1.0 + here.stall_share : 1.0) / scenario.batch;
+  made->fill_map(scenario, surroundings);
+  made->root = covariance_root(here.covariance);
+  if (surroundings.replaced) {
+    double& host_sigma = made->costs.sigma[static_cast<std::size_t>(Factor::host)];
+    host_sigma = std::max(host_sigma, surroundings.costs.sigma);
+    made->costs.notes.push_back(
+        {Provenance::prior, surroundings.costs.sigma,
+         fmt::format("regime {}: what the host takes is a prior, ±{:.0f} %", regime_name(surroundings.regime),
+                     100.0 * surroundings.costs.sigma)});
+  }
+  if (scenario.batch > 1)
+    made->costs.notes.push_back(
+        {Provenance::prior, 0.0,
+         fmt::format("batch {}: all requests take rounds of the same rows and context", scenario.batch)});
+  return PriceMap(std::move(made));
+}
+
+Prices PriceMap::mean() const {
+  Prices result;
+  implementation_->assemble(implementation_->costs.model.values, 1.0, 1.0, result);
+  return result;
+}
+
+Prices PriceMap::draw(std::uint64_t seed, std::uint64_t index) const {
+  Prices result;
+  draw(seed, index, result);
+  return result;
+}
+
+void PriceMap::draw(std::uint64_t seed, std::uint64_t index, Prices& into) const {
+  const Implementation& made = *implementation_;
+  std::array<double, factor_count + cost_parameter_count> normal{};
+  fill_normal(seed, index, normal);
+  std::array<double, factor_count> factor{};
+  for (std::size_t i = 0; i < factor_count; ++i) factor[i] = std::exp(made.costs.sigma[i] * normal[i]);
+  const Eigen::Map<const VectorXd> noise(normal.data() + factor_count, made.root.cols());
+  const VectorXd shift = made.root * noise;
+  CostVector values = made.costs.model.values;
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+    const double drawn = values[i] + made.costs.ratio[i] * shift[static_cast<Index>(i)];
+    values[i] = std::max(drawn * factor[static_cast<std::size_t>(factor_of(i))], made.costs.floor[i]);
+  }
+  made.assemble(values, factor[static_cast<std::size_t>(Factor::link)],
+                factor[static_cast<std::size_t>(Factor::host)], into);
+}
+
+std::span<const CostNote> PriceMap::notes() const {
+  return implementation_->costs.notes;
+}
+
+Result<Prices> prices(const CostModel& model, const Scenario& scenario) {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(model, scenario));
+  return map.mean();
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cost_transfer.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace draftscope::simulator {
+
+namespace {
+
+std::string percent(double share) {
+  return fmt::format("±{:.0f} %", 100.0 * share);
+}
+
+void note_specification(const GpuSpecification& gpu, std::vector<CostNote>& notes) {
+  const bool fitted = gpu.calibration == Calibration::fitted;
+  notes.push_back(
+      {fitted ? Provenance::fitted : Provenance::prior, gpu.t0_sigma(),
+       fmt::format("{}: launch of a product {} us, {} ({})", gpu.name, gpu.t0_us, percent(gpu.t0_sigma()),
+                   fitted ? "fitted to published kernel times" : "prior")});
+  notes.push_back(
+      {fitted ? Provenance::fitted : Provenance::prior, gpu.efficiency_sigma(),
+       fmt::format("{}: {:.0f} % of {} GB/s, {} ({})", gpu.name, 100.0 * gpu.efficiency, gpu.bandwidth_gb_s,
+                   percent(gpu.efficiency_sigma()), fitted ? "fitted to published kernel times" : "prior")});
+}
+
+void note_range(const CostModel& model, const Scenario& scenario, std::vector<CostNote>& notes) {
+  const auto held = [&](std::string text) {
+    notes.push_back({Provenance::extrapolated, 0.0, std::move(text)});
+  };
+  const std::int64_t rows = std::int64_t{scenario.widths} * scenario.batch;
+  if (rows > model.largest_rows)
+    held(fmt::format("passes of more than {} rows are extrapolated, up to {}", model.largest_rows, rows));
+  if (scenario.context > model.largest_context)
+    held(fmt::format("contexts beyond {:.0f} rows are extrapolated, up to {:.0f}", model.largest_context,
+                     scenario.context));
+  if (scenario.weights != model.weights)
+    held(fmt::format("{} weights: bytes as such, at the efficiency of {}", weight_type_name(scenario.weights),
+                     weight_type_name(model.weights)));
+  const double bytes = weight_bytes_a_step(scenario.shape, scenario.weights) / scenario.tensor_parallel;
+  const double ratio = bytes / weight_bytes_a_step(model.shape, model.weights);
+  constexpr double same = 1e-9;
+  if (std::abs(ratio - 1.0) > same)
+    held(
+        fmt::format("a pass reads {:.3g} times the recorded bytes; launches and efficiency are held", ratio));
+}
+
+/// Parameters that the scenario needs and the recording did not determine, one by one.
+void note_sources(const CostModel& model, const Scenario& scenario, std::vector<CostNote>& notes) {
+  const double rows = static_cast<double>(scenario.widths) * scenario.batch;
+  const PassForm form{.rows = static_cast<double>(scenario.widths),
+                      .batch = static_cast<double>(scenario.batch),
+                      .tensor_parallel = scenario.tensor_parallel};
+  CostCoefficients used = attention_coefficients(scenario.shape, scenario.weights, model.width_law, form);
+  add(used, mlp_coefficients(scenario.shape, scenario.weights, model.width_law, form));
+  add(used, operation_coefficients(Operation::head, scenario.shape, scenario.weights, model.width_law, form));
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+    const bool is_rest = i >= draft_step_parameter && i <= step_round_parameter;
+    if (model.sources[i] == ParameterSource::trace ||
+        (!is_rest && used.fixed[i] == 0.0 && used.a_context_row[i] == 0.0))
+      continue;
+    const double sigma = std::sqrt(std::max(model.covariance[i * (cost_parameter_count + 1)], 0.0));
+    const double relative = model.values[i] > 0.0 ? sigma / model.values[i] : 0.0;
+    notes.push_back(
+        {model.sources[i] == ParameterSource::prior ? Provenance::prior : Provenance::extrapolated, relative,
+         fmt::format("{}: {:.4g} ± {:.2g}, not determined by the recording, up to {:.0f} rows",
+                     cost_parameter_name(model.width_law, i), model.values[i], sigma, rows)});
+  }
+}
+
+bool same_machine(const CostModel& model, const Scenario& scenario) {
+  return !scenario.gpu || (model.gpu && model.gpu->name == scenario.gpu->name &&
+                           model.gpu->bandwidth_gb_s == scenario.gpu->bandwidth_gb_s);
+}
+
+}  // namespace
+
+Factor factor_of(std::size_t parameter) {
+  if (parameter == common_launch_parameter) return Factor::launch;
+  if (parameter == common_per_byte_parameter) return Factor::bandwidth;
+  if (parameter >= layer_parameter) return Factor::host;
+  if (parameter >= 2 * operation_count) return Factor::bandwidth;
+  return parameter % 2 == 0 ? Factor::launch : Factor::bandwidth;
+}
+
+TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
+  TransferredCosts costs{.model = model};
+  costs.ratio.fill(1.0);
+  const bool specified_only = !same_machine(model, scenario) && (!model.from_trace || !model.gpu);
+  if (specified_only) {
+    if (model.from_trace)
+      costs.notes.push_back(
+          {Provenance::prior, 0.0,
+           "the recording's machine is no specified GPU: nothing of its costs carries over"});
+    costs.model = cost_model_of(*scenario.gpu, scenario.shape, scenario.weights);
+  } else if (!same_machine(model, scenario)) {
+    const CostVector from = specified_values(*model.gpu);
+    const CostVector to = specified_values(*scenario.gpu);
+    const double per_byte = to[common_per_byte_parameter] / from[common_per_byte_parameter];
+    for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+      if (factor_of(i) == Factor::host) continue;
+      costs.ratio[i] = from[i] > 0.0 && to[i] > 0.0 ? to[i] / from[i] : per_byte;
+      costs.model.values[i] *= costs.ratio[i];
+    }
+    costs.model.gpu = scenario.gpu;
+    constexpr double other_host = 0.3;
+    costs.sigma = {scenario.gpu->t0_sigma(), scenario.gpu->efficiency_sigma(), other_host, 0.0};
+    costs.notes.push_back(
+        {Provenance::extrapolated, other_host,
+         fmt::format("from {} to {}: the engine's ratio to the specification is kept, and the "
+                     "host's part, {}",
+                     model.gpu->name, scenario.gpu->name, percent(other_host))});
+  }
+  if (costs.model.gpu) {
+    for (std::size_t i = 0; i < product_count; ++i)
+      costs.floor[per_byte_parameter(static_cast<Operation>(i))] = 1.0 / costs.model.gpu->bandwidth_gb_s;
+    if (!same_machine(model, scenario) || !model.from_trace)
+      note_specification(*costs.model.gpu, costs.notes);
+  }
+  if (scenario.tensor_parallel > 1) {
+    costs.sigma[static_cast<std::size_t>(Factor::link)] = all_reduce_sigma;
+    costs.notes.push_back({Provenance::prior, all_reduce_sigma,
+                           fmt::format("all-reduce of {} GPUs from published tables, {}",
+                                       scenario.tensor_parallel, percent(all_reduce_sigma))});
+  }
+  if (costs.model.from_trace) {
+    note_range(model, scenario, costs.notes);
+    note_sources(model, scenario, costs.notes);
+  }
+  for (std::size_t i = 0; i < cost_parameter_count; ++i)
+    costs.model.values[i] = std::max(costs.model.values[i], costs.floor[i]);
+  return costs;
+}
+
+}  // namespace draftscope::simulator

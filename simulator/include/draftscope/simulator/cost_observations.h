@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What a trace says of costs: groups of like things (an operation, a layer, a draft, a target pass, the rest
+// of a round; equal rows, contexts within 64 rows of one another) with the time they typically took.
+//
+// Operations come from kernels on a GPU, summed over a round's launches, and from spans of level "ops" on a
+// CPU, layers from spans of level "layers"; passes and rounds are in every trace. Left out: the first 20
+// rounds of a longer recording, rounds with token trees, operations of verifications above an exit (whose
+// rows differ by layer).
+
+#include <draftscope/result.h>
+#include <draftscope/simulator/cost_parameters.h>
+#include <draftscope/traces/reader.h>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+enum class CostLevel : std::uint8_t { operation, layer, pass, round };
+
+struct CostObservation {
+  CostLevel level = CostLevel::pass;
+  CostVector coefficients{};  ///< at the mean context of what `ns` is of
+  double ns = 0.0;            ///< mean of the shortest half: typical, whatever interrupted the others
+  double samples = 0.0;
+};
+
+struct CostObservations {
+  ModelShape shape;
+  WeightType weights = WeightType::bf16;
+  WidthLaw width_law = WidthLaw::ramp;
+  bool on_gpu = false;
+  std::vector<CostObservation> groups;
+  /// Of all rounds that were used, for the test of conservation.
+  CostVector total_coefficients{};
+  double total_wall_ns = 0.0;  ///< without the search for better parameters
+  std::int64_t rounds = 0;
+  std::int32_t largest_rows = 0;
+  double largest_context = 0.0;
+};
+
+/// `use` chooses runs; an empty function takes all. Errors: meta without shape or dtype, no usable round.
+[[nodiscard]] Result<CostObservations> read_cost_observations(
+    traces::Reader& reader, const traces::Recording& recording,
+    const std::function<bool(const traces::Run&)>& use = {});
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// From a cost model to the prices of a scenario (prices.h), with what that rests on.
+//
+// To another GPU goes the engine's part: each parameter keeps its ratio to what the recorded GPU's
+// specification implies, and takes the other's. Of a CPU recording nothing carries over to a GPU: the prices
+// are then the specification's. Another shape changes bytes and launches only. Arithmetic bounds a product
+// from below at 75 % of the dense rate.
+
+#include <draftscope/simulator/cost_model.h>
+#include <draftscope/simulator/prices.h>
+#include <draftscope/simulator/scenario.h>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+enum class Provenance : std::uint8_t { measured, fitted, prior, extrapolated };
+
+/// One thing that prices rest on beside the recording.
+struct CostNote {
+  Provenance provenance = Provenance::prior;
+  double sigma = 0.0;  ///< relative standard deviation; 0 where none is known
+  std::string text;
+};
+
+/// Prices as a linear map of the parameters, made once a scenario; drawing from it is cheap.
+/// Values: copies share what is inside; free to use from several threads at once.
+class PriceMap {
+ public:
+  [[nodiscard]] static Result<PriceMap> make(const CostModel& model, const Scenario& scenario);
+
+  [[nodiscard]] Prices mean() const;
+
+  /// Prices with the parameters drawn from the fit's covariance (kept from going below 0), times log-normal
+  /// factors of launches, bandwidth, host and link that draft, verification and target step share.
+  /// Deterministic in (seed, index).
+  [[nodiscard]] Prices draw(std::uint64_t seed, std::uint64_t index) const;
+  /// The same into prices that are kept, which costs no allocation after the first.
+  void draw(std::uint64_t seed, std::uint64_t index, Prices& into) const;
+
+  [[nodiscard]] std::span<const CostNote> notes() const;
+
+ private:
+  struct Implementation;
+  explicit PriceMap(std::shared_ptr<const Implementation> implementation);
+  std::shared_ptr<const Implementation> implementation_;
+};
+
+/// The mean of PriceMap::make().
+[[nodiscard]] Result<Prices> prices(const CostModel& model, const Scenario& scenario);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/cost_work.h>
+#include <draftscope/simulator/model_shape.h>
+#include <draftscope/traces/csv_table.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace draftscope::simulator {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string models_csv() {
+  std::ifstream file(DRAFTSCOPE_SOURCE_DIR "/models/models.csv");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The table's own columns were computed from parameter counts, norms included, and rounded.
+TEST(Work, BytesAgreeWithTheTableOfPublishedModels) {
+  const auto table = traces::CsvTable::parse(models_csv(), "models.csv");
+  ASSERT_TRUE(table) << table.error().message;
+  ASSERT_GT(table->rows(), 20U);
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const auto shape = find_model_shape(*table->text(row, "name"));
+    ASSERT_TRUE(shape) << shape.error().message;
+    double layer = 0.0;
+    for (const Operation operation : {Operation::qkv, Operation::output, Operation::gate_up, Operation::down})
+      layer += work_of(operation, *shape, WeightType::bf16, 1.0).weight_bytes;
+    EXPECT_NEAR(layer / 1e6, **table->number(row, "layer_mb_bf16"), 0.1) << shape->name;
+    EXPECT_NEAR(work_of(Operation::head, *shape, WeightType::bf16, 1.0).weight_bytes / 1e6,
+                **table->number(row, "lm_head_mb_bf16"), 0.1)
+        << shape->name;
+    EXPECT_EQ(
+        shape->n_layers * work_of(Operation::attention, *shape, WeightType::bf16, 1.0).kv_bytes_a_context_row,
+        **table->number(row, "kv_bytes_per_token_bf16"))
+        << shape->name;
+    // Within norms and the rounding to MB.
+    const double step_gb = weight_bytes_a_step(*shape, WeightType::bf16) / 1e9;
+    EXPECT_NEAR(step_gb / **table->number(row, "weights_read_per_step_gb_bf16"), 1.0, 5e-4) << shape->name;
+  }
+}
+
+TEST(Work, DtypeAndTensorParallelismScaleBytes) {
+  const ModelShape shape = *find_model_shape("Llama-3-8B");
+  for (const Operation operation : {Operation::qkv, Operation::output, Operation::gate_up, Operation::down}) {
+    const double bf16 = work_of(operation, shape, WeightType::bf16, 1.0).weight_bytes;
+    EXPECT_EQ(work_of(operation, shape, WeightType::fp16, 1.0).weight_bytes, bf16);
+    EXPECT_EQ(work_of(operation, shape, WeightType::fp32, 1.0).weight_bytes, 2.0 * bf16);
+    EXPECT_EQ(work_of(operation, shape, WeightType::fp8, 1.0).weight_bytes, 0.5 * bf16);
+    EXPECT_EQ(work_of(operation, shape, WeightType::bf16, 1.0, 4).weight_bytes, 0.25 * bf16);
+  }
+  // The head stays as stored; K/V heads can't be split below one.
+  EXPECT_EQ(work_of(Operation::head, shape, WeightType::fp8, 1.0).weight_bytes,
+            work_of(Operation::head, shape, WeightType::bf16, 1.0).weight_bytes);
+  EXPECT_EQ(work_of(Operation::attention, shape, WeightType::bf16, 1.0, 16).kv_bytes_a_context_row,
+            work_of(Operation::attention, shape, WeightType::bf16, 1.0, 8).kv_bytes_a_context_row);
+}
+
+TEST(ModelShape, AConfigurationAndATraceSayTheSame) {
+  const auto config = parse_model_config(
+      R"({"num_hidden_layers":16,"hidden_size":2048,"num_attention_heads":32,"num_key_value_heads":8,
+          "head_dim":64,"intermediate_size":8192,"vocab_size":128256})",
+      "config.json");
+  const auto recorded = recorded_shape(
+      {{"model", "m"},
+       {"model_shape",
+        R"({"n_layers":16,"d_model":2048,"n_heads":32,"n_kv_heads":8,"head_dim":64,"d_ff":8192,"vocab":128256})"}});
+  ASSERT_TRUE(config) << config.error().message;
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  const ModelShape known = *find_model_shape("meta-llama/llama-3.2-1b");
+  for (const ModelShape& shape : {*config, *recorded}) {
+    EXPECT_EQ(weight_bytes_a_step(shape, WeightType::bf16), weight_bytes_a_step(known, WeightType::bf16));
+    EXPECT_EQ(shape.kv_width(), known.kv_width());
+  }
+  const auto defaults = parse_model_config(
+      R"({"num_hidden_layers":2,"hidden_size":64,"num_attention_heads":4,"intermediate_size":96,"vocab_size":10,
+          "head_dim":null})",
+      "config.json");
+  ASSERT_TRUE(defaults) << defaults.error().message;
+  EXPECT_EQ(defaults->n_kv_heads, 4);
+  EXPECT_EQ(defaults->head_dim, 16);
+}
+
+TEST(ModelShape, BadInputIsNamed) {
+  EXPECT_THAT(find_model_shape("Llama-3-9B").error().message, HasSubstr("Llama-3-8B"));
+  EXPECT_THAT(parse_model_config("{}", "config.json").error().message,
+              HasSubstr("num_hidden_layers is missing"));
+  EXPECT_THAT(parse_model_config("[", "config.json").error().message, HasSubstr("config.json"));
+  const auto with = [](const char* layers, const char* heads) {
+    return parse_model_config(
+        fmt::format(R"({{"num_hidden_layers":{},"hidden_size":64,"num_attention_heads":4,
+        "num_key_value_heads":{},"intermediate_size":96,"vocab_size":10}})",
+                    layers, heads),
+        "c");
+  };
+  EXPECT_TRUE(with("2", "2"));
+  EXPECT_THAT(with("0", "2").error().message, HasSubstr("num_hidden_layers is 0"));
+  EXPECT_THAT(with("-1", "2").error().message, HasSubstr("num_hidden_layers is -1"));
+  EXPECT_THAT(with("99999999999999999999", "2").error().message, HasSubstr("num_hidden_layers"));
+  EXPECT_THAT(with("18446744073709551615", "2").error().message, HasSubstr("num_hidden_layers"));
+  EXPECT_THAT(with("2.5", "2").error().message, HasSubstr("num_hidden_layers is 2.5"));
+  EXPECT_THAT(with("2", "3").error().message, HasSubstr("n_kv_heads is 3"));
+  EXPECT_FALSE(recorded_shape({}));
+  EXPECT_FALSE(recorded_shape({{"model_shape", "7"}}));
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "planted_trace.h"
+
+#include <draftscope/simulator/cost_prices.h>
+#include <draftscope/traces/writer.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace draftscope::simulator {
+
+namespace {
+
+class Planter {
+ public:
+  Planter(const PlantedTrace& planted, traces::Writer& writer) : planted_(planted), writer_(writer) {
+    Scenario scenario = fitted_scenario(planted.truth);
+    scenario.with_stalls = false;
+    prices_ = prices(planted.truth, scenario).value();
+    const bool on_gpu = planted.device != "cpu";
+    track_ = writer.add(traces::Track{.kind = on_gpu ? "stream" : "host", .name = "planted"});
+  }
+
+  void run(const PlantedSetting& setting) {
+    const std::int64_t run = writer_.add(traces::Run{.strategy = setting.exit > 0 ? "layerskip" : "vanilla",
+                                                     .specification = "planted",
+                                                     .parameters = "{}",
+                                                     .is_baseline = setting.exit == 0});
+    const std::int64_t prompt = writer_.add(traces::Prompt{.tokens = {1, 2, 3}});
+    traces::Request request{.id = writer_.next_request_id(), .run = run, .prompt = prompt, .start_ns = now_};
+    writer_.begin(request);
+    for (int index = 0; index < planted_.rounds_a_setting; ++index) round(setting, request.id, index);
+    request.first_token_ns = request.start_ns;
+    request.end_ns = now_;
+    writer_.finish(request);
+  }
+
+ private:
+  void round(const PlantedSetting& setting, std::int64_t request, int index) {
+    traces::Round round{.id = writer_.next_round_id(), .request = request, .index = index, .start_ns = now_};
+    round.root_position = 10 + index * 7;
+    round.verify_rows = setting.gamma + 1;
+    round.emitted = 1;
+    double draft_ns = 0.0;
+    if (setting.exit > 0) {
+      round.layer_set = layer_set(setting.exit);
+      round.exit_layer = setting.exit;
+      round.planned = round.drafted = round.tree_depth = setting.gamma;
+      for (int step = 0; step < setting.gamma; ++step)
+        draft_ns +=
+            prices_.drafts[static_cast<std::size_t>(setting.exit)].step.at(round.root_position + step);
+    }
+    const AffineTime& verify = setting.exit > 0
+                                   ? prices_.drafts[1].verify[static_cast<std::size_t>(round.verify_rows)]
+                                   : prices_.target_step;
+    round.draft_ns = noisy(draft_ns);
+    round.verify_ns = noisy(verify.at(round.root_position));
+    if (planted_.with_operations) {
+      for (int step = 0; step < setting.gamma; ++step)
+        operations(round, traces::Phase::draft, setting.exit, 1, round.root_position + step);
+      operations(round, traces::Phase::verify, planted_.truth.shape.n_layers, round.verify_rows,
+                 round.root_position);
+    }
+    now_ +=
+        round.draft_ns + round.verify_ns + noisy(setting.exit > 0 ? prices_.round_ns : prices_.step_round_ns);
+    round.end_ns = now_;
+    std::vector<traces::DraftToken> tokens;
+    for (int i = 0; i < round.drafted; ++i)
+      tokens.push_back({.round = round.id, .index = i, .parent = i - 1});
+    writer_.add(round, tokens);
+    now_ += 1000;
+  }
+
+  void operations(const traces::Round& round, traces::Phase phase, std::int32_t layers, std::int32_t rows,
+                  std::int32_t context) {
+    const CostModel& truth = planted_.truth;
+    std::int64_t at = round.start_ns;
+    for (std::int32_t layer = 0; layer <= layers; ++layer)
+      for (std::size_t i = 0; i < operation_count; ++i) {
+        const auto operation = static_cast<Operation>(i);
+        if ((operation == Operation::head) != (layer == layers)) continue;
+        const CostCoefficients one = operation_coefficients(
+            operation, truth.shape, truth.weights, truth.width_law, {.rows = static_cast<double>(rows)});
+        double ns = 0.0;
+        for (std::size_t j = 0; j < cost_parameter_count; ++j)
+          ns += truth.values[j] * (one.fixed[j] + context * one.a_context_row[j]);
+        if (operation == Operation::small)
+          for (const char* name : {"attention norm", "rope", "mlp norm"})
+            put(round, phase, layer, name, ns / 3.0, at);
+        else
+          put(round, phase, layer == layers ? -1 : layer, operation_name(operation), ns, at);
+      }
+  }
+
+  void put(const traces::Round& round, traces::Phase phase, std::int32_t layer, std::string_view name,
+           double ns, std::int64_t& at) {
+    const std::int64_t end = at + noisy(ns);
+    if (planted_.device == "cpu") {
+      const traces::Span span{.id = writer_.next_span_id(),
+                              .track = track_,
+                              .request = round.request,
+                              .round = round.id,
+                              .start_ns = at,
+                              .end_ns = end,
+                              .name = writer_.intern(name),
+                              .layer = layer,
+                              .depth = 2,
+                              .phase = phase};
+      writer_.add(std::span(&span, 1));
+    } else {
+      traces::Kernel kernel;
+      kernel.id = writer_.next_kernel_id();
+      kernel.track = track_;
+      kernel.request = round.request;
+      kernel.round = round.id;
+      kernel.start_ns = at;
+      kernel.end_ns = end;
+      kernel.short_name = writer_.intern(std::string(name) + ": skinny_product<8>");
+      kernel.layer = layer;
+      kernel.phase = phase;
+      writer_.add(std::span(&kernel, 1));
+    }
+    at = end;
+  }
+
+  std::int64_t layer_set(std::int32_t exit) {
+    const std::int32_t layers = planted_.truth.shape.n_layers;
+    traces::LayerSet set{.n_layers = layers, .exit_layer = exit, .origin = "fixed"};
+    set.skipped.resize(static_cast<std::size_t>(2 * layers + 7) / 8);
+    for (std::int32_t bit = 2 * exit; bit < 2 * layers; ++bit)
+      set.skipped[static_cast<std::size_t>(bit) / 8] =
+          static_cast<std::uint8_t>(set.skipped[static_cast<std::size_t>(bit) / 8] | 1U << (bit % 8));
+    return writer_.add(set);
+  }
+
+  std::int64_t noisy(double ns) {
+    std::normal_distribution<double> normal(0.0, planted_.noise);
+    std::uniform_real_distribution<double> unit(0.0, 1.0);
+    const double outlier = unit(random_) < planted_.outliers ? 1.5 + 2.5 * unit(random_) : 1.0;
+    return static_cast<std::int64_t>(ns * std::exp(normal(random_)) * outlier + 0.5);
+  }
+
+  const PlantedTrace& planted_;
+  traces::Writer& writer_;
+  Prices prices_;
+  std::int64_t track_ = 0;
+  std::int64_t now_ = 1'000'000'000;
+  std::mt19937_64 random_{5};
+};
+
+}  // namespace
+
+void write_planted_trace(const PlantedTrace& planted, const std::filesystem::path& path) {
+  const ModelShape& shape = planted.truth.shape;
+  const traces::Meta meta{
+      {"device", planted.device},
+      {"dtype", std::string(weight_type_name(planted.truth.weights))},
+      {"model", shape.name},
+      {"model_shape",
+       fmt::format(
+           R"({{"n_layers":{},"d_model":{},"n_heads":{},"n_kv_heads":{},"head_dim":{},"d_ff":{},"vocab":{}}})",
+           shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim, shape.d_ff,
+           shape.vocab)}};
+  auto writer = traces::Writer::create(path, meta, {.overwrite = true});
+  ASSERT_TRUE(writer) << writer.error().message;
+  Planter planter(planted, **writer);
+  for (const PlantedSetting& setting : planted.settings) planter.run(setting);
+  const auto closed = (*writer)->close();
+  ASSERT_TRUE(closed) << closed.error().message;
+}
+
+CostModel planted_cpu() {
+  CostModel model;
+  model.shape = {"planted", 8, 512, 8, 4, 64, 1536, 8192};
+  model.covariance.assign(cost_parameter_count * cost_parameter_count, 0.0);
+  CostVector& values = model.values;
+  for (std::size_t i = 0; i < product_count; ++i) {
+    const auto product = static_cast<Operation>(i);
+    values[launch_parameter(product)] = 4000.0;
+    values[per_byte_parameter(product)] = 0.05;
+    for (std::size_t term = 0; term < width_terms; ++term) values[width_parameter(product, term)] = 0.006;
+  }
+  values[launch_parameter(Operation::attention)] = 5000.0;
+  values[per_byte_parameter(Operation::attention)] = 0.06;
+  values[attention_row_kv_parameter] = 0.05;
+  values[launch_parameter(Operation::small)] = 400.0;
+  values[layer_parameter] = 1000.0;
+  values[draft_step_parameter] = 20000.0;
+  values[target_pass_parameter] = 30000.0;
+  values[round_parameter] = 15000.0;
+  values[step_round_parameter] = 7000.0;
+  return model;
+}
+
+}  // namespace draftscope::simulator
