@@ -39,7 +39,9 @@ DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayCo
     const std::int32_t accepted = token.is_right ? k + 1 : k;
     if (token.is_right || stops || k + 1 == longest) return {{k + 1, accepted}, {k + 1, accepted}};
     if (threshold > 0.0) return {{k + 1, k}, {longest, k}};
-    return {{longest, k}, {longest, k}, !conditions.end_tokens.empty()};
+    const bool may_end_early = !conditions.end_tokens.empty();
+    const std::int32_t least = may_end_early && conditions.may_end_off_text ? k + 1 : longest;
+    return {{least, k}, {longest, k}, may_end_early};
   }
   return {{longest, longest}, {longest, longest}};
 }

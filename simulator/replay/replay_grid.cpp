@@ -29,18 +29,22 @@ ExitRuns runs_of(const ShadowTable& table, std::int32_t exit, const ReplayCondit
   return runs;
 }
 
-DraftWalk walk(const ExitRuns& runs, const RoundState& state, std::int32_t longest, bool has_end_tokens) {
+DraftWalk walk(const ExitRuns& runs, const RoundState& state, std::int32_t longest,
+               const ReplayConditions& conditions) {
   const auto start = static_cast<std::size_t>(state.root_position + 1 - state.table->first);
   const std::int32_t length = start < runs.lengths.size() ? runs.lengths[start] : 0;
   if (length >= longest) return {{longest, longest}, {longest, longest}};
   const std::size_t wrong = start + static_cast<std::size_t>(length);
-  const std::int32_t drafted = runs.ends_at[wrong] != 0 ? length + 1 : longest;
-  return {{drafted, length}, {drafted, length}, drafted > length + 1 && has_end_tokens};
+  if (runs.ends_at[wrong] != 0) return {{length + 1, length}, {length + 1, length}};
+  const bool may_end_early = length + 1 < longest && !conditions.end_tokens.empty();
+  const std::int32_t least = may_end_early && conditions.may_end_off_text ? length + 1 : longest;
+  return {{least, length}, {longest, length}, may_end_early};
 }
 
 ReplayTotals replay_fixed(const ShadowTable& table, const ExitRuns& runs, std::int32_t length,
                           const ReplayConditions& conditions) {
   ReplayTotals sum;
+  bool differ = false;  // until the first bounded round both sums are one
   std::int32_t root = table.first - 1;
   const PlannedRound plan{.exit = length > 0 ? runs.exit : 0, .length = length};
   for (std::int32_t round = 0; has_round(table, root); ++round) {
@@ -50,21 +54,24 @@ ReplayTotals replay_fixed(const ShadowTable& table, const ExitRuns& runs, std::i
     const std::int32_t run = start < runs.lengths.size() ? runs.lengths[start] : 0;
     // Only a round that drafts up to the end of the text asks more than the runs know.
     const bool reaches_end = root + 1 + run >= table.end() && run < longest;
-    const DraftWalk outcome = reaches_end ? walk_draft(state, plan, conditions)
-                                          : walk(runs, state, longest, !conditions.end_tokens.empty());
+    const DraftWalk outcome =
+        reaches_end ? walk_draft(state, plan, conditions) : walk(runs, state, longest, conditions);
     const std::int32_t emitted = emitted_tokens(table, root, outcome.least.accepted);
     sum.may_end_early += outcome.may_end_early ? 1 : 0;
-    if (!(outcome.least == outcome.most)) {
-      // The last round, if any: until then both sums are the same.
-      sum.status = AnswerStatus::bounded;
-      sum.bounded_rounds = 1;
+    const bool is_exact = outcome.least == outcome.most;
+    if (!is_exact && !differ) {
+      differ = true;
       sum.most = sum.least;
-      add_round(sum.most, plan.exit, root, outcome.most, emitted);
     }
+    sum.bounded_rounds += is_exact ? 0 : 1;
+    if (differ) add_round(sum.most, plan.exit, root, outcome.most, emitted);
     add_round(sum.least, plan.exit, root, outcome.least, emitted);
     root += outcome.least.accepted + 1;
   }
-  if (sum.status == AnswerStatus::exact) sum.most = sum.least;
+  if (differ)
+    sum.status = AnswerStatus::bounded;
+  else
+    sum.most = sum.least;
   return sum;
 }
 

@@ -13,8 +13,9 @@
 // - Once a policy has heard of something uncertain that it decides by, its rounds are *approximate*
 //   (Policy::is_certain). So are those after a confidence within the file's rounding (millionths) of the
 //   threshold.
-// - A draft behind its first wrong token might propose an end token, which ends it. Replays take it that it
-//   does not; `may_end_early` says where it could have.
+// - A draft behind its first wrong token might propose an end token, which ends it. Unless
+//   ReplayConditions::may_end_off_text says so, replays take it that it does not, which holds in most rounds
+//   but not in all (`may_end_early` says where it matters); otherwise such rounds are bounded too.
 
 #include <draftscope/simulator/answer_status.h>
 #include <draftscope/simulator/policy.h>
@@ -31,6 +32,7 @@ struct ReplayConditions {
   std::int32_t context_rows = 0;         ///< rows of K/V cache
   std::int32_t verify_rows = 64;         ///< widest verification
   std::vector<std::int32_t> end_tokens;  ///< that end the text
+  bool may_end_off_text = false;         ///< bounds for drafts that end at an end token off the text
 };
 
 /// From the recording's meta. Errors: max_tokens, cache_rows or model_shape is missing or no such number.
