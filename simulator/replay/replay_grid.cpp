@@ -41,12 +41,53 @@ DraftWalk walk(const ExitRuns& runs, const RoundState& state, std::int32_t longe
   return {{least, length}, {longest, length}, may_end_early};
 }
 
+/// add_round() for one exit and drafts up to one length, without looking either up in every round.
+class FixedSum {
+ public:
+  explicit FixedSum(const PlannedRound& plan)
+      : exit_(plan.exit), verify_(static_cast<std::size_t>(std::max(plan.length, 0)) + 2) {}
+
+  void add(std::int64_t root, const DraftOutcome& outcome, std::int32_t emitted) {
+    sum_.tokens += emitted;
+    ++sum_.rounds;
+    sum_.accepted += outcome.accepted;
+    PassCount& passes = verify_[static_cast<std::size_t>(outcome.drafted) + 1];
+    ++passes.passes;
+    passes.context += root;
+  }
+
+  /// Draft steps follow from verifications: one of w rows has w − 1 steps, at contexts from its own on.
+  [[nodiscard]] RoundStatistics statistics() const {
+    RoundStatistics sum = sum_;
+    sum.target_steps = verify_[1];
+    DraftStatistics drafts{.exit = exit_, .steps = {}, .verify = {}};
+    for (std::size_t rows = 2; rows < verify_.size(); ++rows) {
+      const PassCount& passes = verify_[rows];
+      if (passes.passes == 0) continue;
+      const auto steps = static_cast<std::int64_t>(rows) - 1;
+      sum.drafted += steps * passes.passes;
+      drafts.steps.passes += steps * passes.passes;
+      drafts.steps.context += steps * passes.context + passes.passes * (steps * (steps - 1) / 2);
+      drafts.verify.resize(rows + 1);
+      drafts.verify[rows] = passes;
+    }
+    if (!drafts.verify.empty()) sum.drafts.push_back(std::move(drafts));
+    return sum;
+  }
+
+ private:
+  std::int32_t exit_;
+  RoundStatistics sum_;            // but for the passes
+  std::vector<PassCount> verify_;  // [rows]; of 1 row, steps of the target
+};
+
 ReplayTotals replay_fixed(const ShadowTable& table, const ExitRuns& runs, std::int32_t length,
                           const ReplayConditions& conditions) {
   ReplayTotals sum;
-  bool differ = false;  // until the first bounded round both sums are one
   std::int32_t root = table.first - 1;
   const PlannedRound plan{.exit = length > 0 ? runs.exit : 0, .length = length};
+  FixedSum least(plan);
+  FixedSum most(plan);
   for (std::int32_t round = 0; has_round(table, root); ++round) {
     const RoundState state = state_at(table, conditions, round, root);
     const std::int32_t longest = longest_draft(state, plan, conditions);
@@ -58,20 +99,14 @@ ReplayTotals replay_fixed(const ShadowTable& table, const ExitRuns& runs, std::i
         reaches_end ? walk_draft(state, plan, conditions) : walk(runs, state, longest, conditions);
     const std::int32_t emitted = emitted_tokens(table, root, outcome.least.accepted);
     sum.may_end_early += outcome.may_end_early ? 1 : 0;
-    const bool is_exact = outcome.least == outcome.most;
-    if (!is_exact && !differ) {
-      differ = true;
-      sum.most = sum.least;
-    }
-    sum.bounded_rounds += is_exact ? 0 : 1;
-    if (differ) add_round(sum.most, plan.exit, root, outcome.most, emitted);
-    add_round(sum.least, plan.exit, root, outcome.least, emitted);
+    sum.bounded_rounds += outcome.least == outcome.most ? 0 : 1;
+    least.add(root, outcome.least, emitted);
+    most.add(root, outcome.most, emitted);
     root += outcome.least.accepted + 1;
   }
-  if (differ)
-    sum.status = AnswerStatus::bounded;
-  else
-    sum.most = sum.least;
+  sum.status = sum.bounded_rounds > 0 ? AnswerStatus::bounded : AnswerStatus::exact;
+  sum.least = least.statistics();
+  sum.most = sum.bounded_rounds > 0 ? most.statistics() : sum.least;
   return sum;
 }
 
