@@ -33,12 +33,22 @@ struct ShadowTable {
   std::vector<std::int32_t> text;  ///< prompt and output
   bool ended_at_eos = false;       ///< the last round's bonus token was an end token, which `text` lacks
   std::vector<ShadowCell> cells;   ///< [position − first][layer − 1]
+  /// Positions right before `first` as far as recorded, ending there: [position][layer − 1]. What DEL's first
+  /// statistics see; predictions of the prompt and of the prefill's token, which no round drafts.
+  std::vector<ShadowCell> prompt_cells;
+  /// Position end(), where the text ended, if recorded (the target's row is the end token): [layer − 1].
+  std::vector<ShadowCell> end_cells;
 
   [[nodiscard]] const ShadowCell& cell(std::int32_t position, std::int32_t layer) const {
     return cells[static_cast<std::size_t>(position - first) * static_cast<std::size_t>(n_layers) +
                  static_cast<std::size_t>(layer - 1)];
   }
   [[nodiscard]] std::int32_t end() const { return static_cast<std::int32_t>(text.size()); }
+  /// How many positions prompt_cells has.
+  [[nodiscard]] std::int32_t prompt_positions() const {
+    return n_layers < 1 ? 0
+                        : static_cast<std::int32_t>(prompt_cells.size() / static_cast<std::size_t>(n_layers));
+  }
 };
 
 /// r_E(i) of every start: how many positions from i on layer `exit` predicts one after the other, element
@@ -46,9 +56,10 @@ struct ShadowTable {
 [[nodiscard]] std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exit);
 
 /// One table a finished request that has shadow tokens, in the recording's order; texts that several runs
-/// share (greedy decoding) appear once a request, not once a text. Errors: a table with holes, a token
-/// outside the text, no request with a shadow table ("record with --shadow").
-[[nodiscard]] Result<std::vector<ShadowTable>> shadow_tables(const traces::Reader& reader,
+/// share (greedy decoding) appear once a request, not once a text. A request with a single output token,
+/// which no draft can have predicted, has an empty table. Errors: a table with holes, a token outside the
+/// text, no request with a shadow table ("record with --shadow").
+[[nodiscard]] Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader,
                                                              const traces::Recording& recording);
 
 }  // namespace draftscope::simulator

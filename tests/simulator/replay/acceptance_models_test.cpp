@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/acceptance_models.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace draftscope::simulator {
+namespace {
+
+AcceptanceModel iid(double alpha) {
+  return {.acceptance = {alpha, alpha}, .stay = {0.5, 0.5}, .start = {0.5, 0.5}};
+}
+
+/// Whether each position of a text of the model would be accepted.
+std::vector<bool> draw(const AcceptanceModel& model, std::size_t positions, std::mt19937& random) {
+  std::uniform_real_distribution<double> uniform;
+  std::size_t state = uniform(random) < model.start[0] ? 0 : 1;
+  std::vector<bool> bits;
+  for (std::size_t i = 0; i < positions; ++i) {
+    bits.push_back(uniform(random) < model.acceptance[state]);
+    if (uniform(random) >= model.stay[state]) state = 1 - state;
+  }
+  return bits;
+}
+
+/// What rounds of fixed length show of it, and how many there are.
+AcceptanceBits show(const std::vector<bool>& bits, std::int32_t length, std::int64_t& rounds) {
+  AcceptanceBits shown;
+  for (std::size_t at = 0; at < bits.size(); ++rounds) {
+    std::int32_t k = 0;
+    for (; k < length && at < bits.size() && bits[at]; ++k, ++at) shown.push_back(AcceptanceBit::accepted);
+    if (at < bits.size()) shown.push_back(k < length ? AcceptanceBit::rejected : AcceptanceBit::unseen);
+    ++at;
+  }
+  return shown;
+}
+
+TEST(AcceptanceModels, IidIsLeviathans) {
+  // Leviathan et al. 2023, eq. 1.
+  EXPECT_NEAR(expected_tokens_a_round(iid(0.8), 4), 3.361600, 1e-9);
+  EXPECT_NEAR(expected_tokens_a_round(iid(0.6), 5), 2.383360, 1e-9);
+  EXPECT_NEAR(expected_tokens_a_round(iid(0.9), 7), 5.695328, 1e-6);
+  EXPECT_NEAR(expected_tokens_a_round(iid(0.7), 3), 2.533000, 1e-9);
+  for (double alpha = 0.0; alpha < 1.0; alpha += 0.125)
+    for (std::int32_t length = 0; length < 20; ++length)
+      EXPECT_NEAR(expected_tokens_a_round(iid(alpha), length),
+                  (1.0 - std::pow(alpha, length + 1)) / (1.0 - alpha), 1e-9);
+  EXPECT_NEAR(expected_tokens_a_round(iid(1.0), 6), 7.0, 1e-12);
+}
+
+TEST(AcceptanceModels, IidRateIsTheShareOfAccepted) {
+  const std::vector<AcceptanceBits> bits{
+      {AcceptanceBit::accepted, AcceptanceBit::unseen, AcceptanceBit::rejected},
+      {AcceptanceBit::accepted, AcceptanceBit::accepted}};
+  const auto model = fit_iid_acceptance(bits);
+  ASSERT_TRUE(model);
+  EXPECT_DOUBLE_EQ(model->acceptance[0], 0.75);
+  EXPECT_NEAR(model->log_likelihood, 3.0 * std::log(0.75) + std::log(0.25), 1e-12);
+  EXPECT_FALSE(fit_iid_acceptance(std::vector<AcceptanceBits>{{AcceptanceBit::unseen}}));
+  EXPECT_FALSE(fit_markov_acceptance({}));
+}
+
+TEST(AcceptanceModels, ExpectationMaximisationRecoversPlantedParameters) {
+  const AcceptanceModel planted{.acceptance = {0.95, 0.35}, .stay = {0.97, 0.93}, .start = {0.7, 0.3}};
+  std::mt19937 random(11);
+  std::vector<AcceptanceBits> requests;
+  std::int64_t rounds = 0;
+  for (int i = 0; i < 60; ++i) requests.push_back(show(draw(planted, 2000, random), 5, rounds));
+  const auto fitted = fit_markov_acceptance(requests);
+  ASSERT_TRUE(fitted);
+  for (std::size_t s = 0; s < 2; ++s) {
+    EXPECT_NEAR(fitted->acceptance[s], planted.acceptance[s], 0.02) << s;
+    EXPECT_NEAR(fitted->stay[s], planted.stay[s], 0.02) << s;
+  }
+  EXPECT_GT(fitted->log_likelihood, fit_iid_acceptance(requests)->log_likelihood + 100.0);
+}
+
+TEST(AcceptanceModels, PredictOtherLengthsBetterThanIid) {
+  const AcceptanceModel planted{.acceptance = {0.98, 0.3}, .stay = {0.98, 0.94}, .start = {0.75, 0.25}};
+  std::mt19937 random(5);
+  std::vector<std::vector<bool>> texts;
+  std::vector<AcceptanceBits> requests;
+  std::int64_t rounds = 0;
+  for (int i = 0; i < 40; ++i) {
+    texts.push_back(draw(planted, 3000, random));
+    requests.push_back(show(texts.back(), 3, rounds));
+  }
+  const auto markov = fit_markov_acceptance(requests);
+  const auto flat = fit_iid_acceptance(requests);
+  ASSERT_TRUE(markov && flat);
+  for (const std::int32_t length : {1, 6, 12}) {
+    std::int64_t walked = 0;
+    for (const auto& text : texts) (void)show(text, length, walked);
+    const double real = 40.0 * 3000.0 / static_cast<double>(walked);
+    const double by_markov = expected_tokens_a_round(*markov, length);
+    EXPECT_NEAR(by_markov / real, 1.0, 0.02) << length;
+    EXPECT_LT(std::abs(by_markov - real), std::abs(expected_tokens_a_round(*flat, length) - real)) << length;
+  }
+}
+
+TEST(AcceptanceModels, StatisticsAddUp) {
+  const RoundStatistics statistics =
+      expected_statistics(iid(0.8), {.exit = 3, .length = 4, .tokens = 33616, .first_context = 100});
+  EXPECT_EQ(statistics.rounds, 10000);
+  EXPECT_EQ(statistics.drafted, 40000);
+  EXPECT_EQ(statistics.accepted, 23616);
+  ASSERT_EQ(statistics.drafts.size(), 1U);
+  EXPECT_EQ(statistics.drafts[0].verify[5].passes, 10000);
+  EXPECT_NEAR(static_cast<double>(statistics.drafts[0].verify[5].context) / 10000.0, 100.0 + 33616.0 / 2,
+              3.0);
+  const RoundStatistics vanilla = expected_statistics(iid(0.8), {.tokens = 50, .first_context = 10});
+  EXPECT_EQ(vanilla.target_steps.passes, 50);
+  EXPECT_EQ(vanilla.target_steps.context, 50 * 10 + 49 * 50 / 2);
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/near_ties.h>
+#include <draftscope/simulator/policies.h>
+#include <draftscope/simulator/replay_grid.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "toy_model.h"
+
+namespace draftscope::simulator {
+namespace {
+
+/// Any exit, length and threshold, by the root's position alone.
+class ErraticPolicy final : public Policy {
+ public:
+  ErraticPolicy(unsigned seed, bool has_thresholds) : seed_(seed), has_thresholds_(has_thresholds) {}
+  void plan(const RoundState& state, PlannedRound& plan) override {
+    std::minstd_rand random(seed_ + 7919U * static_cast<unsigned>(state.root_position));
+    random.discard(3);
+    plan.exit = std::uniform_int_distribution(0, state.table->n_layers - 1)(random);
+    plan.length = std::uniform_int_distribution(0, 9)(random);
+    // Even millionths: no confidence of the toy is one.
+    if (has_thresholds_) plan.threshold = std::uniform_int_distribution(0, 4)(random) * 0.2;
+  }
+
+ private:
+  unsigned seed_;
+  bool has_thresholds_;
+};
+
+struct Case {
+  ToyModel model;
+  std::vector<std::int32_t> prompt;
+  ReplayConditions conditions;
+};
+
+/// Texts that end at an end token, the budget or the context, each in about a third of the cases.
+Case random_case(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto draw = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  Case made;
+  made.model = {.seed = seed, .n_layers = draw(2, 6), .vocab = draw(3, 60)};
+  made.prompt.assign(static_cast<std::size_t>(draw(1, 9)), 1);
+  made.conditions = {.max_new_tokens = draw(1, 60), .context_rows = draw(12, 70)};
+  if (draw(0, 2) > 0) made.conditions.end_tokens = {0};
+  return made;
+}
+
+TEST(Replay, IsWhatDecodingStepByStepDoes) {
+  std::int64_t bounded = 0;
+  std::int64_t rounds = 0;
+  for (unsigned seed = 1; seed <= 600; ++seed) {
+    Case made = random_case(seed);
+    const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions, seed % 2 == 0);
+    if (table.end() < table.first) continue;  // the prefill ended it
+    ErraticPolicy policy(seed, seed % 3 == 0);
+    const ToyDecoding decoded = decode(made.model, made.prompt, policy, made.conditions);
+    ASSERT_EQ(decoded.text, table.text) << "seed " << seed;
+    made.conditions.may_end_off_text = true;
+    for (const Waste heard : {Waste::least, Waste::most}) {
+      const auto replayed = replay_rounds(table, policy, made.conditions, heard);
+      ASSERT_EQ(replayed.size(), decoded.rounds.size()) << "seed " << seed;
+      for (std::size_t i = 0; i < replayed.size(); ++i) {
+        const ReplayedRound& round = replayed[i];
+        const ToyRound& real = decoded.rounds[i];
+        ASSERT_EQ(round.root_position, real.root_position) << "seed " << seed;
+        EXPECT_EQ(round.emitted, real.emitted) << "seed " << seed;
+        EXPECT_GE(real.drafted, round.least.drafted) << "seed " << seed << " round " << i;
+        EXPECT_LE(real.drafted, round.most.drafted) << "seed " << seed << " round " << i;
+        if (round.status == AnswerStatus::exact) {
+          EXPECT_EQ(round.least, (DraftOutcome{real.drafted, real.accepted})) << "seed " << seed;
+        }
+        if (round.least.accepted == round.most.accepted) {
+          EXPECT_EQ(round.least.accepted, real.accepted) << "seed " << seed;
+        }
+        EXPECT_NE(round.status, AnswerStatus::approximate);
+        bounded += round.status == AnswerStatus::bounded ? 1 : 0;
+        ++rounds;
+      }
+    }
+  }
+  EXPECT_GT(bounded, 100);
+  EXPECT_GT(rounds - bounded, 1000);
+}
+
+TEST(Replay, OfFixedLengthsIsExactWhereNothingEndsTheText) {
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    Case made = random_case(seed);
+    made.conditions.end_tokens.clear();
+    const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions);
+    ErraticPolicy policy(seed, false);
+    const auto replayed = replay_rounds(table, policy, made.conditions);
+    EXPECT_EQ(totals(replayed).status, AnswerStatus::exact);
+  }
+}
+
+TEST(Replay, EmitsTheTextAndSumsItsRounds) {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    const Case made = random_case(seed);
+    const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions);
+    if (table.end() < table.first) continue;
+    ErraticPolicy policy(seed, true);
+    const auto rounds = replay_rounds(table, policy, made.conditions);
+    const ReplayTotals sum = totals(rounds);
+    EXPECT_EQ(sum.least.tokens, table.end() - table.first) << "seed " << seed;
+    EXPECT_EQ(sum.most.tokens, sum.least.tokens);
+    EXPECT_EQ(sum.least.rounds, static_cast<std::int64_t>(rounds.size()));
+    std::int64_t drafted = 0;
+    std::int64_t context = 0;
+    std::int64_t step_context = 0;
+    for (const ReplayedRound& round : rounds) {
+      drafted += round.most.drafted;
+      context += round.root_position;
+      for (std::int32_t k = 0; k < round.most.drafted; ++k) step_context += round.root_position + k;
+    }
+    std::int64_t passes = sum.most.target_steps.passes;
+    std::int64_t contexts = sum.most.target_steps.context;
+    std::int64_t steps = 0;
+    std::int64_t step_contexts = 0;
+    for (const DraftStatistics& draft : sum.most.drafts) {
+      steps += draft.steps.passes;
+      step_contexts += draft.steps.context;
+      for (std::size_t rows = 0; rows < draft.verify.size(); ++rows) {
+        passes += draft.verify[rows].passes;
+        contexts += draft.verify[rows].context;
+        if (rows < 2) {
+          EXPECT_EQ(draft.verify[rows].passes, 0);
+        }
+      }
+    }
+    EXPECT_EQ(sum.most.drafted, drafted);
+    EXPECT_EQ(steps, drafted);
+    EXPECT_EQ(step_contexts, step_context);
+    EXPECT_EQ(passes, sum.most.rounds);
+    EXPECT_EQ(contexts, context);
+  }
+}
+
+std::vector<std::int32_t> count_from(std::int32_t first, std::int32_t count) {
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+void expect_equal(const RoundStatistics& a, const RoundStatistics& b) {
+  EXPECT_EQ(a.tokens, b.tokens);
+  EXPECT_EQ(a.rounds, b.rounds);
+  EXPECT_EQ(a.drafted, b.drafted);
+  EXPECT_EQ(a.accepted, b.accepted);
+  EXPECT_EQ(a.target_steps.passes, b.target_steps.passes);
+  EXPECT_EQ(a.target_steps.context, b.target_steps.context);
+  ASSERT_EQ(a.drafts.size(), b.drafts.size());
+  for (std::size_t i = 0; i < a.drafts.size(); ++i) {
+    EXPECT_EQ(a.drafts[i].exit, b.drafts[i].exit);
+    EXPECT_EQ(a.drafts[i].steps.passes, b.drafts[i].steps.passes);
+    EXPECT_EQ(a.drafts[i].steps.context, b.drafts[i].steps.context);
+    ASSERT_EQ(a.drafts[i].verify.size(), b.drafts[i].verify.size());
+    for (std::size_t rows = 0; rows < a.drafts[i].verify.size(); ++rows) {
+      EXPECT_EQ(a.drafts[i].verify[rows].passes, b.drafts[i].verify[rows].passes);
+      EXPECT_EQ(a.drafts[i].verify[rows].context, b.drafts[i].verify[rows].context);
+    }
+  }
+}
+
+TEST(ReplayGrid, IsTheReplayOfEachFixedPolicy) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    Case made = random_case(seed);
+    made.conditions.may_end_off_text = seed % 4 == 0;
+    const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions, seed % 2 == 0);
+    if (table.end() < table.first) continue;
+    for (const GridCell& cell :
+         grid_statistics(table, count_from(1, table.n_layers - 1), count_from(0, 8), made.conditions)) {
+      std::vector<std::unique_ptr<Policy>> parts;
+      parts.push_back(std::make_unique<FixedExit>(cell.exit));
+      parts.push_back(std::make_unique<FixedLength>(cell.length));
+      MixedPolicy policy(std::move(parts));
+      const ReplayTotals sum = totals(replay_rounds(table, policy, made.conditions));
+      EXPECT_EQ(cell.totals.status, sum.status) << "seed " << seed;
+      EXPECT_EQ(cell.totals.bounded_rounds, sum.bounded_rounds);
+      EXPECT_EQ(cell.totals.may_end_early, sum.may_end_early);
+      expect_equal(cell.totals.least, sum.least);
+      expect_equal(cell.totals.most, sum.most);
+    }
+  }
+}
+
+TEST(ReplayGrid, NeedsNoMoreRoundsForLongerDrafts) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    const Case made = random_case(seed);
+    const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions);
+    if (table.end() < table.first) continue;
+    const auto lengths = count_from(0, 12);
+    const auto cells = grid_statistics(table, count_from(1, table.n_layers - 1), lengths, made.conditions);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i % lengths.size() == 0) {
+        EXPECT_EQ(cells[i].totals.least.rounds, cells[i].totals.least.target_steps.passes);
+        continue;
+      }
+      EXPECT_LE(cells[i].totals.least.rounds, cells[i - 1].totals.least.rounds) << "seed " << seed;
+    }
+  }
+}
+
+TEST(NearTies, BoundTheRoundsOfEveryWayTheyCouldFall) {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    Case made = random_case(seed);
+    const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions);
+    if (table.end() < table.first) continue;
+    constexpr float epsilon = 0.2F;
+    const auto risky = near_ties(table, epsilon);
+    ShadowTable some = table;  // one way that some of them could fall
+    std::mt19937 random(seed);
+    for (const std::int32_t position : risky) {
+      const bool accepts = random() % 2 == 0;
+      for (std::int32_t layer = 1; layer < table.n_layers; ++layer) {
+        ShadowCell& cell = some.cells[static_cast<std::size_t>(position - table.first) *
+                                          static_cast<std::size_t>(table.n_layers) +
+                                      static_cast<std::size_t>(layer - 1)];
+        cell.true_rank = accepts ? 0 : 1;
+        cell.token = accepts ? table.text[static_cast<std::size_t>(position)] : -1;
+      }
+    }
+    const auto exits = count_from(1, table.n_layers - 1);
+    const auto lengths = count_from(1, 6);
+    const auto worst = grid_statistics(with_near_ties(table, epsilon, TieOutcome::rejected), exits, lengths,
+                                       made.conditions);
+    const auto best = grid_statistics(with_near_ties(table, epsilon, TieOutcome::accepted), exits, lengths,
+                                      made.conditions);
+    for (const ShadowTable& one : {table, some}) {
+      const auto cells = grid_statistics(one, exits, lengths, made.conditions);
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        EXPECT_LE(best[i].totals.least.rounds, cells[i].totals.least.rounds) << "seed " << seed;
+        EXPECT_GE(worst[i].totals.least.rounds, cells[i].totals.least.rounds) << "seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(NearTies, AreThePositionsBelowTheMargin) {
+  ShadowTable table{.n_layers = 2, .prompt_tokens = 1, .first = 2, .text = {5, 6, 7, 8, 9}};
+  table.cells = {{7, 0, 0.5F, 1.0F}, {7, 0, 0.5F, 0.5F},   //
+                 {1, 4, 0.5F, 0.1F}, {8, 0, 0.5F, 0.01F},  //
+                 {9, 0, 0.5F, 0.1F}, {9, 0, 0.5F, 2.0F}};
+  EXPECT_EQ(near_ties(table, 0.02F), (std::vector<std::int32_t>{3}));
+  EXPECT_EQ(near_ties(table, 0.0F), std::vector<std::int32_t>{});
+  EXPECT_EQ(run_lengths(table, 1), (std::vector<std::int32_t>{1, 0, 1}));
+  EXPECT_EQ(run_lengths(with_near_ties(table, 0.02F, TieOutcome::accepted), 1),
+            (std::vector<std::int32_t>{3, 2, 1}));
+  EXPECT_EQ(run_lengths(with_near_ties(table, 3.0F, TieOutcome::rejected), 1),
+            (std::vector<std::int32_t>{0, 0, 0}));
+}
+
+TEST(Replay, SaysWhenAConfidenceIsTooCloseToTheThreshold) {
+  ShadowTable table{.n_layers = 2, .prompt_tokens = 1, .first = 2, .text = {5, 6, 7, 8, 9}};
+  table.cells.assign(6, {0, 0, 0.9F, 1.0F});
+  table.cells[0].probability = 0.5F;
+  const ReplayConditions conditions{.max_new_tokens = 4, .context_rows = 100};
+  for (const auto& [threshold, status] :
+       {std::pair{0.5, AnswerStatus::approximate}, std::pair{0.500001, AnswerStatus::approximate},
+        std::pair{0.49, AnswerStatus::exact}}) {
+    std::vector<std::unique_ptr<Policy>> parts;
+    parts.push_back(std::make_unique<FixedExit>(1));
+    parts.push_back(std::make_unique<FixedLength>(4));
+    parts.push_back(std::make_unique<FixedThreshold>(threshold));
+    MixedPolicy policy(std::move(parts));
+    EXPECT_EQ(totals(replay_rounds(table, policy, conditions)).status, status) << threshold;
+  }
+}
+
+TEST(Replay, OfAPolicyThatHeardSomethingUncertainIsApproximate) {
+  // The first draft token is wrong and confident: how many follow it is unknown, and so is the threshold.
+  ShadowTable table{.n_layers = 2, .prompt_tokens = 1, .first = 2, .text = {5, 6, 7, 8, 9}};
+  table.cells.assign(6, {0, 1, 0.9F, 1.0F});
+  const ReplayConditions conditions{.max_new_tokens = 4, .context_rows = 100};
+  std::vector<std::unique_ptr<Policy>> parts;
+  parts.push_back(std::make_unique<FixedExit>(1));
+  parts.push_back(std::make_unique<FixedLength>(4));
+  parts.push_back(std::make_unique<AdaptiveThreshold>(AdaptiveThreshold::Options{}));
+  MixedPolicy policy(std::move(parts));
+  const auto rounds = replay_rounds(table, policy, conditions);
+  ASSERT_EQ(rounds.size(), 3U);
+  EXPECT_EQ(rounds[0].status, AnswerStatus::bounded);
+  EXPECT_EQ(rounds[0].least, (DraftOutcome{1, 0}));
+  EXPECT_EQ(rounds[0].most, (DraftOutcome{2, 0}));
+  EXPECT_EQ(rounds[1].status, AnswerStatus::approximate);
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A model whose layers predict by hashing the text before: drafts can be decoded step by step, off the text
+// too, which shadow tables know nothing of.
+
+#include <draftscope/simulator/replay.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace draftscope::simulator {
+
+struct ToyModel {
+  std::uint64_t seed = 1;
+  std::int32_t n_layers = 6;
+  std::int32_t vocab = 40;  ///< token 0 ends the text, if anything does
+
+  struct Prediction {
+    std::int32_t token = 0;
+    double confidence = 0.0;
+  };
+  /// What layer boundary `layer` says comes behind `text`; n_layers is the target. Deeper layers agree with
+  /// it more often.
+  [[nodiscard]] Prediction predict(std::span<const std::int32_t> text, std::int32_t layer) const;
+};
+
+struct ToyRound {
+  std::int32_t root_position = 0;
+  std::int32_t exit = 0;
+  std::int32_t drafted = 0;
+  std::int32_t accepted = 0;
+  std::int32_t emitted = 0;
+};
+
+struct ToyDecoding {
+  std::vector<std::int32_t> text;  ///< prompt and output
+  bool ended_at_eos = false;
+  std::vector<ToyRound> rounds;
+};
+
+/// Drafts token by token with the policy's exit, verifies each with the target, as a decode loop does.
+[[nodiscard]] ToyDecoding decode(const ToyModel& model, std::span<const std::int32_t> prompt, Policy& policy,
+                                 const ReplayConditions& conditions);
+
+/// Of the text that decoding without drafts gives; `with_end` adds the row of the end token.
+[[nodiscard]] ShadowTable shadow_table(const ToyModel& model, std::span<const std::int32_t> prompt,
+                                       const ReplayConditions& conditions, bool with_end = false);
+
+}  // namespace draftscope::simulator
