@@ -17,24 +17,24 @@ namespace {
 using Times = std::vector<double>;
 
 /// The ratios of a waterfall, over prompts.
-class Figures {
+class Ratios {
  public:
-  Figures(const std::vector<std::size_t>& prompts, const Times& vanilla, const Times& oracle, int resamples)
+  Ratios(const std::vector<std::size_t>& prompts, const Times& vanilla, const Times& oracle, int resamples)
       : prompts_(prompts),
         count_(*std::max_element(prompts.begin(), prompts.end()) + 1),
         vanilla_(by_prompt(vanilla)),
         oracle_(by_prompt(oracle)),
         resamples_(resamples) {}
 
-  [[nodiscard]] Figure speedup(const Times& times) const {
+  [[nodiscard]] WaterfallFigure speedup(const Times& times) const {
     return figure(
         [&, mine = by_prompt(times)](Drawn drawn) { return sum(vanilla_, drawn) / sum(mine, drawn); });
   }
-  [[nodiscard]] Figure of_oracle(const Times& times) const {
+  [[nodiscard]] WaterfallFigure of_oracle(const Times& times) const {
     return figure(
         [&, mine = by_prompt(times)](Drawn drawn) { return sum(oracle_, drawn) / sum(mine, drawn); });
   }
-  [[nodiscard]] std::optional<Figure> efficiency(const Times& times) const {
+  [[nodiscard]] std::optional<WaterfallFigure> efficiency(const Times& times) const {
     // A prompt on which the oracle gains nothing can be drawn alone.
     for (std::size_t prompt = 0; prompt < count_; ++prompt)
       if (!(oracle_[prompt] < vanilla_[prompt])) return total_efficiency(times);
@@ -43,7 +43,7 @@ class Figures {
       return (vanilla / sum(mine, drawn) - 1.0) / (vanilla / sum(oracle_, drawn) - 1.0);
     });
   }
-  [[nodiscard]] Figure gap(const Times& slower, const Times& faster) const {
+  [[nodiscard]] WaterfallFigure gap(const Times& slower, const Times& faster) const {
     return figure([&, a = by_prompt(slower), b = by_prompt(faster)](Drawn drawn) {
       const double vanilla = sum(vanilla_, drawn);
       return vanilla / sum(b, drawn) - vanilla / sum(a, drawn);
@@ -65,17 +65,17 @@ class Figures {
   }
   static double total(const Times& times) { return std::accumulate(times.begin(), times.end(), 0.0); }
 
-  [[nodiscard]] std::optional<Figure> total_efficiency(const Times& times) const {
+  [[nodiscard]] std::optional<WaterfallFigure> total_efficiency(const Times& times) const {
     const double vanilla = total(vanilla_);
     if (!(total(oracle_) < vanilla)) return std::nullopt;
-    return Figure{(vanilla / total(times) - 1.0) / (vanilla / total(oracle_) - 1.0), std::nullopt};
+    return WaterfallFigure{(vanilla / total(times) - 1.0) / (vanilla / total(oracle_) - 1.0), std::nullopt};
   }
 
   template <typename Statistic>
-  [[nodiscard]] Figure figure(const Statistic& statistic) const {
+  [[nodiscard]] WaterfallFigure figure(const Statistic& statistic) const {
     std::vector<std::size_t> all(count_);
     std::iota(all.begin(), all.end(), std::size_t{0});
-    Figure result{statistic(all), std::nullopt};
+    WaterfallFigure result{statistic(all), std::nullopt};
     if (count_ >= fewest_prompts_for_interval && resamples_ > 0)
       result.interval = bootstrap_95(count_, statistic, resamples_);
     return result;
@@ -266,7 +266,8 @@ class Maker {
     DRAFTSCOPE_TRY_ASSIGN(Times free, oracle_times(requests_, free_drafts(prices_), same(range_)));
     add(WaterfallLevel::free_drafts, std::move(free), AnswerStatus::exact);
     DRAFTSCOPE_TRY_ASSIGN(Times flawless, oracle_times(requests_, prices_, same(perfect)));
-    add(WaterfallLevel::perfect_drafts, std::move(flawless), AnswerStatus::exact);
+    // No recording could show these rounds.
+    add(WaterfallLevel::perfect_drafts, std::move(flawless), AnswerStatus::approximate);
     return {};
   }
 
@@ -301,18 +302,18 @@ class Maker {
     const Times& vanilla = times_at(WaterfallLevel::vanilla);
     const Times& oracle = times_at(WaterfallLevel::oracle);
     const Times& rule = times_at(WaterfallLevel::causal_rule);
-    const Figures figures(prompts_, vanilla, oracle, options_.resamples);
+    const Ratios ratios(prompts_, vanilla, oracle, options_.resamples);
     for (WaterfallStep& step : result_.steps) {
-      step.speedup = figures.speedup(step.times_ns);
-      step.of_oracle = figures.of_oracle(step.times_ns);
-      step.efficiency = figures.efficiency(step.times_ns);
+      step.speedup = ratios.speedup(step.times_ns);
+      step.of_oracle = ratios.of_oracle(step.times_ns);
+      step.efficiency = ratios.efficiency(step.times_ns);
     }
     WaterfallGaps& gaps = result_.gaps;
     gaps.tuning =
-        figures.gap(times_at(WaterfallLevel::best_global), times_at(WaterfallLevel::best_by_request));
-    gaps.information = figures.gap(rule, oracle);
-    if (policy_ != nullptr) gaps.learning = figures.gap(times_at(WaterfallLevel::policy), rule);
-    gaps.hardware = figures.gap(oracle, times_at(WaterfallLevel::free_drafts));
+        ratios.gap(times_at(WaterfallLevel::best_global), times_at(WaterfallLevel::best_by_request));
+    gaps.information = ratios.gap(rule, oracle);
+    if (policy_ != nullptr) gaps.learning = ratios.gap(times_at(WaterfallLevel::policy), rule);
+    gaps.hardware = ratios.gap(oracle, times_at(WaterfallLevel::free_drafts));
     std::int64_t tokens = 0;
     for (const std::vector<RoundStatistics>& row : matrix_.statistics) tokens += row.front().tokens;
     result_.price = static_cast<double>(tokens) / std::accumulate(oracle.begin(), oracle.end(), 0.0);

@@ -115,6 +115,8 @@ TEST(Waterfall, GivesFiguresThatFollowFromTheTimes) {
   }
   const auto speedup = [&](Level level) { return at(*found, level).speedup.value; };
   EXPECT_EQ(speedup(Level::vanilla), 1.0);
+  EXPECT_EQ(at(*found, Level::oracle).status, AnswerStatus::exact);
+  EXPECT_EQ(at(*found, Level::perfect_drafts).status, AnswerStatus::approximate);
   EXPECT_EQ(at(*found, Level::oracle).of_oracle.value, 1.0);
   EXPECT_NEAR(found->gaps.tuning.value, speedup(Level::best_by_request) - speedup(Level::best_global), 1e-9);
   EXPECT_NEAR(found->gaps.information.value, speedup(Level::oracle) - speedup(Level::causal_rule), 1e-9);

@@ -42,28 +42,29 @@ enum class WaterfallLevel : std::uint8_t {
 
 /// A value with its 95 % percentile bootstrap interval over prompts. What was chosen or fitted stays as it is
 /// in every resample.
-struct Figure {
+struct WaterfallFigure {
   double value = 0.0;
   std::optional<Quantiles> interval;  ///< absent with fewer prompts than fewest_prompts_for_interval
 };
 
 struct WaterfallStep {
   WaterfallLevel level = WaterfallLevel::vanilla;
-  /// Of the rounds; their times are the cost model's.
+  /// Of the rounds; their times are the cost model's. Perfect drafts are approximate: a thought experiment.
   AnswerStatus status = AnswerStatus::exact;
-  std::vector<double> times_ns;      ///< by request
-  Figure speedup;                    ///< total vanilla time / total time
-  Figure of_oracle;                  ///< this speedup / the oracle's
-  std::optional<Figure> efficiency;  ///< (S − 1) / (S oracle − 1); absent where the oracle gains nothing
-  std::optional<Quantiles> bounds;   ///< the speedup's, where rounds are bounded
+  std::vector<double> times_ns;  ///< by request
+  WaterfallFigure speedup;       ///< total vanilla time / total time
+  WaterfallFigure of_oracle;     ///< this speedup / the oracle's
+  std::optional<WaterfallFigure>
+      efficiency;                   ///< (S − 1) / (S oracle − 1); absent where the oracle gains nothing
+  std::optional<Quantiles> bounds;  ///< the speedup's, where rounds are bounded
 };
 
 /// Differences of speedups; positive where the second of the two is faster.
 struct WaterfallGaps {
-  Figure tuning;                   ///< best global → best by request
-  Figure information;              ///< causal rule → oracle
-  std::optional<Figure> learning;  ///< policy → causal rule
-  Figure hardware;                 ///< oracle → free drafts
+  WaterfallFigure tuning;                   ///< best global → best by request
+  WaterfallFigure information;              ///< causal rule → oracle
+  std::optional<WaterfallFigure> learning;  ///< policy → causal rule
+  WaterfallFigure hardware;                 ///< oracle → free drafts
 };
 
 struct Waterfall {
