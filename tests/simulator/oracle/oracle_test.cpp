@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/oracle.h>
+#include <draftscope/simulator/waterfall_settings.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "random_text.h"
+
+namespace draftscope::simulator {
+namespace {
+
+/// The test's own round, row by row: its time and where the next one starts.
+std::pair<double, std::int32_t> play_round(const ShadowTable& table, const Prices& prices,
+                                           std::int32_t position, std::int32_t exit, std::int32_t drafted) {
+  const std::int32_t root = position - 1;
+  if (drafted == 0) return {prices.target_step.at(root) + prices.step_round_ns, position + 1};
+  const DraftPrices& price = prices.drafts[static_cast<std::size_t>(exit)];
+  double time = prices.round_ns;
+  for (std::int32_t k = 0; k < drafted; ++k) time += price.step.at(root + k);
+  time += price.verify[static_cast<std::size_t>(drafted) + 1].at(root);
+  std::int32_t next = position;
+  while (next < position + drafted && next < table.end() &&
+         table.cell(next, exit).token == table.text[static_cast<std::size_t>(next)])
+    ++next;
+  return {time, next + 1};
+}
+
+std::int32_t over(const ShadowTable& table) {
+  return table.end() + (table.ended_at_eos ? 1 : 0);
+}
+
+/// Every plan, tried out.
+double brute_force(const ShadowTable& table, const Prices& prices, std::int32_t position,
+                   std::int32_t longest) {
+  if (position >= over(table)) return 0.0;
+  const auto after = [&](const std::pair<double, std::int32_t>& round) {
+    return round.first + brute_force(table, prices, round.second, longest);
+  };
+  double best = after(play_round(table, prices, position, 0, 0));
+  const std::int32_t allowed = table.ended_at_eos ? longest : std::min(longest, table.end() - position - 1);
+  for (std::int32_t exit = 1; exit < table.n_layers; ++exit)
+    for (std::int32_t drafted = 1; drafted <= allowed; ++drafted)
+      best = std::min(best, after(play_round(table, prices, position, exit, drafted)));
+  return best;
+}
+
+TEST(Oracle, EqualsTheBestOfAllPlans) {
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 120; ++trial) {
+    const auto layers = 2 + static_cast<std::int32_t>(random() % 2);
+    const auto longest = 1 + static_cast<std::int32_t>(random() % 3);
+    const ShadowTable table = random_text(random, {.positions = static_cast<std::int32_t>(random() % 8),
+                                                   .layers = layers,
+                                                   .ended_at_eos = random() % 2 == 0});
+    const Prices prices =
+        random_prices(random, {.layers = layers, .longest = longest, .is_rough = random() % 2 == 0});
+    const auto plan = oracle_plan(table, prices);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_NEAR(plan->time_ns, brute_force(table, prices, table.first, longest), 1e-9) << "trial " << trial;
+  }
+}
+
+TEST(Oracle, WithOneExitAndOneTokenEqualsTheBestOfAllPlans) {
+  std::mt19937 random(2);
+  for (int trial = 0; trial < 60; ++trial) {
+    const ShadowTable table = random_text(random, {.positions = 10, .layers = 2});
+    const Prices prices = random_prices(random, {.layers = 2, .longest = 1});
+    const auto plan = oracle_plan(table, prices);
+    ASSERT_TRUE(plan);
+    EXPECT_NEAR(plan->time_ns, brute_force(table, prices, table.first, 1), 1e-9);
+  }
+}
+
+TEST(Oracle, GivesAPlanThatTakesTheTimeItSays) {
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 100; ++trial) {
+    const ShadowTable table =
+        random_text(random, {.positions = 120, .layers = 6, .ended_at_eos = trial % 2 == 0});
+    const Prices prices = random_prices(random, {.layers = 6, .longest = 8, .is_rough = trial % 3 == 0});
+    const auto plan = oracle_plan(table, prices);
+    ASSERT_TRUE(plan);
+    double sum = 0.0;
+    std::int32_t position = table.first;
+    for (const OracleRound& round : plan->rounds) {
+      EXPECT_EQ(round.position, position);
+      const auto [time, next] = play_round(table, prices, position, round.exit, round.drafted);
+      EXPECT_EQ(next, position + round.accepted + 1);
+      sum += time;
+      position = next;
+    }
+    EXPECT_EQ(position, over(table));
+    EXPECT_NEAR(plan->time_ns, sum, 1e-6);
+    EXPECT_NEAR(plan->time_ns, time_ns(plan->statistics, prices), 1e-6);
+    EXPECT_EQ(plan->statistics.tokens, table.end() - table.first);
+    EXPECT_EQ(plan->statistics.rounds, static_cast<std::int64_t>(plan->rounds.size()));
+  }
+}
+
+TEST(Oracle, IsNeverSlowerThanACausalPolicy) {
+  std::mt19937 random(4);
+  for (int trial = 0; trial < 100; ++trial) {
+    const ShadowTable table =
+        random_text(random, {.positions = 150, .layers = 5, .ended_at_eos = trial % 2 == 0});
+    const Prices prices = random_prices(random, {.layers = 5, .longest = 7, .is_rough = trial % 4 == 0});
+    const auto plan = oracle_plan(table, prices);
+    const auto myopic = myopic_plan(table, prices);
+    ASSERT_TRUE(plan && myopic);
+    EXPECT_LE(plan->time_ns, plan->vanilla_ns + 1e-6);
+    EXPECT_LE(plan->time_ns, myopic->time_ns + 1e-6);
+    EXPECT_NEAR(myopic->time_ns, time_ns(myopic->statistics, prices), 1e-6);
+    for (std::int32_t exit = 1; exit < 5; ++exit) {
+      for (std::int32_t length = 0; length <= 7; ++length) {
+        const auto fixed = fixed_setting(table, {exit, length});
+        ASSERT_TRUE(fixed);
+        EXPECT_LE(plan->time_ns, time_ns(*fixed, prices) + 1e-6);
+      }
+    }
+    for (int policy = 0; policy < 10; ++policy) {
+      double time = 0.0;
+      for (std::int32_t position = table.first; position < over(table);) {
+        const std::int32_t wanted = static_cast<std::int32_t>(random() % 8);
+        const std::int32_t drafted =
+            table.ended_at_eos ? wanted : std::min(wanted, table.end() - position - 1);
+        const auto round =
+            play_round(table, prices, position, 1 + static_cast<std::int32_t>(random() % 4), drafted);
+        time += round.first;
+        position = round.second;
+      }
+      EXPECT_LE(plan->time_ns, time + 1e-6);
+    }
+  }
+}
+
+TEST(Oracle, RestrictedToOneSettingIsThatSetting) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 60; ++trial) {
+    const ShadowTable table =
+        random_text(random, {.positions = 60, .layers = 4, .ended_at_eos = trial % 2 == 0});
+    const Prices prices = random_prices(random, {.layers = 4, .longest = 5});
+    const FixedSetting setting{1 + static_cast<std::int32_t>(random() % 3),
+                               1 + static_cast<std::int32_t>(random() % 5)};
+    const auto plan =
+        oracle_plan(table, prices, {.exits = {setting.exit}, .lengths = {setting.length}, .may_skip = false});
+    const auto fixed = fixed_setting(table, setting);
+    ASSERT_TRUE(plan && fixed);
+    EXPECT_NEAR(plan->time_ns, time_ns(*fixed, prices), 1e-6);
+    EXPECT_EQ(plan->statistics.rounds, fixed->rounds);
+    EXPECT_EQ(plan->statistics.drafted, fixed->drafted);
+    EXPECT_EQ(plan->statistics.accepted, fixed->accepted);
+  }
+}
+
+TEST(Oracle, GainsFromMoreChoicesAndCheaperDrafts) {
+  std::mt19937 random(6);
+  const auto time = [](const Result<OraclePlan>& plan) { return plan.value().time_ns; };
+  for (int trial = 0; trial < 60; ++trial) {
+    const ShadowTable table = random_text(random, {.positions = 100, .layers = 6});
+    const Prices prices = random_prices(random, {.layers = 6, .longest = 8});
+    double last = std::numeric_limits<double>::infinity();
+    for (std::int32_t longest = 0; longest <= 8; ++longest) {
+      const double now = time(oracle_plan(table, prices, {.longest = longest}));
+      EXPECT_LE(now, last + 1e-6);
+      EXPECT_NEAR(now, time(oracle_plan(table, prices, {.most_rows = longest + 1})), 1e-9);
+      last = now;
+    }
+    std::vector<std::int32_t> exits;
+    last = std::numeric_limits<double>::infinity();
+    for (std::int32_t exit = 1; exit < 6; ++exit) {
+      exits.push_back(exit);
+      const double now = time(oracle_plan(table, prices, {.exits = exits}));
+      EXPECT_LE(now, last + 1e-6);
+      last = now;
+    }
+    Prices cheaper = prices;
+    for (DraftPrices& draft : cheaper.drafts) draft.step.ns *= uniform(random, 0.0, 1.0);
+    const double all = time(oracle_plan(table, prices));
+    EXPECT_LE(time(oracle_plan(table, cheaper)), all + 1e-6);
+    EXPECT_LE(time(oracle_plan(table, free_drafts(prices))), time(oracle_plan(table, cheaper)) + 1e-6);
+    EXPECT_LE(time(oracle_plan(table, prices, {.perfect_drafts = true})), all + 1e-6);
+  }
+}
+
+TEST(Oracle, OftenBeatsTheOneThatLooksAtARoundAlone) {
+  std::mt19937 random(7);
+  int beaten = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const ShadowTable table = random_text(random, {.positions = 40, .layers = 5});
+    const Prices prices = random_prices(random, {.layers = 5, .longest = 6});
+    beaten += oracle_plan(table, prices)->time_ns < myopic_plan(table, prices)->time_ns - 1e-6 ? 1 : 0;
+  }
+  EXPECT_GT(beaten, 100);
+}
+
+TEST(Oracle, OfPerfectDraftsNeedsOneRoundWhereTheyAreFree) {
+  std::mt19937 random(8);
+  const ShadowTable table = random_text(random, {.positions = 9, .layers = 3});
+  Prices prices = free_drafts(random_prices(random, {.layers = 3, .longest = 12}));
+  for (DraftPrices& draft : prices.drafts)
+    for (AffineTime& verify : draft.verify) verify = prices.target_step;
+  const auto plan = oracle_plan(table, prices, {.perfect_drafts = true});
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->rounds.size(), 1U);
+  EXPECT_EQ(plan->rounds.front().drafted, 8);
+}
+
+/// A schedule of two requests: passes shared where both want the same kind of round, at the wider one's cost.
+TEST(Oracle, OfABatchIsNoSlowerThanAJointScheduleInLockstep) {
+  std::mt19937 random(9);
+  for (int trial = 0; trial < 60; ++trial) {
+    const Prices prices = random_prices(random, {.layers = 4, .longest = 5});
+    const std::array<ShadowTable, 2> tables{random_text(random, {.positions = 40, .layers = 4}),
+                                            random_text(random, {.positions = 40, .layers = 4})};
+    double bound = 0.0;
+    for (const ShadowTable& table : tables)
+      bound += oracle_plan(table, batch_relaxation(prices, 2)).value().time_ns;
+    double joint = 0.0;
+    std::array<std::int32_t, 2> positions{tables[0].first, tables[1].first};
+    const std::int32_t exit = 1 + static_cast<std::int32_t>(random() % 3);
+    while (positions[0] < tables[0].end() || positions[1] < tables[1].end()) {
+      std::array<double, 2> apart{};
+      std::array<double, 2> rows{};
+      for (std::size_t i = 0; i < 2; ++i) {
+        if (positions[i] >= tables[i].end()) continue;
+        const std::int32_t drafted = std::min(3, tables[i].end() - positions[i] - 1);
+        const auto whole = play_round(tables[i], prices, positions[i], exit, drafted);
+        const auto of_first_row = [&](const ShadowTable&) {
+          Prices flat = prices;
+          flat.target_step.ns_a_context_row = 0.0;
+          for (DraftPrices& draft : flat.drafts) {
+            draft.step.ns_a_context_row = 0.0;
+            for (AffineTime& verify : draft.verify) verify.ns_a_context_row = 0.0;
+          }
+          return play_round(tables[i], flat, positions[i], exit, drafted).first;
+        };
+        apart[i] = of_first_row(tables[i]);
+        rows[i] = whole.first - apart[i];
+        positions[i] = whole.second;
+      }
+      joint += std::max(apart[0], apart[1]) + rows[0] + rows[1];
+    }
+    EXPECT_LE(bound, joint + 1e-6);
+  }
+}
+
+TEST(Oracle, OfATextOfOneTokenHasNothingToDo) {
+  std::mt19937 random(10);
+  const ShadowTable table = random_text(random, {.positions = 0});
+  const auto plan = oracle_plan(table, random_prices(random, {}));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->time_ns, 0.0);
+  EXPECT_TRUE(plan->rounds.empty());
+  EXPECT_EQ(plan->speedup(), 1.0);
+}
+
+TEST(Oracle, NamesWhatDoesNotFit) {
+  std::mt19937 random(11);
+  ShadowTable table = random_text(random, {});
+  const Prices prices = random_prices(random, {});
+  const auto message = [&](const OracleOptions& options) {
+    const auto plan = oracle_plan(table, prices, options);
+    return plan ? std::string() : plan.error().message;
+  };
+  EXPECT_EQ(message({.exits = {4}}), "oracle: exit layer 4, expected 1 to 3");
+  EXPECT_EQ(message({.exits = {0}}), "oracle: exit layer 0, expected 1 to 3");
+  EXPECT_EQ(message({.lengths = {5}}), "oracle: speculation length 5, expected 1 to 4, which have prices");
+  EXPECT_EQ(message({.lengths = {0}}), "oracle: speculation length 0, expected 1 to 4, which have prices");
+  EXPECT_EQ(message({.most_rows = -1}), "oracle: most rows of a verification is -1, expected 0 or more");
+  table.cells.pop_back();
+  EXPECT_NE(message({}).find("found 39 cells, expected 40"), std::string::npos);
+  EXPECT_FALSE(myopic_plan(table, prices));
+  table.first = 0;
+  EXPECT_FALSE(oracle_plan(table, prices));
+}
+
+TEST(Oracle, WithoutAnyPricedDraftIsVanilla) {
+  std::mt19937 random(12);
+  const ShadowTable table = random_text(random, {});
+  Prices prices = random_prices(random, {});
+  prices.drafts.clear();
+  const auto plan = oracle_plan(table, prices);
+  ASSERT_TRUE(plan);
+  EXPECT_NEAR(plan->time_ns, plan->vanilla_ns, 1e-9);
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
