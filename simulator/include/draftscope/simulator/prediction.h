@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// One what-if with the best intervals there are: the studentized bootstrap over requests
+// (cluster_bootstrap.h), to whose draws the prices' noise is added, draw by draw.
+
+#include <draftscope/simulator/cluster_bootstrap.h>
+#include <draftscope/simulator/prediction_pathology.h>
+#include <draftscope/simulator/sweep.h>
+#include <draftscope/simulator/variance_budget.h>
+#include <optional>
+#include <span>
+
+namespace draftscope::simulator {
+
+struct SpeedupPrediction {
+  AnswerStatus status = AnswerStatus::exact;  ///< of the rounds
+  RatioEstimate total;                        ///< sum of vanilla times / sum of times
+  RatioEstimate request_mean;                 ///< mean over requests of their own speedups
+};
+
+/// With the fewest draft tokens, and if the setting is bounded with the most as well.
+struct PredictedSpeedup {
+  SpeedupPrediction least_drafted;
+  std::optional<SpeedupPrediction> most_drafted;
+};
+
+/// `vanilla` as sweep() wants it. Errors as sweep(), and an invalid setting. O(draws · requests · pass
+/// kinds).
+[[nodiscard]] Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla,
+                                                       const SweepSetting& setting, const SweepTarget& target,
+                                                       const SweepOptions& options = {});
+
+/// The same with and without requests that loop or run away. `without` is absent if there is none such, or
+/// no other.
+struct PredictionByPathology {
+  PredictedSpeedup with;
+  std::optional<PredictedSpeedup> without;
+};
+[[nodiscard]] Result<PredictionByPathology> predict_with_and_without(std::span<const PassCount> vanilla,
+                                                                     const SweepSetting& setting,
+                                                                     const SweepTarget& target,
+                                                                     const Pathology& pathology,
+                                                                     const SweepOptions& options = {});
+
+}  // namespace draftscope::simulator

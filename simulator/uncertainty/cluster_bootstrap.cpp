@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/cluster_bootstrap.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "confidence_draws.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+constexpr std::int32_t fewest_draws = 200;
+constexpr std::int32_t most_draws = 1'000'000;
+
+bool is_positive(double value) {
+  return std::isfinite(value) && value > 0.0;
+}
+
+Result<void> check(std::span<const ClusterSums> clusters, const BootstrapOptions& options) {
+  if (options.draws < fewest_draws || options.draws > most_draws)
+    return fail("bootstrap draws: found {}, expected {} to {}", options.draws, fewest_draws, most_draws);
+  if (clusters.empty()) return fail("clusters to resample: found none, expected at least one");
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    if (!is_positive(clusters[i].numerator))
+      return fail("cluster {}: numerator is {}, expected a number above 0", i, clusters[i].numerator);
+    if (!is_positive(clusters[i].denominator))
+      return fail("cluster {}: denominator is {}, expected a number above 0", i, clusters[i].denominator);
+  }
+  return {};
+}
+
+RatioEstimate estimate(std::span<const ClusterSums> clusters, const BootstrapOptions& options,
+                       IntervalBasis basis) {
+  const std::vector<double> once(clusters.size(), 1.0);
+  RatioEstimate estimate{
+      .value = std::exp(log_ratio(clusters, once).value), .clusters = clusters.size(), .basis = basis};
+  if (clusters.size() < fewest_clusters_for_interval) {
+    estimate.no_interval_reason = fmt::format("{} {}, an interval needs at least {}", clusters.size(),
+                                              interval_basis_name(basis), fewest_clusters_for_interval);
+    return estimate;
+  }
+  std::vector<double> draws = confidence_draws(clusters, options);
+  for (double& draw : draws) draw = std::exp(draw);
+  const BothIntervals intervals = take_intervals(draws);
+  estimate.interval_80 = intervals.of_80;
+  estimate.interval_95 = intervals.of_95;
+  return estimate;
+}
+
+std::vector<ClusterSums> blocks_of(std::span<const ClusterSums> rounds) {
+  const auto length =
+      static_cast<std::size_t>(std::ceil(2.0 * std::cbrt(static_cast<double>(rounds.size()))));
+  std::vector<ClusterSums> blocks(std::max<std::size_t>(rounds.size() / length, 1));
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    ClusterSums& block = blocks[std::min(i / length, blocks.size() - 1)];
+    block.numerator += rounds[i].numerator;
+    block.denominator += rounds[i].denominator;
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::string_view interval_basis_name(IntervalBasis basis) {
+  return basis == IntervalBasis::requests ? "requests" : "blocks of rounds";
+}
+
+Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
+                                        const BootstrapOptions& options) {
+  DRAFTSCOPE_TRY(check(clusters, options));
+  if (mean == RatioMean::ratio_of_sums) return estimate(clusters, options, IntervalBasis::requests);
+  std::vector<ClusterSums> ratios;
+  ratios.reserve(clusters.size());
+  for (const ClusterSums& cluster : clusters)
+    ratios.push_back({cluster.numerator / cluster.denominator, 1.0});
+  return estimate(ratios, options, IntervalBasis::requests);
+}
+
+Result<RatioEstimate> block_bootstrap(std::span<const ClusterSums> rounds, const BootstrapOptions& options) {
+  DRAFTSCOPE_TRY(check(rounds, options));
+  return estimate(blocks_of(rounds), options, IntervalBasis::blocks_of_rounds);
+}
+
+}  // namespace draftscope::simulator

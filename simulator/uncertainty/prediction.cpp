@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/prediction.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "../sweep/parallel.h"
+#include "../sweep/pass_sums.h"
+#include "../sweep/sweep_checks.h"
+#include "confidence_draws.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using Eigen::Index;
+
+/// What the prices' noise does to ln(value), draw by draw, with every request once. Empty if prices are
+/// certain.
+struct PriceNoise {
+  std::vector<double> total, request_mean;
+};
+
+PriceNoise price_noise(const PassSums& vanilla, const PassSums& passes, const SweepTarget& target,
+                       const SweepOptions& options) {
+  if (!target.draws) return {};
+  const std::size_t threads = thread_count(options.threads);
+  const auto draws = static_cast<std::size_t>(options.draws);
+  std::vector<PassKind> kinds = passes.kinds;
+  kinds.push_back(vanilla.kinds[0]);
+  const Eigen::MatrixXd prices = price_matrix(target.draws, {}, draws, kinds, threads);
+  const auto own = static_cast<Index>(2 * passes.kinds.size());
+  PriceNoise noise;
+  noise.total.resize(draws);
+  noise.request_mean.resize(draws);
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    const auto row = static_cast<Index>(draw);
+    const Eigen::ArrayXd baseline = (vanilla.sums * prices.row(row).tail(2).transpose()).array();
+    const Eigen::ArrayXd times = (passes.sums * prices.row(row).head(own).transpose()).array();
+    noise.total[draw] = std::log(baseline.sum() / times.sum());
+    noise.request_mean[draw] = std::log((baseline / times).mean());
+  }
+  return noise;
+}
+
+Result<RatioEstimate> with_noise(std::span<const ClusterSums> clusters, RatioMean mean,
+                                 std::span<const double> noise, const BootstrapOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(RatioEstimate estimate, cluster_bootstrap(clusters, mean, options));
+  if (noise.empty() || !estimate.interval_95) return estimate;
+  std::vector<ClusterSums> parts(clusters.begin(), clusters.end());
+  if (mean == RatioMean::mean_of_ratios)
+    for (ClusterSums& part : parts) part = {part.numerator / part.denominator, 1.0};
+  std::vector<double> draws = confidence_draws(parts, options);
+  const double mean_prices = std::log(estimate.value);
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    draws[i] = std::exp(draws[i] + noise[i] - mean_prices);
+    if (!std::isfinite(draws[i]))
+      return fail("drawn prices: draw {} gives no positive time, expected positive prices", i);
+  }
+  const BothIntervals intervals = take_intervals(draws);
+  estimate.interval_80 = intervals.of_80;
+  estimate.interval_95 = intervals.of_95;
+  return estimate;
+}
+
+Result<SpeedupPrediction> predict(std::span<const PassCount> vanilla,
+                                  std::span<const RoundStatistics> statistics, AnswerStatus status,
+                                  const SweepTarget& target, const SweepOptions& options) {
+  const std::vector<std::size_t> requests = requests_with_tokens(vanilla);
+  const PassSums baseline = pass_sums(vanilla, requests);
+  const PassSums passes = pass_sums(statistics, requests);
+  DRAFTSCOPE_TRY(check_prices_cover({&target, 1}, passes.kinds));
+  if (target.draws) DRAFTSCOPE_TRY(check_draws_cover(target, passes.kinds));
+  const Eigen::VectorXd numerators = baseline.sums * price_vector(target.prices, baseline.kinds);
+  const Eigen::VectorXd denominators = passes.sums * price_vector(target.prices, passes.kinds);
+  if (!is_time(numerators.array()) || !is_time(denominators.array()))
+    return fail("prices of \"{}\": a request's time is not positive, expected positive prices", target.name);
+  std::vector<ClusterSums> clusters;
+  clusters.reserve(requests.size());
+  for (Index i = 0; i < numerators.size(); ++i) clusters.push_back({numerators(i), denominators(i)});
+
+  const PriceNoise noise = price_noise(baseline, passes, target, options);
+  const BootstrapOptions bootstrap{.draws = options.draws, .seed = options.seed};
+  SpeedupPrediction prediction{.status = status};
+  DRAFTSCOPE_TRY_ASSIGN(prediction.total,
+                        with_noise(clusters, RatioMean::ratio_of_sums, noise.total, bootstrap));
+  DRAFTSCOPE_TRY_ASSIGN(prediction.request_mean,
+                        with_noise(clusters, RatioMean::mean_of_ratios, noise.request_mean, bootstrap));
+  return prediction;
+}
+
+/// The elements of `all` whose indices are not in the ascending `left_out`.
+template <typename T>
+std::vector<T> without(std::span<const T> all, std::span<const std::size_t> left_out) {
+  std::vector<T> rest;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!std::binary_search(left_out.begin(), left_out.end(), i)) rest.push_back(all[i]);
+  return rest;
+}
+
+}  // namespace
+
+Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla, const SweepSetting& setting,
+                                         const SweepTarget& target, const SweepOptions& options) {
+  if (setting.status == AnswerStatus::invalid)
+    return fail("setting: found status invalid, expected one whose text is the recorded one");
+  DRAFTSCOPE_TRY(check_sweep(vanilla, {&setting, 1}, options));
+  PredictedSpeedup predicted;
+  DRAFTSCOPE_TRY_ASSIGN(predicted.least_drafted,
+                        predict(vanilla, setting.least, setting.status, target, options));
+  if (!setting.most.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(predicted.most_drafted,
+                          predict(vanilla, setting.most, setting.status, target, options));
+  }
+  return predicted;
+}
+
+Result<PredictionByPathology> predict_with_and_without(std::span<const PassCount> vanilla,
+                                                       const SweepSetting& setting, const SweepTarget& target,
+                                                       const Pathology& pathology,
+                                                       const SweepOptions& options) {
+  PredictionByPathology prediction;
+  DRAFTSCOPE_TRY_ASSIGN(prediction.with, predict_speedup(vanilla, setting, target, options));
+  const std::vector<std::size_t> degenerate = degenerate_requests(pathology);
+  const std::vector<PassCount> rest = without(vanilla, degenerate);
+  if (rest.size() == vanilla.size() || requests_with_tokens(rest).empty()) return prediction;
+  const SweepSetting healthy{.status = setting.status,
+                             .least = without<RoundStatistics>(setting.least, degenerate),
+                             .most = without<RoundStatistics>(setting.most, degenerate)};
+  DRAFTSCOPE_TRY_ASSIGN(prediction.without, predict_speedup(rest, healthy, target, options));
+  return prediction;
+}
+
+}  // namespace draftscope::simulator

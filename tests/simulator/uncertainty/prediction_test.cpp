@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/prediction.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "synthetic_requests.h"
+
+namespace draftscope::simulator {
+namespace {
+
+double width(const RatioEstimate& estimate) {
+  return estimate.interval_95->high - estimate.interval_95->low;
+}
+
+TEST(PredictSpeedup, IsTheClusterBootstrapOfTimesWherePricesAreCertain) {
+  const SyntheticText text = synthetic_text(35, 1);
+  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  const auto predicted = predict_speedup(text.vanilla, text.setting, target, {.draws = 700, .seed = 5});
+  ASSERT_TRUE(predicted) << predicted.error().message;
+  std::vector<ClusterSums> times;
+  for (const RoundStatistics& request : text.setting.least)
+    times.push_back(
+        {vanilla_time_ns(request.tokens, synthetic_prompt, target.prices), time_ns(request, target.prices)});
+  const auto expected = cluster_bootstrap(times, RatioMean::ratio_of_sums, {.draws = 700, .seed = 5});
+  EXPECT_NEAR(predicted->least_drafted.total.value, expected->value, 1e-12);
+  EXPECT_NEAR(predicted->least_drafted.total.interval_95->low, expected->interval_95->low, 1e-9);
+  EXPECT_NEAR(predicted->least_drafted.total.interval_80->high, expected->interval_80->high, 1e-9);
+  const auto mean = cluster_bootstrap(times, RatioMean::mean_of_ratios, {.draws = 700, .seed = 5});
+  EXPECT_NEAR(predicted->least_drafted.request_mean.value, mean->value, 1e-12);
+  EXPECT_NEAR(predicted->least_drafted.request_mean.interval_95->high, mean->interval_95->high, 1e-9);
+}
+
+TEST(PredictSpeedup, IsWidenedByPriceNoiseUnlessItIsCommonToBothRuns) {
+  const SyntheticText text = synthetic_text(60, 2);
+  SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  const auto certain = predict_speedup(text.vanilla, text.setting, target);
+  target.draws = spread_prices(target.prices, {.common = 0.5}, 1);
+  const auto common = predict_speedup(text.vanilla, text.setting, target);
+  target.draws = spread_prices(target.prices, {.fit = 0.1}, 1);
+  const auto fit = predict_speedup(text.vanilla, text.setting, target);
+  ASSERT_TRUE(certain && common && fit);
+  EXPECT_NEAR(width(common->least_drafted.total), width(certain->least_drafted.total), 1e-9);
+  EXPECT_GT(width(fit->least_drafted.total), 1.2 * width(certain->least_drafted.total));
+}
+
+TEST(PredictSpeedup, GivesBothBoundsAndRefusesInvalidSettings) {
+  SyntheticText text = synthetic_text(20, 3);
+  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  text.setting.most = text.setting.least;
+  for (RoundStatistics& request : text.setting.most) request.drafts[0].steps.passes += 10;
+  text.setting.status = AnswerStatus::bounded;
+  const auto bounded = predict_speedup(text.vanilla, text.setting, target);
+  ASSERT_TRUE(bounded && bounded->most_drafted);
+  EXPECT_EQ(bounded->least_drafted.status, AnswerStatus::bounded);
+  EXPECT_LT(bounded->most_drafted->total.value, bounded->least_drafted.total.value);
+  text.setting.status = AnswerStatus::invalid;
+  EXPECT_FALSE(predict_speedup(text.vanilla, text.setting, target));
+}
+
+TEST(SpreadPrices, KeepsSourcesApart) {
+  const PriceDraws draws = spread_prices(synthetic_prices(), {.fit = 0.1, .width = 0.2, .transfer = 0.3}, 4);
+  const Prices mean = synthetic_prices();
+  const Prices nothing = draws(7, {.fit = false, .width = false, .transfer = false});
+  EXPECT_EQ(nothing.target_step.ns, mean.target_step.ns);
+  EXPECT_EQ(nothing.drafts[3].verify[5].ns, mean.drafts[3].verify[5].ns);
+  const Prices width_alone = draws(7, {.fit = false, .width = true, .transfer = false});
+  EXPECT_EQ(width_alone.target_step.ns, mean.target_step.ns);
+  EXPECT_EQ(width_alone.drafts[3].verify[2].ns, mean.drafts[3].verify[2].ns);
+  EXPECT_NE(width_alone.drafts[3].verify[5].ns, mean.drafts[3].verify[5].ns);
+  const Prices fit_alone = draws(7, {.fit = true, .width = false, .transfer = false});
+  EXPECT_EQ(fit_alone.target_step.ns, draws(7, {}).target_step.ns) << "the same random numbers";
+  EXPECT_EQ(fit_alone.round_ns, mean.round_ns);
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "synthetic_requests.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace draftscope::simulator {
+
+std::vector<ClusterSums> synthetic_rounds(std::mt19937_64& random, double length_sigma) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  const double ease = normal(random);
+  const double acceptance = 1.0 / (1.0 + std::exp(-0.8 - 0.8 * ease));
+  const double length = std::exp(3.5 + length_sigma * (0.9 * normal(random) + 0.43 * ease));
+  std::vector<ClusterSums> rounds(static_cast<std::size_t>(std::clamp(length, 3.0, 2000.0)));
+  bool easy = uniform(random) < 0.5;
+  for (ClusterSums& round : rounds) {
+    if (uniform(random) < 0.15) easy = !easy;
+    const double accepts = easy ? 1.0 - 0.6 * (1.0 - acceptance) : 0.85 * acceptance;
+    std::int32_t accepted = 0;
+    while (accepted < synthetic_length && uniform(random) < accepts) ++accepted;
+    round = {accepted + 1.0, 1.0};
+  }
+  return rounds;
+}
+
+ClusterSums sum_of(const std::vector<ClusterSums>& rounds) {
+  ClusterSums sums;
+  for (const ClusterSums& round : rounds) {
+    sums.numerator += round.numerator;
+    sums.denominator += round.denominator;
+  }
+  return sums;
+}
+
+RoundStatistics statistics_of(const std::vector<ClusterSums>& rounds) {
+  RoundStatistics statistics{.drafts = {DraftStatistics{.exit = synthetic_exit}}};
+  DraftStatistics& draft = statistics.drafts[0];
+  draft.verify.resize(synthetic_length + 2);
+  for (const ClusterSums& round : rounds) {
+    const std::int64_t context = synthetic_prompt + statistics.tokens;
+    const auto emitted = static_cast<std::int64_t>(round.numerator);
+    ++statistics.rounds;
+    statistics.tokens += emitted;
+    statistics.drafted += synthetic_length;
+    statistics.accepted += emitted - 1;
+    draft.steps.passes += synthetic_length;
+    draft.steps.context += synthetic_length * context + synthetic_length * (synthetic_length - 1) / 2;
+    ++draft.verify[synthetic_length + 1].passes;
+    draft.verify[synthetic_length + 1].context += context;
+  }
+  return statistics;
+}
+
+SyntheticText synthetic_text(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  SyntheticText text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text.setting.least.push_back(statistics_of(synthetic_rounds(random)));
+    text.vanilla.push_back(vanilla_steps(text.setting.least.back().tokens, synthetic_prompt));
+  }
+  return text;
+}
+
+Prices synthetic_prices(double scale) {
+  Prices prices{.target_step = {.ns = 1.3e7 * scale, .ns_a_context_row = 900.0 * scale},
+                .round_ns = 2e5 * scale,
+                .step_round_ns = 5e4 * scale};
+  prices.drafts.resize(synthetic_layers);
+  for (std::int32_t exit = 1; exit < synthetic_layers; ++exit) {
+    DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
+    draft.step = {.ns = (1e6 * exit + 1e6) * scale, .ns_a_context_row = 75.0 * exit * scale};
+    for (std::int32_t rows = 0; rows <= synthetic_length + 1; ++rows)
+      draft.verify.push_back(
+          {.ns = (1.3e7 + 3e5 * rows) * scale, .ns_a_context_row = (900.0 + 20.0 * rows) * scale});
+  }
+  return prices;
+}
+
+}  // namespace draftscope::simulator
