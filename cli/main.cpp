@@ -12,6 +12,7 @@
 #include "report_command.h"
 #include "strategies_command.h"
 #include "tune_command.h"
+#include "validate_command.h"
 
 namespace {
 
@@ -33,6 +34,7 @@ int run(int argc, char** argv) {
   add_tune_command(app, outcome, joined(argc, argv));
   add_report_command(app, outcome);
   add_compare_command(app, outcome);
+  add_validate_command(app, outcome);
   add_export_command(app, outcome);
   add_inspect_command(app, outcome);
   add_strategies_command(app, outcome);

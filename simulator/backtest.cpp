@@ -81,8 +81,8 @@ Result<Backtest> backtest_swift(std::span<const PublishedRow> rows, Compared col
     // A measured row says which ablation or run it is.
     const std::string setting = fmt::format("skip={}", *row.skip_ratio);
     test.cells.push_back({row.model, row.task,
-                          row.method == "SWIFT" ? setting : setting + row.method.substr(5), *predicted,
-                          *(row.*column)});
+                          row.method == "SWIFT" ? setting : setting + row.method.substr(5), row.source,
+                          *predicted, *(row.*column)});
   }
   return test;
 }
@@ -100,8 +100,8 @@ Result<std::vector<BacktestCell>> predict_left_out(
     if (!h) return fail_at(*left_out.row, h.error());
     const auto predicted = pass_overhead_speedup(left_out.cell, *h);
     if (!predicted) return fail_at(*left_out.row, predicted.error());
-    cells.push_back(
-        {left_out.row->model, left_out.row->task, setting_of(left_out), *predicted, left_out.cell.speedup});
+    cells.push_back({left_out.row->model, left_out.row->task, setting_of(left_out), left_out.row->source,
+                     *predicted, left_out.cell.speedup});
   }
   return cells;
 }
@@ -140,8 +140,8 @@ Result<Backtest> backtest_layer_count(std::span<const PublishedRow> rows) {
   DRAFTSCOPE_TRY_ASSIGN(const auto fixed, fixed_length_rows(rows));
   Backtest test{.name = "layer_count", .title = "LayerSkip: layer counting alone, L x eTPL"};
   for (const FixedLengthRow& row : fixed)
-    test.cells.push_back({row.row->model, row.row->task, setting_of(row), row.cell.n_layers * *row.row->etpl,
-                          row.cell.speedup});
+    test.cells.push_back({row.row->model, row.row->task, setting_of(row), row.row->source,
+                          row.cell.n_layers * *row.row->etpl, row.cell.speedup});
   return test;
 }
 
@@ -181,7 +181,7 @@ Result<Backtest> backtest_blog(std::span<const PublishedRow> rows) {
     if (vanilla_ms.value_or(0.0) <= 0.0 || assisted_ms.value_or(0.0) <= 0.0)
       return fail_at(row, {"found no times a token above 0, expected ms_per_token_AR and _assisted"});
     test.cells.push_back({row.model, row.task,
-                          row.exit_layer ? fmt::format("exit={}", *row.exit_layer) : row.method,
+                          row.exit_layer ? fmt::format("exit={}", *row.exit_layer) : row.method, row.source,
                           *vanilla_ms / *assisted_ms, *row.measured_speedup});
   }
   test.bounds = {difference_bound(test, 0.005), cell_bound(test, 18)};
@@ -205,9 +205,8 @@ std::vector<BacktestBound> PublishedBacktests::bounds() const {
 
 Result<PublishedBacktests> backtest_published(std::span<const PublishedRow> rows) {
   PublishedBacktests result;
-  for (const auto& backtest :
-       {backtest_swift_expected, backtest_swift_measured, backtest_layer_count, backtest_across_tasks,
-        backtest_across_models, backtest_blog}) {
+  for (const auto& backtest : {backtest_swift_expected, backtest_swift_measured, backtest_layer_count,
+                               backtest_across_tasks, backtest_across_models, backtest_blog}) {
     DRAFTSCOPE_TRY_ASSIGN(Backtest test, backtest(rows));
     result.tables.push_back(std::move(test));
   }

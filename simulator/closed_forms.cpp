@@ -33,7 +33,7 @@ Result<void> check_layers(double draft_layers, std::int32_t n_layers) {
 /// Where α comes close to 1, 1 − α^(γ+1) cancels; expm1 and log1p keep the digits.
 double tokens(double alpha, std::int32_t gamma) {
   if (alpha == 1.0) return gamma + 1.0;
-  if (alpha == 0.0) return 1.0;
+  if (alpha == 0.0 || gamma == 0) return 1.0;
   return -std::expm1((gamma + 1.0) * std::log(alpha)) / (1.0 - alpha);
 }
 

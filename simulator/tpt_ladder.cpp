@@ -34,8 +34,8 @@ Prices prices_at(Rung rung, const LadderInput& input) {
     DraftPrices& draft = prices.drafts.emplace_back();
     draft.step = part_of(full.drafts[exit].step);
     if (rung == Rung::layer_count)
-      draft.step.ns = prices.target_step.ns * layers_of(input.layers, static_cast<std::int32_t>(exit)) /
-                      model_layers;
+      draft.step.ns =
+          prices.target_step.ns * layers_of(input.layers, static_cast<std::int32_t>(exit)) / model_layers;
     for (const AffineTime& verify : full.drafts[exit].verify)
       draft.verify.push_back(rung >= Rung::width ? part_of(verify) : prices.target_step);
   }

@@ -15,6 +15,7 @@
 #include "inspect_command.h"
 #include "report_command.h"
 #include "tune_command.h"
+#include "validate_command.h"
 
 namespace draftscope::cli {
 
@@ -186,6 +187,7 @@ CommandResult run_command(std::vector<std::string> arguments) {
   add_export_command(app, outcome);
   add_generate_command(app, outcome);
   add_tune_command(app, outcome, "draftscope");
+  add_validate_command(app, outcome);
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   CommandResult result;

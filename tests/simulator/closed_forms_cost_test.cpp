@@ -50,7 +50,8 @@ constexpr WeightShape llama_3_2_1b{.n_layers = 16,
 TEST(DraftCostByBytes, CountsEveryParameterOfAModel) {
   const WeightBytes bytes = *weight_bytes(llama_2_7b);
   const double embedding = 32000.0 * 4096.0 * 2.0;
-  EXPECT_EQ((bytes.n_layers * bytes.layer() + bytes.head + embedding) / 2.0, 6738415616.0) << "its model card";
+  EXPECT_EQ((bytes.n_layers * bytes.layer() + bytes.head + embedding) / 2.0, 6738415616.0)
+      << "its model card";
   EXPECT_NEAR(bytes.layer() / 1e6, 404.8, 0.05);
   EXPECT_NEAR(bytes.head / 1e6, 262.1, 0.1);
   EXPECT_NEAR(bytes.mlp / bytes.attention, 2.0, 0.02);

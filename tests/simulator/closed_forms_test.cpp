@@ -84,8 +84,8 @@ TEST(ClosedForms, TplTimesLayersIsLeviathanWithCostByLayers) {
     const double tpl = *tokens_per_loaded_layer(alpha, gamma, draft_layers, n_layers);
     const double speedup = *leviathan_speedup(alpha, gamma, draft_layers / n_layers);
     EXPECT_NEAR(tpl * n_layers, speedup, 1e-12 * speedup);
-    const double etpl = *observed_tokens_per_loaded_layer(*expected_tokens(alpha, gamma), gamma,
-                                                          draft_layers, n_layers);
+    const double etpl =
+        *observed_tokens_per_loaded_layer(*expected_tokens(alpha, gamma), gamma, draft_layers, n_layers);
     EXPECT_DOUBLE_EQ(etpl, tpl);
   });
 }
@@ -117,9 +117,9 @@ TEST(ClosedForms, SwiftsEquationIsAccountingWithFreeOverheadAndOneStepOfVerifica
 
 TEST(ClosedForms, LeviathanIsAccountingToo) {
   for_many([](double alpha, std::int32_t gamma, double c) {
-    EXPECT_DOUBLE_EQ(*round_speedup(*expected_tokens(alpha, gamma),
-                                    {.steps_a_round = static_cast<double>(gamma), .c = c}),
-                     *leviathan_speedup(alpha, gamma, c));
+    EXPECT_DOUBLE_EQ(
+        *round_speedup(*expected_tokens(alpha, gamma), {.steps_a_round = static_cast<double>(gamma), .c = c}),
+        *leviathan_speedup(alpha, gamma, c));
   });
 }
 

@@ -19,6 +19,7 @@ struct BacktestCell {
   std::string model;
   std::string task;
   std::string setting;  ///< "exit=7,gamma=6", "skip=0.45", or the method's own name
+  std::string source;   ///< table or section that prints it
   double predicted = 0.0;
   double published = 0.0;  ///< above 0
 

@@ -21,7 +21,7 @@ struct FixedLengthCell {
   std::int32_t gamma = 0;             ///< from 1
   double mean_accepted_length = 0.0;  ///< M, 1 … γ + 1; may exceed both a little where it comes from rounded
                                       ///< figures
-  double speedup = 0.0;               ///< measured; above 0
+  double speedup = 0.0;  ///< measured; above 0
 };
 
 /// S of the cell at `pass_overhead_layers` = h ≥ 0; its measured speedup is not used.

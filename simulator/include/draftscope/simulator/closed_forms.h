@@ -59,9 +59,9 @@ struct RoundCost {
 /// as the target, which is leviathan_speedup at c = 1/2.
 [[nodiscard]] Result<double> draft_and_verify_speedup(double alpha, std::int32_t draft_length);
 
-/// TPL = M(α, γ) / (γ·E + L), tokens per loaded layer. DEL, its definition of TPL: γ draft steps load E layers
-/// each, a verification all L. `draft_layers` is E of an early exit, half a layer a kept sublayer otherwise.
-/// E in [0, L], L ≥ 1.
+/// TPL = M(α, γ) / (γ·E + L), tokens per loaded layer. DEL, its definition of TPL: γ draft steps load E
+/// layers each, a verification all L. `draft_layers` is E of an early exit, half a layer a kept sublayer
+/// otherwise. E in [0, L], L ≥ 1.
 [[nodiscard]] Result<double> tokens_per_loaded_layer(double alpha, std::int32_t gamma, double draft_layers,
                                                      std::int32_t n_layers);
 

@@ -38,8 +38,8 @@ inline constexpr std::size_t rung_count = 7;
 struct LadderRung {
   Rung rung = Rung::layer_count;
   double speedup = 0.0;  ///< with all corrections up to this one
-  double change = 0.0;   ///< speedup − the one before; of the first rung 0. Changes add up to last − first
-  double factor = 1.0;   ///< speedup / the one before; of the first rung 1. Factors multiply to last / first
+  double change = 0.0;  ///< speedup − the one before; of the first rung 0. Changes add up to last − first
+  double factor = 1.0;  ///< speedup / the one before; of the first rung 1. Factors multiply to last / first
   /// ln(factor) / ln(last / first): shares add up to 1. Negative where the correction helps; absent where
   /// last and first are equal.
   std::optional<double> share;
