@@ -31,7 +31,8 @@ Json bounds_json(const std::vector<BacktestBound>& bounds) {
                     {"found", bound.found},
                     {"limit", bound.limit},
                     {"digit", bound.digit},
-                    {"held", bound.held()}});
+                    {"held", bound.held()},
+                    {"held_strictly", bound.held_strictly()}});
   return json;
 }
 

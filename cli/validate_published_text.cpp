@@ -71,20 +71,22 @@ std::string orderings_text(const simulator::OrderingBacktest& orderings, const G
          fmt::format("  eTPL orders {} of {} the same way (for information)\n\n", ordered_by_etpl, with_etpl);
 }
 
-/// With one digit more than the limit is stated with, so that a close call shows.
+/// What was found has one digit more than its limit, so that a close call shows.
 std::string value_text(const BacktestBound& bound, double value, int more_digits) {
   switch (bound.unit) {
-    case BoundUnit::share: {
-      const int digits = std::max(static_cast<int>(std::lround(-std::log10(bound.digit))) - 2, 0);
-      return fmt::format("{:.{}f} %", 100.0 * value, digits + more_digits);
-    }
+    case BoundUnit::share:
+      return fmt::format("{:.{}f} %", 100.0 * value, 1 + more_digits);
     case BoundUnit::speedup:
-      return fmt::format("{:.{}f}", value,
-                         static_cast<int>(std::lround(-std::log10(bound.digit))) + more_digits);
+      return fmt::format("{:.{}f}", value, 3 + more_digits);
     case BoundUnit::cells:
       return fmt::format("{:.0f}", value);
   }
   return "";
+}
+
+const char* verdict(const BacktestBound& bound) {
+  if (!bound.held()) return "MISSED";
+  return bound.held_strictly() ? "held" : "held to the limit's digit";
 }
 
 std::string bounds_text(const simulator::PublishedBacktests& found, const Glyphs& glyphs) {
@@ -94,7 +96,7 @@ std::string bounds_text(const simulator::PublishedBacktests& found, const Glyphs
       table.add_row(
           {name, bound.quantity, value_text(bound, bound.found, 1),
            (bound.kind == BoundKind::at_most ? "at most " : "at least ") + value_text(bound, bound.limit, 0),
-           bound.held() ? "held" : "MISSED"});
+           verdict(bound)});
   };
   for (const Backtest& test : found.tables) add(test.name, test.bounds);
   add("orderings", found.orderings.bounds);
@@ -110,12 +112,12 @@ std::string published_text(const simulator::PublishedBacktests& found, const Gly
   const std::vector<BacktestBound> bounds = found.bounds();
   const auto held =
       std::count_if(bounds.begin(), bounds.end(), [](const BacktestBound& bound) { return bound.held(); });
-  return text + fmt::format(
-                    "\n{} of {} bounds held, each compared to the digit that its limit is stated with.\n"
-                    "DEL's tables round eTPL to three decimals: an error of up to {:.1f} % on average in "
-                    "what LayerSkip's "
-                    "predictions start from.\n",
-                    held, bounds.size(), 100.0 * found.etpl_rounding);
+  return text +
+         fmt::format(
+             "\n{} of {} bounds held. Limits of mean errors are stated to 0.1 % and compared to that digit.\n"
+             "DEL's tables round eTPL to three decimals: an error of up to {:.1f} % on average in what "
+             "LayerSkip's predictions start from.\n",
+             held, bounds.size(), 100.0 * found.etpl_rounding);
 }
 
 }  // namespace draftscope::cli

@@ -151,12 +151,15 @@ TEST(PassOverhead, RefusesWhatItCannotExplain) {
   EXPECT_FALSE(pass_overhead_speedup(cell, 1.0));
 }
 
-TEST(BacktestBound, IsHeldToTheDigitItIsStatedWith) {
-  BacktestBound bound{.limit = 0.020, .digit = 0.001};
+TEST(BacktestBound, IsHeldAsItIsUnlessItsLimitIsARoundedFigure) {
+  BacktestBound bound{.found = 0.0201, .limit = 0.020};
+  EXPECT_FALSE(bound.held());
+  bound.digit = 0.001;
   for (const auto& [found, held] :
        {std::pair{0.0, true}, std::pair{0.0204, true}, std::pair{0.0206, false}}) {
     bound.found = found;
     EXPECT_EQ(bound.held(), held) << found;
+    EXPECT_EQ(bound.held_strictly(), found <= 0.020) << found;
   }
   bound.found = std::nan("");
   EXPECT_FALSE(bound.held());
@@ -173,6 +176,13 @@ TEST(Backtest, EveryBoundHoldsOnThePublishedRows) {
   }
   EXPECT_TRUE(all_held(found.orderings.bounds));
   EXPECT_EQ(found.bounds().size(), 12U);
+}
+
+TEST(Backtest, OnlyMeanErrorsAreComparedToADigit) {
+  for (const BacktestBound& bound : backtest_published(rows())->bounds())
+    if (bound.quantity != "mean error") {
+      EXPECT_EQ(bound.digit, 0.0) << bound.quantity;
+    }
 }
 
 // What the pass overhead is for: layer counting is always too optimistic here, by much.

@@ -55,10 +55,11 @@ struct Backtest {
 [[nodiscard]] Result<Backtest> backtest_layer_count(std::span<const PublishedRow> rows);
 
 /// The affine model (backtest_pass_overhead.h) on the same cells, each predicted with the h of its model's
-/// other tasks. Bounds: 2.0 % on average, 5.6 % at most.
+/// other tasks. Bounds: 2.0 % on average (compared to that digit), 5.6 % at most.
 [[nodiscard]] Result<Backtest> backtest_across_tasks(std::span<const PublishedRow> rows);
 
-/// The same, each predicted with one h of all other models. Bounds: 3.1 % on average, 8.4 % at most.
+/// The same, each predicted with one h of all other models. Bounds: 3.1 % on average (to that digit), 8.4 %
+/// at most.
 [[nodiscard]] Result<Backtest> backtest_across_models(std::span<const PublishedRow> rows);
 
 /// The blog's speedups against its own times a token, vanilla / assisted: a test of the transcription.

@@ -23,13 +23,20 @@ struct BacktestBound {
   BoundKind kind = BoundKind::at_most;
   double found = 0.0;
   double limit = 0.0;
-  double digit = 1.0;  ///< the last digit of the limit as it is stated: 0.001 for 2.0 %
+  /// 0: compared as it is. Above: the limit is a figure rounded to this step (0.001 for 2.0 %), and so is
+  /// `found` before they are compared.
+  double digit = 0.0;
 
-  /// Compared to the digit: 2.04 % keeps within 2.0 %, 2.05 % does not. NaN is not held.
+  /// As it is, without rounding. NaN is not held.
+  [[nodiscard]] bool held_strictly() const {
+    return kind == BoundKind::at_most ? found <= limit : found >= limit;
+  }
+
   [[nodiscard]] bool held() const {
-    const double found_digits = std::round(found / digit);
-    const double limit_digits = std::round(limit / digit);
-    return kind == BoundKind::at_most ? found_digits <= limit_digits : found_digits >= limit_digits;
+    if (digit == 0.0) return held_strictly();
+    const double found_steps = std::round(found / digit);
+    const double limit_steps = std::round(limit / digit);
+    return kind == BoundKind::at_most ? found_steps <= limit_steps : found_steps >= limit_steps;
   }
 };
 
