@@ -57,6 +57,7 @@ Result<std::vector<std::int32_t>> prompt_of(const Options& options, const cli::L
     return model.tokenizer.encode(questions.front().turns.front());
   }
   const std::int32_t vocab = model.checkpoint->shape.vocab;
+  tokens.reserve(static_cast<std::size_t>(options.prompt_tokens));
   for (std::int32_t i = 0; i < options.prompt_tokens; ++i)
     tokens.push_back(static_cast<std::int32_t>((std::int64_t{7919} * i + 1) % vocab));
   return tokens;
