@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "decode/copy_distribution.h"
+
 namespace draftscope::engine {
 
 namespace {
@@ -74,7 +76,7 @@ void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int
   std::int32_t depth = 0;
   for (bool goes_on = true; goes_on;) {
     goes_on = false;
-    target_ = target_at(at + 1);
+    copy_distribution(target_at(at + 1), target_);
     const bool guesses = drawn.by_depth.empty();
     bool copied = false;
     std::int32_t siblings = 0;
@@ -87,10 +89,12 @@ void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int
         goes_on = accept_guess(target_, token, draw, chooser);
         if (!goes_on) remove_token(target_, token);
       } else {
-        if (!copied) draft_ = drawn.by_depth[static_cast<std::size_t>(depth)];
+        if (!copied) copy_distribution(drawn.by_depth[static_cast<std::size_t>(depth)], draft_);
         copied = true;
         goes_on = accept_token(target_, draft_, token, draw, chooser);
         if (!goes_on) {
+          rest_.tokens.reserve(target_.tokens.capacity());
+          rest_.probabilities.reserve(target_.probabilities.capacity());
           residual(target_, draft_, rest_);
           std::swap(target_, rest_);
           remove_token(draft_, token);

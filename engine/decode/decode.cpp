@@ -48,10 +48,18 @@ class Decoder {
         listener_(listener),
         recorder_(recorder),
         n_layers_(backend.shape().n_layers),
-        drafter_(backend, request, chooser, recorder) {
+        drafter_(backend, request, chooser, recorder),
+        probe_(backend, 0) {
     const auto most = static_cast<std::size_t>(std::min(request.max_new_tokens, backend.cache_rows()));
     text_.reserve(request.prompt.size() + most);
     result_.tokens.reserve(most);
+    // What a round may hold: none is wider than this.
+    const auto widest = static_cast<std::size_t>(backend.max_invariant_rows());
+    rows_.reserve(widest);
+    moves_.reserve(widest);
+    verdict_.path.reserve(widest);
+    verdict_.tested.reserve(widest);
+    draft_rows_.reserve(widest);
     text_.assign(request.prompt.begin(), request.prompt.end());
   }
 
@@ -402,8 +410,8 @@ class Decoder {
   }
 
   Result<void> optimise(std::int32_t round) {
-    Probe probe(backend_, root_position_);
-    return strategy_.optimise({round, root_position_, remaining_tokens(), text_}, probe,
+    probe_.set_committed(root_position_);
+    return strategy_.optimise({round, root_position_, remaining_tokens(), text_}, probe_,
                               listener_.decisions());
   }
 
@@ -479,6 +487,7 @@ class Decoder {
   profiler::SpanRecorder* recorder_;
   std::int32_t n_layers_;
   Drafter drafter_;
+  Probe probe_;
 
   std::vector<std::int32_t> text_;  // prompt and output; the root is the last
   std::int32_t root_position_ = 0;

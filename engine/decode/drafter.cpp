@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "decode/copy_distribution.h"
+
 namespace draftscope::engine {
 
 using traces::DraftStop;
@@ -14,7 +16,14 @@ Drafter::Drafter(Backend& backend, const DecodeRequest& request, Chooser& choose
       request_(request),
       chooser_(chooser),
       recorder_(recorder),
-      step_name_(recorder != nullptr ? recorder->name_id("draft step") : 0) {}
+      step_name_(recorder != nullptr ? recorder->name_id("draft step") : 0) {
+  const auto widest = static_cast<std::size_t>(backend.max_invariant_rows());
+  nodes_.reserve(widest);
+  steps_.reserve(widest);
+  spine_.reserve(widest);
+  candidates_.reserve(widest);
+  probabilities_.reserve(widest);
+}
 
 void Drafter::clear() {
   nodes_.clear();
@@ -142,7 +151,7 @@ void Drafter::choose_tokens(std::int32_t width, std::int32_t position) {
     for (const std::int32_t token : candidates_) probabilities_.push_back(distribution.probability(token));
     return;
   }
-  rest_ = distribution;
+  copy_distribution(distribution, rest_);
   for (std::int32_t i = 0; i < width && !rest_.tokens.empty(); ++i) {
     const std::int32_t token = draw_token(rest_, {DrawPurpose::draft, position, i}, chooser_);
     candidates_.push_back(token);

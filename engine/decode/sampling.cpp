@@ -17,8 +17,15 @@ void normalise(std::vector<double>& probabilities) {
   for (double& probability : probabilities) probability /= sum;
 }
 
+/// Where tokens are put in order: a vocabulary's worth of indices, of every thread that samples, so that a
+/// round does not allocate it anew.
+std::vector<std::size_t>& order_buffer() {
+  thread_local std::vector<std::size_t> order;
+  return order;
+}
+
 // Keeps the entries whose index is in `order` (a set), ascending by token.
-void keep(Distribution& distribution, std::vector<std::size_t> order) {
+void keep(Distribution& distribution, std::vector<std::size_t>& order) {
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < order.size(); ++i) {
     distribution.tokens[i] = distribution.tokens[order[i]];
@@ -28,29 +35,29 @@ void keep(Distribution& distribution, std::vector<std::size_t> order) {
   distribution.probabilities.resize(order.size());
 }
 
-// Indices by falling probability, the lower token first among equals; only the first `count` are in order.
-std::vector<std::size_t> most_probable(const Distribution& distribution, std::size_t count) {
-  std::vector<std::size_t> order(distribution.tokens.size());
+// The `count` indices of highest probability, by falling probability, the lower token first among equals.
+void most_probable(const Distribution& distribution, std::size_t count, std::vector<std::size_t>& order) {
+  order.resize(distribution.tokens.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto& p = distribution.probabilities;
   const auto before = [&p](std::size_t a, std::size_t b) { return p[a] != p[b] ? p[a] > p[b] : a < b; };
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), before);
   order.resize(count);
-  return order;
 }
 
 void keep_top_p(Distribution& distribution, double top_p) {
   // Sorting a whole vocabulary to keep a few tokens is the cost of sampling; most rows need a short head of
   // it.
   const std::size_t size = distribution.tokens.size();
+  std::vector<std::size_t>& order = order_buffer();
   for (std::size_t count = std::min<std::size_t>(size, 64);; count = std::min(size, count * 8)) {
-    std::vector<std::size_t> order = most_probable(distribution, count);
+    most_probable(distribution, count, order);
     double sum = 0.0;
     for (std::size_t i = 0; i < count; ++i) {
       sum += distribution.probabilities[order[i]];
       if (sum < top_p && (i + 1 < size)) continue;
       order.resize(i + 1);
-      keep(distribution, std::move(order));
+      keep(distribution, order);
       return;
     }
   }
@@ -80,8 +87,11 @@ void warp(std::span<const float> logits, const SamplingOptions& options, Distrib
   const double highest = *std::max_element(logits.begin(), logits.end());
   for (std::size_t i = 0; i < logits.size(); ++i)
     out.probabilities[i] = std::exp((static_cast<double>(logits[i]) - highest) / options.temperature);
-  if (options.top_k > 0 && static_cast<std::size_t>(options.top_k) < logits.size())
-    keep(out, most_probable(out, static_cast<std::size_t>(options.top_k)));
+  if (options.top_k > 0 && static_cast<std::size_t>(options.top_k) < logits.size()) {
+    std::vector<std::size_t>& order = order_buffer();
+    most_probable(out, static_cast<std::size_t>(options.top_k), order);
+    keep(out, order);
+  }
   normalise(out.probabilities);
   if (options.top_p < 1.0) {
     keep_top_p(out, options.top_p);
@@ -159,8 +169,8 @@ std::int32_t coupled_token(const Distribution& distribution, CounterKey key, std
 
 void coupled_tokens(const Distribution& distribution, CounterKey key, std::int32_t position,
                     std::int32_t count, std::vector<std::int32_t>& tokens) {
-  std::vector<std::pair<double, std::int32_t>> times;
-  times.reserve(distribution.tokens.size());
+  thread_local std::vector<std::pair<double, std::int32_t>> times;  // kept for its memory
+  times.clear();
   for (std::size_t i = 0; i < distribution.tokens.size(); ++i)
     if (distribution.probabilities[i] > 0.0)
       times.emplace_back(arrival(distribution.probabilities[i], key, position, distribution.tokens[i]),

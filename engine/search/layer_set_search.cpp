@@ -21,10 +21,6 @@ search::LayerSpace space_of(const SearchOptions& options) {
   return {options.n_layers, end, options.n_layers - end};
 }
 
-Eigen::Map<const Eigen::VectorXd> column(const std::vector<double>& point) {
-  return {point.data(), static_cast<Eigen::Index>(point.size())};
-}
-
 /// Components of the `count` largest values; among equals, whom the draw favours.
 std::vector<std::int32_t> largest(const std::vector<double>& values, std::int32_t count,
                                   const search::SearchStream& stream) {
@@ -59,7 +55,7 @@ std::vector<std::int32_t> above_half(const std::vector<double>& values) {
 Result<void> check_mask(const search::LayerSpace& space, const SublayerMask& mask) {
   if (mask.n_layers() != space.n_layers)
     return fail("the candidate has {} layers, expected {}", mask.n_layers(), space.n_layers);
-  if (search::mask_of(space, search::components_of(space, mask)) != mask)
+  if (!search::is_within(space, mask))
     return fail("the candidate skips a sublayer of the first or last layer, expected that both run");
   return {};
 }
@@ -69,43 +65,49 @@ Result<void> check_mask(const search::LayerSpace& space, const SublayerMask& mas
 LayerSetSearch::State::State(const SearchOptions& chosen)
     : options(chosen),
       space(space_of(chosen)),
+      observations(space),
+      everything(chosen.n_layers),
       best_set(chosen.initial_set),
       best_score(chosen.initial_score),
-      process(space.dimension(), chosen.noise) {}
-
-Candidate LayerSetSearch::State::random_candidate() const {
-  const search::SearchStream stream{options.seed, static_cast<std::uint32_t>(observations.size())};
-  if (options.skipped_sublayers) {
-    const auto components =
-        search::choose_without_replacement(stream, space.dimension(), *options.skipped_sublayers);
-    return {search::mask_of(space, components), search::indicator(space, components),
-            CandidateOrigin::random};
-  }
-  const auto uniform = search::uniform_point(stream, search::SearchDraw::set, 0, space.dimension());
-  std::vector<double> point(uniform.begin(), uniform.end());
-  auto mask = search::mask_of(space, above_half(point));
-  return {std::move(mask), std::move(point), CandidateOrigin::random};
+      process(space.dimension(), chosen.noise) {
+  // One more than it takes to stop; a stopped search that goes on takes more.
+  observations.reserve(
+      std::min(static_cast<std::size_t>(chosen.max_iterations) + 1, std::size_t{most_observations}));
 }
 
-Candidate LayerSetSearch::State::model_candidate() {
+void LayerSetSearch::State::propose_random(Candidate& candidate) {
+  const search::SearchStream stream{options.seed, static_cast<std::uint32_t>(observations.size())};
+  if (options.skipped_sublayers) {
+    search::choose_without_replacement(stream, space.dimension(), *options.skipped_sublayers, components);
+    search::indicate(space, components, candidate.point);
+  } else {
+    const auto uniform = search::uniform_point(stream, search::SearchDraw::set, 0, space.dimension());
+    candidate.point.assign(uniform.begin(), uniform.end());
+    components = above_half(candidate.point);
+  }
+  candidate.mask = everything;
+  search::skip(space, components, candidate.mask);
+  candidate.origin = CandidateOrigin::random;
+}
+
+void LayerSetSearch::State::propose_by_model(Candidate& candidate) {
   bring_process_up_to_date();
   const search::SearchStream stream{options.seed, static_cast<std::uint32_t>(observations.size())};
   const search::Acquisition acquisition{&process, options.kappa};
-  const auto best =
-      std::max_element(observations.begin(), observations.end(),
-                       [](const Observation& a, const Observation& b) { return a.score < b.score; });
+  const std::size_t best = observations.best();
   Eigen::MatrixXd starts(space.dimension(), 2 + options.random_starts);
   starts.col(0) = search::best_of_random(acquisition, options.random_points, stream);
-  starts.col(1) = column(best->candidate.point);
+  starts.col(1) = observations.points(best, best + 1);
   for (std::int32_t i = 0; i < options.random_starts; ++i)
     starts.col(2 + i) = search::uniform_point(stream, search::SearchDraw::start,
                                               static_cast<std::uint32_t>(i), space.dimension());
   const auto maximum = search::ascend(
       [&](const Eigen::MatrixXd& points) { return search::upper_confidence(acquisition, points); }, starts);
-  std::vector<double> point(maximum.point.begin(), maximum.point.end());
-  const auto components =
-      options.skipped_sublayers ? largest(point, *options.skipped_sublayers, stream) : above_half(point);
-  return {search::mask_of(space, components), std::move(point), CandidateOrigin::model};
+  candidate.point.assign(maximum.point.begin(), maximum.point.end());
+  const auto chosen = options.skipped_sublayers ? largest(candidate.point, *options.skipped_sublayers, stream)
+                                                : above_half(candidate.point);
+  candidate.mask = search::mask_of(space, chosen);
+  candidate.origin = CandidateOrigin::model;
 }
 
 void LayerSetSearch::State::bring_process_up_to_date() {
@@ -113,47 +115,32 @@ void LayerSetSearch::State::bring_process_up_to_date() {
   const std::int32_t earlier_proposals = (iterations + 1) / options.gp_interval - 1;
   const bool due = fitted_observations == 0 || earlier_proposals % options.refit_interval == 0;
   if (due && fitted_observations != n) {
-    const auto [points, scores] = observed(0, n);
-    process.assign(points, scores, std::nullopt);
+    process.assign(observations.points(0, n), observations.scores(0, n), std::nullopt);
     length_scale = process.length_scale();
     fitted_observations = n;
     return;
   }
   // A loaded search takes the same way to its factor as the one that was saved: whole at the last fit, then
   // row by row.
-  if (process.size() == 0) {
-    const auto [points, scores] = observed(0, fitted_observations);
-    process.assign(points, scores, length_scale);
-  }
-  if (const auto known = static_cast<std::size_t>(process.size()); known < n) {
-    const auto [points, scores] = observed(known, n);
-    process.add(points, scores);
-  }
+  if (process.size() == 0)
+    process.assign(observations.points(0, fitted_observations), observations.scores(0, fitted_observations),
+                   length_scale);
+  if (const auto known = static_cast<std::size_t>(process.size()); known < n)
+    process.add(observations.points(known, n), observations.scores(known, n));
 }
 
-std::pair<Eigen::MatrixXd, Eigen::VectorXd> LayerSetSearch::State::observed(std::size_t first,
-                                                                            std::size_t last) const {
-  Eigen::MatrixXd points(space.dimension(), static_cast<Eigen::Index>(last - first));
-  Eigen::VectorXd scores(points.cols());
-  for (std::size_t i = first; i < last; ++i) {
-    points.col(static_cast<Eigen::Index>(i - first)) = column(observations[i].candidate.point);
-    scores[static_cast<Eigen::Index>(i - first)] = observations[i].score;
-  }
-  return {std::move(points), std::move(scores)};
-}
-
-void LayerSetSearch::State::count(const Observation& observation) {
-  const bool better = observation.score > best_score;
+void LayerSetSearch::State::count(const Candidate& candidate, double score) {
+  const bool better = score > best_score;
   const auto stop = [&](StopReason reason) {
     if (!stopped) stopped = reason;
   };
   if (better) {
-    best_score = observation.score;
-    best_set = observation.candidate.mask;
+    best_score = score;
+    best_set = candidate.mask;
     tolerance = 0;
     if (options.max_score && best_score > *options.max_score) stop(StopReason::score);
   }
-  if (observation.candidate.origin == CandidateOrigin::probe) {
+  if (candidate.origin == CandidateOrigin::probe) {
     ++probes_scored;
     return;
   }
@@ -180,16 +167,26 @@ Result<void> LayerSetSearch::add_probe(const SublayerMask& mask) {
 }
 
 Candidate LayerSetSearch::propose() {
+  Candidate candidate;
+  propose(candidate);
+  return candidate;
+}
+
+void LayerSetSearch::propose(Candidate& candidate) {
   State& state = *state_;
   if (state.probes_scored < state.probes.size()) {
-    const auto& mask = state.probes[state.probes_scored];
-    return {mask, search::indicator(state.space, search::components_of(state.space, mask)),
-            CandidateOrigin::probe};
+    candidate.mask = state.probes[state.probes_scored];
+    search::indicate(state.space, search::components_of(state.space, candidate.mask), candidate.point);
+    candidate.origin = CandidateOrigin::probe;
+    return;
   }
   const std::int32_t interval = state.options.gp_interval;
   const bool from_model =
-      interval > 0 && (state.iterations + 1) % interval == 0 && !state.observations.empty();
-  return from_model ? state.model_candidate() : state.random_candidate();
+      interval > 0 && (state.iterations + 1) % interval == 0 && state.observations.size() > 0;
+  if (from_model)
+    state.propose_by_model(candidate);
+  else
+    state.propose_random(candidate);
 }
 
 Result<void> LayerSetSearch::observe(const Candidate& candidate, double score) {
@@ -204,8 +201,8 @@ Result<void> LayerSetSearch::observe(const Candidate& candidate, double score) {
   for (const double component : candidate.point)
     if (!(component >= 0.0 && component <= 1.0))
       return fail("the candidate's point holds {}, expected components from 0 to 1", component);
-  state_->observations.push_back({candidate, score});
-  state_->count(state_->observations.back());
+  state_->observations.add(candidate, score);
+  state_->count(candidate, score);
   return {};
 }
 

@@ -3,16 +3,28 @@
 
 namespace draftscope::engine::search {
 
-SublayerMask mask_of(const LayerSpace& space, std::span<const std::int32_t> components) {
+void skip(const LayerSpace& space, std::span<const std::int32_t> components, SublayerMask& mask) {
   const std::int32_t free_layers = space.last - space.first;
-  SublayerMask mask(space.n_layers);
   for (const std::int32_t component : components) {
     if (component < free_layers)
       mask.skip_attention(space.first + component);
     else
       mask.skip_mlp(space.first + component - free_layers);
   }
+}
+
+SublayerMask mask_of(const LayerSpace& space, std::span<const std::int32_t> components) {
+  SublayerMask mask(space.n_layers);
+  skip(space, components, mask);
   return mask;
+}
+
+bool is_within(const LayerSpace& space, const SublayerMask& mask) {
+  for (std::int32_t layer = 0; layer < space.n_layers; ++layer) {
+    const bool is_free = layer >= space.first && layer < space.last;
+    if (!is_free && !(mask.runs_attention(layer) && mask.runs_mlp(layer))) return false;
+  }
+  return true;
 }
 
 std::vector<std::int32_t> components_of(const LayerSpace& space, const SublayerMask& mask) {
@@ -25,9 +37,14 @@ std::vector<std::int32_t> components_of(const LayerSpace& space, const SublayerM
 }
 
 std::vector<double> indicator(const LayerSpace& space, std::span<const std::int32_t> components) {
-  std::vector<double> point(static_cast<std::size_t>(space.dimension()), 0.0);
-  for (const std::int32_t component : components) point[static_cast<std::size_t>(component)] = 1.0;
+  std::vector<double> point;
+  indicate(space, components, point);
   return point;
+}
+
+void indicate(const LayerSpace& space, std::span<const std::int32_t> components, std::vector<double>& point) {
+  point.assign(static_cast<std::size_t>(space.dimension()), 0.0);
+  for (const std::int32_t component : components) point[static_cast<std::size_t>(component)] = 1.0;
 }
 
 }  // namespace draftscope::engine::search

@@ -22,8 +22,13 @@ struct LayerSpace {
   [[nodiscard]] std::int32_t dimension() const { return 2 * (last - first); }
 };
 
+/// Skips the sublayers of these components as well.
+void skip(const LayerSpace& space, std::span<const std::int32_t> components, SublayerMask& mask);
 /// Skips the sublayers of these components.
 [[nodiscard]] SublayerMask mask_of(const LayerSpace& space, std::span<const std::int32_t> components);
+
+/// Whether all sublayers outside the space run.
+[[nodiscard]] bool is_within(const LayerSpace& space, const SublayerMask& mask);
 
 /// Components of the sublayers that `mask` skips, ascending. Skips outside the space have none.
 [[nodiscard]] std::vector<std::int32_t> components_of(const LayerSpace& space, const SublayerMask& mask);
@@ -31,5 +36,7 @@ struct LayerSpace {
 /// 1 where a component is skipped, else 0.
 [[nodiscard]] std::vector<double> indicator(const LayerSpace& space,
                                             std::span<const std::int32_t> components);
+/// The same into memory that is there.
+void indicate(const LayerSpace& space, std::span<const std::int32_t> components, std::vector<double>& point);
 
 }  // namespace draftscope::engine::search

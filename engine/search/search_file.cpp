@@ -132,13 +132,13 @@ std::string LayerSetSearch::State::to_json() const {
     text += (&probe == probes.data() ? "\n" : ",\n") + search::skip_set_json(probe).dump();
   text += fmt::format("],\n\"length_scale\": {},\n\"fitted_observations\": {},\n\"observations\": [",
                       nlohmann::json(length_scale).dump(), fitted_observations);
-  for (const auto& observation : observations) {
-    const auto& [mask, point, origin] = observation.candidate;
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    const auto [mask, point, origin] = observations.candidate(i);
     nlohmann::ordered_json json{{"origin", origin_names[static_cast<std::size_t>(origin)]},
-                                {"score", observation.score},
+                                {"score", observations.score(i)},
                                 {"skipped", search::skip_set_json(mask)}};
     if (point != search::indicator(space, search::components_of(space, mask))) json["point"] = point;
-    text += (&observation == observations.data() ? "\n" : ",\n") + json.dump();
+    text += (i == 0 ? "\n" : ",\n") + json.dump();
   }
   return text + "]}\n";
 }

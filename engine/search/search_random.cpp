@@ -36,9 +36,9 @@ void fill_uniform(const SearchStream& stream, SearchDraw draw, std::uint32_t fir
     }
 }
 
-std::vector<std::int32_t> choose_without_replacement(const SearchStream& stream, std::int32_t n,
-                                                     std::int32_t count) {
-  std::vector<std::int32_t> items(static_cast<std::size_t>(n));
+void choose_without_replacement(const SearchStream& stream, std::int32_t n, std::int32_t count,
+                                std::vector<std::int32_t>& items) {
+  items.resize(static_cast<std::size_t>(n));
   std::iota(items.begin(), items.end(), 0);
   // The first `count` steps of Fisher and Yates' shuffle.
   for (std::int32_t i = 0; i < count; ++i) {
@@ -49,7 +49,6 @@ std::vector<std::int32_t> choose_without_replacement(const SearchStream& stream,
   }
   items.resize(static_cast<std::size_t>(count));
   std::sort(items.begin(), items.end());
-  return items;
 }
 
 }  // namespace draftscope::engine::search

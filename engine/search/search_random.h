@@ -36,8 +36,9 @@ struct SearchStream {
 /// Column j is point first + j, uniform in [0, 1), with 24 random bits.
 void fill_uniform(const SearchStream& stream, SearchDraw draw, std::uint32_t first, Eigen::MatrixXf& points);
 
-/// `count` of 0 … n − 1, all such sets equally likely (to within 2⁻³²); ascending. 0 ≤ count ≤ n.
-[[nodiscard]] std::vector<std::int32_t> choose_without_replacement(const SearchStream& stream, std::int32_t n,
-                                                                   std::int32_t count);
+/// Leaves `count` of 0 … n − 1 in `items`, all such sets equally likely (to within 2⁻³²); ascending. 0 ≤
+/// count ≤ n. Within the memory that is there, if it is for n.
+void choose_without_replacement(const SearchStream& stream, std::int32_t n, std::int32_t count,
+                                std::vector<std::int32_t>& items);
 
 }  // namespace draftscope::engine::search

@@ -8,31 +8,26 @@
 
 #include "gaussian_process.h"
 #include "layer_space.h"
+#include "observations.h"
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace draftscope::engine {
 
 struct LayerSetSearch::State {
-  struct Observation {
-    Candidate candidate;
-    double score = 0.0;
-  };
-
   explicit State(const SearchOptions& chosen);
 
-  [[nodiscard]] Candidate random_candidate() const;
-  [[nodiscard]] Candidate model_candidate();
+  // What is proposed goes into the caller's memory: SWIFT asks every round.
+  void propose_random(Candidate& candidate);
+  /// Allocates as it pleases: the Gaussian process grows with the scores, and it is asked every
+  /// `gp_interval`-th time only.
+  void propose_by_model(Candidate& candidate);
   /// The process over all observations, its length scale as old as the schedule allows.
   void bring_process_up_to_date();
-  /// Points as columns and scores of observations first ≤ i < last.
-  [[nodiscard]] std::pair<Eigen::MatrixXd, Eigen::VectorXd> observed(std::size_t first,
-                                                                     std::size_t last) const;
-  void count(const Observation& observation);
+  void count(const Candidate& candidate, double score);
 
   [[nodiscard]] std::string to_json() const;
   [[nodiscard]] static Result<LayerSetSearch> from_json(const nlohmann::json& json, std::string_view file);
@@ -40,8 +35,10 @@ struct LayerSetSearch::State {
   SearchOptions options;
   search::LayerSpace space;
   std::vector<SublayerMask> probes;
-  std::vector<Observation> observations;
+  search::Observations observations;
   std::size_t probes_scored = 0;
+  const SublayerMask everything;              ///< runs
+  std::vector<std::int32_t> components = {};  ///< of the last random set; kept for its memory
   SublayerMask best_set;
   double best_score = 0.0;
   std::int32_t iterations = 0;

@@ -52,17 +52,17 @@ double cosine(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
-/// kept_[j − 1] = f_layer(states_[j]) for j = 1 … count, as many rows a pass as there is room.
-Result<void> ClaspSearch::apply_layer(std::int32_t layer, std::int32_t count, std::int32_t position,
+/// kept_[j − 1] = f_layer(states_[j]) for the j of `states`, in one pass if there is room for all of them.
+Result<void> ClaspSearch::apply_layer(std::int32_t layer, States states, std::int32_t position,
                                       Probe& probe) {
   const std::size_t d_model = size(probe.shape().d_model);
   const std::array<std::int32_t, 1> after{layer + 1};
-  for (std::int32_t done = 0; done < count;) {
-    const std::int32_t rows = std::min(count - done, probe.room());
+  for (std::int32_t first = states.first; first <= states.last;) {
+    const std::int32_t rows = std::min(states.last - first + 1, probe.room());
     if (rows < 1) return fail("clasp: no room for a pass beside the text, expected at least one cache row");
     rows_.clear();
     for (std::int32_t i = 0; i < rows; ++i) rows_.push_back({.token = -1, .hidden = i, .position = position});
-    const std::span<const float> inputs(states_.data() + size(1 + done) * d_model, size(rows) * d_model);
+    const std::span<const float> inputs(states_.data() + size(first) * d_model, size(rows) * d_model);
     DRAFTSCOPE_TRY(probe.run({.rows = rows_,
                               .hidden = inputs,
                               .context = position,
@@ -71,8 +71,8 @@ Result<void> ClaspSearch::apply_layer(std::int32_t layer, std::int32_t count, st
                               .wanted = {.hidden_after = after}},
                              outputs_));
     std::copy(outputs_.hidden.begin(), outputs_.hidden.end(),
-              kept_.begin() + static_cast<std::ptrdiff_t>(size(done) * d_model));
-    done += rows;
+              kept_.begin() + static_cast<std::ptrdiff_t>(size(first - 1) * d_model));
+    first += rows;
   }
   return {};
 }
@@ -93,10 +93,13 @@ Result<std::span<const std::int32_t>> ClaspSearch::run(const Anchor& anchor, std
   skips_.assign(size(n_layers + 1) * size(skip + 1), 0);
   std::copy_n(target(0).begin(), d_model, states_.begin());
   for (std::int32_t i = 1; i <= n_layers; ++i) {
-    const std::int32_t both = std::min(i - 1, skip);  // j that may keep or skip layer i − 1
-    if (both > 0) DRAFTSCOPE_TRY(apply_layer(i - 1, both, anchor.position, probe));
+    // Only j from which `skip` can still be reached by skipping all that follows; up to `both`, layer i − 1
+    // may be kept or skipped.
+    const std::int32_t least = std::max(1, skip - (n_layers - i));
+    const std::int32_t both = std::min(i - 1, skip);
+    DRAFTSCOPE_TRY(apply_layer(i - 1, {least, both}, anchor.position, probe));
     std::copy_n(target(i).begin(), d_model, state(next_, 0).begin());
-    for (std::int32_t j = 1; j <= std::min(i, skip); ++j) {
+    for (std::int32_t j = least; j <= std::min(i, skip); ++j) {
       const auto skipped = state(states_, j - 1);
       bool skips = true;
       if (j <= both) {
@@ -122,7 +125,10 @@ Result<std::span<const std::int32_t>> ClaspSearch::run(const Anchor& anchor, std
 }
 
 ClaspMask::ClaspMask(const Options& options)
-    : options_(options), mask_(options.n_layers), boundaries_(size(options.n_layers + 1)) {
+    : options_(options),
+      everything_(options.n_layers),
+      mask_(everything_),
+      boundaries_(size(options.n_layers + 1)) {
   std::iota(boundaries_.begin(), boundaries_.end(), 0);
 }
 
@@ -172,7 +178,7 @@ Result<void> ClaspMask::optimise(const RoundView& view, Probe& probe, DecisionLo
   if (anchor_position_ < 0) DRAFTSCOPE_TRY(read_prompts_last_token(view, probe));
   DRAFTSCOPE_TRY_ASSIGN(const std::span<const std::int32_t> layers,
                         search_.run({anchor_position_, anchor_}, options_.skip, probe));
-  mask_ = SublayerMask(options_.n_layers);
+  mask_ = everything_;
   for (const std::int32_t layer : layers) mask_.skip_attention(layer).skip_mlp(layer);
   if (log == nullptr) return {};
   log->add({.kind = "layer set",

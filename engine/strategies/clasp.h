@@ -28,7 +28,12 @@ class ClaspSearch {
   [[nodiscard]] double similarity() const { return similarity_; }
 
  private:
-  [[nodiscard]] Result<void> apply_layer(std::int32_t layer, std::int32_t count, std::int32_t position,
+  /// States [first, last] of those before the layer.
+  struct States {
+    std::int32_t first = 0;
+    std::int32_t last = 0;
+  };
+  [[nodiscard]] Result<void> apply_layer(std::int32_t layer, States states, std::int32_t position,
                                          Probe& probe);
 
   std::vector<float> states_;        // g(i − 1, j), [skip + 1][d_model]
@@ -62,6 +67,7 @@ class ClaspMask final : public MaskChoice, public Learner {
   [[nodiscard]] Result<void> read_prompts_last_token(const RoundView& view, Probe& probe);
 
   Options options_;
+  const SublayerMask everything_;  // runs; assigned to mask_, whose memory stays
   SublayerMask mask_;
   ClaspSearch search_;
   std::vector<std::int32_t> boundaries_;  // 0 … L

@@ -72,6 +72,7 @@ Del::Del(const ModelShape& shape, const Options& options)
 
 const SublayerMask* Del::mask(const RoundView& /*round*/) {
   if (options_.mode == Mode::repaired && choice_.gamma == 0) return nullptr;
+  drafts_ = true;
   return &masks_[size(choice_.exit)];
 }
 
@@ -84,7 +85,9 @@ double Del::threshold(const RoundView& /*round*/) {
   return exits_[size(choice_.exit - 1)].threshold();
 }
 
-void Del::begin_request(const RequestView& /*request*/) {
+void Del::begin_request(const RequestView& request) {
+  greedy_ = request.greedy;
+  drafts_ = false;
   exits_.assign(exits_.size(), {});
   choice_ = {};
   first_round_ = true;
@@ -100,6 +103,11 @@ void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, Decis
   } else {
     for (const std::int32_t node : outcome.accepted_nodes) path_.push_back(size(node) + 1);
   }
+  // A greedy draft's tokens are what its exit's head says: where they end to be right no pass need tell, and
+  // what follows needs no heads.
+  const bool all_count = options_.mode == Mode::published && choice_.gamma == 0;
+  if (greedy_ && drafts_ && !all_count) path_.resize(std::min(path_.size(), drafted_right(outcome) + 1));
+  drafts_ = false;
   const std::size_t rows = outcome.nodes.size() + 1;
   const std::size_t d_model = size(shape_.d_model);
   const auto before = size(prompt_positions_);
@@ -118,6 +126,15 @@ void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, Decis
   for (const std::size_t row : path_) target_.push_back(outcome.verified[row].token);
   positions_ = static_cast<std::int32_t>(positions);
   due_ = true;
+}
+
+/// Steps of the draft, from the root on, that the target would have taken too.
+std::size_t Del::drafted_right(const RoundOutcome& outcome) const {
+  std::size_t right = 0;
+  while (right < outcome.steps.size() && right < path_.size() &&
+         outcome.steps[right].token == outcome.verified[path_[right]].token)
+    ++right;
+  return right;
 }
 
 /// States of the prompt's last positions and what the target says behind them: one pass beside the text.

@@ -80,6 +80,7 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
  private:
   [[nodiscard]] Result<void> read_prompt(const RoundView& view, Probe& probe);
   [[nodiscard]] Result<void> run_heads(Probe& probe);
+  [[nodiscard]] std::size_t drafted_right(const RoundOutcome& outcome) const;
   [[nodiscard]] std::int32_t kept_positions(std::int32_t first) const;
   void count(std::int32_t first, std::int32_t positions);
   void log_choice(const ExitChoice& before, std::int64_t start_ns, DecisionLog* log) const;
@@ -93,6 +94,8 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   ExitChoice choice_;
   bool due_ = false;
   bool first_round_ = true;
+  bool greedy_ = true;
+  bool drafts_ = false;  // the planned round, with the exit in use
 
   // What the next optimise() reads: states of `positions_` positions, and the target's tokens there.
   std::int32_t positions_ = 0;

@@ -73,13 +73,13 @@ bool SwiftMask::wants_to_optimise() const {
 
 Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
   const std::int64_t start_ns = profiler::now_ns();
-  const Candidate candidate = search_.propose();
+  search_.propose(candidate_);
   DRAFTSCOPE_TRY_ASSIGN(
       const std::optional<double> score,
-      matchness(probe, candidate.mask, view.text, prompt_size_, options_.window, rows_, outputs_));
+      matchness(probe, candidate_.mask, view.text, prompt_size_, options_.window, rows_, outputs_));
   if (!score) return {};
   const double before = search_.best_score();
-  DRAFTSCOPE_TRY(search_.observe(candidate, *score));
+  DRAFTSCOPE_TRY(search_.observe(candidate_, *score));
   const bool adopted = search_.best_score() > before;
   if (adopted) mask_ = search_.best_set();
   if (log == nullptr) return {};
@@ -94,8 +94,8 @@ Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLo
          return fmt::format(
              R"({{"candidate":"{}","skipped_attention":[{}],"skipped_mlp":[{}],"best_before":{},"iteration":{},)"
              R"("tolerance":{},"stopped":{}}})",
-             name_of(candidate.origin), skipped(candidate.mask, true), skipped(candidate.mask, false), before,
-             search_.iterations(), search_.tolerance(), search_.stopped().has_value());
+             name_of(candidate_.origin), skipped(candidate_.mask, true), skipped(candidate_.mask, false),
+             before, search_.iterations(), search_.tolerance(), search_.stopped().has_value());
        }});
   return {};
 }

@@ -34,6 +34,7 @@ class SwiftMask final : public MaskChoice, public Learner {
   LayerSetSearch search_;
   Options options_;
   SublayerMask mask_;
+  Candidate candidate_;
   std::int32_t prompt_size_ = 0;
   std::int32_t rounds_ = 0;   // of this request
   std::int64_t emitted_ = 0;  // of this request

@@ -43,14 +43,15 @@ ToyBackend::ToyBackend(const Options& options) : options_(options) {
                 std::vector<std::uint32_t>(static_cast<std::size_t>(options.cache_rows), 0xDEAD));
 }
 
-void ToyBackend::head(std::uint32_t state, std::int32_t depth, std::vector<float>& logits) const {
+/// Of the state alone, as a model's head: an exit drafts what the head says of its state later.
+void ToyBackend::head(std::uint32_t state, std::vector<float>& logits) const {
   // The embedding state (depth 0 of a row) is common to all exits through `state`'s history; the part that
   // the exits share is keyed by nothing but the text, which the low half of the state carries unchanged from
   // layer to layer.
   const std::uint32_t text = state & 0xFFFFU;
   const bool agree = (mix(text, 77) % 1000U) < static_cast<std::uint32_t>(options_.agreement * 1000.0);
   for (std::int32_t token = 0; token < options_.vocab; ++token) {
-    const std::uint32_t key = agree ? text : mix(state, static_cast<std::uint32_t>(depth));
+    const std::uint32_t key = agree ? text : state;
     logits.push_back(static_cast<float>(mix(key, static_cast<std::uint32_t>(token) + 1000U) % 4096U) /
                      1024.0F);
   }
@@ -112,7 +113,7 @@ Result<void> ToyBackend::forward(const Batch& batch, Outputs& outputs) {
   if (!batch.wanted.head) return {};
   for (std::int32_t i = batch.wanted.head_from; i < count; ++i) {
     std::vector<float> logits;
-    head(states[static_cast<std::size_t>(i)], batch.layers.end, logits);
+    head(states[static_cast<std::size_t>(i)], logits);
     const auto best = std::max_element(logits.begin(), logits.end());
     double sum = 0.0;
     for (const float logit : logits) sum += std::exp(static_cast<double>(logit - *best));

@@ -35,7 +35,7 @@ class ToyBackend final : public Backend {
   std::int64_t forwards = 0;
 
  private:
-  void head(std::uint32_t state, std::int32_t depth, std::vector<float>& logits) const;
+  void head(std::uint32_t state, std::vector<float>& logits) const;
 
   Options options_;
   ModelShape shape_;

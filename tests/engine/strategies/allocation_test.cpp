@@ -13,6 +13,9 @@
 namespace draftscope::engine {
 namespace {
 
+constexpr SamplingOptions warped{.temperature = 0.9, .top_k = 20, .top_p = 0.9};
+constexpr SamplingOptions coupled{.temperature = 0.9, .coupled = true};
+
 /// Of each round, from the report before it to its own.
 class CountAllocations final : public DecodeListener {
  public:
@@ -39,40 +42,78 @@ class CountAllocations final : public DecodeListener {
 struct Case {
   const char* name;
   const char* specification;
+  SamplingOptions sampling = {};
 };
 
 class RoundAllocations : public testing::TestWithParam<Case> {};
 
-TEST_P(RoundAllocations, AreNoneInTheSteadyState) {
+/// Opens a second model for those that want one.
+StrategyResources another_model(const Checkpoint& other) {
+  return {.open_draft_model = [&other](const std::string&) -> Result<std::shared_ptr<Backend>> {
+            return std::shared_ptr<Backend>(cpu_backend(other, 1, 400));
+          },
+          .checkpoint_hash = {}};
+}
+
+/// What the rounds of a second request allocate: the first one shows a strategy and a backend how wide a
+/// round can be.
+std::vector<std::int64_t> allocations_by_round(const Case& one) {
   const Checkpoint checkpoint = small_model({.vocab = 30, .redundancy = 0.6, .seed = 3});
+  const Checkpoint other = small_model({.vocab = 30, .redundancy = 0.6, .seed = 4});
   const auto backend = cpu_backend(checkpoint, 1, 400);
   const std::vector<std::int32_t> prompt{3, 1, 4, 1, 5, 9, 2, 6};
-  auto strategy = make_strategy(GetParam().specification, checkpoint.shape);
-  ASSERT_TRUE(strategy) << strategy.error().message;
-  // Its first request shows a strategy and a backend how wide a round can be.
-  for (const bool steady : {false, true}) {
+  auto strategy = make_strategy(one.specification, checkpoint.shape, another_model(other));
+  EXPECT_TRUE(strategy) << strategy.error().message;
+  if (!strategy) return {};
+  CountAllocations counts;
+  for (int request = 0; request < 2; ++request) {
     SeededChooser chooser(1, 1);
-    CountAllocations counts;
+    counts = {};
     const auto done =
-        decode(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 300}, chooser, counts);
-    ASSERT_TRUE(done) << done.error().message;
-    if (!steady) continue;
-    ASSERT_GT(counts.by_round.size(), 50U);
-    EXPECT_GT(counts.drafted, 60);
-    // The first few find the size of the request's other buffers.
-    for (std::size_t i = counts.by_round.size() / 4; i < counts.by_round.size(); ++i)
-      EXPECT_EQ(counts.by_round[i], 0) << i;
+        decode(*backend, *strategy->strategy,
+               {.prompt = prompt, .max_new_tokens = 300, .sampling = one.sampling}, chooser, counts);
+    EXPECT_TRUE(done) << done.error().message;
   }
+  EXPECT_EQ(counts.drafted > 0, !strategy->is_vanilla);
+  return counts.by_round;
+}
+
+TEST_P(RoundAllocations, AreNoneInTheSteadyState) {
+  const std::vector<std::int64_t> by_round = allocations_by_round(GetParam());
+  ASSERT_GT(by_round.size(), 50U);
+  // The first few find the size of the request's other buffers.
+  for (std::size_t i = by_round.size() / 4; i < by_round.size(); ++i) EXPECT_EQ(by_round[i], 0) << i;
+}
+
+TEST(SearchAllocations, AreThoseOfTheGaussianProcessAlone) {
+  const std::vector<std::int64_t> by_round = allocations_by_round(
+      {"swift", "swift:gp-interval=10,gamma=2,threshold=0,max-score=1,max-tolerance=2000,window=8"});
+  ASSERT_GT(by_round.size(), 50U);
+  std::size_t allocating = 0;
+  for (std::size_t i = by_round.size() / 4; i < by_round.size(); ++i) allocating += by_round[i] > 0 ? 1 : 0;
+  EXPECT_GT(allocating, 0U);
+  EXPECT_LE(allocating, by_round.size() / 10 + 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Of, RoundAllocations,
-    testing::Values(Case{"layerskip", "layerskip:exit=2"},
-                    Case{"above_exit", "layerskip:exit=2,verify=above-exit"},
-                    Case{"fs", "fs:exit=1,longest=8"}, Case{"dv", "dv:exit=2,gamma=9"},
-                    Case{"clasp", "clasp:skip=3,interval=500"}, Case{"del", "del:most=9"},
-                    Case{"published_del", "del:mode=published,most=9"},
-                    Case{"tree", "mix:mask=exit,exit=2,shape=tree,gamma=4,stop=threshold"}),
+    testing::Values(
+        Case{"vanilla", "vanilla"}, Case{"layerskip", "layerskip:exit=2"},
+        Case{"above_exit", "layerskip:exit=2,verify=above-exit"}, Case{"fs", "fs:exit=1,longest=8"},
+        Case{"dv", "dv:exit=2,gamma=9"}, Case{"draft_verify", "draft-verify:skip-attention=1+3,skip-mlp=2+3"},
+        Case{"swift", "swift:gp-interval=0,gamma=3,max-score=1,max-tolerance=2000,window=8"},
+        Case{"clasp", "clasp:skip=3,interval=500"}, Case{"searching_clasp", "clasp:interval=1"},
+        Case{"del", "del:most=9"}, Case{"published_del", "del:mode=published,most=9"},
+        Case{"two_model", "two-model:model=other,schedule=transient,gamma=3"},
+        Case{"prompt_lookup", "prompt-lookup"}, Case{"longest_prompt_lookup", "prompt-lookup:match=longest"},
+        Case{"jacobi", "jacobi:block=7"}, Case{"published_jacobi", "jacobi:block=7,rule=published"},
+        Case{"lookahead", "lookahead"},
+        Case{"tree", "mix:mask=exit,exit=2,shape=tree,gamma=4,stop=threshold"},
+        Case{"clasp_del_tree", "mix:mask=clasp,interval=3,length=fs,longest=6,stop=del,shape=tree"},
+        Case{"sampled_layerskip", "layerskip:exit=2", warped}, Case{"sampled_del", "del:most=9", warped},
+        Case{"sampled_tree", "mix:mask=exit,exit=2,shape=tree,gamma=4,stop=threshold", warped},
+        Case{"sampled_jacobi", "jacobi:block=7", warped},
+        Case{"coupled_tree", "mix:mask=exit,exit=2,shape=tree,gamma=4,stop=threshold", coupled}),
     [](const auto& parameter) { return std::string(parameter.param.name); });
 
 }  // namespace

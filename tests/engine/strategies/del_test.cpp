@@ -234,8 +234,8 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
     const auto positions = positions_of(fresh, text, static_cast<std::int32_t>(round.text.size()) - 1,
                                         static_cast<std::int32_t>(round.drafted.size()) + 1);
     const auto exit = static_cast<std::size_t>(slow.exit);
-    // A real model's exit drafts what its shadow says.
-    if (greedy && fresh.describe().device == "cpu") {
+    // An exit drafts what its shadow says.
+    if (greedy) {
       for (std::size_t i = 0; i < round.drafted.size(); ++i)
         EXPECT_EQ(round.drafted[i], positions[i].by_exit[exit].token);
     }
@@ -293,7 +293,7 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
 
 TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
   for (const Del::Mode mode : both_modes) {
-    std::mt19937 random(2);
+    std::mt19937 random(3);
     Met met;
     for (int trial = 0; trial < 60; ++trial) {
       const ToyBackend::Options toy{.vocab = static_cast<std::int32_t>(2 + random() % 10),

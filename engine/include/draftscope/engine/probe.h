@@ -30,6 +30,9 @@ class Probe {
   /// optimise().
   Probe(Backend& backend, std::int32_t committed) : backend_(backend), committed_(committed) {}
 
+  /// The text has grown.
+  void set_committed(std::int32_t committed) { committed_ = committed; }
+
   [[nodiscard]] const ModelShape& shape() const { return backend_.shape(); }
   /// Positions of the text whose K/V is there: all but the root.
   [[nodiscard]] std::int32_t committed() const { return committed_; }

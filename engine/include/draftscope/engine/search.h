@@ -98,6 +98,9 @@ class LayerSetSearch {
   /// the same. Microseconds if random; if from the Gaussian process over n observations O(n³) to fit, O(n·(n
   /// + d)) for each random point.
   [[nodiscard]] Candidate propose();
+  /// The same into memory that is there: a random candidate of a given size then allocates nothing, nor does
+  /// observe() before max_iterations.
+  void propose(Candidate& candidate);
 
   /// What a candidate scored; higher is better. Adopts it if it beats the best score so far. A stopped search
   /// still takes scores. The candidate need not be the last proposed. At most 8192 scores.
