@@ -127,6 +127,7 @@ Result<int> run_tuning(const TuneOptions& options, Calibration& calibration, Can
                       .same_every_time = !timed,
                       .prompts = static_cast<std::int32_t>(calibration.prompts.size()),
                       .repeats = timed ? options.repeats : 1,
+                      .finalists = timed ? options.finalists : 1,
                       .output = options.output,
                       .progress =
                           [&](const engine::Policy& so_far, std::int64_t done, std::int64_t all) {

@@ -52,7 +52,14 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   command.add_option("-n,--max-tokens", options.max_tokens, "Tokens to generate a prompt")
       ->check(CLI::Range(2, 1 << 20))
       ->capture_default_str();
-  command.add_option("--repeats", options.repeats, "How often the best setting is measured again at the end")
+  command
+      .add_option(
+          "--finalists", options.finalists,
+          "So many of the best settings are measured again at the end, in turn; the highest median wins "
+          "(predicted scores stay as they are: the best one)")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command.add_option("--repeats", options.repeats, "How often each finalist is measured again at the end")
       ->check(CLI::Range(5, 1000))
       ->capture_default_str();
   command.add_option("--limit", options.limit, "Only the first questions; 0 = all")

@@ -28,6 +28,7 @@ struct TuneOptions {
   std::int32_t trials = 0;
   std::int32_t max_tokens = 32;
   std::int32_t repeats = 5;
+  std::int32_t finalists = 3;
   std::int32_t limit = 0;
   std::uint64_t seed = 1;
   std::string command_line;

@@ -34,6 +34,11 @@ std::string tune_text(const engine::Policy& policy, const std::string& file) {
                         spread.median);
   text += fmt::format("rounds    {:.2f} tokens each, {:.0f} % of the draft accepted\n",
                       typical.tokens_per_round, 100.0 * typical.acceptance_rate);
+  for (std::size_t i = 1; i < policy.finalists.size(); ++i) {
+    const engine::ScoreSpread other = *engine::spread_of(policy.finalists[i].repeats);
+    text += fmt::format("{:10}{:.2f} ({:.2f} to {:.2f}) {}\n", i == 1 ? "then" : "", other.median,
+                        other.minimum, other.maximum, policy.finalists[i].setting);
+  }
   text += fmt::format("searched  {} trials ({})\n", policy.trials.size(), policy.settings.at("search"));
   if (spread.median <= 1.0) text += "No setting that was tried decodes faster than vanilla here.\n";
   return text + fmt::format("use       --strategy tuned:policy={}\n", file);

@@ -2,7 +2,8 @@
 #pragma once
 
 // Runs a search to its end, or until it is interrupted: score a candidate, write the file, take the next one.
-// The file is the state; a run that finds trials in the policy goes on behind them.
+// Then the best few are measured again, in turn, and the highest median wins. The file is the state; a run
+// that finds trials in the policy goes on behind them, and begins the finals anew.
 
 #include <draftscope/engine/policy.h>
 #include <draftscope/result.h>
@@ -26,6 +27,7 @@ struct Tuning {
   bool same_every_time = false;  ///< measuring twice gives the same: nothing is measured twice
   std::int32_t prompts = 0;      ///< all, for the repeats at the end
   std::int32_t repeats = 5;
+  std::int32_t finalists = 1;  ///< different settings that are measured again, at most; ≥ 1
   std::filesystem::path output;
   /// After each trial: prompts decoded and to be decoded in this run.
   std::function<void(const engine::Policy& policy, std::int64_t done, std::int64_t all)> progress;

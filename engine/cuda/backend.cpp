@@ -207,8 +207,13 @@ class CudaBackend final : public Backend {
       positions_[size(round.root_position + i)] = round.root_position + i;
     const bool sampled = round.sampling != nullptr && !round.sampling->greedy();
     if (sampled)
-      state.sampling = {static_cast<float>(1.0 / round.sampling->temperature), round.sampling->top_k,
-                        round.sampling->top_p, round.key.seed, round.key.stream};
+      state.sampling = {.inverse_temperature = static_cast<float>(1.0 / round.sampling->temperature),
+                        .top_k = round.sampling->top_k,
+                        .top_p = round.sampling->top_p,
+                        .temperature = round.sampling->temperature,
+                        .coupled = round.sampling->coupled ? 1 : 0,
+                        .seed = round.key.seed,
+                        .stream = round.key.stream};
     choose_slots(round.layers, round.mask);
     if (!slots_.empty())
       DRAFTSCOPE_TRY(gpu_->upload(buffers_.slots, slots_.data(), slots_.size() * sizeof(LayerSlot)));

@@ -245,7 +245,7 @@ class Decoder {
     // Without a draft a greedy round is one pass either way; a sampled one would bring its logits to the
     // host.
     if (request_.sampling.greedy()) return length > 0;
-    return !request_.sampling.coupled && chooser_.counter_key().has_value();
+    return chooser_.counter_key().has_value();
   }
 
   /// Draft and verification by the backend itself.

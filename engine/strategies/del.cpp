@@ -96,9 +96,10 @@ void Del::begin_request(const RequestView& request) {
 }
 
 void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* /*log*/) {
-  // Rows of a chain; of a tree, those of its accepted path, which is where the text went.
+  // Rows of a chain; of a tree or another's draft, those of the accepted path, which is where the text went.
   path_.assign(1, 0);
-  if (static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size()) {
+  const bool chain = static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size();
+  if (chain && options_.drafts) {
     for (std::int32_t node = 0; node < outcome.drafted(); ++node) path_.push_back(size(node) + 1);
   } else {
     for (const std::int32_t node : outcome.accepted_nodes) path_.push_back(size(node) + 1);
@@ -178,9 +179,11 @@ Result<void> Del::run_heads(Probe& probe) {
   return {};
 }
 
-/// The round's positions up to and with the first where the exit in use was wrong.
+/// The round's positions up to and with the first where the exit in use was wrong; observe() has cut those of
+/// another's draft.
 std::int32_t Del::kept_positions(std::int32_t first) const {
   const std::int32_t n = positions_ - first;
+  if (!options_.drafts) return n;
   if (options_.mode == Mode::published && choice_.gamma == 0) return n;
   const std::size_t exit = size(choice_.exit - 1);
   for (std::int32_t i = 0; i < n; ++i)

@@ -59,6 +59,9 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
     std::int32_t most = 18;           ///< d_max
     double omega = 0.95;              ///< decay a round
     std::int32_t prompt_window = 32;  ///< last prompt positions that the first statistics see
+    /// Whether the mask that drafts is its own. In a mix with another mask its shadow tokens are not what was
+    /// drafted: a round's positions then count up to the first draft token that was not accepted.
+    bool drafts = true;
   };
   Del(const ModelShape& shape, const Options& options);
 

@@ -97,6 +97,7 @@ Result<std::shared_ptr<Del>> shared_del(Parameters& parameters, const ModelShape
   DRAFTSCOPE_TRY_ASSIGN(options.most, parameters.integer("most", 1, most_gamma));
   DRAFTSCOPE_TRY_ASSIGN(options.omega, parameters.number("omega", 0.0, 1.0));
   DRAFTSCOPE_TRY_ASSIGN(options.prompt_window, parameters.integer("prompt-window", 0, 64));
+  options.drafts = mixing.parts.mask == nullptr;  // a mix gets its mask first
   mixing.del = learn(mixing, std::make_shared<Del>(shape, options));
   return mixing.del;
 }
@@ -260,8 +261,8 @@ std::vector<PartEntry> make_entries() {
         {gamma, {"schedule", "kept", "", "kept from request to request, or transient"}}},
        add_heuristic);
   part(PartKind::length,
-       {"del", "the length of the most tokens per loaded layer", "Entezari Zarch et al. 2025, DEL, §4",
-        del_parameters},
+       {"del", "the length of the most tokens per loaded layer at DEL's own exit",
+        "Entezari Zarch et al. 2025, DEL, §4", del_parameters},
        add_del_length);
 
   part(PartKind::stop, {"none", "drafts the whole length", "", {}}, add_no_stop);

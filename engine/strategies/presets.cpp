@@ -140,7 +140,12 @@ Result<StrategyEntry> mix_of(std::string_view text) {
 
 StrategyEntry mix_entry() {
   StrategyEntry entry;
-  entry.description = {"mix", "any parts of the others together, with those parts' parameters", "", {}};
+  entry.description = {"mix",
+                       "any parts of the others together, with those parts' parameters; beside another mask, "
+                       "del's length and stop are those of the exit that del would choose, learnt up to each "
+                       "round's first rejected draft token",
+                       "",
+                       {}};
   for (int kind = 0; kind < part_kind_count; ++kind) {
     const auto which = static_cast<PartKind>(kind);
     entry.description.parameters.push_back({std::string(part_kind_name(which)),

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/quote.h"
 #include "strategies/strategies.h"
 
 namespace draftscope::engine {
@@ -34,7 +35,7 @@ Result<ConfiguredStrategy> configure(const Parameters& parameters, const ModelSh
     return fail("{}: the search is not finished, expected one that is (draftscope tune --resume)", file);
   DRAFTSCOPE_TRY(check_policy_shape(policy, shape, file));
   if (policy.strategy.starts_with("tuned"))
-    return fail("{}: field strategy is \"{}\", expected another strategy's", file, policy.strategy);
+    return fail("{}: field strategy is {}, expected another strategy's", file, quote(policy.strategy));
   auto inner = make_strategy(policy.strategy, shape, resources);
   if (!inner) return fail("{}: field strategy: {}", file, inner.error().message);
   return ConfiguredStrategy{.name = parameters.strategy(),

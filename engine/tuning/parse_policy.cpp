@@ -19,20 +19,11 @@ constexpr std::int32_t most_layers = 4096;
 constexpr Range<double> any_number{std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()};
 constexpr Range<double> from_zero{0.0, std::numeric_limits<double>::max()};
 
-constexpr std::array members{policy_format::marker,
-                             "finished",
-                             "strategy",
-                             "score",
-                             "skip_sets",
-                             "model",
-                             "machine",
-                             "prompts",
-                             "settings",
-                             "tool_version",
-                             "date",
-                             "command_line",
-                             "trials"};
+constexpr std::array members{policy_format::marker, "finished", "strategy",     "score",   "finalists",
+                             "skip_sets",           "model",    "machine",      "prompts", "settings",
+                             "tool_version",        "date",     "command_line", "trials"};
 constexpr std::array score_members{"median", "minimum", "maximum", "repeats"};
+constexpr std::array finalist_members{"setting", "score"};
 constexpr std::array measurement_members{"score", "tokens_per_second", "vanilla_tokens_per_second",
                                          "acceptance_rate", "tokens_per_round"};
 constexpr std::array trial_members{
@@ -85,24 +76,28 @@ Result<Measurement> measurement_of(const Part& part) {
 }
 
 Result<Part> element_of(const nlohmann::json& list, std::size_t index, std::string_view file,
-                        const char* field) {
+                        std::string_view field) {
   Part part{list[index], file, fmt::format("{}[{}].", field, index)};
   if (!part.json.is_object())
     return fail("{}: field {}[{}] is {}, expected an object", file, field, index, describe(part.json));
   return part;
 }
 
-/// Median, minimum and maximum follow from the repeats and are for readers of the file.
-Result<std::vector<Measurement>> repeats_of(const nlohmann::json& score, std::string_view file) {
+/// Of the object `owner`, its "score". Median, minimum and maximum follow from the repeats and are for
+/// readers of the file.
+Result<std::vector<Measurement>> repeats_of(const Part& owner) {
+  const nlohmann::json score = owner.json.value("score", nlohmann::json());
+  const std::string_view file = owner.file;
+  const std::string path = owner.path + "score";
   if (score.is_null()) return std::vector<Measurement>{};
-  if (!score.is_object()) return fail("{}: field score is {}, expected an object", file, describe(score));
-  const Part part{score, file, "score."};
+  if (!score.is_object()) return fail("{}: field {} is {}, expected an object", file, path, describe(score));
+  const Part part{score, file, path + "."};
   DRAFTSCOPE_TRY(part.knows(score_members));
   const auto list = score.find("repeats");
   if (list == score.end() || !list->is_array()) return part.fields().wrong("repeats", "a list");
   std::vector<Measurement> repeats;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    DRAFTSCOPE_TRY_ASSIGN(const Part one, element_of(*list, i, file, "score.repeats"));
+    DRAFTSCOPE_TRY_ASSIGN(const Part one, element_of(*list, i, file, path + ".repeats"));
     DRAFTSCOPE_TRY(one.knows(measurement_members));
     DRAFTSCOPE_TRY_ASSIGN(const Measurement measured, measurement_of(one));
     repeats.push_back(measured);
@@ -144,6 +139,23 @@ Result<Trial> trial_of(const Part& part, std::int32_t n_layers) {
   return trial;
 }
 
+Result<std::vector<Finalist>> finalists_of(const Part& file) {
+  std::vector<Finalist> finalists;
+  if (file.fields().is_null_or_absent("finalists")) return finalists;
+  const nlohmann::json& list = file.json.at("finalists");
+  if (!list.is_array()) return file.fields().wrong("finalists", "a list");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    DRAFTSCOPE_TRY_ASSIGN(const Part part, element_of(list, i, file.file, "finalists"));
+    DRAFTSCOPE_TRY(part.knows(finalist_members));
+    Finalist finalist;
+    DRAFTSCOPE_TRY_ASSIGN(finalist.setting, text_of(part.fields(), "setting"));
+    DRAFTSCOPE_TRY_ASSIGN(finalist.repeats, repeats_of(part));
+    if (finalist.repeats.empty()) return part.fields().wrong("score", "its repeats");
+    finalists.push_back(std::move(finalist));
+  }
+  return finalists;
+}
+
 Result<std::int32_t> layers_of(const Policy& policy, const nlohmann::json& json, std::string_view file) {
   for (const auto& [key, unused] : model_facts({}, ""))
     if (!policy.model.contains(key)) return fail("{}: field model.{} is absent, expected it", file, key);
@@ -151,7 +163,8 @@ Result<std::int32_t> layers_of(const Policy& policy, const nlohmann::json& json,
 }
 
 Result<void> parse_results(const Part& file, std::int32_t n_layers, Policy& policy) {
-  DRAFTSCOPE_TRY_ASSIGN(policy.repeats, repeats_of(file.json.value("score", nlohmann::json()), file.file));
+  DRAFTSCOPE_TRY_ASSIGN(policy.repeats, repeats_of(file));
+  DRAFTSCOPE_TRY_ASSIGN(policy.finalists, finalists_of(file));
   const nlohmann::json sets = file.json.value("skip_sets", nlohmann::json());
   if (!sets.is_null()) {
     const std::string name(policy_skip_set);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/policy.h>
 
+#include "checkpoint/quote.h"
+
 #include <algorithm>
 #include <array>
 
@@ -29,7 +31,7 @@ Result<void> check_policy_shape(const Policy& policy, const ModelShape& shape, s
     if (std::find(identity.begin(), identity.end(), key) != identity.end()) continue;
     const std::string& tuned = policy.model.at(key);
     if (tuned != value)
-      return fail("{}: was tuned for a model of {} {}, expected {} as {} has", file, key, tuned, value,
+      return fail("{}: was tuned for a model of {} {}, expected {} as {} has", file, key, quote(tuned), value,
                   shape.name);
   }
   return {};

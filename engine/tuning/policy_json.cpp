@@ -53,6 +53,13 @@ Json score_json(const std::vector<Measurement>& repeats) {
           {"repeats", std::move(list)}};
 }
 
+Json finalists_json(const std::vector<Finalist>& finalists) {
+  Json list = Json::array();
+  for (const Finalist& finalist : finalists)
+    list.push_back(Json{{"setting", finalist.setting}, {"score", score_json(finalist.repeats)}});
+  return list;
+}
+
 Json trial_json(const Trial& trial) {
   Json object{{"setting", trial.setting}, {"prompts", trial.prompts}};
   add_measurement(object, trial.measured);
@@ -73,6 +80,7 @@ std::string policy_json(const Policy& policy) {
                   {"finished", policy.finished},
                   {"strategy", policy.strategy},
                   {"score", score_json(policy.repeats)},
+                  {"finalists", finalists_json(policy.finalists)},
                   {"skip_sets", std::move(skip_sets)},
                   {"model", facts_json(policy.model)},
                   {"machine", facts_json(policy.machine)},

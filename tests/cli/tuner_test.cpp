@@ -5,7 +5,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <random>
+#include <span>
 
 #include "grid_settings.h"
 #include "grid_source.h"
@@ -54,7 +58,8 @@ class Tuner : public ::testing::TestWithParam<std::pair<const char*, MakeSource>
             .tokens_per_round = 1.0 + count};
   }
   /// Runs until `measurements` were made.
-  Result<bool> run(const std::string& name, engine::Policy& policy, std::int32_t measurements = 1 << 20) {
+  Result<bool> run(const std::string& name, engine::Policy& policy, std::int32_t measurements = 1 << 20,
+                   std::int32_t finalists = 3) {
     const auto source = GetParam().second();
     return tune({.source = *source,
                  .measure = [&](const std::string& setting,
@@ -63,6 +68,7 @@ class Tuner : public ::testing::TestWithParam<std::pair<const char*, MakeSource>
                    return score_of(setting, count);
                  },
                  .prompts = prompts,
+                 .finalists = finalists,
                  .output = folder_ / name},
                 policy);
   }
@@ -73,7 +79,8 @@ TEST_P(Tuner, GoesOnWhereItWasInterruptedWhereverThatWas) {
   engine::Policy whole = empty_policy();
   ASSERT_TRUE(run("whole.json", whole).value());
   ASSERT_TRUE(whole.finished);
-  const auto measured = static_cast<std::int32_t>(whole.trials.size() + whole.repeats.size());
+  ASSERT_EQ(whole.finalists.size(), 3U);
+  const auto measured = static_cast<std::int32_t>(whole.trials.size() + 3 * whole.repeats.size());
   for (std::int32_t stop = 0; stop < measured; ++stop) {
     engine::Policy part = empty_policy();
     ASSERT_FALSE(run("part.json", part, stop).value());
@@ -93,6 +100,76 @@ TEST_P(Tuner, ChoosesTheBestOfItsLongestTrials) {
   for (const engine::Trial& trial : policy.trials) best = std::max(best, trial.measured.score);
   EXPECT_EQ(score_of(policy.strategy, prompts).score, best);
   EXPECT_EQ(policy.repeats.size(), 5U);
+}
+
+TEST_P(Tuner, LetsTheHighestMedianOfTheFinalsWinAsBruteForceDoes) {
+  std::mt19937 random(5);
+  std::int32_t overturned = 0;
+  for (const std::int32_t finalists : {1, 2, 3, 4, 3, 3, 3, 1000}) {
+    engine::Policy policy = empty_policy();
+    const auto source = GetParam().second();
+    std::vector<std::pair<std::string, double>> asked;
+    ASSERT_TRUE(tune({.source = *source,
+                      .measure = [&](const std::string& setting,
+                                     std::int32_t /*count*/) -> Result<std::optional<engine::Measurement>> {
+                        asked.emplace_back(setting, std::uniform_real_distribution<double>(0.5, 2.0)(random));
+                        return engine::Measurement{.score = asked.back().second, .tokens_per_round = 1.0};
+                      },
+                      .prompts = prompts,
+                      .repeats = 6,
+                      .finalists = finalists,
+                      .output = folder_ / "noisy.json"},
+                     policy)
+                    .value());
+    // Among the trials on most prompts first, then among shorter ones, the best that is not there yet.
+    std::vector<std::string> best;
+    for (const std::int32_t looked_at : {9, 3, 1}) {
+      std::vector<std::pair<double, std::string>> trials;
+      for (const engine::Trial& trial : policy.trials)
+        if (trial.prompts == looked_at) trials.emplace_back(-trial.measured.score, trial.setting);
+      std::sort(trials.begin(), trials.end());
+      for (const auto& [score, setting] : trials)
+        if (best.size() < static_cast<std::size_t>(finalists) &&
+            std::find(best.begin(), best.end(), setting) == best.end())
+          best.push_back(setting);
+    }
+    // Six times each, every one once before any is measured once more.
+    const auto finals = std::span(asked).subspan(policy.trials.size());
+    ASSERT_EQ(finals.size(), best.size() * 6);
+    std::map<std::string, std::vector<double>> scores;
+    for (std::size_t i = 0; i < finals.size(); ++i) {
+      EXPECT_EQ(scores[finals[i].first].size(), i / best.size());
+      scores[finals[i].first].push_back(finals[i].second);
+    }
+    std::string winner;
+    double highest = 0.0;
+    for (const std::string& setting : best) {
+      std::vector<double> sorted = scores[setting];
+      ASSERT_EQ(sorted.size(), 6U);
+      std::sort(sorted.begin(), sorted.end());
+      const double median = (sorted[2] + sorted[3]) / 2.0;
+      if (median > highest) highest = median, winner = setting;
+    }
+    EXPECT_EQ(policy.strategy, winner);
+    EXPECT_DOUBLE_EQ(engine::spread_of(policy.repeats)->median, highest);
+    ASSERT_EQ(policy.finalists.size(), best.size());
+    EXPECT_EQ(policy.finalists.front(), (engine::Finalist{winner, policy.repeats}));
+    EXPECT_TRUE(std::is_sorted(policy.finalists.begin(), policy.finalists.end(), [](auto& a, auto& b) {
+      return engine::spread_of(a.repeats)->median > engine::spread_of(b.repeats)->median;
+    }));
+    for (const engine::Trial& trial : policy.trials)
+      if (trial.setting == winner) {
+        EXPECT_EQ(policy.skip_set.has_value(), trial.candidate.has_value());
+        if (trial.candidate) {
+          EXPECT_EQ(policy.skip_set, trial.candidate->mask);
+        }
+      }
+    const auto read = engine::read_policy(folder_ / "noisy.json");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->finalists, policy.finalists);
+    overturned += winner != best.front() ? 1 : 0;
+  }
+  EXPECT_GT(overturned, 0);
 }
 
 TEST_P(Tuner, HasNothingToDoWhenItIsFinished) {

@@ -51,7 +51,7 @@ inline constexpr int most_splits(int rows) {
 
 // The rest (pass_ops.h)
 inline constexpr int row_threads = 256;
-/// For kernels that bring a block's candidates together; the largest of them takes 12 bytes a thread.
-inline constexpr std::size_t row_shared_bytes = std::size_t{row_threads} * 12;
+/// For kernels that bring a block's candidates together; the largest of them takes 16 bytes a thread.
+inline constexpr std::size_t row_shared_bytes = std::size_t{row_threads} * 16;
 
 }  // namespace draftscope::engine::cuda

@@ -40,8 +40,10 @@ struct DraftedToken {
 /// How tokens are chosen; read by the sampling kernels alone.
 struct SamplingState {
   float inverse_temperature;
-  std::int32_t top_k;  ///< 0 = off
-  double top_p;        ///< 1 = off
+  std::int32_t top_k;    ///< 0 = off
+  double top_p;          ///< 1 = off
+  double temperature;    ///< of coupled choices, which are made in double precision
+  std::int32_t coupled;  ///< target and draft choose with the same noise
   std::uint64_t seed, stream;
 };
 
@@ -51,6 +53,7 @@ struct WarpedRow {
   double total;            ///< Σ exp((logit − maximum) / temperature) over the kept tokens
   std::uint32_t cut;       ///< ordered bits of the worst kept logit
   std::int32_t cut_token;  ///< of tokens with that logit, the last that is kept
+  std::int32_t choice;     ///< of a coupled round: the target's token
 };
 
 struct PassState {

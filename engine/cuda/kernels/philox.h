@@ -9,13 +9,15 @@
 namespace draftscope::engine::cuda {
 
 /// DrawPurpose's numbers.
-enum class DrawFor : std::uint32_t { target = 0, draft = 1, accept = 2 };
+enum class DrawFor : std::uint32_t { target = 0, draft = 1, accept = 2, noise = 3 };
 
-/// Uniform in [0, 1) with 53 bits, as SeededChooser has it.
+/// Uniform in [0, 1) with 53 bits, as SeededChooser has it. `branch` as in Draw: for noise, which token.
 DRAFTSCOPE_DEVICE double uniform_draw(std::uint64_t seed, std::uint64_t stream, std::int32_t position,
-                                      DrawFor purpose) {
-  std::uint32_t counter[4] = {static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32U),
-                              static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(purpose)};
+                                      DrawFor purpose, std::int32_t branch = 0) {
+  std::uint32_t counter[4] = {
+      static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32U),
+      static_cast<std::uint32_t>(position),
+      static_cast<std::uint32_t>(purpose) | (static_cast<std::uint32_t>(branch) << 8U)};
   std::uint32_t key[2] = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)};
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * counter[0];

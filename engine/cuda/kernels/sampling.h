@@ -8,6 +8,9 @@
 // sum of the kept weights; everything else follows. The worst token is found bit by bit, from the ordered
 // bits of its logit: 32 passes over the row, each a sum in a fixed order, so that a row's result does not
 // depend on anything but the row.
+//
+// Coupled rounds (SamplingOptions::coupled) choose by noise that target and draft share, and a draft token is
+// accepted if the target's choice is the same; the draft's distribution plays no part in the verdict.
 
 #include "pass_ops.h"
 #include "philox.h"
@@ -147,7 +150,7 @@ DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shar
 /// Temperature, top-k, top-p, in this order. A block; `maximum` is the row's highest logit.
 DRAFTSCOPE_DEVICE WarpedLogits warp_logits(const float* logits, int vocab, float maximum,
                                            const SamplingState& sampling, double* shared) {
-  WarpedLogits warped{logits, vocab, sampling.inverse_temperature, {maximum, 0.0, 0U, vocab}};
+  WarpedLogits warped{logits, vocab, sampling.inverse_temperature, {maximum, 0.0, 0U, vocab, -1}};
   const auto weight = [&](int token) { return warped.weight(token); };
   const auto one = [&](int token) { return warped.keeps(token) ? 1.0 : 0.0; };
   const TokenRun run = tokens_of_thread(vocab);
@@ -174,8 +177,46 @@ DRAFTSCOPE_DEVICE double draw_of(const PassState& state, std::int32_t position, 
   return uniform_draw(state.sampling.seed, state.sampling.stream, position, purpose);
 }
 
+/// coupled_token() of draftscope/engine/sampling.h: the kept token of the least −log(1 − u) / p, the lower
+/// one of equals. In double precision, unlike draws: the text is a function of key and target only if rounds
+/// of the host choose alike, and p needs no sum here. All threads get it.
+DRAFTSCOPE_DEVICE int coupled_choice(const WarpedLogits& warped, const SamplingState& sampling,
+                                     std::int32_t position) {
+  struct Arrival {
+    double time;
+    std::int32_t token;
+  };
+  const auto sooner = [](const Arrival& a, const Arrival& b) {
+    return a.time < b.time || (a.time == b.time && a.token < b.token);
+  };
+  constexpr double never = 1.7976931348623157e308;
+  Arrival mine{never, warped.vocab};
+  for (int token = thread_index(); token < warped.vocab; token += row_threads) {
+    if (!warped.keeps(token)) continue;
+    const double weight =
+        exp((static_cast<double>(warped.logits[token]) - static_cast<double>(warped.row.maximum)) /
+            sampling.temperature);
+    if (weight <= 0.0) continue;
+    const double uniform = uniform_draw(sampling.seed, sampling.stream, position, DrawFor::noise, token);
+    const Arrival here{-log1p(-uniform) / weight, token};
+    if (sooner(here, mine)) mine = here;
+  }
+  Arrival* shared = reinterpret_cast<Arrival*>(shared_memory());
+  synchronise();
+  shared[thread_index()] = mine;
+  for (int half = row_threads / 2; half > 0; half /= 2) {
+    synchronise();
+    if (thread_index() < half && sooner(shared[thread_index() + half], shared[thread_index()]))
+      shared[thread_index()] = shared[thread_index() + half];
+  }
+  synchronise();
+  const int token = shared[0].token;
+  synchronise();
+  return token;
+}
+
 /// As finish_draft_step(), with the token drawn from the warped distribution; its confidence stays the best
-/// token's probability. Logits are kept for the verdict. One block.
+/// token's probability. Logits are kept for the verdict, where it needs them. One block.
 DRAFTSCOPE_DEVICE void finish_sampled_step(const PassParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
@@ -183,27 +224,33 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const PassParams& p) {
   if (state.stopped != 0) return;
   const int vocab = p.model.vocab;
   const HeadPartial best = merged_row(p, 0, head_tiles(p.model));
+  const bool coupled = state.sampling.coupled != 0;
   float* kept = p.work.draft_logits + std::int64_t{state.drafted} * vocab;
-  for (int token = thread_index(); token < vocab; token += block_threads())
-    kept[token] = p.work.logits[token];
+  if (!coupled)
+    for (int token = thread_index(); token < vocab; token += block_threads())
+      kept[token] = p.work.logits[token];
   const WarpedLogits draft =
       warp_logits(p.work.logits, vocab, best.maximum, state.sampling, shared_doubles());
-  const double uniform = draw_of(state, state.inputs[0].position + 1, DrawFor::draft);
-  const int token = token_at(vocab, uniform, shared_doubles(), [&](int t) { return draft.weight(t); });
+  const std::int32_t position = state.inputs[0].position + 1;
+  const int token = coupled ? coupled_choice(draft, state.sampling, position)
+                            : token_at(vocab, draw_of(state, position, DrawFor::draft), shared_doubles(),
+                                       [&](int t) { return draft.weight(t); });
   if (thread_index() != 0) return;
   p.work.draft_rows[state.drafted] = draft.row;
   end_draft_step(state, {token, p.work.logits[token], 1.0F / best.sum, draft.probability(token)});
 }
 
-/// The warped distribution of every head row: a block a row.
+/// The warped distribution of every head row, and in a coupled round the target's token behind it: a block a
+/// row.
 DRAFTSCOPE_DEVICE void warp_rows(const PassParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   const PassState& state = *p.work.state;
   for (int row = block_index(); row < state.rows - state.head_from; row += block_count()) {
-    const WarpedLogits target =
-        warp_logits(p.work.logits + std::int64_t{row} * p.model.vocab, p.model.vocab,
-                    p.work.head_results[row].maximum, state.sampling, shared_doubles());
+    WarpedLogits target = warp_logits(p.work.logits + std::int64_t{row} * p.model.vocab, p.model.vocab,
+                                      p.work.head_results[row].maximum, state.sampling, shared_doubles());
+    if (state.sampling.coupled != 0)
+      target.row.choice = coupled_choice(target, state.sampling, state.root_position + row + 1);
     if (thread_index() == 0) p.work.target_rows[row] = target.row;
     synchronise();
   }
@@ -214,6 +261,16 @@ DRAFTSCOPE_DEVICE void judge_draft(const PassParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   PassState& state = *p.work.state;
+  if (state.sampling.coupled != 0) {
+    if (thread_index() != 0) return;
+    state.accepted = 0;
+    while (state.accepted < state.drafted &&
+           state.draft[state.accepted].token == p.work.target_rows[state.accepted].choice)
+      state.accepted += 1;
+    state.own_token = p.work.target_rows[state.accepted].choice;
+    state.end_ns = device_clock_ns();
+    return;
+  }
   const int vocab = p.model.vocab;
   const auto target_at = [&](int row) {
     return WarpedLogits{p.work.logits + std::int64_t{row} * vocab, vocab, state.sampling.inverse_temperature,

@@ -11,31 +11,11 @@
 #include <vector>
 
 #include "cuda_shapes.h"
+#include "step_by_step.h"
 #include "tested_backend.h"
 
 namespace draftscope::engine::test {
 namespace {
-
-/// The same backend with no rounds of its own.
-class StepByStep final : public Backend {
- public:
-  explicit StepByStep(std::unique_ptr<Backend> backend) : backend_(std::move(backend)) {}
-  void set_recorder(profiler::SpanRecorder* recorder) override { backend_->set_recorder(recorder); }
-  const ModelShape& shape() const override { return backend_->shape(); }
-  BackendDescription describe() const override { return backend_->describe(); }
-  std::int32_t cache_rows() const override { return backend_->cache_rows(); }
-  std::int32_t max_rows() const override { return backend_->max_rows(); }
-  std::int32_t max_invariant_rows() const override { return backend_->max_invariant_rows(); }
-  Result<void> forward(const Batch& batch, Outputs& outputs) override {
-    return backend_->forward(batch, outputs);
-  }
-  Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
-    return backend_->move_cache_rows(moves);
-  }
-
- private:
-  std::unique_ptr<Backend> backend_;
-};
 
 /// A random mask, length and threshold every round, from the seed alone.
 class RandomPlans final : public Strategy {
@@ -157,7 +137,7 @@ TEST(ChainRounds, DrawAndJudgeAsTheDecodeLoopWould) {
   Random random(43);
   std::size_t accepted = 0;
   std::size_t rejected = 0;
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
     const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
     ModelShape shape = tested.shape(random);
@@ -168,7 +148,8 @@ TEST(ChainRounds, DrawAndJudgeAsTheDecodeLoopWould) {
     std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 20)));
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     const std::vector<std::int32_t> ends = {pick(random, 0, shape.vocab - 1)};
-    SamplingOptions sampling{.temperature = std::uniform_real_distribution<double>(0.3, 1.5)(random)};
+    SamplingOptions sampling{.temperature = std::uniform_real_distribution<double>(0.3, 1.5)(random),
+                             .coupled = round >= 10};
     if (chance(random, 0.5)) sampling.top_k = pick(random, 1, shape.vocab + 2);
     if (chance(random, 0.5)) sampling.top_p = std::uniform_real_distribution<double>(0.2, 1.0)(random);
     const DecodeRequest request{

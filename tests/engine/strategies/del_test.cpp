@@ -14,6 +14,7 @@
 #include "decoded.h"
 #include "kept_decode.h"
 #include "small_model.h"
+#include "strategies/masks.h"
 #include "toy_backend.h"
 
 namespace draftscope::engine {
@@ -30,15 +31,20 @@ struct State {
 /// DEL for all parts, and what it knew before the first round and after every one.
 class WatchedDel final : public Strategy {
  public:
-  WatchedDel(const ModelShape& shape, const Del::Options& options)
+  /// `mask`: null = DEL's own.
+  WatchedDel(const ModelShape& shape, const Del::Options& options, std::shared_ptr<MaskChoice> mask = nullptr)
       : del_(std::make_shared<Del>(shape, options)),
-        mixed_(make_mixed({.mask = del_, .length = del_, .threshold = del_, .learners = {del_}})) {}
+        mixed_(make_mixed({.mask = mask != nullptr ? std::move(mask) : del_,
+                           .length = del_,
+                           .threshold = del_,
+                           .learners = {del_}})) {}
 
   struct Round {
     RoundPlan plan;
     SublayerMask mask;
     std::vector<std::int32_t> text;  ///< up to the root
     std::vector<std::int32_t> drafted;
+    std::int32_t accepted = 0;
     State before;
     State after;
   };
@@ -53,6 +59,7 @@ class WatchedDel final : public Strategy {
   void observe(const RoundOutcome& outcome, DecisionLog* log) override {
     mixed_->observe(outcome, log);
     for (const DraftNode& node : outcome.nodes) rounds.back().drafted.push_back(node.token);
+    rounds.back().accepted = outcome.accepted();
     ended_early_ = true;
   }
   bool wants_to_optimise() const override { return mixed_->wants_to_optimise(); }
@@ -99,7 +106,7 @@ struct SlowDel {
 
   void learn(const std::vector<Position>& prompt, const std::vector<Position>& round) {
     std::size_t kept = round.size();
-    if (options.mode == Del::Mode::repaired || gamma > 0)
+    if (options.drafts && (options.mode == Del::Mode::repaired || gamma > 0))
       for (std::size_t i = 0; i < round.size(); ++i)
         if (round[i].by_exit[static_cast<std::size_t>(exit)].token != round[i].target) {
           kept = i + 1;
@@ -194,6 +201,7 @@ void expect_equal(const State& found, const SlowDel& expected) {
 /// What the runs met, so that a test can ask for every case.
 struct Met {
   std::int32_t rounds = 0, no_threshold = 0, certain = 0, zero = 0, deepest = 0, unclipped = 0, clipped = 0;
+  std::int32_t parted = 0;  ///< of another's drafts: rounds that DEL's own exit would have clipped elsewhere
 };
 
 /// Follows a decoding round by round.
@@ -217,9 +225,12 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
     // The plan is what the statistics say.
     const double tau = slow.counts[static_cast<std::size_t>(slow.exit)].tau();
     if (!published && slow.gamma == 0) {
-      EXPECT_EQ(round.plan.mask, nullptr);
+      EXPECT_EQ(round.plan.mask != nullptr, !options.drafts);
+      EXPECT_TRUE(round.drafted.empty());
     } else {
-      EXPECT_EQ(round.mask, SublayerMask::early_exit(slow.layers, slow.exit));
+      if (options.drafts) {
+        EXPECT_EQ(round.mask, SublayerMask::early_exit(slow.layers, slow.exit));
+      }
       const std::int32_t length = published ? (first ? 1 : options.most) : slow.gamma;
       EXPECT_EQ(round.plan.draft_length, length);
       EXPECT_NEAR(round.plan.threshold, std::isnan(tau) ? -1.0 : tau, 1e-12);
@@ -231,11 +242,11 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
 
     std::vector<std::int32_t> text = round.text;
     text.insert(text.end(), round.drafted.begin(), round.drafted.end());
-    const auto positions = positions_of(fresh, text, static_cast<std::int32_t>(round.text.size()) - 1,
-                                        static_cast<std::int32_t>(round.drafted.size()) + 1);
+    auto positions = positions_of(fresh, text, static_cast<std::int32_t>(round.text.size()) - 1,
+                                  static_cast<std::int32_t>(round.drafted.size()) + 1);
     const auto exit = static_cast<std::size_t>(slow.exit);
-    // An exit drafts what its shadow says.
-    if (greedy) {
+    // Its own exit drafts what its shadow says.
+    if (options.drafts && greedy) {
       for (std::size_t i = 0; i < round.drafted.size(); ++i)
         EXPECT_EQ(round.drafted[i], positions[i].by_exit[exit].token);
     }
@@ -243,6 +254,17 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
       return one.by_exit[exit].token != one.target;
     });
     if (positions.end() - wrong > 1) ++(published && slow.gamma == 0 ? met.unclipped : met.clipped);
+    if (!options.drafts) {
+      std::size_t right = 0;
+      while (right < round.drafted.size() && round.drafted[right] == positions[right].target) ++right;
+      if (greedy) {
+        EXPECT_EQ(static_cast<std::size_t>(round.accepted), right);
+      }
+      const auto kept = static_cast<std::size_t>(round.accepted) + 1;
+      const auto own = static_cast<std::size_t>(wrong - positions.begin()) + 1;
+      met.parted += static_cast<std::int32_t>(std::min(own, positions.size()) != kept);
+      positions.resize(kept);
+    }
     slow.learn(prompt, positions);
     expect_equal(round.after, slow);
     first = false;
@@ -318,6 +340,40 @@ TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
     EXPECT_GT(met.rounds, 600);
     EXPECT_GT(met.zero, 0);
     EXPECT_GT(met.deepest, 0);
+  }
+}
+
+TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
+  for (const Del::Mode mode : both_modes) {
+    std::mt19937 random(3);
+    Met met;
+    for (int trial = 0; trial < 16; ++trial) {
+      const auto n_layers = static_cast<std::int32_t>(3 + random() % 5);
+      const Checkpoint checkpoint = small_model({.n_layers = n_layers,
+                                                 .vocab = static_cast<std::int32_t>(8 + random() % 60),
+                                                 .redundancy = random() % 2 == 0 ? 0.6 : 0.9,
+                                                 .seed = random()});
+      const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
+      const Del::Options options{.mode = mode,
+                                 .most = static_cast<std::int32_t>(1 + random() % 18),
+                                 .prompt_window = static_cast<std::int32_t>(random() % 3 * 16),
+                                 .drafts = false};
+      // An exit deeper than DEL tends to choose, or a set of sublayers that no exit is like.
+      SublayerMask mask = SublayerMask::early_exit(n_layers, n_layers - 1);
+      if (random() % 2 == 0) mask = SublayerMask(n_layers).skip_attention(0).skip_mlp(n_layers - 1);
+      const SamplingOptions& sampling = samplings[random() % 3];
+      const auto backend = cpu_backend(checkpoint, 1, 160);
+      WatchedDel del(checkpoint.shape, options, std::make_shared<FixedMask>(mask, "fixed"));
+      KeptDecode kept(prompt);
+      (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
+                        random());
+      const auto fresh = cpu_backend(checkpoint, 1, 160);
+      const double head = mode == Del::Mode::published ? 0.0 : head_in_layers(checkpoint.shape);
+      follow(del, options, *fresh, head, prompt.size(), sampling.greedy(), met);
+      if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
+    }
+    EXPECT_GT(met.rounds, 100);
+    EXPECT_GT(met.parted, 20);
   }
 }
 

@@ -28,6 +28,7 @@ inline Policy example_policy() {
   return {.finished = true,
           .strategy = setting,
           .repeats = {measured, worse, measured},
+          .finalists = {{setting, {measured, worse, measured}}, {"layerskip:exit=2", {worse}}},
           .skip_set = set,
           .model = model_facts(small_shape(), "0123abcd"),
           .machine = {{"processor", "Processor"}, {"threads", "2"}},

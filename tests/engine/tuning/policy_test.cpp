@@ -18,6 +18,7 @@ TEST(PolicyFile, IsReadAsItWasWritten) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(policy_json(*read), text);
   EXPECT_EQ(read->repeats, policy.repeats);
+  EXPECT_EQ(read->finalists, policy.finalists);
   EXPECT_EQ(read->skip_set, policy.skip_set);
   EXPECT_EQ(read->prompts, policy.prompts);
   EXPECT_EQ(read->settings, policy.settings);
@@ -61,6 +62,12 @@ TEST(PolicyFile, IsRefusedWhereAFieldIsWrong) {
       {"/extra", 1, "unknown field 'extra'"},
       {"/score/extra", 1, "unknown field score.'extra'"},
       {"/score/repeats/0/score", "high", "score.repeats[0].score"},
+      {"/finalists", 1, "finalists"},
+      {"/finalists/0", 1, "finalists[0]"},
+      {"/finalists/1/extra", 1, "unknown field finalists[1].'extra'"},
+      {"/finalists/1/setting", 1, "finalists[1].setting"},
+      {"/finalists/1/score", nullptr, "finalists[1].score"},
+      {"/finalists/0/score/repeats/2/score", "high", "finalists[0].score.repeats[2].score"},
       {"/skip_sets", nlohmann::json::object(), "skip_sets"},
       {"/skip_sets/default/mlp", {4}, "skip_sets.default"},
       {"/model", 1, "model"},
@@ -85,7 +92,8 @@ TEST(PolicyFile, IsRefusedWhereAFieldIsWrong) {
     EXPECT_THAT(read.error().message, HasSubstr(refusal.message)) << refusal.pointer;
   }
   for (const auto& [key, value] : good.items()) {
-    if (key == "score" || key == "skip_sets") continue;  // null before there is one
+    // Null before there is one; older files name no finalists.
+    if (key == "score" || key == "skip_sets" || key == "finalists") continue;
     auto bad = good;
     bad.erase(key);
     EXPECT_FALSE(parse_policy(bad.dump(), "bad.json")) << key;

@@ -69,7 +69,7 @@ TEST(Tuned, RefusesInOneLine) {
   write([](Policy&) {});
   ModelShape wider = small_shape();
   wider.d_ff = 32;
-  EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff 16, expected 32"));
+  EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
 }
 
 TEST(SkipSetOfAPolicy, IsReadByNameAndNeverWrittenOver) {

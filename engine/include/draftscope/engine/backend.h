@@ -96,7 +96,8 @@ struct ChainRound {
   double threshold = -1.0;              ///< a draft token of lower confidence is the last; negative = none is
   std::span<const std::int32_t> stops;  ///< a draft token among these is the last
   /// Null or greedy = best tokens. Otherwise draft tokens are drawn and judged on the device by the rule of
-  /// sampling.h, with the numbers that SeededChooser draws for `key`.
+  /// sampling.h, with the numbers that SeededChooser draws for `key`; coupled ones are chosen as
+  /// coupled_token() chooses, and accepted as long as the target's choice is the same.
   const SamplingOptions* sampling = nullptr;
   CounterKey key;
 };

@@ -5,9 +5,10 @@
 // and where the figures come from. The file is also the state of a search under way ("finished": false):
 // which candidate comes next follows from the settings and the trials in their order.
 //
-// {"draftscope_policy": 1, "finished": …, "strategy": "name:key=value,…", "score": {…}, "skip_sets": {…},
-//  "model": {…}, "machine": {…}, "prompts": {…}, "settings": {…}, "tool_version": …, "date": …,
-//  "command_line": …, "trials": [{…}, …]}
+// {"draftscope_policy": 1, "finished": …, "strategy": "name:key=value,…", "score": {…}, "finalists": [{…},
+// …],
+//  "skip_sets": {…}, "model": {…}, "machine": {…}, "prompts": {…}, "settings": {…}, "tool_version": …,
+//  "date": …, "command_line": …, "trials": [{…}, …]}
 
 #include <draftscope/engine/model_shape.h>
 #include <draftscope/engine/search.h>
@@ -43,11 +44,20 @@ struct Trial {
   std::optional<Candidate> candidate;  ///< of a search for a skip set
 };
 
+/// One of the search's best settings, measured again after it, so that none wins by one lucky trial.
+struct Finalist {
+  std::string setting;
+  std::vector<Measurement> repeats;
+  friend bool operator==(const Finalist&, const Finalist&) = default;
+};
+
 struct Policy {
   bool finished = false;
   std::string strategy;  ///< the best so far; empty before the first trial
-  /// The best setting measured again after the search: a score that was not chosen for being high.
+  /// Of `strategy`, measured again after the search: of several finalists, the one of the highest median.
   std::vector<Measurement> repeats;
+  /// By falling median, `strategy` first; empty before the end, and in files that know of none.
+  std::vector<Finalist> finalists;
   std::optional<SublayerMask> skip_set;  ///< the best, in the file's skip_sets under policy_skip_set
   Facts model;                           ///< model_facts()
   Facts machine;

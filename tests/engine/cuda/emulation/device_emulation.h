@@ -89,8 +89,10 @@ T load_streaming(const T* address) {
   return *address;
 }
 
+using ::exp;
 using ::expf;
 using ::fmaxf;
+using ::log1p;
 using ::sqrtf;
 
 namespace emulation {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <draftscope/engine/backend.h>
+
+#include <memory>
+#include <utility>
+
+namespace draftscope::engine::test {
+
+/// The same backend with no rounds of its own.
+class StepByStep final : public Backend {
+ public:
+  explicit StepByStep(std::unique_ptr<Backend> backend) : backend_(std::move(backend)) {}
+  void set_recorder(profiler::SpanRecorder* recorder) override { backend_->set_recorder(recorder); }
+  const ModelShape& shape() const override { return backend_->shape(); }
+  BackendDescription describe() const override { return backend_->describe(); }
+  std::int32_t cache_rows() const override { return backend_->cache_rows(); }
+  std::int32_t max_rows() const override { return backend_->max_rows(); }
+  std::int32_t max_invariant_rows() const override { return backend_->max_invariant_rows(); }
+  Result<void> forward(const Batch& batch, Outputs& outputs) override {
+    return backend_->forward(batch, outputs);
+  }
+  Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
+    return backend_->move_cache_rows(moves);
+  }
+
+ private:
+  std::unique_ptr<Backend> backend_;
+};
+
+}  // namespace draftscope::engine::test
