@@ -6,6 +6,7 @@
 #include "compare_command.h"
 #include "export_command.h"
 #include "generate_command.h"
+#include "import_command.h"
 #include "inspect_command.h"
 #include "outcome.h"
 #include "record_command.h"
@@ -34,6 +35,7 @@ int run(int argc, char** argv) {
   add_report_command(app, outcome);
   add_compare_command(app, outcome);
   add_export_command(app, outcome);
+  add_import_command(app, outcome);
   add_inspect_command(app, outcome);
   add_strategies_command(app, outcome);
   try {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "imported_figures.h"
 #include "report_numbers.h"
 #include "table.h"
 
@@ -70,6 +71,7 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
 std::vector<std::string> warnings(const MeasuredRecording& measured) {
   const traces::Recording& recording = *measured.recording;
   std::vector<std::string> lines;
+  if (std::string note = import_note(recording.meta); !note.empty()) lines.push_back(printable(note));
   if (!recording.closed_cleanly)
     lines.emplace_back(
         "the recording was not closed cleanly; what was committed before it broke off is shown");

@@ -12,6 +12,7 @@
 #include "compare_command.h"
 #include "export_command.h"
 #include "generate_command.h"
+#include "import_command.h"
 #include "inspect_command.h"
 #include "report_command.h"
 #include "tune_command.h"
@@ -184,6 +185,7 @@ CommandResult run_command(std::vector<std::string> arguments) {
   add_compare_command(app, outcome);
   add_inspect_command(app, outcome);
   add_export_command(app, outcome);
+  add_import_command(app, outcome);
   add_generate_command(app, outcome);
   add_tune_command(app, outcome, "draftscope");
   testing::internal::CaptureStdout();

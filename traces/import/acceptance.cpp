@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Accepted lengths request by request: the lists that vLLM reports per request (its documentation, "Per-Request
-// Acceptance Metrics"), on their own or inside a whole response, and likewise plain lists.
+// Accepted lengths request by request: the lists that vLLM reports per request (its documentation,
+// "Per-Request Acceptance Metrics"), on their own or inside a whole response, and likewise plain lists.
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +13,8 @@ namespace {
 using Lengths = std::optional<std::vector<std::int64_t>>;
 
 /// The first of the names that is there.
-Result<Lengths> first_of(const JsonFields& fields, std::initializer_list<const char*> names, std::int64_t most) {
+Result<Lengths> first_of(const JsonFields& fields, std::initializer_list<const char*> names,
+                         std::int64_t most) {
   for (const char* const name : names)
     if (fields.find(name) != nullptr) return fields.integers(name, 0, most);
   return Lengths{};
@@ -34,7 +35,8 @@ Result<std::vector<AnswerRound>> rounds_of_positions(const nlohmann::json& rows,
       DRAFTSCOPE_TRY_ASSIGN(const std::int64_t accepted,
                             json_integer(rows[i][k], 0, 1, where, fmt::format("{}[{}]", field, k)));
       if (accepted == 1 && round.accepted < static_cast<std::int32_t>(k))
-        return fail("{}: {}[{}] is 1 behind a 0, expected nothing accepted after a rejection", where, field, k);
+        return fail("{}: {}[{}] is 1 behind a 0, expected nothing accepted after a rejection", where, field,
+                    k);
       round.accepted += static_cast<std::int32_t>(accepted);
     }
     round.emitted = round.accepted + 1;
@@ -50,12 +52,15 @@ Result<std::vector<AnswerRound>> read_rounds(const JsonFields& fields) {
                         first_of(fields, {"per_step_accepted", "accepted"}, most_draft_tokens));
   DRAFTSCOPE_TRY_ASSIGN(const Lengths yields, first_of(fields, {"accept_lengths"}, most_draft_tokens + 1));
   if (!accepted && !yields)
-    return fail("{}: has none of per_step_accepted, accepted, accept_lengths, acceptance, expected the accepted "
-                "lengths of a request", where);
+    return fail(
+        "{}: has none of per_step_accepted, accepted, accept_lengths, acceptance, expected the accepted "
+        "lengths of a request",
+        where);
   const std::vector<std::int64_t>& lengths = accepted ? *accepted : *yields;
   Lengths drafted;
   if (const nlohmann::json* const one = fields.find("drafted"); one != nullptr && one->is_number()) {
-    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t length, json_integer(*one, 0, most_draft_tokens, where, "drafted"));
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t length,
+                          json_integer(*one, 0, most_draft_tokens, where, "drafted"));
     drafted.emplace(lengths.size(), length);
   } else {
     DRAFTSCOPE_TRY_ASSIGN(drafted, first_of(fields, {"per_step_drafted", "drafted"}, most_draft_tokens));
@@ -66,7 +71,8 @@ Result<std::vector<AnswerRound>> read_rounds(const JsonFields& fields) {
   std::vector<AnswerRound> rounds;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     AnswerRound round;
-    round.accepted = static_cast<std::int32_t>(accepted ? lengths[i] : std::max<std::int64_t>(lengths[i] - 1, 0));
+    round.accepted =
+        static_cast<std::int32_t>(accepted ? lengths[i] : std::max<std::int64_t>(lengths[i] - 1, 0));
     round.emitted = static_cast<std::int32_t>(accepted ? lengths[i] + 1 : lengths[i]);
     if (drafted) round.drafted = static_cast<std::int32_t>((*drafted)[i]);
     rounds.push_back(round);
@@ -115,7 +121,8 @@ Result<Answer> read_request(const nlohmann::json& object, std::int64_t line, con
   answer.text = text.value_or("");
   DRAFTSCOPE_TRY_ASSIGN(auto tokens, fields.integer("new_tokens", 0, most_answer_tokens));
   if (const nlohmann::json* const usage = object_in(&object, "usage"); usage != nullptr && !tokens) {
-    DRAFTSCOPE_TRY_ASSIGN(tokens, JsonFields(*usage, where).integer("completion_tokens", 0, most_answer_tokens));
+    DRAFTSCOPE_TRY_ASSIGN(tokens,
+                          JsonFields(*usage, where).integer("completion_tokens", 0, most_answer_tokens));
   }
   answer.new_tokens = tokens.value_or(-1);
   DRAFTSCOPE_TRY_ASSIGN(answer.rounds, read_rounds(inner != nullptr ? JsonFields(*inner, where) : fields));

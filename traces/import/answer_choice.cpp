@@ -61,28 +61,31 @@ Result<std::vector<std::int64_t>> required(Result<std::optional<std::vector<std:
   if (!list) return tl::unexpected<Error>(std::move(list).error());
   if (!*list) return fail("{}: {} is missing, expected a list with an entry a turn", fields.where(), name);
   if ((*list)->size() != turns)
-    return fail("{}: {} has {} entries, expected one a turn ({})", fields.where(), name, (*list)->size(), turns);
+    return fail("{}: {} has {} entries, expected one a turn ({})", fields.where(), name, (*list)->size(),
+                turns);
   return std::move(**list);
 }
 
 }  // namespace
 
 Result<ChoiceTurns> read_choice(const nlohmann::json& choice, const std::string& where) {
-  if (!choice.is_object()) return tl::unexpected<Error>(unexpected_json(choice, where, "a choice", "a JSON object"));
+  if (!choice.is_object())
+    return tl::unexpected<Error>(unexpected_json(choice, where, "a choice", "a JSON object"));
   const JsonFields fields(choice, where);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> texts, read_texts(fields));
-  DRAFTSCOPE_TRY_ASSIGN(const auto new_tokens, required(fields.integers("new_tokens", 0, most_answer_tokens), fields,
-                                                        "new_tokens", texts.size()));
+  DRAFTSCOPE_TRY_ASSIGN(const auto new_tokens, required(fields.integers("new_tokens", 0, most_answer_tokens),
+                                                        fields, "new_tokens", texts.size()));
   DRAFTSCOPE_TRY_ASSIGN(const auto steps, fields.integers("decoding_steps", 0, most_steps));
   DRAFTSCOPE_TRY_ASSIGN(const auto wall_times, fields.seconds("wall_time"));
   if (wall_times && wall_times->size() != texts.size())
-    return fail("{}: wall_time has {} entries, expected one a turn ({})", where, wall_times->size(), texts.size());
+    return fail("{}: wall_time has {} entries, expected one a turn ({})", where, wall_times->size(),
+                texts.size());
   DRAFTSCOPE_TRY_ASSIGN(const auto lengths, fields.integers("accept_lengths", 0, most_draft_tokens + 1));
 
   ChoiceTurns result;
   const std::vector<std::int64_t> accept_lengths = lengths.value_or(std::vector<std::int64_t>{});
-  const std::vector<std::size_t> counts = rounds_of_turns(steps.value_or(std::vector<std::int64_t>{}), new_tokens,
-                                                          accept_lengths, result.are_turns_told_apart);
+  const std::vector<std::size_t> counts = rounds_of_turns(
+      steps.value_or(std::vector<std::int64_t>{}), new_tokens, accept_lengths, result.are_turns_told_apart);
   auto length = accept_lengths.begin();
   for (std::size_t turn = 0; turn < texts.size(); ++turn) {
     Answer answer;

@@ -13,7 +13,7 @@
 namespace draftscope::traces {
 
 struct ChoiceTurns {
-  std::vector<Answer> turns;       ///< texts, counts, times and rounds are set
+  std::vector<Answer> turns;         ///< texts, counts, times and rounds are set
   bool are_turns_told_apart = true;  ///< false: decoding_steps do not say where a turn's rounds end
 };
 

@@ -17,7 +17,8 @@ std::vector<DraftToken> chain(const Round& round) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   std::vector<DraftToken> tokens;
   for (std::int32_t i = 0; i < round.drafted; ++i)
-    tokens.push_back({round.id, i, i - 1, unknown_token, unknown, unknown, i < round.accepted, i <= round.accepted});
+    tokens.push_back(
+        {round.id, i, i - 1, unknown_token, unknown, unknown, i < round.accepted, i <= round.accepted});
   return tokens;
 }
 
@@ -106,8 +107,8 @@ Result<void> AnswerWriter::add(std::int64_t run, const Answer& answer, const std
   request.tokens.assign(static_cast<std::size_t>(tokens), unknown_token);
   target_.add(request);
 
-  for (const Lack lack : {Lack::token_ids, Lack::prompts, Lack::round_times, Lack::phase_times, Lack::confidences,
-                          Lack::layer_sets, Lack::device})
+  for (const Lack lack : {Lack::token_ids, Lack::prompts, Lack::round_times, Lack::phase_times,
+                          Lack::confidences, Lack::layer_sets, Lack::device})
     target_.note(lack);
   if (answer.rounds.empty()) target_.note(Lack::rounds);
   if (answer.new_tokens < 0) target_.note(Lack::output_lengths);

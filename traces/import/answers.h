@@ -18,7 +18,7 @@ namespace draftscope::traces {
 
 /// One verification. Lengths in tokens.
 struct AnswerRound {
-  std::int32_t drafted = -1;   ///< -1 = unknown
+  std::int32_t drafted = -1;  ///< -1 = unknown
   std::int32_t accepted = 0;
   std::int32_t emitted = 0;
 };
@@ -40,7 +40,8 @@ struct Answer {
 class AnswerWriter {
  public:
   /// `draft_length` is ImportOptions'. The target must outlive this.
-  AnswerWriter(ImportTarget& target, std::int32_t draft_length) : target_(target), draft_length_(draft_length) {}
+  AnswerWriter(ImportTarget& target, std::int32_t draft_length)
+      : target_(target), draft_length_(draft_length) {}
 
   /// The run of that specification, made when it is new: files of several repeats share one. A run named
   /// "vanilla" is a baseline too.

@@ -25,7 +25,7 @@ constexpr std::int64_t most_layer = std::numeric_limits<std::int16_t>::max();
 struct Thread {
   std::uint32_t lane = 0;
   std::uint32_t process = 0;
-  std::string name;  ///< "1/2" until the file names it
+  std::string name;               ///< "1/2" until the file names it
   std::vector<ChromeEvent> open;  ///< each "B" that waits for its "E"
   std::int64_t device_track = 0;  ///< row of `tracks`; 0 = no device activity was seen on it
 };
@@ -66,7 +66,10 @@ bool is_device_event(const ChromeEvent& event) {
 class ChromeImport {
  public:
   ChromeImport(const std::filesystem::path& file, ImportContext& context)
-      : context_(context), target_(context.target), file_(file.string()), run_name_(run_name(file, context)) {}
+      : context_(context),
+        target_(context.target),
+        file_(file.string()),
+        run_name_(run_name(file, context)) {}
 
   Result<void> take(const ChromeEvent& event) {
     if (target_.failed()) return fail("{}: the trace can't be written", file_);  // commit() says why
@@ -84,7 +87,8 @@ class ChromeImport {
       if (!thread.open.empty())
         return fail("{}: event {} (\"{}\") begins and never ends, expected an E for every B", file_,
                     thread.open.back().index, printable(thread.open.back().name));
-    if (rows_ == 0) return fail("{}: has no event with a time, expected complete events or pairs of B and E", file_);
+    if (rows_ == 0)
+      return fail("{}: has no event with a time, expected complete events or pairs of B and E", file_);
     for (const Thread& thread : threads_) names_of_lanes_[thread.lane] = thread.name;
     DRAFTSCOPE_TRY(frames_.assign(target_.writer(), file_));
     for (Interval& row : intervals_.rows()) tag(row);
@@ -102,7 +106,8 @@ class ChromeImport {
   static std::string printable(std::string_view text) {
     constexpr std::size_t most = 60;
     std::string line(text.substr(0, most));
-    std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
     return line;
   }
 
@@ -112,7 +117,8 @@ class ChromeImport {
     if (is_new) {
       Thread thread;
       thread.lane = static_cast<std::uint32_t>(threads_.size());
-      thread.process = static_cast<std::uint32_t>(process_index_.try_emplace(event.process, process_index_.size()).first->second);
+      thread.process = static_cast<std::uint32_t>(
+          process_index_.try_emplace(event.process, process_index_.size()).first->second);
       thread.name = std::move(key);
       threads_.push_back(std::move(thread));
       names_of_lanes_.emplace_back();
@@ -126,8 +132,8 @@ class ChromeImport {
 
   Result<void> take_complete(const ChromeEvent& event) {
     if (!event.start_ns || !event.length_ns)
-      return fail("{}: event {} (\"{}\") has no {}, expected microseconds", file_, event.index, printable(event.name),
-                  event.start_ns ? "dur" : "ts");
+      return fail("{}: event {} (\"{}\") has no {}, expected microseconds", file_, event.index,
+                  printable(event.name), event.start_ns ? "dur" : "ts");
     if (*event.start_ns > most_ns - *event.length_ns)
       return fail("{}: event {} (\"{}\") ends behind 2^62 ns", file_, event.index, printable(event.name));
     return take_range(event, *event.start_ns, *event.start_ns + *event.length_ns);
@@ -136,11 +142,12 @@ class ChromeImport {
   Result<void> take_begin(const ChromeEvent& event) {
     constexpr std::size_t most_open = 256;
     if (!event.start_ns)
-      return fail("{}: event {} (\"{}\") has no ts, expected microseconds", file_, event.index, printable(event.name));
+      return fail("{}: event {} (\"{}\") has no ts, expected microseconds", file_, event.index,
+                  printable(event.name));
     Thread& thread = thread_of(event);
     if (thread.open.size() == most_open)
-      return fail("{}: event {} (\"{}\") is inside of {} others, expected an E for every B", file_, event.index,
-                  printable(event.name), most_open);
+      return fail("{}: event {} (\"{}\") is inside of {} others, expected an E for every B", file_,
+                  event.index, printable(event.name), most_open);
     thread.open.push_back(event);
     return {};
   }
@@ -149,16 +156,16 @@ class ChromeImport {
     if (!event.start_ns) return fail("{}: event {} has no ts, expected microseconds", file_, event.index);
     Thread& thread = thread_of(event);
     if (thread.open.empty())
-      return fail("{}: event {} ends what never began on thread {}, expected a B before it", file_, event.index,
-                  printable(thread.name));
+      return fail("{}: event {} ends what never began on thread {}, expected a B before it", file_,
+                  event.index, printable(thread.name));
     const ChromeEvent open = std::move(thread.open.back());
     thread.open.pop_back();
     if (!event.name.empty() && event.name != open.name)
-      return fail("{}: event {} ends \"{}\", expected the end of \"{}\"", file_, event.index, printable(event.name),
-                  printable(open.name));
+      return fail("{}: event {} ends \"{}\", expected the end of \"{}\"", file_, event.index,
+                  printable(event.name), printable(open.name));
     if (*event.start_ns < *open.start_ns)
-      return fail("{}: event {} ends \"{}\" at {} ns, expected at least its start ({} ns)", file_, event.index,
-                  printable(open.name), *event.start_ns, *open.start_ns);
+      return fail("{}: event {} ends \"{}\" at {} ns, expected at least its start ({} ns)", file_,
+                  event.index, printable(open.name), *event.start_ns, *open.start_ns);
     return take_range(open, *open.start_ns, *event.start_ns);
   }
 
@@ -232,13 +239,15 @@ class ChromeImport {
     frame.start_ns = start_ns;
     frame.end_ns = end_ns;
     frame.lane = thread_of(event).lane;
-    frame.specification = event.name == "request" || event.name.empty() ? run_name_.specification : event.name;
+    frame.specification =
+        event.name == "request" || event.name.empty() ? run_name_.specification : event.name;
     frame.question_id = event.integer("prompt", 0, most_id).value_or(0);
     frame.repeat = static_cast<std::int32_t>(event.integer("repeat", 0, most_int32).value_or(0));
     if (event.argument("tokens") != nullptr) {
       const auto tokens = event.integer("tokens", 0, most_answer_tokens);
       if (!tokens)
-        return fail("{}: event {}: tokens is no integer from 0 to {}", file_, event.index, most_answer_tokens);
+        return fail("{}: event {}: tokens is no integer from 0 to {}", file_, event.index,
+                    most_answer_tokens);
       frame.tokens = *tokens;
     }
     frame.stop = enumeration_named(event, "stop", 5, request_stop_name, RequestStop::length);
@@ -270,9 +279,11 @@ class ChromeImport {
       count.value = static_cast<std::int32_t>(*value);
     }
     if (frame.accepted > std::min(frame.drafted, frame.planned) || frame.emitted > frame.accepted + 1)
-      return fail("{}: event {} (a round): {} planned, {} drafted, {} accepted, {} emitted tokens, expected none more "
-                  "than the one before, but one more emitted than accepted", file_, event.index, frame.planned,
-                  frame.drafted, frame.accepted, frame.emitted);
+      return fail(
+          "{}: event {} (a round): {} planned, {} drafted, {} accepted, {} emitted tokens, expected none "
+          "more "
+          "than the one before, but one more emitted than accepted",
+          file_, event.index, frame.planned, frame.drafted, frame.accepted, frame.emitted);
     frame.exit_layer = static_cast<std::int32_t>(event.integer("exit_layer", 0, most_layer).value_or(0));
     frame.draft_stop = enumeration_named(event, "draft_stop", 5, draft_stop_name,
                                          frame.drafted > 0 ? DraftStop::length : DraftStop::no_draft);
@@ -297,7 +308,8 @@ class ChromeImport {
 
   Result<void> take_counter(const ChromeEvent& event) {
     if (!event.start_ns)
-      return fail("{}: event {} (\"{}\") has no ts, expected microseconds", file_, event.index, printable(event.name));
+      return fail("{}: event {} (\"{}\") has no ts, expected microseconds", file_, event.index,
+                  printable(event.name));
     ++rows_;
     for (const ChromeArgument& argument : event.arguments) {
       if (!argument.number) continue;
@@ -311,7 +323,8 @@ class ChromeImport {
 
   Result<void> take_name(const ChromeEvent& event) {
     const ChromeArgument* const name = event.argument("name");
-    if (event.name == "thread_name" && name != nullptr && !name->text.empty()) thread_of(event).name = name->text;
+    if (event.name == "thread_name" && name != nullptr && !name->text.empty())
+      thread_of(event).name = name->text;
     return {};
   }
 
@@ -330,8 +343,9 @@ class ChromeImport {
       index_of[intervals_.rows()[i].order] = static_cast<std::uint32_t>(i);
     for (Thread& thread : threads_)
       if (thread.device_track != 0)
-        thread.device_track = target_.writer().add(
-            Track{0, std::string(device_kinds_.at(thread.lane)), thread.name, 0, static_cast<std::int32_t>(thread.lane)});
+        thread.device_track =
+            target_.writer().add(Track{0, std::string(device_kinds_.at(thread.lane)), thread.name, 0,
+                                       static_cast<std::int32_t>(thread.lane)});
     for (const DeviceEvent& event : device_) {
       Kernel row;
       row.id = target_.writer().next_kernel_id();
@@ -409,8 +423,8 @@ class ChromeImport {
 
 Result<void> import_chrome(const std::filesystem::path& file, ImportContext& context) {
   ChromeImport import(file, context);
-  DRAFTSCOPE_TRY(
-      read_chrome_events(file, context.progress, [&](const ChromeEvent& event) { return import.take(event); }));
+  DRAFTSCOPE_TRY(read_chrome_events(file, context.progress,
+                                    [&](const ChromeEvent& event) { return import.take(event); }));
   return import.finish();
 }
 

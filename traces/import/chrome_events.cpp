@@ -54,7 +54,9 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool null() override { return true; }
-  bool boolean(bool value) override { return scalar(value ? "1" : "0", value ? 1 : 0, value ? 1.0 : 0.0, false); }
+  bool boolean(bool value) override {
+    return scalar(value ? "1" : "0", value ? 1 : 0, value ? 1.0 : 0.0, false);
+  }
   bool number_integer(number_integer_t value) override {
     return scalar(std::to_string(value), value, static_cast<double>(value), false);
   }
@@ -125,7 +127,8 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
               bool is_text) {
     if (!is_event_field()) {
       if (depth_ == events_depth_)
-        return stop({fmt::format("{}: event {} is no object, expected a Chrome trace event", file_, event_.index + 1)});
+        return stop({fmt::format("{}: event {} is no object, expected a Chrome trace event", file_,
+                                 event_.index + 1)});
       return true;
     }
     if (depth_ == events_depth_ + 1) return field(text, number.has_value() && !is_text);
@@ -146,8 +149,9 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
     if (key_ == "ts" || key_ == "dur") {
       const std::optional<std::int64_t> time_ns = is_number ? microseconds_to_ns(text) : std::nullopt;
       if (!time_ns)
-        return stop({fmt::format("{}: event {}: {} is {}, expected microseconds from 0 to 2^62 ns", file_,
-                                 event_.index, key_, is_number ? std::string(text.substr(0, 40)) : "no number")});
+        return stop(
+            {fmt::format("{}: event {}: {} is {}, expected microseconds from 0 to 2^62 ns", file_,
+                         event_.index, key_, is_number ? std::string(text.substr(0, 40)) : "no number")});
       (key_ == "ts" ? event_.start_ns : event_.length_ns) = time_ns;
     } else if (key_ == "ph") {
       event_.phase = text;
@@ -195,9 +199,11 @@ const ChromeArgument* ChromeEvent::argument(std::string_view key) const {
   return found == arguments.end() ? nullptr : &*found;
 }
 
-std::optional<std::int64_t> ChromeEvent::integer(std::string_view key, std::int64_t least, std::int64_t most) const {
+std::optional<std::int64_t> ChromeEvent::integer(std::string_view key, std::int64_t least,
+                                                 std::int64_t most) const {
   const ChromeArgument* const found = argument(key);
-  if (found == nullptr || !found->integer || *found->integer < least || *found->integer > most) return std::nullopt;
+  if (found == nullptr || !found->integer || *found->integer < least || *found->integer > most)
+    return std::nullopt;
   return found->integer;
 }
 
@@ -219,7 +225,8 @@ std::optional<std::int64_t> microseconds_to_ns(std::string_view text) {
   }
   double time_us = -1.0;
   const auto [last, failed] = std::from_chars(text.data(), text.data() + text.size(), time_us);
-  if (failed != std::errc{} || last != text.data() + text.size() || !(time_us >= 0.0 && time_us * 1e3 < 0x1p62))
+  if (failed != std::errc{} || last != text.data() + text.size() ||
+      !(time_us >= 0.0 && time_us * 1e3 < 0x1p62))
     return std::nullopt;
   return std::llround(time_us * 1e3);
 }

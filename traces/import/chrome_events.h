@@ -42,12 +42,14 @@ struct ChromeEvent {
 
   [[nodiscard]] const ChromeArgument* argument(std::string_view key) const;
   /// The integer of that name if there is one within the range.
-  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::int64_t least, std::int64_t most) const;
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::int64_t least,
+                                                    std::int64_t most) const;
 };
 
 /// Calls `take` for each event. Errors: unreadable, no JSON (with the byte), no events, a time that is no
 /// number of microseconds from 0 to 2^62 ns, what `take` returns.
-[[nodiscard]] Result<void> read_chrome_events(const std::filesystem::path& file, const ImportProgress& progress,
+[[nodiscard]] Result<void> read_chrome_events(const std::filesystem::path& file,
+                                              const ImportProgress& progress,
                                               const std::function<Result<void>(const ChromeEvent&)>& take);
 
 /// "12.345" microseconds as 12345 ns, exactly where the text has no exponent; absent if it is no number or

@@ -13,10 +13,9 @@ void Launches::sort() {
 }
 
 std::optional<std::uint32_t> Launches::find(std::uint32_t process, std::uint32_t number) const {
-  const auto found =
-      std::lower_bound(rows_.begin(), rows_.end(), std::tuple(process, number), [](const Row& row, const auto& key) {
-        return std::tuple(row.process, row.number) < key;
-      });
+  const auto found = std::lower_bound(
+      rows_.begin(), rows_.end(), std::tuple(process, number),
+      [](const Row& row, const auto& key) { return std::tuple(row.process, row.number) < key; });
   if (found == rows_.end() || found->process != process || found->number != number) return std::nullopt;
   return found->range;
 }

@@ -45,7 +45,8 @@ struct RunName {
   std::int32_t repeat = 0;  ///< from "name.repeat-2.jsonl", as the project's own export writes it
 };
 /// Fails if another file of this import gave the same repeat of the same run.
-[[nodiscard]] Result<void> take_run(const std::filesystem::path& file, const RunName& name, ImportContext& context);
+[[nodiscard]] Result<void> take_run(const std::filesystem::path& file, const RunName& name,
+                                    ImportContext& context);
 [[nodiscard]] RunName run_name(const std::filesystem::path& file, const ImportContext& context);
 
 }  // namespace draftscope::traces

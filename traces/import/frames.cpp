@@ -33,8 +33,10 @@ template <typename Frame>
 Result<void> check_order(const std::vector<Frame>& frames, const std::string& name, std::string_view what) {
   for (std::size_t i = 1; i < frames.size(); ++i)
     if (frames[i].lane == frames[i - 1].lane && frames[i].start_ns < frames[i - 1].end_ns)
-      return fail("{}: the {} at {} ns starts before the end of the one before it ({} ns), expected one after another",
-                  name, what, frames[i].start_ns, frames[i - 1].end_ns);
+      return fail(
+          "{}: the {} at {} ns starts before the end of the one before it ({} ns), expected one after "
+          "another",
+          name, what, frames[i].start_ns, frames[i - 1].end_ns);
   return {};
 }
 
@@ -68,7 +70,8 @@ Result<void> Frames::assign(Writer& writer, const std::string& name) {
   for (const RoundFrame& round : rounds_) {
     const std::size_t request = last_started(requests_, round.lane, round.start_ns);
     if (request == requests_.size() || requests_[request].end_ns < round.end_ns)
-      return fail("{}: the round at {} to {} ns is in no request of its thread", name, round.start_ns, round.end_ns);
+      return fail("{}: the round at {} to {} ns is in no request of its thread", name, round.start_ns,
+                  round.end_ns);
     request_of_.push_back(request);
     if (round.id != 0 && !by_id_.emplace(round.id, request_of_.size() - 1).second)
       return fail("{}: round {} is there twice, expected each round once", name, round.id);
@@ -181,7 +184,8 @@ void Frames::write_rounds(ImportTarget& target, const std::vector<Times>& times)
     row.accept_ns = phase_time(by_phase, Phase::accept);
     row.optimise_ns = phase_time(by_phase, Phase::optimise);
     row.control_ns = phase_time(by_phase, Phase::control);
-    const std::int64_t sum_ns = row.draft_ns + row.verify_ns + row.accept_ns + row.optimise_ns + row.control_ns;
+    const std::int64_t sum_ns =
+        row.draft_ns + row.verify_ns + row.accept_ns + row.optimise_ns + row.control_ns;
     if (sum_ns > row.end_ns - row.start_ns) {  // phases that overlap say nothing of the round's time
       row.draft_ns = row.verify_ns = row.accept_ns = row.optimise_ns = row.control_ns = 0;
       target.note(Lack::phase_times);

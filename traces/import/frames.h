@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Requests and rounds that a timeline shows as intervals of a thread, as rows. Rounds belong to the request of
-// their thread that holds them in time.
+// Requests and rounds that a timeline shows as intervals of a thread, as rows. Rounds belong to the request
+// of their thread that holds them in time.
 
 #include <draftscope/result.h>
 #include <draftscope/traces/records.h>
-#include <cstdint>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,8 +54,9 @@ class Frames {
   void add(const RoundFrame& frame) { rounds_.push_back(frame); }
   [[nodiscard]] bool empty() const { return requests_.empty() && rounds_.empty(); }
 
-  /// Sorts, finds each round its request and gives ids, the first of their tables. Errors name the file: a round outside of every
-  /// request of its thread, one that is there twice, rounds or requests of a thread that overlap.
+  /// Sorts, finds each round its request and gives ids, the first of their tables. Errors name the file: a
+  /// round outside of every request of its thread, one that is there twice, rounds or requests of a thread
+  /// that overlap.
   [[nodiscard]] Result<void> assign(Writer& writer, const std::string& name);
 
   // After assign().
@@ -84,7 +85,7 @@ class Frames {
 
   std::vector<RequestFrame> requests_;
   std::vector<RoundFrame> rounds_;
-  std::vector<std::size_t> request_of_;  // by round; the row of a round is its index + 1
+  std::vector<std::size_t> request_of_;     // by round; the row of a round is its index + 1
   std::vector<std::int64_t> request_rows_;  // counting up from the first
   std::vector<std::uint32_t> lanes_;        // that have requests
   std::unordered_map<std::int64_t, std::size_t> by_id_;

@@ -46,8 +46,8 @@ Result<void> check_options(const std::vector<fs::path>& files, const std::vector
   for (std::size_t i = 0; i < formats.size(); ++i) {
     if (!is_timeline(formats[i])) continue;
     if (formats.size() > 1)
-      return fail("{}: is a {} timeline with a clock of its own, expected no file beside it", files[i].string(),
-                  import_format_name(formats[i]));
+      return fail("{}: is a {} timeline with a clock of its own, expected no file beside it",
+                  files[i].string(), import_format_name(formats[i]));
     if (options.draft_length > 0 || !options.specification.empty())
       return fail("{}: a {} timeline says itself what was run, expected no specification or draft length",
                   files[i].string(), import_format_name(formats[i]));
@@ -56,7 +56,8 @@ Result<void> check_options(const std::vector<fs::path>& files, const std::vector
     return fail("{}: one specification can't name the runs of several files", files.back().string());
   if (options.draft_length < 0 || options.draft_length > 512)
     return fail("draft length is {}, expected 0 to 512", options.draft_length);
-  if (options.n_layers < 0 || options.n_layers > 4096) return fail("layers are {}, expected 0 to 4096", options.n_layers);
+  if (options.n_layers < 0 || options.n_layers > 4096)
+    return fail("layers are {}, expected 0 to 4096", options.n_layers);
   return {};
 }
 
@@ -77,7 +78,8 @@ void set_identity(const std::vector<fs::path>& files, const std::vector<ImportFo
   writer.set_meta("imported_format", format_names);
   const std::string& model = options.model.empty() ? context.model : options.model;
   if (!model.empty()) writer.set_meta("model", model);
-  if (options.n_layers > 0) writer.set_meta("model_shape", fmt::format(R"({{"n_layers":{}}})", options.n_layers));
+  if (options.n_layers > 0)
+    writer.set_meta("model_shape", fmt::format(R"({{"n_layers":{}}})", options.n_layers));
   if (context.stated_figures.empty()) return;
   nlohmann::json stated = nlohmann::json::object();
   for (const auto& [specification, figures] : context.stated_figures)
@@ -105,7 +107,8 @@ Result<ImportFormat> detect_import_format(const fs::path& file) {
 
   if (head.starts_with(std::string_view("SQLite format 3\0", 16))) return ImportFormat::nsys;
   for (const std::string_view magic : {"\x1f\x8b", "PK\x03\x04", "\x28\xb5\x2f\xfd"})
-    if (head.starts_with(magic)) return fail("{}: is compressed, expected the file that is packed in it", name);
+    if (head.starts_with(magic))
+      return fail("{}: is compressed, expected the file that is packed in it", name);
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return fail("{}: is empty, expected a recording", name);
   if (head[first] == '[') return ImportFormat::chrome;
@@ -114,14 +117,18 @@ Result<ImportFormat> detect_import_format(const fs::path& file) {
     if (has("\"speculative_decoding\"") || has("\"per_step_accepted\"")) return ImportFormat::acceptance;
     if (has("\"choices\"") && has("\"turns\""))
       return has("\"question_id\"") ? ImportFormat::spec_bench : ImportFormat::swift;
-    if (has("\"accept_lengths\"") || has("\"accepted\"") || has("\"acceptance\"")) return ImportFormat::acceptance;
+    if (has("\"accept_lengths\"") || has("\"accepted\"") || has("\"acceptance\""))
+      return ImportFormat::acceptance;
     if (has("\"acceptance_rate\"") || has("\"generation_strategy\"") || has("\"tokens_per_second\""))
       return ImportFormat::layerskip;
   } else if (head.substr(0, head.find('\n')).find("num_speculations") != std::string::npos) {
     return ImportFormat::layerskip;
   }
-  return fail("{}: is none of the formats that are known, expected spec-bench, swift, layerskip, acceptance, chrome or "
-              "nsys", name);
+  return fail(
+      "{}: is none of the formats that are known, expected spec-bench, swift, layerskip, acceptance, chrome "
+      "or "
+      "nsys",
+      name);
 }
 
 Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, const ImportOptions& options,

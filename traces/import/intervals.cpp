@@ -37,7 +37,8 @@ void Intervals::sort() {
   });
 }
 
-Result<void> Intervals::nest(Writer* writer, const std::string& name, const std::vector<std::string>& lane_names) {
+Result<void> Intervals::nest(Writer* writer, const std::string& name,
+                             const std::vector<std::string>& lane_names) {
   placed_.assign(rows_.size(), {});
   std::vector<OpenTrack> tracks;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -80,7 +81,8 @@ bool Intervals::separate_outer_ranges() {
   bool any = false;
   for (std::size_t i = rows_.size(); i-- > 0;) {
     const std::int64_t parent = placed_[i].parent;
-    if (parent >= 0 && (holds_phase[i] || rows_[i].phase != no_phase)) holds_phase[static_cast<std::size_t>(parent)] = true;
+    if (parent >= 0 && (holds_phase[i] || rows_[i].phase != no_phase))
+      holds_phase[static_cast<std::size_t>(parent)] = true;
   }
   std::vector<bool> in_phase(rows_.size(), false);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -92,7 +94,8 @@ bool Intervals::separate_outer_ranges() {
   return any;
 }
 
-Result<void> Intervals::place(Writer& writer, const std::string& name, const std::vector<std::string>& lane_names) {
+Result<void> Intervals::place(Writer& writer, const std::string& name,
+                              const std::vector<std::string>& lane_names) {
   sort();
   DRAFTSCOPE_TRY(nest(nullptr, name, lane_names));
   if (separate_outer_ranges()) sort();
@@ -108,8 +111,8 @@ void Intervals::write(ImportTarget& target) {
     const std::int64_t parent = placed.parent >= 0 ? span_id(static_cast<std::size_t>(placed.parent)) : 0;
     // What holds phases of several rounds or requests belongs to none of them.
     const bool is_tagged = !row.is_outer;
-    target.add(Span{id, parent, placed.track, is_tagged ? row.request : 0, is_tagged ? row.round : 0, row.start_ns, row.end_ns, row.name, row.layer,
-                    placed.depth, placed.phase});
+    target.add(Span{id, parent, placed.track, is_tagged ? row.request : 0, is_tagged ? row.round : 0,
+                    row.start_ns, row.end_ns, row.name, row.layer, placed.depth, placed.phase});
   }
 }
 

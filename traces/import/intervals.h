@@ -51,14 +51,16 @@ class Intervals {
   [[nodiscard]] const std::vector<Placed>& placed() const { return placed_; }
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
 
-  /// Sorts by lane and start, nests, and makes the tracks, named as their lanes. O(n log n). Errors: more than 255 ranges inside
-  /// each other or more than 256 that overlap without nesting; `name` is the file's.
+  /// Sorts by lane and start, nests, and makes the tracks, named as their lanes. O(n log n). Errors: more
+  /// than 255 ranges inside each other or more than 256 that overlap without nesting; `name` is the file's.
   [[nodiscard]] Result<void> place(Writer& writer, const std::string& name,
                                    const std::vector<std::string>& lane_names);
 
   /// After place(): all as spans; the row of index i has the id `first_id() + i`.
   void write(ImportTarget& target);
-  [[nodiscard]] std::int64_t span_id(std::size_t index) const { return first_id_ + static_cast<std::int64_t>(index); }
+  [[nodiscard]] std::int64_t span_id(std::size_t index) const {
+    return first_id_ + static_cast<std::int64_t>(index);
+  }
 
   /// After place(): the innermost range of the lane that holds the time, or nothing; of ranges that overlap
   /// without nesting, one of those around the last that began. O(log n + depth).

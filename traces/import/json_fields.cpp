@@ -40,8 +40,9 @@ Error unexpected_json(const nlohmann::json& value, const std::string& where, con
 
 Result<std::int64_t> json_integer(const nlohmann::json& value, std::int64_t least, std::int64_t most,
                                   const std::string& where, const std::string& field) {
-  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
-                                               : value.is_number_integer() && value.get<std::int64_t>() <= most;
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
+                        : value.is_number_integer() && value.get<std::int64_t>() <= most;
   if (!fits || value.get<std::int64_t>() < least)
     return tl::unexpected<Error>(
         unexpected_json(value, where, field, fmt::format("an integer from {} to {}", least, most)));
@@ -52,8 +53,8 @@ Result<std::int64_t> json_duration_ns(const nlohmann::json& value, double unit_n
                                       const std::string& field) {
   const double duration_ns = value.is_number() ? value.get<double>() * unit_ns : -1.0;
   if (!(duration_ns >= 0.0 && duration_ns <= most_duration_ns))
-    return tl::unexpected<Error>(
-        unexpected_json(value, where, field, fmt::format("a duration of 0 s to {:.0f} s", most_duration_ns * 1e-9)));
+    return tl::unexpected<Error>(unexpected_json(
+        value, where, field, fmt::format("a duration of 0 s to {:.0f} s", most_duration_ns * 1e-9)));
   return std::llround(duration_ns);
 }
 

@@ -30,7 +30,8 @@ class JsonFields {
   [[nodiscard]] Result<std::optional<std::int64_t>> integer(const char* name, std::int64_t least,
                                                             std::int64_t most) const;
   [[nodiscard]] Result<std::optional<std::string>> text(const char* name) const;
-  [[nodiscard]] Result<std::optional<std::vector<std::int64_t>>> integers(const char* name, std::int64_t least,
+  [[nodiscard]] Result<std::optional<std::vector<std::int64_t>>> integers(const char* name,
+                                                                          std::int64_t least,
                                                                           std::int64_t most) const;
   /// Seconds as nanoseconds.
   [[nodiscard]] Result<std::optional<std::vector<std::int64_t>>> seconds(const char* name) const;
@@ -41,8 +42,9 @@ class JsonFields {
 };
 
 /// One element of a list or a field; `field` is its name with its index.
-[[nodiscard]] Result<std::int64_t> json_integer(const nlohmann::json& value, std::int64_t least, std::int64_t most,
-                                                const std::string& where, const std::string& field);
+[[nodiscard]] Result<std::int64_t> json_integer(const nlohmann::json& value, std::int64_t least,
+                                                std::int64_t most, const std::string& where,
+                                                const std::string& field);
 /// A duration in units of `unit_ns`, from 0 to 2^54 ns (208 days).
 [[nodiscard]] Result<std::int64_t> json_duration_ns(const nlohmann::json& value, double unit_ns,
                                                     const std::string& where, const std::string& field);

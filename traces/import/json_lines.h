@@ -31,7 +31,7 @@ struct ImportProgress {
 /// object or longer than 64 MiB, no line at all, what `take` returns.
 [[nodiscard]] Result<void> read_json_lines(
     const std::filesystem::path& file, const ImportProgress& progress,
-    const std::function<Result<void>(const nlohmann::json& object, std::int64_t line, const std::string& where)>&
-        take);
+    const std::function<Result<void>(const nlohmann::json& object, std::int64_t line,
+                                     const std::string& where)>& take);
 
 }  // namespace draftscope::traces

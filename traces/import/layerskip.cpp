@@ -25,7 +25,8 @@ Result<std::string> read_small_file(const std::filesystem::path& file) {
   const std::uintmax_t bytes = std::filesystem::file_size(file, error);
   if (error) return fail("{}: can't be read: {}", file.string(), error.message());
   if (bytes > most_file_bytes)
-    return fail("{}: is {} bytes, expected a benchmark's result of at most {}", file.string(), bytes, most_file_bytes);
+    return fail("{}: is {} bytes, expected a benchmark's result of at most {}", file.string(), bytes,
+                most_file_bytes);
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
@@ -75,7 +76,8 @@ Result<nlohmann::json> merged_objects(std::string_view text, const std::string& 
   return all;
 }
 
-std::string layerskip_specification(std::optional<std::int64_t> exit_layer, std::optional<std::int64_t> speculations) {
+std::string layerskip_specification(std::optional<std::int64_t> exit_layer,
+                                    std::optional<std::int64_t> speculations) {
   std::string text = "layerskip";
   if (exit_layer && *exit_layer > 0) text += fmt::format(":exit={}", *exit_layer);
   if (speculations && *speculations > 0)
@@ -84,13 +86,14 @@ std::string layerskip_specification(std::optional<std::int64_t> exit_layer, std:
 }
 
 void note_lacks(ImportContext& context) {
-  for (const Lack lack : {Lack::rounds, Lack::token_ids, Lack::output_lengths, Lack::prompts, Lack::output_text,
-                          Lack::wall_times, Lack::first_token_times, Lack::round_times, Lack::phase_times,
-                          Lack::confidences, Lack::layer_sets, Lack::device})
+  for (const Lack lack : {Lack::rounds, Lack::token_ids, Lack::output_lengths, Lack::prompts,
+                          Lack::output_text, Lack::wall_times, Lack::first_token_times, Lack::round_times,
+                          Lack::phase_times, Lack::confidences, Lack::layer_sets, Lack::device})
     context.target.note(lack);
 }
 
-Result<void> import_benchmark(const std::string& text, const std::filesystem::path& file, ImportContext& context) {
+Result<void> import_benchmark(const std::string& text, const std::filesystem::path& file,
+                              ImportContext& context) {
   constexpr std::array metrics{"acceptance_rate", "total_time", "time_per_token", "tokens_per_second",
                                "tokens_per_layer"};
   const std::string name = file.string();
@@ -109,12 +112,17 @@ Result<void> import_benchmark(const std::string& text, const std::filesystem::pa
     stated[metric] = (*value)["mean"];
   }
   if (stated.empty())
-    return fail("{}: has no metrics, expected at least one of acceptance_rate, total_time, time_per_token, "
-                "tokens_per_second", name);
-  if (const nlohmann::json* const quality = fields.find("predicted_text")) stated["predicted_text"] = *quality;
+    return fail(
+        "{}: has no metrics, expected at least one of acceptance_rate, total_time, time_per_token, "
+        "tokens_per_second",
+        name);
+  if (const nlohmann::json* const quality = fields.find("predicted_text"))
+    stated["predicted_text"] = *quality;
   std::string specification = layerskip_specification(exit_layer, speculations);
-  if (strategy == "autoregressive") specification = "vanilla";
-  else if (strategy && *strategy != "self_speculative") specification = *strategy;
+  if (strategy == "autoregressive")
+    specification = "vanilla";
+  else if (strategy && *strategy != "self_speculative")
+    specification = *strategy;
   if (!context.options.specification.empty() && !context.is_baseline)
     specification = context.options.specification;
   DRAFTSCOPE_TRY(take_run(file, {specification, 0}, context));
@@ -129,19 +137,23 @@ Result<void> import_benchmark(const std::string& text, const std::filesystem::pa
   return {};
 }
 
-Result<void> import_sweep(const std::string& text, const std::filesystem::path& file, ImportContext& context) {
+Result<void> import_sweep(const std::string& text, const std::filesystem::path& file,
+                          ImportContext& context) {
   DRAFTSCOPE_TRY_ASSIGN(const CsvTable table, CsvTable::parse(text, file.string()));
   if (!context.options.specification.empty())
-    return fail("{}: is a sweep with a run a row, so a specification for all of them can't be given", file.string());
+    return fail("{}: is a sweep with a run a row, so a specification for all of them can't be given",
+                file.string());
   for (const char* const column : {"exit_layer", "num_speculations"})
-    if (!table.has(column)) return fail("{}: the column {} is missing, expected a sweep's CSV", file.string(), column);
+    if (!table.has(column))
+      return fail("{}: the column {} is missing, expected a sweep's CSV", file.string(), column);
   if (table.rows() == 0) return fail("{}: has no rows, expected one a setting", file.string());
   for (std::size_t row = 0; row < table.rows(); ++row) {
     DRAFTSCOPE_TRY_ASSIGN(const auto exit_layer, table.integer(row, "exit_layer"));
     DRAFTSCOPE_TRY_ASSIGN(const auto speculations, table.integer(row, "num_speculations"));
     const std::string specification = layerskip_specification(exit_layer, speculations);
     nlohmann::json stated = nlohmann::json::object();
-    for (const char* const column : {"acceptance_rate", "total_time", "time_per_token", "tokens_per_second"}) {
+    for (const char* const column :
+         {"acceptance_rate", "total_time", "time_per_token", "tokens_per_second"}) {
       if (!table.has(column)) continue;
       DRAFTSCOPE_TRY_ASSIGN(const auto number, table.number(row, column));
       if (number) stated[column] = *number;

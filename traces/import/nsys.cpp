@@ -34,19 +34,20 @@ struct ActivityTable {
   std::string_view name;
   Activity activity;
 };
-constexpr std::array<ActivityTable, 5> activity_tables{{{"CUPTI_ACTIVITY_KIND_KERNEL", Activity::kernel},
-                                                        {"CUPTI_ACTIVITY_KIND_MEMCPY", Activity::copy},
-                                                        {"CUPTI_ACTIVITY_KIND_MEMSET", Activity::set},
-                                                        {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", Activity::graph},
-                                                        {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", Activity::wait}}};
+constexpr std::array<ActivityTable, 5> activity_tables{
+    {{"CUPTI_ACTIVITY_KIND_KERNEL", Activity::kernel},
+     {"CUPTI_ACTIVITY_KIND_MEMCPY", Activity::copy},
+     {"CUPTI_ACTIVITY_KIND_MEMSET", Activity::set},
+     {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", Activity::graph},
+     {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", Activity::wait}}};
 
 /// CUPTI's CUpti_ActivityMemcpyKind.
 std::string_view copy_name(std::int64_t kind) {
-  constexpr std::array<std::string_view, 11> names{"[memcpy]",      "[memcpy HtoD]", "[memcpy DtoH]", "[memcpy HtoA]",
-                                                   "[memcpy AtoH]", "[memcpy AtoA]", "[memcpy AtoD]", "[memcpy DtoA]",
-                                                   "[memcpy DtoD]", "[memcpy HtoH]", "[memcpy PtoP]"};
+  constexpr std::array<std::string_view, 11> names{
+      "[memcpy]",      "[memcpy HtoD]", "[memcpy DtoH]", "[memcpy HtoA]", "[memcpy AtoH]", "[memcpy AtoA]",
+      "[memcpy AtoD]", "[memcpy DtoA]", "[memcpy DtoD]", "[memcpy HtoH]", "[memcpy PtoP]"};
   return kind >= 0 && kind < static_cast<std::int64_t>(names.size()) ? names[static_cast<std::size_t>(kind)]
-                                                                      : names.front();
+                                                                     : names.front();
 }
 
 /// CUPTI's CUpti_ActivitySynchronizationType.
@@ -54,7 +55,7 @@ std::string_view wait_name(std::int64_t type) {
   constexpr std::array<std::string_view, 5> names{"[wait]", "[wait for event]", "[stream waits for event]",
                                                   "[wait for stream]", "[wait for context]"};
   return type >= 0 && type < static_cast<std::int64_t>(names.size()) ? names[static_cast<std::size_t>(type)]
-                                                                      : names.front();
+                                                                     : names.front();
 }
 
 /// An outermost range of our domain.
@@ -89,13 +90,15 @@ class NsysImport {
     for (const ActivityTable& table : activity_tables) DRAFTSCOPE_TRY(read_activities(table));
     if (target_.counts().kernels == 0) target_.note(Lack::device);
     if (target_.counts().kernels == 0 && ranges_.size() == 0)
-      return fail("{}: has neither NVTX ranges nor device activities, expected Nsight Systems' SQLite export", name_);
+      return fail("{}: has neither NVTX ranges nor device activities, expected Nsight Systems' SQLite export",
+                  name_);
     return {};
   }
 
  private:
   Result<void> expect_rows() {
-    std::vector<std::string_view> tables{"StringIds", "NVTX_EVENTS", "NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME"};
+    std::vector<std::string_view> tables{"StringIds", "NVTX_EVENTS", "NVTX_EVENTS",
+                                         "CUPTI_ACTIVITY_KIND_RUNTIME"};
     for (const ActivityTable& table : activity_tables) tables.push_back(table.name);
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t rows, database_.count(tables));
     database_.expect_rows(rows);
@@ -156,8 +159,9 @@ class NsysImport {
           if (end_ns < 0) return;  // still open when the profiler stopped
           range.end_ns = end_ns;
           if (end_ns < range.start_ns && problem.empty())
-            problem = fmt::format("{}: NVTX_EVENTS: a range ends at {} ns, expected at least its start ({} ns)", name_,
-                                  end_ns, range.start_ns);
+            problem =
+                fmt::format("{}: NVTX_EVENTS: a range ends at {} ns, expected at least its start ({} ns)",
+                            name_, end_ns, range.start_ns);
           range.end_ns = std::max(end_ns, range.start_ns);
           const std::string text = text_of(row.text(3), row.integer(4, -1, least_int64, most_int64));
           const std::int64_t thread = row.integer(5, 0, least_int64, most_int64);
@@ -180,18 +184,22 @@ class NsysImport {
     return {};
   }
 
-  std::uint32_t name_id(std::string_view text) { return static_cast<std::uint32_t>(target_.writer().intern(text)); }
+  std::uint32_t name_id(std::string_view text) {
+    return static_cast<std::uint32_t>(target_.writer().intern(text));
+  }
 
   std::vector<PhaseRange> outermost_of_ours() {
     std::vector<PhaseRange> all;
     for (const Interval& row : ranges_.rows())
-      if (our_lanes_.contains(row.lane)) all.push_back({row.lane, row.start_ns, row.end_ns, row.round, row.phase});
+      if (our_lanes_.contains(row.lane))
+        all.push_back({row.lane, row.start_ns, row.end_ns, row.round, row.phase});
     std::sort(all.begin(), all.end(), [](const PhaseRange& a, const PhaseRange& b) {
       return std::tie(a.lane, a.start_ns, b.end_ns) < std::tie(b.lane, b.start_ns, a.end_ns);
     });
     std::vector<PhaseRange> outermost;
     for (const PhaseRange& range : all)
-      if (outermost.empty() || outermost.back().lane != range.lane || outermost.back().end_ns <= range.start_ns)
+      if (outermost.empty() || outermost.back().lane != range.lane ||
+          outermost.back().end_ns <= range.start_ns)
         outermost.push_back(range);
     return outermost;
   }
@@ -241,7 +249,6 @@ class NsysImport {
   void tag_ranges() {
     for (Interval& row : ranges_.rows()) {
       const FrameRows rows = frames_.holding(row.lane, row.start_ns, row.end_ns);
-      // Inside a phase the number is a layer's, or the round's again.
       if (our_lanes_.contains(row.lane) && row.round >= 0 && row.round <= most_layer)
         row.layer = static_cast<std::int16_t>(row.round);
       row.request = rows.request;
@@ -249,11 +256,16 @@ class NsysImport {
     }
   }
 
-  /// A phase has no layer, and what carries the number of its round is taken to have none.
+  /// Of our ranges those named "layer" and what is inside them carry a layer's number, the others the
+  /// round's.
   void leave_only_layers() {
+    const std::uint32_t layer = name_id("layer");
+    std::vector<bool> has_layer(ranges_.size(), false);
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       Interval& row = ranges_.rows()[i];
-      if (ranges_.placed()[i].depth == 0) row.layer = -1;
+      const std::int64_t parent = ranges_.placed()[i].parent;
+      has_layer[i] = row.name == layer || (parent >= 0 && has_layer[static_cast<std::size_t>(parent)]);
+      if (!has_layer[i]) row.layer = -1;
     }
   }
 
@@ -281,11 +293,13 @@ class NsysImport {
         processes_.try_emplace(thread >> bits_of_thread, processes_.size()).first->second);
   }
 
-  std::int64_t track_of(std::int64_t process, std::int64_t device, std::int64_t stream, std::string_view kind) {
+  std::int64_t track_of(std::int64_t process, std::int64_t device, std::int64_t stream,
+                        std::string_view kind) {
     const auto [entry, is_new] = tracks_.try_emplace({process >> bits_of_thread, device, stream, kind}, 0);
     if (is_new)
-      entry->second = target_.writer().add(Track{0, std::string(kind), fmt::format("device {}, stream {}", device, stream),
-                                                 0, static_cast<std::int32_t>(tracks_.size())});
+      entry->second = target_.writer().add(Track{0, std::string(kind),
+                                                 fmt::format("device {}, stream {}", device, stream), 0,
+                                                 static_cast<std::int32_t>(tracks_.size())});
     return entry->second;
   }
 
@@ -312,15 +326,15 @@ class NsysImport {
     std::string problem;
     DRAFTSCOPE_TRY(database_.rows(
         table.name, {"start", "end", "streamId", "correlationId"},
-        {"deviceId", "globalPid", "shortName", "demangledName", "copyKind", "syncType", "graphId", "graphNodeId", "gridX",
-         "gridY", "gridZ", "blockX", "blockY", "blockZ"},
+        {"deviceId", "globalPid", "shortName", "demangledName", "copyKind", "syncType", "graphId",
+         "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"},
         [&](NsysRow& row) {
           Kernel kernel;
           kernel.start_ns = row.integer(0, 0, 0, most_ns);
           kernel.end_ns = row.integer(1, 0, 0, most_ns);
           if (kernel.end_ns < kernel.start_ns && problem.empty())
-            problem = fmt::format("{}: {}: a row ends at {} ns, expected at least its start ({} ns)", name_, table.name,
-                                  kernel.end_ns, kernel.start_ns);
+            problem = fmt::format("{}: {}: a row ends at {} ns, expected at least its start ({} ns)", name_,
+                                  table.name, kernel.end_ns, kernel.start_ns);
           if (!problem.empty()) return;
           kernel.stream_id = static_cast<std::uint32_t>(row.integer(2, 0, 0, most_uint32));
           kernel.correlation_id = static_cast<std::uint32_t>(row.integer(3, 0, 0, most_uint32));

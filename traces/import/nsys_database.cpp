@@ -25,8 +25,8 @@ int look_at_budget(void* context) {
 std::string uri(const fs::path& path) {
   std::string text = "file:";
   for (const char c : fs::absolute(path).string()) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
-                       c == '.' || c == '-' || c == '_';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '/' || c == '.' || c == '-' || c == '_';
     text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return text + "?mode=ro&immutable=1";
@@ -82,30 +82,34 @@ Result<NsysDatabase> NsysDatabase::open(const fs::path& file, const ImportProgre
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, most_value_bytes);
   DRAFTSCOPE_TRY(execute(handle, name, "PRAGMA cell_size_check=ON; PRAGMA temp_store=FILE;"));
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t id, query_integer(handle, name, "PRAGMA application_id"));
-  if (id == application_id) return fail("{}: is a trace already, expected Nsight Systems' SQLite export", name);
+  if (id == application_id)
+    return fail("{}: is a trace already, expected Nsight Systems' SQLite export", name);
   DRAFTSCOPE_TRY(query_integer(handle, name, "SELECT count(*) FROM sqlite_schema"));
   NsysDatabase opened(std::move(database), name, progress);
   std::error_code error;
   const auto bytes = fs::file_size(file, error);
-  *opened.steps_left_ =
-      std::max(least_steps, steps_a_byte * static_cast<std::int64_t>(error ? 0 : std::min<std::uintmax_t>(bytes, 1ULL << 48U)));
+  *opened.steps_left_ = std::max(
+      least_steps,
+      steps_a_byte * static_cast<std::int64_t>(error ? 0 : std::min<std::uintmax_t>(bytes, 1ULL << 48U)));
   return opened;
 }
 
 Result<bool> NsysDatabase::has_table(std::string_view table) const {
-  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t tables,
-                        query_integer(database_.get(), name_,
-                                      fmt::format("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
-                                                  "type = 'table' AND name = '{}'",
-                                                  table)));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const std::int64_t tables,
+      query_integer(database_.get(), name_,
+                    fmt::format("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
+                                "type = 'table' AND name = '{}'",
+                                table)));
   return tables == 1;
 }
 
 Result<bool> NsysDatabase::has_column(std::string_view table, std::string_view column) const {
   DRAFTSCOPE_TRY_ASSIGN(
       const std::int64_t columns,
-      query_integer(database_.get(), name_,
-                    fmt::format("SELECT count(*) FROM pragma_table_info('{}') WHERE name = '{}'", table, column)));
+      query_integer(
+          database_.get(), name_,
+          fmt::format("SELECT count(*) FROM pragma_table_info('{}') WHERE name = '{}'", table, column)));
   return columns == 1;
 }
 
@@ -114,8 +118,9 @@ Result<std::int64_t> NsysDatabase::count(const std::vector<std::string_view>& ta
   for (const std::string_view table : tables) {
     DRAFTSCOPE_TRY_ASSIGN(const bool is_there, has_table(table));
     if (!is_there) continue;
-    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t rows,
-                          query_integer(database_.get(), name_, fmt::format("SELECT count(*) FROM {}", table)));
+    DRAFTSCOPE_TRY_ASSIGN(
+        const std::int64_t rows,
+        query_integer(database_.get(), name_, fmt::format("SELECT count(*) FROM {}", table)));
     all += rows;
   }
   return all;
@@ -148,7 +153,8 @@ Result<void> NsysDatabase::rows(std::string_view table, const std::vector<std::s
     if (!row.problem().empty()) return fail("{}: {} row {}: {}", name_, table, number, row.problem());
     if (++done_rows_ % rows_a_report == 0 && all_rows_ > 0) {
       const double share = std::min(1.0, static_cast<double>(done_rows_) / static_cast<double>(all_rows_));
-      DRAFTSCOPE_TRY(progress_->update(static_cast<std::int64_t>(share * static_cast<double>(progress_->all_bytes))));
+      DRAFTSCOPE_TRY(
+          progress_->update(static_cast<std::int64_t>(share * static_cast<double>(progress_->all_bytes))));
     }
   }
   if (code == SQLITE_INTERRUPT)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// An Nsight Systems export, read row by row. The tool makes tables and columns only where it has something for
-// them, without indexes or constraints, so each is looked for first and every value's type is checked.
+// An Nsight Systems export, read row by row. The tool makes tables and columns only where it has something
+// for them, without indexes or constraints, so each is looked for first and every value's type is checked.
 
 #include <draftscope/result.h>
 #include <cstdint>
@@ -25,7 +25,8 @@ class NsysRow {
       : statement_(statement), columns_(columns) {}
 
   /// NULL and absent columns are `otherwise`.
-  [[nodiscard]] std::int64_t integer(int column, std::int64_t otherwise, std::int64_t least, std::int64_t most);
+  [[nodiscard]] std::int64_t integer(int column, std::int64_t otherwise, std::int64_t least,
+                                     std::int64_t most);
   /// Empty for NULL and absent columns.
   [[nodiscard]] std::string_view text(int column);
 
@@ -41,7 +42,8 @@ class NsysRow {
 class NsysDatabase {
  public:
   /// Errors: unreadable, no SQLite database, damaged, a trace of this project's already.
-  [[nodiscard]] static Result<NsysDatabase> open(const std::filesystem::path& file, const ImportProgress& progress);
+  [[nodiscard]] static Result<NsysDatabase> open(const std::filesystem::path& file,
+                                                 const ImportProgress& progress);
 
   [[nodiscard]] Result<bool> has_table(std::string_view table) const;
   /// How many rows of the tables there are; what is absent has none.

@@ -27,14 +27,17 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
           if (model_id) parameters["model_id"] = *model_id;
           // The project's own export names the model in front of the run.
           const std::string ending = "-" + name.specification;
-          if (model_id && context.model.empty() && model_id->size() > ending.size() && model_id->ends_with(ending))
+          if (model_id && context.model.empty() && model_id->size() > ending.size() &&
+              model_id->ends_with(ending))
             context.model = model_id->substr(0, model_id->size() - ending.size());
           run = context.answers.run(name.specification, context.is_baseline, parameters.dump());
         }
         const nlohmann::json* const choices = fields.find("choices");
         if (choices == nullptr || !choices->is_array() || choices->empty())
           return fail("{}: choices is {}, expected a list with at least one answer", where,
-                      choices == nullptr ? "missing" : choices->is_array() ? "empty" : choices->type_name());
+                      choices == nullptr    ? "missing"
+                      : choices->is_array() ? "empty"
+                                            : choices->type_name());
         for (std::size_t i = 0; i < choices->size(); ++i) {
           const std::string choice_where = fmt::format("{}: choices[{}]", where, i);
           DRAFTSCOPE_TRY_ASSIGN(ChoiceTurns turns, read_choice((*choices)[i], choice_where));

@@ -26,8 +26,9 @@ Result<void> import_swift(const std::filesystem::path& file, ImportContext& cont
         }
         if (choices == nullptr) {
           if (!object.contains("Mean accepted tokens"))
-            return fail(R"({}: choices is missing, expected an answer, or a summary with "Mean accepted tokens")",
-                        where);
+            return fail(
+                R"({}: choices is missing, expected an answer, or a summary with "Mean accepted tokens")",
+                where);
           context.stated_figures[name.specification] =
               object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
           return {};

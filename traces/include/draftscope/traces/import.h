@@ -27,7 +27,8 @@ enum class ImportFormat : std::uint8_t {
   spec_bench,  ///< Spec-Bench answer JSONL: accepted lengths and wall times
   swift,       ///< SWIFT's answer JSONL, which has no question ids and ends with a summary
   layerskip,   ///< LayerSkip's and DEL's benchmark JSON, or their sweep CSV: figures of whole runs
-  acceptance,  ///< JSONL with the accepted lengths of each request, round by round; vLLM's per-request metrics
+  acceptance,  ///< JSONL with the accepted lengths of each request, round by round; vLLM's per-request
+               ///< metrics
   chrome,      ///< Chrome trace events: the project's own export, PyTorch's profiler, or anyone's
   nsys,        ///< Nsight Systems' SQLite export
 };
