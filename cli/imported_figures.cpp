@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "report_recording.h"
 
 namespace draftscope::cli {
@@ -82,8 +80,10 @@ void leave_out_what_lacks(simulator::RecordingFigures& figures, const traces::Me
 }
 
 std::string import_note(const traces::Meta& meta) {
-  const std::string source = meta_value(meta, "imported_from");
+  std::string source = meta_value(meta, "imported_from");
   if (source.empty()) return {};
+  constexpr std::size_t most_characters = 80;  // a sweep has dozens of files
+  if (source.size() > most_characters) source = source.substr(0, source.find(", ")) + " and others";
   std::string lacks;
   for (const Lack lack : traces::lacks_of(meta))
     lacks += (lacks.empty() ? "" : ", ") + std::string(traces::lack_name(lack));

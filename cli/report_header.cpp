@@ -59,11 +59,14 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
     prompts.insert(request.prompt);
   }
   const std::string limit = meta_value(recording.meta, "max_tokens");
-  return joined(
-      {is_greedy(recording.meta) ? "greedy" : "temperature " + meta_value(recording.meta, "temperature"),
-       limit.empty() ? "" : "at most " + limit + " new tokens",
-       fmt::format("{} prompts {} {} repeats", prompts.size(), glyphs.times(), repeats.size())},
-      glyphs);
+  const bool temperature_is_unknown =
+      !import_note(recording.meta).empty() && meta_value(recording.meta, "temperature").empty();
+  return joined({temperature_is_unknown      ? ""
+                 : is_greedy(recording.meta) ? "greedy"
+                                             : "temperature " + meta_value(recording.meta, "temperature"),
+                 limit.empty() ? "" : "at most " + limit + " new tokens",
+                 fmt::format("{} prompts {} {} repeats", prompts.size(), glyphs.times(), repeats.size())},
+                glyphs);
 }
 
 }  // namespace

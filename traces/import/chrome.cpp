@@ -66,10 +66,7 @@ bool is_device_event(const ChromeEvent& event) {
 class ChromeImport {
  public:
   ChromeImport(const std::filesystem::path& file, ImportContext& context)
-      : context_(context),
-        target_(context.target),
-        file_(file.string()),
-        run_name_(run_name(file, context)) {}
+      : target_(context.target), file_(file.string()), run_name_(run_name(file, context)) {}
 
   Result<void> take(const ChromeEvent& event) {
     if (target_.failed()) return fail("{}: the trace can't be written", file_);  // commit() says why
@@ -401,7 +398,6 @@ class ChromeImport {
     target_.writer().add(decision.row);
   }
 
-  ImportContext& context_;
   ImportTarget& target_;
   std::string file_;
   RunName run_name_;
