@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t rows_a_batch = 4096;
-// Some ten megabytes wait for the disk at most.
-constexpr std::int64_t most_waiting_rows = 1 << 18;
+// One transaction waits while another is written: some ten megabytes.
+constexpr std::int64_t most_waiting_rows = 1 << 17;
 
 void sync(const fs::path& path, int flags) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
