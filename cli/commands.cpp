@@ -4,6 +4,7 @@
 #include "compare_command.h"
 #include "export_command.h"
 #include "generate_command.h"
+#include "import_command.h"
 #include "inspect_command.h"
 #include "record_command.h"
 #include "report_command.h"
@@ -21,6 +22,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_report_command(app, outcome);
   add_compare_command(app, outcome);
   add_export_command(app, outcome);
+  add_import_command(app, outcome);
   add_inspect_command(app, outcome);
   add_validate_command(app, outcome);
   add_strategies_command(app, outcome);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "imported_figures.h"
 #include "report_numbers.h"
 #include "table.h"
 
@@ -58,11 +59,14 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
     prompts.insert(request.prompt);
   }
   const std::string limit = meta_value(recording.meta, "max_tokens");
-  return joined(
-      {is_greedy(recording.meta) ? "greedy" : "temperature " + meta_value(recording.meta, "temperature"),
-       limit.empty() ? "" : "at most " + limit + " new tokens",
-       fmt::format("{} prompts {} {} repeats", prompts.size(), glyphs.times(), repeats.size())},
-      glyphs);
+  const bool temperature_is_unknown =
+      !import_note(recording.meta).empty() && meta_value(recording.meta, "temperature").empty();
+  return joined({temperature_is_unknown      ? ""
+                 : is_greedy(recording.meta) ? "greedy"
+                                             : "temperature " + meta_value(recording.meta, "temperature"),
+                 limit.empty() ? "" : "at most " + limit + " new tokens",
+                 fmt::format("{} prompts {} {} repeats", prompts.size(), glyphs.times(), repeats.size())},
+                glyphs);
 }
 
 }  // namespace
@@ -70,6 +74,7 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
 std::vector<std::string> warnings(const MeasuredRecording& measured) {
   const traces::Recording& recording = *measured.recording;
   std::vector<std::string> lines;
+  if (std::string note = import_note(recording.meta); !note.empty()) lines.push_back(printable(note));
   if (!recording.closed_cleanly)
     lines.emplace_back(
         "the recording was not closed cleanly; what was committed before it broke off is shown");

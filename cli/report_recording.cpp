@@ -2,19 +2,33 @@
 #include "report_recording.h"
 
 #include <draftscope/simulator/phase_spans.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "imported_figures.h"
+
 namespace draftscope::cli {
+
+namespace {
+
+/// What an imported file's source did not hold explains what is missing.
+std::string reason(const traces::Recording& recording) {
+  const std::string note = import_note(recording.meta);
+  return note.empty() ? note : fmt::format(" ({})", note);
+}
+
+}  // namespace
 
 Result<MeasuredRecording> measure_recording(const std::filesystem::path& path) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
   DRAFTSCOPE_TRY_ASSIGN(traces::Recording recording, reader.recording());
   if (recording.runs.empty())
-    return fail("{}: no run was recorded, so there is nothing to report", path.string());
+    return fail("{}: no run was recorded, so there is nothing to report{}", path.string(), reason(recording));
   if (recording.rounds.empty())
-    return fail("{}: no round was recorded, so there is nothing to report", path.string());
+    return fail("{}: no round was recorded, so there is nothing to report{}", path.string(),
+                reason(recording));
   MeasuredRecording measured;
   measured.schema_version = reader.schema_version();
   measured.recording = std::make_unique<traces::Recording>(std::move(recording));
@@ -22,6 +36,7 @@ Result<MeasuredRecording> measure_recording(const std::filesystem::path& path) {
   DRAFTSCOPE_TRY_ASSIGN(measured.device_intervals,
                         simulator::read_device_intervals(reader, *measured.recording));
   measured.figures = simulator::measure(*measured.recording, measured.phase_spans, measured.device_intervals);
+  leave_out_what_lacks(measured.figures, measured.recording->meta);
   const auto has_requests = [](const simulator::RunFigures& run) { return run.all.throughput.requests > 0; };
   if (std::none_of(measured.figures.runs.begin(), measured.figures.runs.end(), has_requests))
     return fail("{}: none of its {} requests was finished, so there is nothing to report", path.string(),

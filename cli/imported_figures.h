@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Figures of an imported trace: what rests on something that its source lacked is left out, so that no report
+// shows a placeholder as a measurement (draftscope/traces/import_lacks.h).
+
+#include <draftscope/simulator/figures.h>
+#include <draftscope/traces/import_lacks.h>
+#include <string>
+
+namespace draftscope::cli {
+
+void leave_out_what_lacks(simulator::RecordingFigures& figures, const traces::Meta& meta);
+
+/// "imported from a.jsonl, which lacks draft lengths, token ids": empty for what was recorded.
+[[nodiscard]] std::string import_note(const traces::Meta& meta);
+
+}  // namespace draftscope::cli

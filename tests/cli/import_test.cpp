@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `draftscope import`, and what the other commands make of its traces.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+std::string fixture(const std::string& name) {
+  return std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/import/corpus/" + name;
+}
+
+TEST(ImportCommand, GivesTheFiguresThatTheSourceHoldsAndNoOthers) {
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "run.dstrace").string();
+  const CommandResult imported =
+      run_command({"import", fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl"), "--baseline",
+                   fixture("spec_bench/vanilla.jsonl"), "-o", trace});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_THAT(imported.out, HasSubstr("2 runs, 6 requests"));
+  EXPECT_EQ(run_command({"inspect", trace, "--validate"}).exit_code, 0);
+  EXPECT_EQ(run_command({"compare", trace, trace}).exit_code, 0);
+  const CommandResult reported = run_command({"report", trace, "--json"});
+  ASSERT_EQ(reported.exit_code, 0) << reported.err;
+  const json run = json::parse(reported.out)["runs"][1];
+  EXPECT_DOUBLE_EQ(run["mean_accepted_length"], 15.0 / 6.0) << "4 + 2 + 1 + 3 + 2 + 3 tokens in six rounds";
+  EXPECT_DOUBLE_EQ(run["tokens_per_second"], 16.0 / 0.875);
+  EXPECT_DOUBLE_EQ(run["speedup"]["value"], 1.75 / 0.875);
+  for (const char* const absent :
+       {"acceptance_rate", "draft_cost_coefficient", "time_to_first_token", "identity"})
+    EXPECT_TRUE(run[absent].is_null()) << absent << " rests on what the source lacks";
+}
+
+TEST(ImportCommand, WithoutRoundsReportSaysWhatTheSourceLacks) {
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "run.dstrace").string();
+  ASSERT_EQ(run_command({"import", fixture("layerskip/sweep.csv"), "-q", "-o", trace}).exit_code, 0);
+  const CommandResult reported = run_command({"report", trace});
+  EXPECT_EQ(reported.exit_code, 1);
+  EXPECT_THAT(reported.err, HasSubstr("imported from sweep.csv, which lacks rounds"));
+}
+
+TEST(ImportCommand, RefusesToReplaceUnlessToldTo) {
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "run.dstrace").string();
+  const std::vector<std::string> arguments{"import", fixture("chrome/rounds.json"), "-o", trace};
+  EXPECT_EQ(run_command(arguments).exit_code, 0);
+  EXPECT_THAT(run_command(arguments).err, HasSubstr("exists already"));
+  EXPECT_EQ(run_command({"import", fixture("chrome/rounds.json"), "-o", trace, "--overwrite"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace draftscope::cli

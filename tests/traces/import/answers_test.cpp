@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Answer files of each kind. The expected figures were computed by hand from the fixtures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "imported.h"
+
+namespace draftscope::traces {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+std::vector<std::int32_t> emitted_of(const Imported& imported, std::int64_t request) {
+  std::vector<std::int32_t> lengths;
+  for (const Round& round : imported.recording.rounds)
+    if (round.request == request) lengths.push_back(round.emitted);
+  return lengths;
+}
+
+TEST(SpecBenchImport, SplitsTheAcceptLengthsByTheTurnsDecodingSteps) {
+  const ImportFolder folder;
+  const Imported imported =
+      import_soundly({fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl")}, {}, folder / "out.dstrace");
+  ASSERT_EQ(imported.recording.requests.size(), 3U);
+  EXPECT_THAT(emitted_of(imported, 1), ElementsAre(4, 2));
+  EXPECT_THAT(emitted_of(imported, 2), ElementsAre(1, 3, 2));
+  EXPECT_THAT(emitted_of(imported, 3), ElementsAre(3));
+  const Request& second = imported.recording.requests[1];
+  EXPECT_EQ(second.text, "second answer");
+  EXPECT_EQ(second.tokens.size(), 6U);
+  EXPECT_EQ(second.start_ns, 500'000'000);
+  EXPECT_EQ(second.end_ns, 750'000'000);
+  EXPECT_EQ(imported.recording.prompts[1].turn, 1);
+  EXPECT_EQ(imported.recording.prompts[2].category, "qa");
+}
+
+TEST(SpecBenchImport, SaysThatDraftLengthsAreNotKnownAndTakesThemFromTheCaller) {
+  const ImportFolder folder;
+  const auto file = fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl");
+  const Imported without = import_soundly({file}, {}, folder / "without.dstrace");
+  EXPECT_THAT(without.summary.lacks, Contains(Lack::draft_lengths));
+  for (const Round& round : without.recording.rounds) EXPECT_EQ(round.drafted, round.accepted);
+
+  ImportOptions options;
+  options.draft_length = 4;
+  options.baseline = fixture("spec_bench/vanilla.jsonl");
+  const Imported with = import_soundly({file}, options, folder / "with.dstrace");
+  EXPECT_THAT(with.summary.lacks, Not(Contains(Lack::draft_lengths)));
+  for (const Round& round : with.recording.rounds)
+    EXPECT_EQ(round.drafted,
+              with.recording.requests[static_cast<std::size_t>(round.request - 1)].run == 1 ? 0 : 4);
+  EXPECT_TRUE(with.recording.runs[0].is_baseline);
+  EXPECT_FALSE(with.recording.runs[1].is_baseline);
+  EXPECT_EQ(with.recording.prompts.size(), 3U) << "both runs answer the same prompts";
+
+  options.draft_length = 2;
+  const auto refused = import_recordings({file}, options, folder / "refused.dstrace");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("accepts 3 draft tokens, expected at most its draft length (2)"),
+            std::string::npos)
+      << refused.error().message;
+}
+
+TEST(SpecBenchImport, ReadsWhatTheProjectExports) {
+  const ImportFolder folder;
+  ImportOptions options;
+  const Imported first = import_soundly(
+      {fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl"), fixture("spec_bench/vanilla.jsonl")}, options,
+      folder / "first.dstrace");
+  auto reader = Reader::open(folder / "first.dstrace");
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE(export_spec_bench(*reader, folder / "exported"));
+  const Imported second = import_soundly(
+      {folder / "exported" / "layerskip_exit=2,gamma=4.jsonl", folder / "exported" / "vanilla.jsonl"},
+      options, folder / "second.dstrace");
+  ASSERT_EQ(second.recording.requests.size(), first.recording.requests.size());
+  for (std::size_t i = 0; i < first.recording.requests.size(); ++i) {
+    const Request& a = first.recording.requests[i];
+    const Request& b = second.recording.requests[i];
+    EXPECT_EQ(a.text, b.text);
+    EXPECT_EQ(a.tokens, b.tokens);
+    EXPECT_EQ(a.end_ns - a.start_ns, b.end_ns - b.start_ns);
+    EXPECT_EQ(emitted_of(first, a.id), emitted_of(second, b.id));
+  }
+  EXPECT_EQ(second.recording.meta.at("model"), first.recording.meta.at("model"));
+}
+
+TEST(SpecBenchImport, TellsTurnsApartByTheirTokensWhereTheStepsDoNotAddUp) {
+  const ImportFolder folder;
+  const auto file =
+      folder.write("medusa.jsonl", R"({"question_id":1,"choices":[{"turns":["a","b"],"decoding_steps":[1,1],)"
+                                   R"("new_tokens":[5,4],"wall_time":[1,1],"accept_lengths":[3,2,2,2]}]})");
+  const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
+  EXPECT_THAT(emitted_of(imported, 1), ElementsAre(3, 2));
+  EXPECT_THAT(emitted_of(imported, 2), ElementsAre(2, 2));
+  EXPECT_THAT(imported.summary.lacks, Contains(Lack::turns));
+}
+
+TEST(SwiftImport, NumbersAnswersByTheirLinesAndKeepsTheSummary) {
+  const ImportFolder folder;
+  const Imported imported = import_soundly({fixture("swift/answers.jsonl")}, {}, folder / "out.dstrace");
+  EXPECT_EQ(imported.summary.formats, std::vector{ImportFormat::swift});
+  ASSERT_EQ(imported.recording.requests.size(), 2U);
+  EXPECT_THAT(emitted_of(imported, 1), ElementsAre(4, 3, 2));
+  EXPECT_EQ(imported.recording.prompts[1].question_id, 2);
+  const auto stated = nlohmann::json::parse(imported.recording.meta.at("stated_figures"));
+  EXPECT_EQ(stated["answers"]["Mean accepted tokens"], 2.6);
+}
+
+TEST(LayerSkipImport, KeepsTheFiguresOfARunThatHasNoRounds) {
+  const ImportFolder folder;
+  const Imported imported = import_soundly({fixture("layerskip/benchmark.json")}, {}, folder / "out.dstrace");
+  ASSERT_EQ(imported.recording.runs.size(), 1U);
+  EXPECT_EQ(imported.recording.runs[0].specification, "layerskip:exit=8,gamma=6");
+  EXPECT_TRUE(imported.recording.rounds.empty());
+  EXPECT_TRUE(lacks(imported.recording.meta, Lack::rounds));
+  const auto stated = nlohmann::json::parse(imported.recording.meta.at("stated_figures"));
+  EXPECT_EQ(stated["layerskip:exit=8,gamma=6"]["acceptance_rate"], 0.75);
+  EXPECT_EQ(imported.recording.meta.at("model"), "tiny/layerskip");
+}
+
+TEST(LayerSkipImport, MakesARunOfEachRowOfASweep) {
+  const ImportFolder folder;
+  const Imported imported = import_soundly({fixture("layerskip/sweep.csv")}, {}, folder / "out.dstrace");
+  ASSERT_EQ(imported.recording.runs.size(), 2U);
+  EXPECT_EQ(imported.recording.runs[1].specification, "layerskip:exit=2,gamma=2");
+}
+
+TEST(AcceptanceImport, TakesEachWayOfSayingTheLengths) {
+  const ImportFolder folder;
+  const Imported imported =
+      import_soundly({fixture("acceptance/per_step.jsonl")}, {}, folder / "out.dstrace");
+  ASSERT_EQ(imported.recording.requests.size(), 4U);
+  std::vector<std::vector<std::int32_t>> drafted(4), accepted(4);
+  for (const Round& round : imported.recording.rounds) {
+    drafted[static_cast<std::size_t>(round.request - 1)].push_back(round.drafted);
+    accepted[static_cast<std::size_t>(round.request - 1)].push_back(round.accepted);
+  }
+  EXPECT_THAT(drafted, ElementsAre(ElementsAre(3, 3, 3), ElementsAre(3, 2), ElementsAre(3, 2, 0),
+                                   ElementsAre(4, 4, 4)));
+  EXPECT_THAT(accepted, ElementsAre(ElementsAre(2, 0, 3), ElementsAre(1, 2), ElementsAre(2, 0, 0),
+                                    ElementsAre(2, 0, 1)));
+  const Request& vllm = imported.recording.requests[1];
+  EXPECT_EQ(vllm.first_token_ns - vllm.start_ns, 100'000'000);
+  EXPECT_EQ(vllm.end_ns - vllm.start_ns, 500'500'000);
+  EXPECT_EQ(vllm.tokens.size(), 6U);
+  EXPECT_THAT(imported.summary.lacks, Contains(Lack::wall_times)) << "of the last two";
+}
+
+TEST(Lacks, SurviveTheirText) {
+  std::vector<Lack> all;
+  for (int i = 0; i < lack_count; ++i) all.push_back(static_cast<Lack>(i));
+  EXPECT_EQ(lacks_of({{"lacks", lacks_text(all)}}), all);
+  EXPECT_TRUE(lacks_of({}).empty());
+  EXPECT_TRUE(lacks_of({{"lacks", "no list"}}).empty());
+  EXPECT_TRUE(lacks_of({{"lacks", R"(["something of a later version", 3])"}}).empty());
+}
+
+}  // namespace
+}  // namespace draftscope::traces

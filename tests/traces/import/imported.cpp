@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "imported.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace draftscope::traces {
+
+std::filesystem::path fixture(const std::string& name) {
+  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/fuzz/import/corpus" / name;
+}
+
+ImportFolder::ImportFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "draftscope-import-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+  path_ = name;
+}
+
+ImportFolder::~ImportFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path ImportFolder::write(const std::string& name, std::string_view text) const {
+  std::ofstream(path_ / name, std::ios::binary) << text;
+  return path_ / name;
+}
+
+std::size_t ImportFolder::files() const {
+  const std::filesystem::directory_iterator entries(path_);
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
+Imported import_soundly(const std::vector<std::filesystem::path>& files, const ImportOptions& options,
+                        const std::filesystem::path& target) {
+  Imported result;
+  const auto summary = import_recordings(files, options, target);
+  if (!summary) {
+    ADD_FAILURE() << summary.error().message;
+    return result;
+  }
+  result.summary = *summary;
+  auto reader = Reader::open(target);
+  if (!reader) {
+    ADD_FAILURE() << reader.error().message;
+    return result;
+  }
+  const auto violations = reader->validate();
+  if (!violations) ADD_FAILURE() << violations.error().message;
+  if (violations)
+    for (const Violation& violation : *violations)
+      ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
+  auto recording = reader->recording();
+  auto strings = reader->strings();
+  if (!recording || !strings) {
+    ADD_FAILURE() << "the rows can't be read";
+    return result;
+  }
+  result.recording = std::move(*recording);
+  result.strings = std::move(*strings);
+  const auto collect = [](auto& rows) {
+    return [&rows](const auto& row) {
+      rows.push_back(row);
+      return true;
+    };
+  };
+  EXPECT_TRUE(reader->spans(collect(result.spans)));
+  EXPECT_TRUE(reader->kernels(collect(result.kernels)));
+  EXPECT_TRUE(reader->decisions(collect(result.decisions)));
+  EXPECT_TRUE(reader->counters(collect(result.counters)));
+  return result;
+}
+
+}  // namespace draftscope::traces

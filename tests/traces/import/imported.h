@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What the tests of importers share: files of their own, and an import that must be sound.
+
+#include <draftscope/traces/import.h>
+#include <draftscope/traces/reader.h>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::traces {
+
+/// The seeds of the fuzzers are the fixtures: tests/fuzz/import/corpus/NAME.
+[[nodiscard]] std::filesystem::path fixture(const std::string& name);
+
+class ImportFolder {
+ public:
+  ImportFolder();
+  ImportFolder(const ImportFolder&) = delete;
+  ImportFolder& operator=(const ImportFolder&) = delete;
+  ~ImportFolder();
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  [[nodiscard]] std::filesystem::path write(const std::string& name, std::string_view text) const;
+  [[nodiscard]] std::size_t files() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct Imported {
+  ImportSummary summary;
+  Recording recording;
+  std::vector<Span> spans;
+  std::vector<Kernel> kernels;
+  std::vector<Decision> decisions;
+  std::vector<Counter> counters;
+  std::unordered_map<std::int64_t, std::string> strings;
+};
+
+/// Imports, expects every rule of the schema to hold, and reads all rows.
+[[nodiscard]] Imported import_soundly(const std::vector<std::filesystem::path>& files,
+                                      const ImportOptions& options, const std::filesystem::path& target);
+
+}  // namespace draftscope::traces

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Device activities of a timeline, and which host range launched each: by a number that the launch and the
+// activity share.
+
+#include <draftscope/traces/records.h>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::traces {
+
+/// "host" has no device rows; what a row's name in brackets says decides between the others.
+[[nodiscard]] inline std::string_view device_track_kind(std::string_view name) {
+  if (name.starts_with("[wait") || name.starts_with("[stream waits")) return "sync";
+  const bool is_other = name.starts_with("[CUPTI") || name.starts_with("[driver") ||
+                        name.starts_with("[module") || name.starts_with("[lazy") ||
+                        name.starts_with("[command buffer") || name == "[overhead]";
+  return is_other ? "overhead" : "stream";
+}
+
+/// 12 bytes a launch, of which there may be as many as kernels.
+class Launches {
+ public:
+  /// `process` sets apart what numbers its launches on its own.
+  void add(std::uint32_t process, std::uint32_t number, std::uint32_t range) {
+    rows_.push_back({process, number, range});
+  }
+  void sort();
+  /// After sort(): the range that was given with the first launch of that number. O(log n).
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t process, std::uint32_t number) const;
+
+ private:
+  struct Row {
+    std::uint32_t process, number, range;
+  };
+  std::vector<Row> rows_;
+};
+
+}  // namespace draftscope::traces

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "frames.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "json_fields.h"
+
+namespace draftscope::traces {
+namespace {
+
+constexpr std::int32_t unknown_token = -1;
+constexpr std::int64_t most_position = std::numeric_limits<std::int32_t>::max();
+
+template <typename Frame>
+bool by_lane_and_start(const Frame& a, const Frame& b) {
+  return std::tie(a.lane, a.start_ns, a.end_ns) < std::tie(b.lane, b.start_ns, b.end_ns);
+}
+
+/// The last frame of the lane that starts by then, or the end.
+template <typename Frame>
+std::size_t last_started(const std::vector<Frame>& frames, std::uint32_t lane, std::int64_t start_ns) {
+  const auto after = std::upper_bound(
+      frames.begin(), frames.end(), std::tuple(lane, start_ns),
+      [](const auto& key, const Frame& frame) { return key < std::tuple(frame.lane, frame.start_ns); });
+  if (after == frames.begin() || (after - 1)->lane != lane) return frames.size();
+  return static_cast<std::size_t>(after - frames.begin()) - 1;
+}
+
+template <typename Frame>
+Result<void> check_order(const std::vector<Frame>& frames, const std::string& name, std::string_view what) {
+  for (std::size_t i = 1; i < frames.size(); ++i)
+    if (frames[i].lane == frames[i - 1].lane && frames[i].start_ns < frames[i - 1].end_ns)
+      return fail(
+          "{}: the {} at {} ns starts before the end of the one before it ({} ns), expected one after "
+          "another",
+          name, what, frames[i].start_ns, frames[i - 1].end_ns);
+  return {};
+}
+
+/// A chain as far as the plan goes; what a tree had besides hangs from the root.
+std::vector<DraftToken> draft_of(const Round& round) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  std::vector<DraftToken> tokens;
+  for (std::int32_t i = 0; i < round.drafted; ++i) {
+    const bool in_chain = i < round.tree_depth;
+    tokens.push_back({round.id, i, in_chain ? i - 1 : -1, unknown_token, unknown, unknown,
+                      in_chain && i < round.accepted, in_chain && i <= round.accepted});
+  }
+  return tokens;
+}
+
+std::int64_t& phase_time(std::array<std::int64_t, phase_count>& times, Phase phase) {
+  return times[static_cast<std::size_t>(phase)];
+}
+
+}  // namespace
+
+Result<void> Frames::assign(Writer& writer, const std::string& name) {
+  std::sort(requests_.begin(), requests_.end(), by_lane_and_start<RequestFrame>);
+  std::sort(rounds_.begin(), rounds_.end(), by_lane_and_start<RoundFrame>);
+  DRAFTSCOPE_TRY(check_order(requests_, name, "request"));
+  DRAFTSCOPE_TRY(check_order(rounds_, name, "round"));
+  for (const RequestFrame& request : requests_) {
+    request_rows_.push_back(writer.next_request_id());
+    if (lanes_.empty() || lanes_.back() != request.lane) lanes_.push_back(request.lane);
+  }
+  for (const RoundFrame& round : rounds_) {
+    const std::size_t request = last_started(requests_, round.lane, round.start_ns);
+    if (request == requests_.size() || requests_[request].end_ns < round.end_ns)
+      return fail("{}: the round at {} to {} ns is in no request of its thread", name, round.start_ns,
+                  round.end_ns);
+    request_of_.push_back(request);
+    if (round.id != 0 && !by_id_.emplace(round.id, request_of_.size() - 1).second)
+      return fail("{}: round {} is there twice, expected each round once", name, round.id);
+  }
+  return {};
+}
+
+FrameRows Frames::holding(std::uint32_t lane, std::int64_t start_ns, std::int64_t end_ns) const {
+  FrameRows rows;
+  const std::size_t request = last_started(requests_, lane, start_ns);
+  if (request == requests_.size() || requests_[request].end_ns < end_ns) return rows;
+  rows.request = static_cast<std::int32_t>(request_rows_[request]);
+  const std::size_t round = last_started(rounds_, lane, start_ns);
+  if (round != rounds_.size() && rounds_[round].end_ns >= end_ns && request_of_[round] == request)
+    rows.round = static_cast<std::int64_t>(round) + 1;
+  return rows;
+}
+
+FrameRows Frames::round_with_id(std::int64_t id) const {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) return {};
+  return {static_cast<std::int32_t>(request_rows_[request_of_[found->second]]),
+          static_cast<std::int64_t>(found->second) + 1};
+}
+
+std::int64_t Frames::round_start_ns(std::int64_t row) const {
+  return rounds_[static_cast<std::size_t>(row - 1)].start_ns;
+}
+
+bool Frames::request_holds(std::int32_t row, std::int64_t time_ns) const {
+  if (row == 0) return false;
+  const RequestFrame& request = requests_[static_cast<std::size_t>(row - request_rows_.front())];
+  return request.start_ns <= time_ns && time_ns <= request.end_ns;
+}
+
+std::int32_t Frames::request_at(std::int64_t time_ns) const {
+  for (const std::uint32_t lane : lanes_) {
+    const std::size_t request = last_started(requests_, lane, time_ns);
+    if (request != requests_.size() && requests_[request].end_ns >= time_ns)
+      return static_cast<std::int32_t>(request_rows_[request]);
+  }
+  return 0;
+}
+
+void Frames::write_requests(ImportTarget& target) {
+  std::map<std::string, std::int64_t> runs;
+  std::map<std::int64_t, std::int64_t> prompts;
+  std::vector<std::int64_t> emitted(requests_.size(), 0);
+  for (std::size_t i = 0; i < rounds_.size(); ++i) emitted[request_of_[i]] += rounds_[i].emitted;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    const RequestFrame& frame = requests_[i];
+    if (const auto [run, is_new] = runs.try_emplace(frame.specification, 0); is_new) {
+      const std::string strategy = frame.specification.substr(0, frame.specification.find(':'));
+      run->second = target.writer().add(Run{0, strategy, frame.specification, "{}", strategy == "vanilla"});
+      target.count_run();
+    }
+    if (const auto [prompt, is_new] = prompts.try_emplace(frame.question_id, 0); is_new)
+      prompt->second = target.writer().add(
+          Prompt{0, frame.question_id, "", 0, fmt::format("[question {}]", frame.question_id), {}});
+    Request row;
+    row.id = request_rows_[i];
+    row.run = runs.at(frame.specification);
+    row.prompt = prompts.at(frame.question_id);
+    row.repeat = frame.repeat;
+    row.start_ns = frame.start_ns;
+    row.end_ns = std::max(frame.end_ns, std::int64_t{1});  // 0 would say that it never ended
+    row.stop = frame.stop;
+    std::int64_t tokens = frame.tokens;
+    if (tokens < 0) {
+      target.note(Lack::output_lengths);
+      tokens = std::min(emitted[i], most_answer_tokens);
+    }
+    row.tokens.assign(static_cast<std::size_t>(tokens), unknown_token);
+    target.add(row);
+  }
+  for (const Lack lack : {Lack::token_ids, Lack::prompts, Lack::output_text, Lack::first_token_times,
+                          Lack::confidences, Lack::layer_sets})
+    target.note(lack);
+}
+
+void Frames::write_rounds(ImportTarget& target, const std::vector<Times>& times) {
+  std::int32_t index = 0;
+  std::int64_t position = 0;
+  for (std::size_t i = 0; i < rounds_.size(); ++i) {
+    const RoundFrame& frame = rounds_[i];
+    if (i == 0 || request_of_[i] != request_of_[i - 1]) {
+      index = 0;
+      position = 0;
+    }
+    Round row;
+    row.id = target.writer().next_round_id();
+    row.request = request_rows_[request_of_[i]];
+    row.index = index++;
+    row.start_ns = frame.start_ns;
+    row.end_ns = frame.end_ns;
+    row.root_position = static_cast<std::int32_t>(std::min<std::int64_t>(position, most_position));
+    row.exit_layer = frame.exit_layer;
+    row.planned = frame.planned;
+    row.drafted = frame.drafted;
+    row.tree_depth = std::min(frame.drafted, frame.planned);
+    row.accepted = frame.accepted;
+    row.emitted = frame.emitted;
+    row.draft_stop = frame.draft_stop;
+    position += frame.emitted;
+    if (frame.drafted > frame.planned) target.note(Lack::draft_trees);
+    if (!frame.has_lengths) target.note(Lack::accepted_lengths);
+    std::array<std::int64_t, phase_count> by_phase = times[i].by_phase;
+    row.draft_ns = phase_time(by_phase, Phase::draft);
+    row.verify_ns = phase_time(by_phase, Phase::verify);
+    row.accept_ns = phase_time(by_phase, Phase::accept);
+    row.optimise_ns = phase_time(by_phase, Phase::optimise);
+    row.control_ns = phase_time(by_phase, Phase::control);
+    const std::int64_t sum_ns =
+        row.draft_ns + row.verify_ns + row.accept_ns + row.optimise_ns + row.control_ns;
+    if (sum_ns > row.end_ns - row.start_ns) {  // phases that overlap say nothing of the round's time
+      row.draft_ns = row.verify_ns = row.accept_ns = row.optimise_ns = row.control_ns = 0;
+      target.note(Lack::phase_times);
+    } else if (sum_ns == 0) {
+      target.note(Lack::phase_times);
+    }
+    target.add(row, draft_of(row));
+  }
+}
+
+void Frames::write(ImportTarget& target, Intervals& intervals) {
+  std::vector<Times> times(rounds_.size());
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const Interval& row = intervals.rows()[i];
+    if (row.phase == no_phase || row.round == 0 || intervals.placed()[i].depth != 0) continue;
+    const auto round = static_cast<std::size_t>(row.round - 1);
+    if (row.start_ns >= rounds_[round].start_ns && row.end_ns <= rounds_[round].end_ns)
+      times[round].by_phase[static_cast<std::size_t>(row.phase)] += row.end_ns - row.start_ns;
+  }
+  if (requests_.empty()) target.note(Lack::runs);
+  if (rounds_.empty()) target.note(Lack::rounds);
+  if (!requests_.empty()) write_requests(target);
+  write_rounds(target, times);
+}
+
+}  // namespace draftscope::traces

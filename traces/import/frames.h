@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Requests and rounds that a timeline shows as intervals of a thread, as rows. Rounds belong to the request
+// of their thread that holds them in time.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/records.h>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "import_target.h"
+#include "intervals.h"
+
+namespace draftscope::traces {
+
+struct RequestFrame {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint32_t lane = 0;
+  std::string specification;
+  std::int64_t question_id = 0;
+  std::int32_t repeat = 0;
+  std::int64_t tokens = -1;  ///< -1 = unknown
+  RequestStop stop = RequestStop::length;
+};
+
+struct RoundFrame {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t id = 0;  ///< the file's, or 0
+  std::uint32_t lane = 0;
+  bool has_lengths = false;  ///< the four counts below are known
+  std::int32_t planned = 0;
+  std::int32_t drafted = 0;
+  std::int32_t accepted = 0;
+  std::int32_t emitted = 0;
+  std::int32_t exit_layer = 0;
+  DraftStop draft_stop = DraftStop::no_draft;
+};
+
+/// Rows of both tables; 0 = none.
+struct FrameRows {
+  std::int32_t request = 0;
+  std::int64_t round = 0;
+};
+
+class Frames {
+ public:
+  void add(RequestFrame frame) { requests_.push_back(std::move(frame)); }
+  void add(const RoundFrame& frame) { rounds_.push_back(frame); }
+  [[nodiscard]] bool empty() const { return requests_.empty() && rounds_.empty(); }
+
+  /// Sorts, finds each round its request and gives ids, the first of their tables. Errors name the file: a
+  /// round outside of every request of its thread, one that is there twice, rounds or requests of a thread
+  /// that overlap.
+  [[nodiscard]] Result<void> assign(Writer& writer, const std::string& name);
+
+  // After assign().
+
+  /// The rows whose intervals on that thread hold [start_ns, end_ns). O(log n).
+  [[nodiscard]] FrameRows holding(std::uint32_t lane, std::int64_t start_ns, std::int64_t end_ns) const;
+  /// The rows of the round with the file's id, which must not be 0.
+  [[nodiscard]] FrameRows round_with_id(std::int64_t id) const;
+  /// The start of a round by its row, for what must not come before it.
+  [[nodiscard]] std::int64_t round_start_ns(std::int64_t row) const;
+
+  /// Whether the request of that row holds the time, its end included; false for row 0.
+  [[nodiscard]] bool request_holds(std::int32_t row, std::int64_t time_ns) const;
+  /// A request of any thread that holds the time, or 0. O(threads · log n).
+  [[nodiscard]] std::int32_t request_at(std::int64_t time_ns) const;
+
+  /// Takes the times of the phases from the spans at depth 0 and writes everything.
+  void write(ImportTarget& target, Intervals& intervals);
+
+ private:
+  struct Times {
+    std::array<std::int64_t, phase_count> by_phase{};
+  };
+  void write_requests(ImportTarget& target);
+  void write_rounds(ImportTarget& target, const std::vector<Times>& times);
+
+  std::vector<RequestFrame> requests_;
+  std::vector<RoundFrame> rounds_;
+  std::vector<std::size_t> request_of_;     // by round; the row of a round is its index + 1
+  std::vector<std::int64_t> request_rows_;  // counting up from the first
+  std::vector<std::uint32_t> lanes_;        // that have requests
+  std::unordered_map<std::int64_t, std::size_t> by_id_;
+};
+
+}  // namespace draftscope::traces

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The trace that an import writes: beside its target under another name, renamed once it is whole. Unlike a
+// recording nothing is dropped; who adds rows waits while the disk is behind.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/import.h>
+#include <draftscope/traces/writer.h>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace draftscope::traces {
+
+class ImportTarget {
+ public:
+  [[nodiscard]] static Result<ImportTarget> create(const std::filesystem::path& target, bool overwrite);
+  ImportTarget(ImportTarget&& other) noexcept;
+  ImportTarget& operator=(ImportTarget&&) = delete;
+  ~ImportTarget();  ///< without commit() nothing remains
+
+  /// For the rows that are few: runs, prompts, tracks, names, meta.
+  [[nodiscard]] Writer& writer() { return *writer_; }
+
+  void add(const Request& request);
+  void add(const Round& round, std::span<const DraftToken> draft_tokens);
+  void add(const Span& span);
+  void add(const Kernel& kernel);
+  void add(const Counter& counter);
+
+  /// Keeps that something is not there, for `meta`.
+  void note(Lack lack) { lacks_.insert(lack); }
+
+  [[nodiscard]] bool failed() const { return writer_->failed(); }
+  [[nodiscard]] const ImportSummary& counts() const { return counts_; }
+  void count_run() { ++counts_.runs; }
+
+  /// Writes what is left, and puts the file in its place.
+  [[nodiscard]] Result<ImportSummary> commit();
+
+ private:
+  ImportTarget(std::filesystem::path target, std::filesystem::path partial, std::unique_ptr<Writer> writer);
+  template <typename Record>
+  void add_to(std::vector<Record>& batch, const Record& row);
+  template <typename Record>
+  void flush(std::vector<Record>& batch);
+  void wait_for_disk();
+
+  std::filesystem::path target_;
+  std::filesystem::path partial_;
+  std::unique_ptr<Writer> writer_;
+  std::vector<Span> spans_;
+  std::vector<Kernel> kernels_;
+  std::vector<Counter> counters_;
+  std::set<Lack> lacks_;
+  ImportSummary counts_;
+  std::int64_t added_rows_ = 0;
+};
+
+}  // namespace draftscope::traces

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Host ranges as a file gives them, in any order, and how they become nested spans.
+//
+// The trace wants spans that nest on a track, siblings that do not overlap, and phases at depth 0. So ranges
+// that overlap without nesting go to further tracks of the same name, and a range that has no phase of its
+// own but phases inside goes to a track "NAME, outer", whose spans then are not mistaken for phases.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/records.h>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import_target.h"
+
+namespace draftscope::traces {
+
+inline constexpr std::int8_t no_phase = -1;
+
+/// 48 bytes, of which there may be millions.
+struct Interval {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t round = 0;    ///< row of `rounds`, or 0
+  std::int32_t request = 0;  ///< row of `requests`, or 0
+  std::uint32_t lane = 0;    ///< the file's thread
+  std::uint32_t name = 0;    ///< strings.id
+  std::uint32_t order = 0;   ///< in the file; of two equal ranges the first is the outer one
+  std::int16_t layer = -1;
+  std::int8_t phase = no_phase;
+  bool is_outer = false;  ///< set by place()
+};
+
+/// Where a range came to lie. Same index as its Interval after place().
+struct Placed {
+  std::int64_t parent = -1;  ///< index, or -1
+  std::int32_t track = 0;    ///< row of `tracks`
+  std::uint8_t depth = 0;
+  Phase phase = Phase::control;  ///< its own, else the nearest outer one's, else control
+};
+
+class Intervals {
+ public:
+  /// Returns the range's number in the order of adding, which place() keeps in `order`.
+  std::uint32_t add(const Interval& interval);
+  [[nodiscard]] std::vector<Interval>& rows() { return rows_; }
+  [[nodiscard]] const std::vector<Placed>& placed() const { return placed_; }
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+
+  /// Sorts by lane and start, nests, and makes the tracks, named as their lanes. O(n log n). Errors: more
+  /// than 255 ranges inside each other or more than 256 that overlap without nesting; `name` is the file's.
+  [[nodiscard]] Result<void> place(Writer& writer, const std::string& name,
+                                   const std::vector<std::string>& lane_names);
+
+  /// After place(): all as spans; the row of index i has the id `first_id() + i`.
+  void write(ImportTarget& target);
+  [[nodiscard]] std::int64_t span_id(std::size_t index) const {
+    return first_id_ + static_cast<std::int64_t>(index);
+  }
+
+  /// After place(): the innermost range of the lane that holds the time, or nothing; of ranges that overlap
+  /// without nesting, one of those around the last that began. O(log n + depth).
+  [[nodiscard]] std::optional<std::size_t> innermost(std::uint32_t lane, std::int64_t time_ns) const;
+
+ private:
+  void sort();
+  [[nodiscard]] Result<void> nest(Writer* writer, const std::string& name,
+                                  const std::vector<std::string>& lane_names);
+  bool separate_outer_ranges();
+
+  std::vector<Interval> rows_;
+  std::vector<Placed> placed_;
+  std::int64_t first_id_ = 0;
+};
+
+/// The phase of that name; "idle" is none, for it is never recorded.
+[[nodiscard]] std::int8_t phase_named(std::string_view name);
+
+}  // namespace draftscope::traces
