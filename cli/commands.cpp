@@ -8,6 +8,7 @@
 #include "inspect_command.h"
 #include "record_command.h"
 #include "report_command.h"
+#include "simulate_command.h"
 #include "strategies_command.h"
 #include "tune_command.h"
 #include "validate_command.h"
@@ -24,6 +25,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_export_command(app, outcome);
   add_import_command(app, outcome);
   add_inspect_command(app, outcome);
+  add_simulate_command(app, outcome);
   add_validate_command(app, outcome);
   add_strategies_command(app, outcome);
 }

@@ -300,21 +300,23 @@ Prices PriceMap::mean() const {
 
 Prices PriceMap::draw(std::uint64_t seed, std::uint64_t index) const {
   Prices result;
-  draw(seed, index, result);
+  draw(seed, index, {}, result);
   return result;
 }
 
-void PriceMap::draw(std::uint64_t seed, std::uint64_t index, Prices& into) const {
+void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const {
   const Implementation& made = *implementation_;
   std::array<double, factor_count + cost_parameter_count> normal{};
   fill_normal(seed, index, normal);
   std::array<double, factor_count> factor{};
-  for (std::size_t i = 0; i < factor_count; ++i) factor[i] = std::exp(made.costs.sigma[i] * normal[i]);
+  for (std::size_t i = 0; i < factor_count; ++i)
+    factor[i] = vary.transfer ? std::exp(made.costs.sigma[i] * normal[i]) : 1.0;
   const Eigen::Map<const VectorXd> noise(normal.data() + factor_count, made.root.cols());
   const VectorXd shift = made.root * noise;
   CostVector values = made.costs.model.values;
   for (std::size_t i = 0; i < cost_parameter_count; ++i) {
-    const double drawn = values[i] + made.costs.ratio[i] * shift[static_cast<Index>(i)];
+    const bool varies = is_width_parameter(i) ? vary.width : vary.fit;
+    const double drawn = values[i] + (varies ? made.costs.ratio[i] * shift[static_cast<Index>(i)] : 0.0);
     values[i] = std::max(drawn * factor[static_cast<std::size_t>(factor_of(i))], made.costs.floor[i]);
   }
   made.assemble(values, factor[static_cast<std::size_t>(Factor::link)],

@@ -48,6 +48,11 @@ inline constexpr std::size_t cost_parameter_count = 53;
   return 2 * operation_count + width_terms * static_cast<std::size_t>(product) + term;
 }
 
+/// How times grow with rows, attention's included.
+[[nodiscard]] constexpr bool is_width_parameter(std::size_t parameter) {
+  return parameter >= 2 * operation_count && parameter <= attention_row_kv_parameter;
+}
+
 /// φ_term(rows).
 [[nodiscard]] double width_basis(WidthLaw law, std::size_t term, double rows);
 

@@ -11,6 +11,7 @@
 #include <draftscope/simulator/cost_model.h>
 #include <draftscope/simulator/prices.h>
 #include <draftscope/simulator/scenario.h>
+#include <draftscope/simulator/uncertainty.h>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -40,8 +41,9 @@ class PriceMap {
   /// factors of launches, bandwidth, host and link that draft, verification and target step share.
   /// Deterministic in (seed, index).
   [[nodiscard]] Prices draw(std::uint64_t seed, std::uint64_t index) const;
-  /// The same into prices that are kept, which costs no allocation after the first.
-  void draw(std::uint64_t seed, std::uint64_t index, Prices& into) const;
+  /// The same into prices that are kept, which costs no allocation after the first. What does not vary stays
+  /// at its mean: `fit` and `width` are the parameters', `transfer` the factors.
+  void draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const;
 
   [[nodiscard]] std::span<const CostNote> notes() const;
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "simulate_machines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string_view>
+
+#include "strategy_text.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::Machine;
+using simulator::Scenario;
+
+struct Axis {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+Result<std::int32_t> to_integer(std::string_view text, std::string_view option) {
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return fail("{}: found \"{}\", expected an integer", option, text);
+  return value;
+}
+
+/// "exit=3,5,7", "gamma=1..8".
+Result<Axis> parse_axis(const std::string& text) {
+  constexpr std::array<std::string_view, 9> known{
+      "exit", "gamma", "threshold", "gpu", "model", "weights", "regime", "batch", "tensor-parallel"};
+  constexpr std::int32_t most_values = 10'000;
+  const std::size_t equals = text.find('=');
+  Axis axis{text.substr(0, equals), {}};
+  if (equals == std::string::npos || std::find(known.begin(), known.end(), axis.key) == known.end())
+    return fail("--sweep {}: expected KEY=VALUES with a key of {}", text, fmt::join(known, ", "));
+  std::string_view rest = std::string_view(text).substr(equals + 1);
+  if (const std::size_t dots = rest.find(".."); dots != std::string_view::npos) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t first, to_integer(rest.substr(0, dots), "--sweep"));
+    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t last, to_integer(rest.substr(dots + 2), "--sweep"));
+    if (last < first || last - first >= most_values)
+      return fail("--sweep {}: expected a range from small to large of at most {} values", text, most_values);
+    for (std::int32_t value = first; value <= last; ++value) axis.values.push_back(std::to_string(value));
+    return axis;
+  }
+  while (true) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    if (end == 0) return fail("--sweep {}: found an empty value", text);
+    axis.values.emplace_back(rest.substr(0, end));
+    if (end == rest.size()) return axis;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+bool is_strategy_key(std::string_view key) {
+  return key == "exit" || key == "gamma" || key == "threshold";
+}
+
+Result<std::string> read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) return fail("{}: can't be read", path);
+  return text;
+}
+
+Result<simulator::ModelShape> shape_named(const std::string& name) {
+  if (!name.ends_with(".json")) return simulator::find_model_shape(name);
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text(name));
+  return simulator::parse_model_config(text, name);
+}
+
+/// One property of the scenario, by the name of its option.
+Result<void> set(Scenario& scenario, std::string_view key, const std::string& value) {
+  if (key == "gpu") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.gpu, simulator::find_gpu(value));
+  } else if (key == "model") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.shape, shape_named(value));
+  } else if (key == "weights") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.weights, simulator::parse_weight_type(value));
+  } else if (key == "regime") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.regime, simulator::parse_regime(value));
+  } else if (key == "batch") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.batch, to_integer(value, "batch"));
+  } else {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.tensor_parallel, to_integer(value, "tensor-parallel"));
+  }
+  return {};
+}
+
+/// What differs from the recorded machine, in a few words.
+std::string name_of(const Scenario& scenario, const Scenario& recorded) {
+  std::vector<std::string> parts;
+  parts.push_back(scenario.gpu ? scenario.gpu->name : "as recorded");
+  if (scenario.shape.name != recorded.shape.name) parts.push_back(scenario.shape.name);
+  if (scenario.weights != recorded.weights) parts.emplace_back(simulator::weight_type_name(scenario.weights));
+  if (scenario.regime != recorded.regime) parts.emplace_back(simulator::regime_name(scenario.regime));
+  if (scenario.batch != 1) parts.push_back(fmt::format("batch {}", scenario.batch));
+  if (scenario.tensor_parallel != 1) parts.push_back(fmt::format("{} GPUs", scenario.tensor_parallel));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options) {
+  std::vector<std::string> all = options.strategies;
+  for (const std::string& sweep : options.sweeps) {
+    DRAFTSCOPE_TRY_ASSIGN(const Axis axis, parse_axis(sweep));
+    if (!is_strategy_key(axis.key)) continue;
+    if (options.strategies.empty())
+      return fail("--sweep {}: found no --strategy whose {} it could vary", sweep, axis.key);
+    std::vector<std::string> more;
+    for (const std::string& strategy : all)
+      for (const std::string& value : axis.values) more.push_back(with_parameter(strategy, axis.key, value));
+    all = std::move(more);
+  }
+  return all;
+}
+
+Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, const Scenario& recorded) {
+  Scenario base = recorded;
+  base.batch = options.batch;
+  base.tensor_parallel = options.tensor_parallel;
+  if (!options.model.empty()) DRAFTSCOPE_TRY(set(base, "model", options.model));
+  if (!options.weights.empty()) DRAFTSCOPE_TRY(set(base, "weights", options.weights));
+  if (!options.regime.empty()) DRAFTSCOPE_TRY(set(base, "regime", options.regime));
+  std::vector<Scenario> scenarios;
+  for (const std::string& gpu : options.gpus) {
+    scenarios.push_back(base);
+    DRAFTSCOPE_TRY(set(scenarios.back(), "gpu", gpu));
+  }
+  for (const std::string& path : options.gpu_specifications) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text(path));
+    scenarios.push_back(base);
+    DRAFTSCOPE_TRY_ASSIGN(scenarios.back().gpu, simulator::parse_gpu_specification(text, path));
+  }
+  if (scenarios.empty()) scenarios.push_back(base);
+  for (const std::string& sweep : options.sweeps) {
+    DRAFTSCOPE_TRY_ASSIGN(const Axis axis, parse_axis(sweep));
+    if (is_strategy_key(axis.key)) continue;
+    std::vector<Scenario> more;
+    for (const Scenario& scenario : scenarios)
+      for (const std::string& value : axis.values) {
+        more.push_back(scenario);
+        DRAFTSCOPE_TRY(set(more.back(), axis.key, value));
+      }
+    scenarios = std::move(more);
+  }
+  std::vector<Machine> machines;
+  for (Scenario& scenario : scenarios) {
+    DRAFTSCOPE_TRY(simulator::check_scenario(scenario));
+    std::string name = name_of(scenario, recorded);
+    machines.push_back({std::move(name), std::move(scenario)});
+  }
+  return machines;
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Recorded rounds as prices need them: what the same rounds would take elsewhere. Every strategy that drafts
+// with a part of the target, or without a model, can be asked so; which rounds there are is a fact.
+
+#include <draftscope/result.h>
+#include <draftscope/simulator/round_statistics.h>
+#include <draftscope/simulator/run_rows.h>
+#include <draftscope/simulator/scenario.h>
+#include <vector>
+
+namespace draftscope::simulator {
+
+struct RecordedStatistics {
+  std::vector<RoundStatistics> requests;  ///< [request of the run]
+  /// What exit i + 1 of the statistics drafts with; empty if exits are exit layers.
+  std::vector<DraftSublayers> drafts;
+  /// Share of the rounds' time that was spent on searching for better parameters, which no price covers.
+  double optimise_share = 0.0;
+};
+
+/// `layer_sets` are the recording's. Errors: rounds that refer to a missing layer set, drafts by a second
+/// model (their costs are not the target's), no round.
+[[nodiscard]] Result<RecordedStatistics> recorded_statistics(const RunRows& run,
+                                                             const std::vector<traces::LayerSet>& layer_sets);
+
+}  // namespace draftscope::simulator

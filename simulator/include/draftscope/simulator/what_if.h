@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// From one recording to answers: what would this strategy have given, on that machine, with that model?
+//
+// Three things are learnt once: the texts with what every layer would have predicted (shadow_table.h), the
+// rounds as they were recorded, and the costs of passes (cost_model.h). A question then asks for rounds
+// (those of a recorded run as they were; of any other setting as replay.h has them, or from a model of
+// acceptance where no layer's predictions were recorded) and for prices (cost_prices.h). Each answer says
+// what it rests on. Questions are independent of one another and may be asked from several threads at once.
+
+#include <draftscope/result.h>
+#include <draftscope/simulator/answer_status.h>
+#include <draftscope/simulator/cost_model.h>
+#include <draftscope/simulator/cost_prices.h>
+#include <draftscope/simulator/prediction.h>
+#include <draftscope/simulator/replay.h>
+#include <draftscope/simulator/scenario.h>
+#include <draftscope/simulator/variance_budget.h>
+#include <draftscope/traces/reader.h>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// Where an answer's rounds come from.
+enum class RoundSource : std::uint8_t {
+  recorded,  ///< this very run was recorded
+  replayed,  ///< read from the shadow tables
+  modelled,  ///< from a model of acceptance, fitted to recorded rounds of the same exit
+};
+[[nodiscard]] std::string_view round_source_name(RoundSource source);
+
+/// Rounds of one strategy on all prompts of the recording.
+struct StrategyRounds {
+  std::string strategy;
+  RoundSource source = RoundSource::recorded;
+  SweepSetting setting;                ///< status and statistics by request
+  std::vector<PassCount> vanilla;      ///< target steps of the same texts, by request
+  std::vector<DraftSublayers> drafts;  ///< as Scenario::drafts wants them; empty: exits
+  VerifiedLayers verified_layers = VerifiedLayers::all;
+  std::vector<std::string> notes;       ///< what the rounds rest on, a line each
+  std::vector<std::string> categories;  ///< [request]
+};
+
+/// A machine, with a name that tables can show.
+struct Machine {
+  std::string name;
+  Scenario scenario;
+};
+
+struct Answer {
+  AnswerStatus status = AnswerStatus::exact;  ///< of the rounds; what costs rest on is in `notes`
+  std::string strategy;
+  std::string machine;
+  RoundSource source = RoundSource::recorded;
+  double tokens = 0.0;                ///< that rounds emitted
+  double mean_accepted_length = 0.0;  ///< M; with the fewest draft tokens where that is bounded, as below
+  double acceptance_rate = 0.0;
+  double steps_a_round = 0.0;
+  /// At the mean context of the rounds.
+  double target_step_ns = 0.0;
+  double c = 0.0;
+  double v = 0.0;
+  double o = 0.0;
+  double vanilla_tokens_per_second = 0.0;
+  double tokens_per_second = 0.0;
+  PredictedSpeedup speedup;  ///< over vanilla decoding on the same machine, prefill left out
+  std::optional<VarianceBudget> budget;
+  std::vector<CostNote> cost_notes;
+  std::vector<std::string> notes;
+};
+
+struct WhatIfOptions {
+  std::optional<GpuSpecification> recorded_on;  ///< the GPU of the recording, whose numbers become priors
+};
+
+class WhatIf {
+ public:
+  /// `recording` must outlive the result. Errors: no usable round, no shape in meta, unreadable tables. A
+  /// recording without shadow tokens is no error: what is missing shows in the answers.
+  [[nodiscard]] static Result<WhatIf> learn(traces::Reader& reader, const traces::Recording& recording,
+                                            const WhatIfOptions& options = {});
+
+  [[nodiscard]] const CostFit& costs() const { return costs_; }
+  [[nodiscard]] const std::vector<ShadowTable>& tables() const { return tables_; }
+
+  /// Of the recording's own machine and model.
+  [[nodiscard]] Scenario recorded_scenario() const;
+
+  /// `strategy` as on the command line. Errors: an unknown strategy or parameter; a question that this
+  /// recording can't answer, with the reason and what to record instead.
+  [[nodiscard]] Result<StrategyRounds> rounds(std::string_view strategy) const;
+
+  /// Errors: a scenario that contradicts itself. With a budget it takes five times as long.
+  [[nodiscard]] Result<Answer> ask(const StrategyRounds& rounds, const Machine& machine,
+                                   const SweepOptions& options = {}, bool with_budget = false) const;
+
+  /// Mean prices and their draws, as the answer used them.
+  [[nodiscard]] Result<SweepTarget> target(const StrategyRounds& rounds, const Machine& machine,
+                                           std::uint64_t seed) const;
+
+ private:
+  [[nodiscard]] Result<StrategyRounds> recorded_rounds(const RunRows& run) const;
+  [[nodiscard]] Result<StrategyRounds> replayed_rounds(std::string_view strategy) const;
+  [[nodiscard]] Result<StrategyRounds> modelled_rounds(std::string_view strategy) const;
+
+  const traces::Recording* recording_ = nullptr;
+  std::vector<RunRows> runs_;
+  /// One text a prompt, of vanilla decoding if that was recorded.
+  std::vector<ShadowTable> tables_;
+  std::vector<std::string> table_categories_;
+  std::string no_tables_reason_;
+  ReplayConditions conditions_;
+  CostFit costs_;
+};
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/recorded_statistics.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace draftscope::simulator {
+
+namespace {
+
+bool is_skipped(const traces::LayerSet& set, std::int32_t bit) {
+  const auto byte = static_cast<std::size_t>(bit) / 8;
+  return byte < set.skipped.size() && ((set.skipped[byte] >> (bit % 8)) & 1) != 0;
+}
+
+DraftSublayers kept(const traces::LayerSet& set) {
+  DraftSublayers sublayers;
+  for (std::int32_t layer = 0; layer < set.n_layers; ++layer) {
+    if (!is_skipped(set, 2 * layer)) ++sublayers.attention;
+    if (!is_skipped(set, 2 * layer + 1)) ++sublayers.mlp;
+  }
+  return sublayers;
+}
+
+/// Runs layers 0 to exit − 1 whole and none else.
+bool is_exit(const traces::LayerSet& set) {
+  const DraftSublayers sublayers = kept(set);
+  return set.exit_layer > 0 && set.exit_layer < set.n_layers && sublayers.attention == set.exit_layer &&
+         sublayers.mlp == set.exit_layer;
+}
+
+bool is_target_step(const traces::Round& round, std::int32_t steps) {
+  return round.drafted == 0 && steps == 0 && round.verify_rows <= 1;
+}
+
+/// Gives every kind of draft a number from 1 on: the exit layer, or a place among the sublayer counts.
+class DraftNumbers {
+ public:
+  DraftNumbers(bool by_exit, const std::unordered_map<std::int64_t, const traces::LayerSet*>& sets)
+      : by_exit_(by_exit), sets_(sets) {}
+
+  std::int32_t number(const traces::Round& round) {
+    const auto set = sets_.find(round.layer_set);
+    if (by_exit_) return set->second->exit_layer;
+    const DraftSublayers sublayers = set == sets_.end() ? DraftSublayers{} : kept(*set->second);
+    const auto [place, is_new] = numbers_.try_emplace({sublayers.attention, sublayers.mlp},
+                                                      static_cast<std::int32_t>(drafts_.size()) + 1);
+    if (is_new) drafts_.push_back(sublayers);
+    return place->second;
+  }
+  [[nodiscard]] std::vector<DraftSublayers> drafts() && { return std::move(drafts_); }
+
+ private:
+  bool by_exit_;
+  const std::unordered_map<std::int64_t, const traces::LayerSet*>& sets_;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> numbers_;
+  std::vector<DraftSublayers> drafts_;
+};
+
+void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int32_t steps,
+               std::int32_t number) {
+  auto draft = std::find_if(statistics.drafts.begin(), statistics.drafts.end(),
+                            [&](const DraftStatistics& known) { return known.exit == number; });
+  if (draft == statistics.drafts.end()) {
+    statistics.drafts.push_back({.exit = number});
+    draft = std::prev(statistics.drafts.end());
+  }
+  const std::int64_t root = round.root_position;
+  draft->steps.passes += steps;
+  draft->steps.context += steps * root + std::int64_t{steps} * (steps - 1) / 2;
+  // A verification of one row is a target step with a round's overhead; it is priced as two rows are.
+  const auto rows = static_cast<std::size_t>(std::max(round.verify_rows, 2));
+  if (draft->verify.size() <= rows) draft->verify.resize(rows + 1);
+  draft->verify[rows].passes += 1;
+  draft->verify[rows].context += root;
+}
+
+}  // namespace
+
+Result<RecordedStatistics> recorded_statistics(const RunRows& run,
+                                               const std::vector<traces::LayerSet>& layer_sets) {
+  if (run.run->strategy == "two-model")
+    return fail("run {}: a second model drafts, whose costs are not the target's", run.run->specification);
+  std::unordered_map<std::int64_t, const traces::LayerSet*> sets;
+  for (const traces::LayerSet& set : layer_sets) sets.emplace(set.id, &set);
+  bool by_exit = true;
+  std::int64_t rounds = 0;
+  std::int64_t optimise_ns = 0;
+  std::int64_t wall_ns = 0;
+  for (const RequestRows& request : run.requests)
+    for (std::size_t i = 0; i < request.rounds.size(); ++i) {
+      const traces::Round& round = request.rounds[i];
+      ++rounds;
+      optimise_ns += round.optimise_ns;
+      wall_ns += round.end_ns - round.start_ns;
+      if (is_target_step(round, request.draft_steps[i])) continue;
+      const auto set = sets.find(round.layer_set);
+      if (round.layer_set != 0 && set == sets.end())
+        return fail("round {}: layer set {} is missing from the recording", round.id, round.layer_set);
+      by_exit = by_exit && set != sets.end() && is_exit(*set->second);
+    }
+  if (rounds == 0) return fail("run {}: found no round of a finished request", run.run->specification);
+
+  RecordedStatistics result;
+  DraftNumbers numbers(by_exit, sets);
+  for (const RequestRows& request : run.requests) {
+    RoundStatistics& statistics = result.requests.emplace_back();
+    for (std::size_t i = 0; i < request.rounds.size(); ++i) {
+      const traces::Round& round = request.rounds[i];
+      ++statistics.rounds;
+      statistics.tokens += round.emitted;
+      statistics.drafted += round.drafted;
+      statistics.accepted += round.accepted;
+      if (is_target_step(round, request.draft_steps[i])) {
+        ++statistics.target_steps.passes;
+        statistics.target_steps.context += round.root_position;
+      } else {
+        add_draft(statistics, round, request.draft_steps[i], numbers.number(round));
+      }
+    }
+  }
+  result.drafts = std::move(numbers).drafts();
+  if (wall_ns > 0) result.optimise_share = static_cast<double>(optimise_ns) / static_cast<double>(wall_ns);
+  return result;
+}
+
+}  // namespace draftscope::simulator

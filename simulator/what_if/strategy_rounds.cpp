@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/acceptance_models.h>
+#include <draftscope/simulator/policies.h>
+#include <draftscope/simulator/policy_choice.h>
+#include <draftscope/simulator/recorded_statistics.h>
+#include <draftscope/simulator/what_if.h>
+
+#include <algorithm>
+#include <set>
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Name and parameters, in whatever order they were given.
+std::multiset<std::string_view> pieces(std::string_view specification) {
+  std::multiset<std::string_view> all;
+  while (!specification.empty()) {
+    const std::size_t end = std::min(specification.find_first_of(":,"), specification.size());
+    all.insert(specification.substr(0, end));
+    specification.remove_prefix(std::min(end + 1, specification.size()));
+  }
+  return all;
+}
+
+VerifiedLayers verified_layers(std::string_view specification) {
+  return pieces(specification).contains("verify=above-exit") ? VerifiedLayers::above_exit
+                                                             : VerifiedLayers::all;
+}
+
+/// One request a prompt, of the first repeat that has it.
+RunRows first_repeat(const RunRows& run) {
+  RunRows first{run.run, {}, run.unfinished_requests};
+  std::set<std::int64_t> prompts;
+  for (const RequestRows& rows : run.requests)
+    if (!rows.rounds.empty() && prompts.insert(rows.prompt->id).second) first.requests.push_back(rows);
+  return first;
+}
+
+}  // namespace
+
+Result<StrategyRounds> WhatIf::rounds(std::string_view strategy) const {
+  for (const RunRows& run : runs_)
+    if (pieces(run.run->specification) == pieces(strategy)) return recorded_rounds(run);
+  if (tables_.empty()) return modelled_rounds(strategy);
+  return replayed_rounds(strategy);
+}
+
+Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
+  const RunRows first = first_repeat(run);
+  DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics recorded, recorded_statistics(first, recording_->layer_sets));
+  StrategyRounds rounds{.strategy = run.run->specification, .source = RoundSource::recorded};
+  for (std::size_t i = 0; i < first.requests.size(); ++i) {
+    const RequestRows& rows = first.requests[i];
+    rounds.vanilla.push_back(vanilla_steps(recorded.requests[i].tokens, rows.rounds.front().root_position));
+    rounds.categories.push_back(rows.prompt->category);
+  }
+  rounds.setting = {.status = AnswerStatus::exact, .least = std::move(recorded.requests), .most = {}};
+  rounds.drafts = std::move(recorded.drafts);
+  rounds.verified_layers =
+      rounds.drafts.empty() ? verified_layers(run.run->specification) : VerifiedLayers::all;
+  if (recorded.optimise_share > 0.0)
+    rounds.notes.push_back(fmt::format(
+        "{:.1f} % of the recorded rounds' time went to the search for better parameters, which is left out",
+        100.0 * recorded.optimise_share));
+  return rounds;
+}
+
+Result<StrategyRounds> WhatIf::replayed_rounds(std::string_view strategy) const {
+  const PolicyChoice text = text_choice(*recording_);
+  if (text.status == AnswerStatus::invalid) return fail("strategy {}: {}", strategy, text.reason);
+  DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(*recording_));
+  DRAFTSCOPE_TRY_ASSIGN(const PolicyChoice choice, policy_of_specification(strategy, model));
+  if (choice.policy == nullptr)
+    return fail("strategy {}: {} ({}); record it to ask about it", strategy, choice.reason,
+                answer_status_name(choice.status));
+  StrategyRounds rounds{.strategy = std::string(strategy),
+                        .source = RoundSource::replayed,
+                        .verified_layers = verified_layers(strategy),
+                        .categories = table_categories_};
+  NoDraft nothing;
+  for (const ReplayTotals& request : replay(tables_, nothing, conditions_))
+    rounds.vanilla.push_back(request.least.target_steps);
+  bool is_certain = true;
+  std::int64_t bounded = 0;
+  std::int64_t all = 0;
+  for (const ReplayTotals& request : replay(tables_, *choice.policy, conditions_)) {
+    rounds.setting.status = std::max(rounds.setting.status, request.status);
+    is_certain = is_certain && request.status == AnswerStatus::exact;
+    bounded += request.bounded_rounds + request.approximate_rounds;
+    all += request.least.rounds;
+    rounds.setting.least.push_back(request.least);
+    rounds.setting.most.push_back(request.most);
+  }
+  if (is_certain)
+    rounds.setting.most.clear();
+  else
+    rounds.notes.push_back(fmt::format(
+        "{} of {} rounds went on behind a confident wrong draft token: how far is not in the recording",
+        bounded, all));
+  return rounds;
+}
+
+Result<StrategyRounds> WhatIf::modelled_rounds(std::string_view strategy) const {
+  if (strategy.substr(0, strategy.find(':')) != "layerskip")
+    return fail("strategy {}: {}; without shadow tokens only layerskip can be modelled", strategy,
+                no_tables_reason_);
+  DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(*recording_));
+  DRAFTSCOPE_TRY_ASSIGN(const PolicyChoice choice, policy_of_specification(strategy, model));
+  PlannedRound plan;
+  choice.policy->plan({}, plan);
+  const auto run = std::find_if(runs_.begin(), runs_.end(), [&](const RunRows& candidate) {
+    return candidate.run->strategy == "layerskip" && !candidate.requests.empty() &&
+           !candidate.requests.front().rounds.empty() &&
+           candidate.requests.front().rounds.front().exit_layer == plan.exit;
+  });
+  if (run == runs_.end())
+    return fail("strategy {}: {}, and no layerskip run of exit {} was recorded; record one of the two",
+                strategy, no_tables_reason_, plan.exit);
+  const RunRows first = first_repeat(*run);
+  const std::vector<AcceptanceBits> bits = acceptance_bits(first);
+  const std::optional<AcceptanceModel> fitted = fit_markov_acceptance(bits);
+  if (!fitted) return fail("run {}: found no draft token that was judged", run->run->specification);
+  StrategyRounds rounds{.strategy = std::string(strategy),
+                        .source = RoundSource::modelled,
+                        .verified_layers = verified_layers(strategy)};
+  rounds.setting.status = AnswerStatus::approximate;
+  for (const RequestRows& rows : first.requests) {
+    std::int64_t tokens = 0;
+    for (const traces::Round& round : rows.rounds) tokens += round.emitted;
+    const std::int64_t context = rows.rounds.front().root_position;
+    rounds.vanilla.push_back(vanilla_steps(tokens, context));
+    rounds.setting.least.push_back(expected_statistics(
+        *fitted, {.exit = plan.exit, .length = plan.length, .tokens = tokens, .first_context = context}));
+    rounds.categories.push_back(rows.prompt->category);
+  }
+  rounds.notes.push_back(
+      fmt::format("acceptance is modelled (two hidden states) from run {}; record with --shadow to know it",
+                  run->run->specification));
+  return rounds;
+}
+
+}  // namespace draftscope::simulator

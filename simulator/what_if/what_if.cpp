@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/what_if.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// One request a prompt: what the repeats of a prompt have in common is no further evidence.
+std::vector<ShadowTable> one_a_prompt(std::vector<ShadowTable> tables, const std::vector<RunRows>& runs,
+                                      std::vector<std::string>& categories) {
+  struct Place {
+    std::int64_t prompt = 0;
+    std::string category;
+    std::tuple<bool, std::int32_t, std::int64_t>
+        rank;  // the least is taken: vanilla, first repeat, first run
+  };
+  std::map<std::int64_t, Place> places;
+  for (const RunRows& run : runs)
+    for (const RequestRows& rows : run.requests)
+      places[rows.request->id] = {
+          rows.prompt->id, rows.prompt->category, {!run.run->is_baseline, rows.request->repeat, run.run->id}};
+  std::map<std::int64_t, std::size_t> chosen;  // by prompt
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto place = places.find(tables[i].request);
+    if (place == places.end()) continue;
+    const auto [known, is_new] = chosen.try_emplace(place->second.prompt, i);
+    if (!is_new && place->second.rank < places[tables[known->second].request].rank) known->second = i;
+  }
+  std::vector<ShadowTable> kept;
+  for (const auto& [prompt, index] : chosen) {
+    categories.push_back(places[tables[index].request].category);
+    kept.push_back(std::move(tables[index]));
+  }
+  return kept;
+}
+
+/// Counts of one run's rounds that no price distinguishes.
+struct Totals {
+  RoundStatistics sum;
+  std::int64_t verifications = 0;
+  std::int64_t steps = 0;
+};
+
+Totals totals_of(const SweepSetting& setting) {
+  Totals totals;
+  for (const RoundStatistics& request : setting.least) add(totals.sum, request);
+  for (const DraftStatistics& draft : totals.sum.drafts) {
+    totals.steps += draft.steps.passes;
+    for (const PassCount& verify : draft.verify) totals.verifications += verify.passes;
+  }
+  return totals;
+}
+
+std::int32_t widest(const SweepSetting& setting) {
+  std::size_t rows = 2;
+  for (const auto* side : {&setting.least, &setting.most})
+    for (const RoundStatistics& request : *side)
+      for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
+  return static_cast<std::int32_t>(rows);
+}
+
+double ratio(double numerator, double denominator) {
+  return denominator > 0.0 ? numerator / denominator : 0.0;
+}
+
+double time_of(const PassCount& passes, const AffineTime& time) {
+  return static_cast<double>(passes.passes) * time.ns +
+         static_cast<double>(passes.context) * time.ns_a_context_row;
+}
+
+/// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts.
+void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices) {
+  const Totals totals = totals_of(rounds.setting);
+  PassCount vanilla;
+  for (const PassCount& steps : rounds.vanilla) {
+    vanilla.passes += steps.passes;
+    vanilla.context += steps.context;
+  }
+  const double vanilla_ns =
+      time_of(vanilla, prices.target_step) + static_cast<double>(vanilla.passes) * prices.step_round_ns;
+  double step_ns = 0.0;
+  double verify_ns = 0.0;
+  for (const DraftStatistics& draft : totals.sum.drafts) {
+    const DraftPrices& price = prices.drafts[static_cast<std::size_t>(draft.exit)];
+    step_ns += time_of(draft.steps, price.step);
+    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows)
+      verify_ns += time_of(draft.verify[rows], price.verify[rows]);
+  }
+  const double time = time_ns(totals.sum, prices);
+  answer.tokens = static_cast<double>(totals.sum.tokens);
+  answer.mean_accepted_length = ratio(answer.tokens, static_cast<double>(totals.sum.rounds));
+  answer.acceptance_rate =
+      ratio(static_cast<double>(totals.sum.accepted), static_cast<double>(totals.sum.drafted));
+  answer.steps_a_round = ratio(static_cast<double>(totals.steps), static_cast<double>(totals.sum.rounds));
+  answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
+  answer.c = ratio(ratio(step_ns, static_cast<double>(totals.steps)), answer.target_step_ns);
+  answer.v = ratio(ratio(verify_ns, static_cast<double>(totals.verifications)), answer.target_step_ns);
+  answer.o = totals.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0;
+  answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ns);
+  answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
+}
+
+}  // namespace
+
+std::string_view round_source_name(RoundSource source) {
+  constexpr std::array<std::string_view, 3> names{"recorded", "replayed", "modelled"};
+  return names[static_cast<std::size_t>(source)];
+}
+
+Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& recording,
+                             const WhatIfOptions& options) {
+  WhatIf what_if;
+  what_if.recording_ = &recording;
+  what_if.runs_ = rows_by_run(recording);
+  auto tables = shadow_tables(reader, recording);
+  if (tables)
+    what_if.tables_ = one_a_prompt(*std::move(tables), what_if.runs_, what_if.table_categories_);
+  else
+    what_if.no_tables_reason_ = tables.error().message;
+  DRAFTSCOPE_TRY_ASSIGN(what_if.conditions_, replay_conditions(recording));
+  DRAFTSCOPE_TRY_ASSIGN(const CostObservations observations, read_cost_observations(reader, recording));
+  DRAFTSCOPE_TRY_ASSIGN(what_if.costs_, fit_cost_model(observations, options.recorded_on));
+  return what_if;
+}
+
+Scenario WhatIf::recorded_scenario() const {
+  return fitted_scenario(costs_.model);
+}
+
+Result<SweepTarget> WhatIf::target(const StrategyRounds& rounds, const Machine& machine,
+                                   std::uint64_t seed) const {
+  Scenario scenario = machine.scenario;
+  scenario.drafts = rounds.drafts;
+  scenario.verified_layers = rounds.verified_layers;
+  scenario.widths = std::max(scenario.widths, widest(rounds.setting));
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(costs_.model, scenario));
+  return SweepTarget{.name = machine.name,
+                     .prices = map.mean(),
+                     .draws = [map, seed](std::uint64_t draw, PriceSources vary) {
+                       Prices prices;
+                       map.draw(seed, draw, vary, prices);
+                       return prices;
+                     }};
+}
+
+Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
+                           bool with_budget) const {
+  DRAFTSCOPE_TRY_ASSIGN(const SweepTarget priced, target(rounds, machine, options.seed));
+  Answer answer{.status = rounds.setting.status,
+                .strategy = rounds.strategy,
+                .machine = machine.name,
+                .source = rounds.source,
+                .notes = rounds.notes};
+  fill_costs(answer, rounds, priced.prices);
+  DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, options));
+  if (with_budget && answer.speedup.least_drafted.total.interval_95) {
+    DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
+  }
+  Scenario scenario = machine.scenario;
+  scenario.drafts = rounds.drafts;
+  scenario.verified_layers = rounds.verified_layers;
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(costs_.model, scenario));
+  answer.cost_notes.assign(map.notes().begin(), map.notes().end());
+  return answer;
+}
+
+}  // namespace draftscope::simulator
