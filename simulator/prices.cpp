@@ -42,8 +42,7 @@ double time_ns(const RoundStatistics& statistics, const Prices& prices) {
 }
 
 double vanilla_time_ns(std::int64_t tokens, std::int64_t first_context, const Prices& prices) {
-  const PassCount steps{.passes = tokens, .context = tokens * first_context + tokens * (tokens - 1) / 2};
-  return time_of(steps, prices.target_step) + static_cast<double>(tokens) * prices.step_round_ns;
+  return time_of(vanilla_steps(tokens, first_context), prices.target_step) + static_cast<double>(tokens) * prices.step_round_ns;
 }
 
 std::vector<double> flatten(const RoundStatistics& statistics, std::int32_t exits, std::int32_t widths) {

@@ -14,6 +14,10 @@ void add(PassCount& a, const PassCount& b) {
 
 }  // namespace
 
+PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context) {
+  return {.passes = tokens, .context = tokens * first_context + tokens * (tokens - 1) / 2};
+}
+
 void add(RoundStatistics& a, const RoundStatistics& b) {
   a.tokens += b.tokens;
   a.rounds += b.rounds;

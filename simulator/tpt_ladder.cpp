@@ -109,10 +109,6 @@ std::string_view rung_name(Rung rung) {
   return "";
 }
 
-PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context) {
-  return {.passes = tokens, .context = tokens * first_context + tokens * (tokens - 1) / 2};
-}
-
 Result<Ladder> correction_ladder(const LadderInput& input) {
   DRAFTSCOPE_TRY(check(input));
   Ladder ladder;

@@ -228,10 +228,6 @@ Result<Plan> plan_sweep(std::span<const PassCount> vanilla, std::span<const Swee
 
 }  // namespace
 
-PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context) {
-  return {.passes = tokens, .context = tokens * first_context + tokens * (tokens - 1) / 2};
-}
-
 Result<SweepTable> sweep(std::span<const PassCount> vanilla, std::span<const SweepSetting> settings,
                          std::span<const SweepTarget> targets, const SweepOptions& options) {
   DRAFTSCOPE_TRY(check_sweep(vanilla, settings, options));

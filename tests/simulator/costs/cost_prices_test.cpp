@@ -207,7 +207,7 @@ TEST(Draws, AreDeterministicAndSpreadAroundTheMean) {
   constexpr int draws = 2000;
   Prices drawn;
   for (int i = 0; i < draws; ++i) {
-    map->draw(7, static_cast<std::uint64_t>(i), drawn);
+    map->draw(7, static_cast<std::uint64_t>(i), {}, drawn);
     const double step = drawn.target_step.at(500) / mean.target_step.at(500);
     const double coefficient = drawn.drafts[8].step.at(500) / drawn.target_step.at(500) /
                                (mean.drafts[8].step.at(500) / mean.target_step.at(500));
@@ -223,7 +223,7 @@ TEST(Draws, AreDeterministicAndSpreadAroundTheMean) {
   EXPECT_LT(std::sqrt(ratio_square / draws), 0.7 * sigma);
 
   Prices again = map->draw(7, 5);
-  map->draw(7, 5, drawn);
+  map->draw(7, 5, {}, drawn);
   EXPECT_EQ(flatten(again, 31, 18), flatten(drawn, 31, 18));
   EXPECT_NE(flatten(again, 31, 18), flatten(map->draw(7, 6), 31, 18));
   EXPECT_NE(flatten(again, 31, 18), flatten(map->draw(8, 5), 31, 18));

@@ -18,6 +18,9 @@ struct PassCount {
   std::int64_t context = 0;  ///< summed over the passes
 };
 
+/// The target steps of vanilla decoding: one a token, contexts one after the other from `first_context` on.
+[[nodiscard]] PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context);
+
 /// Passes of drafts of one exit layer (or one layer set).
 struct DraftStatistics {
   std::int32_t exit = 0;          ///< 1 … n_layers − 1; an index into Prices::drafts

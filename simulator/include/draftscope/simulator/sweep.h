@@ -67,9 +67,6 @@ struct SweepTable {
   }
 };
 
-/// The target steps of vanilla decoding: one a token, contexts one after the other from `first_context` on.
-[[nodiscard]] PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context);
-
 /// `vanilla` is [request], in the order of each setting's statistics. Errors: statistics that differ in their
 /// requests, prices that don't cover a setting's exits and widths, a time that is not positive, draws outside
 /// [200, 100,000]. Memory: draws · (pass kinds of all settings) · 16 bytes, at most 8 GiB.

@@ -67,9 +67,6 @@ struct LadderInput {
   LayerCounts layers;
 };
 
-/// Of `tokens` tokens after each other, the first with `first_context` K/V rows before its row.
-[[nodiscard]] PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context);
-
 /// Tokens are those that rounds emitted, on every rung: eTPL counts no token that the end of the text cut.
 /// Errors: no tokens, vanilla passes other than tokens, an exit or width without a price, layer counts
 /// outside (0, L], parts that leave a target step no time for layers or a draft step less than none.
