@@ -41,11 +41,13 @@ void DelPolicy::plan(const RoundState& state, PlannedRound& plan) {
 }
 
 /// The round's positions are the root's and each draft token's predictions of what comes next; up to and with
-/// the first where the exit in use was wrong.
+/// the first where the exit in use was wrong, or in a mix where another exit drafts, the first rejected
+/// token.
 void DelPolicy::observe(const ObservedRound& round) {
   const ShadowTable& table = *round.state.table;
-  const std::int32_t rows = round.outcome.drafted + 1;
-  const bool all_count = options_.mode == Mode::published && gamma_ == 0;
+  const bool drafts = options_.decides.exit;
+  const std::int32_t rows = (drafts ? round.outcome.drafted : round.outcome.accepted) + 1;
+  const bool all_count = drafts && options_.mode == Mode::published && gamma_ == 0;
   const auto row_at = [&](std::int32_t position) -> const ShadowCell* {
     if (position < table.end()) return &table.cell(position, 1);
     return position == table.end() && !table.end_cells.empty() ? table.end_cells.data() : nullptr;
@@ -66,7 +68,7 @@ void DelPolicy::observe(const ObservedRound& round) {
       break;
     }
     counted.push_back(row);
-    if (!all_count && row[exit].token != row[target].token) break;
+    if (drafts && !all_count && row[exit].token != row[target].token) break;
   }
   if (all_count && !(round.least == round.most)) is_certain_ = false;
   count(counted, table.n_layers);
