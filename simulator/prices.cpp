@@ -42,7 +42,8 @@ double time_ns(const RoundStatistics& statistics, const Prices& prices) {
 }
 
 double vanilla_time_ns(std::int64_t tokens, std::int64_t first_context, const Prices& prices) {
-  return time_of(vanilla_steps(tokens, first_context), prices.target_step) + static_cast<double>(tokens) * prices.step_round_ns;
+  return time_of(vanilla_steps(tokens, first_context), prices.target_step) +
+         static_cast<double>(tokens) * prices.step_round_ns;
 }
 
 std::vector<double> flatten(const RoundStatistics& statistics, std::int32_t exits, std::int32_t widths) {

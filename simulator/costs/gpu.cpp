@@ -185,11 +185,16 @@ std::span<const GpuSpecification> known_gpus() {
 Result<GpuSpecification> find_gpu(std::string_view name) {
   const auto& gpus = table_of_gpus();
   if (!gpus) return tl::unexpected<Error>(gpus.error());
+  const std::string wanted = comparable_name(name);
   std::vector<std::string> names;
+  std::vector<const GpuSpecification*> begin_so;
   for (const GpuSpecification& gpu : *gpus) {
-    if (comparable_name(gpu.name) == comparable_name(name)) return gpu;
+    const std::string known = comparable_name(gpu.name);
+    if (known == wanted) return gpu;
+    if (!wanted.empty() && known.starts_with(wanted)) begin_so.push_back(&gpu);
     names.push_back(gpu.name);
   }
+  if (begin_so.size() == 1) return *begin_so.front();
   return fail("GPU '{}' is unknown, expected one of the table, as {}, or a specification of your own", name,
               closest_names(name, names));
 }

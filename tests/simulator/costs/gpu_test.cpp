@@ -36,10 +36,19 @@ TEST(Gpu, NamesCompareWithoutCaseAndSeparators) {
   EXPECT_EQ(find_gpu("Jetson AGX Orin 64GB")->memory, MemoryFamily::lpddr);
 }
 
+TEST(Gpu, ABeginningIsEnoughWhereOneNameHasIt) {
+  EXPECT_EQ(find_gpu("h200").value().name, "H200-SXM5-141GB");
+  EXPECT_EQ(find_gpu("B200").value().name, "B200-SXM-180GB");
+  EXPECT_EQ(find_gpu("L4").value().name, "L4");
+  const auto several = find_gpu("H100");
+  ASSERT_FALSE(several);
+  EXPECT_THAT(several.error().message, HasSubstr("H100-SXM5-80GB"));
+}
+
 TEST(Gpu, AnUnknownNameListsTheClosest) {
-  const auto gpu = find_gpu("H200");
+  const auto gpu = find_gpu("H200-SXM5-142GB");
   ASSERT_FALSE(gpu);
-  EXPECT_THAT(gpu.error().message, HasSubstr("GPU 'H200' is unknown"));
+  EXPECT_THAT(gpu.error().message, HasSubstr("GPU 'H200-SXM5-142GB' is unknown"));
   EXPECT_THAT(gpu.error().message, HasSubstr("H200-SXM5-141GB"));
   EXPECT_FALSE(find_gpu(""));
 }

@@ -52,7 +52,8 @@ struct GpuSpecification {
 /// Every GPU of the table, in its order; empty only if the table did not parse, which find_gpu() reports.
 [[nodiscard]] std::span<const GpuSpecification> known_gpus();
 
-/// By name; case, spaces, '-' and '_' do not matter. Errors: an unknown name, with the closest ones.
+/// By name, or by a beginning that only one name has ("B200"); case, spaces, '-' and '_' do not matter.
+/// Errors: an unknown name, with the closest ones.
 [[nodiscard]] Result<GpuSpecification> find_gpu(std::string_view name);
 
 /// A specification of one's own: a JSON object or a CSV table of one row, with the column names of

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using Arguments = std::vector<std::string>;
+
+class Simulate : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string record(const std::string& name, const Arguments& strategies, bool shadow) {
+    const std::string path = (folder_ / name).string();
+    const std::string source = DRAFTSCOPE_SOURCE_DIR;
+    Arguments arguments{"record",
+                        "--model",
+                        source + "/models/demo-layerskip",
+                        "--prompts",
+                        source + "/traces/prompts/demo.jsonl",
+                        "--max-tokens",
+                        "32",
+                        "--repeats",
+                        "1",
+                        "--threads",
+                        "1",
+                        "--quiet",
+                        "--output",
+                        path};
+    for (const std::string& strategy : strategies)
+      arguments.insert(arguments.end(), {"--strategy", strategy});
+    if (shadow) arguments.emplace_back("--shadow");
+    const CommandResult result = run_command(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return path;
+  }
+  [[nodiscard]] static nlohmann::json answers(const std::string& path, Arguments more) {
+    more.insert(more.begin(), {"simulate", path, "--json", "--quiet"});
+    const CommandResult result = run_command(more);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.exit_code == 0 ? nlohmann::json::parse(result.out)["answers"] : nlohmann::json::array();
+  }
+  static void expect_one_line(const CommandResult& result, const std::string& says) {
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(says));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Simulate, TellsTheRoundsOfSettingsThatWereNotRecorded) {
+  const Arguments asked{"layerskip:exit=3,gamma=2", "layerskip:exit=5,gamma=6",
+                        "fs:exit=7,verify=above-exit"};
+  Arguments recorded{"vanilla"};
+  recorded.insert(recorded.end(), asked.begin(), asked.end());
+  const std::string known = record("all.dstrace", recorded, false);
+  const std::string unknown = record("vanilla.dstrace", {"vanilla"}, true);
+  const CommandResult report = run_command({"report", known, "--json"});
+  const auto runs = nlohmann::json::parse(report.out)["runs"];
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto answer = answers(unknown, {"--strategy", asked[i]});
+    ASSERT_EQ(answer.size(), 1U);
+    EXPECT_EQ(answer[0]["rounds_source"], "replayed");
+    EXPECT_EQ(answer[0]["status"], "exact");
+    const auto& run = runs[i + 1];
+    ASSERT_EQ(run["specification"], asked[i]);
+    EXPECT_DOUBLE_EQ(answer[0]["acceptance_rate"], run["acceptance_rate"]) << asked[i];
+    EXPECT_DOUBLE_EQ(answer[0]["mean_accepted_length"], run["emitted_tokens_per_round"]) << asked[i];
+    EXPECT_DOUBLE_EQ(answer[0]["steps_a_round"], run["draft_steps_per_round"]) << asked[i];
+  }
+}
+
+TEST_F(Simulate, AsksRecordedRunsAboutOtherMachines) {
+  const std::string path = record("run.dstrace", {"vanilla", "swift:window=4", "prompt-lookup"}, false);
+  const auto found = answers(path, {"--gpu", "H200", "--gpu", "L4", "--model", "Llama-3-8B"});
+  ASSERT_EQ(found.size(), 4U);
+  for (const auto& answer : found) {
+    EXPECT_EQ(answer["rounds_source"], "recorded");
+    EXPECT_EQ(answer["status"], "approximate");  // another model's acceptance is not in the recording
+    EXPECT_GT(answer["tokens_per_second"], 0.0);
+    EXPECT_FALSE(answer["notes"].empty());
+  }
+  EXPECT_GT(found[0]["vanilla_tokens_per_second"], found[1]["vanilla_tokens_per_second"]);
+}
+
+TEST_F(Simulate, ModelsAcceptanceWhereNothingWasShadowed) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
+  const auto found = answers(path, {"--strategy", "layerskip:exit=5", "--sweep", "gamma=2,6"});
+  ASSERT_EQ(found.size(), 2U);
+  for (const auto& answer : found) {
+    EXPECT_EQ(answer["rounds_source"], "modelled");
+    EXPECT_EQ(answer["status"], "approximate");
+  }
+  expect_one_line(run_command({"simulate", path, "--quiet", "--strategy", "layerskip:exit=4"}), "exit 4");
+  expect_one_line(run_command({"simulate", path, "--quiet", "--strategy", "del"}), "shadow");
+}
+
+TEST_F(Simulate, RefusesInOneLine) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
+  const auto refused = [&](Arguments more, const std::string& says) {
+    more.insert(more.begin(), {"simulate", path, "--quiet"});
+    expect_one_line(run_command(more), says);
+  };
+  refused({"--gpu", "H100"}, "H100-SXM5-80GB");
+  refused({"--model", "Llama-9"}, "Llama-9");
+  refused({"--strategy", "turbo"}, "turbo");
+  refused({"--sweep", "exit=3"}, "--sweep exit=3");
+  refused({"--sweep", "colour=3"}, "colour");
+  refused({"--strategy", "layerskip", "--sweep", "gamma=8..1"}, "gamma=8..1");
+  refused({"--tensor-parallel", "2"}, "tensor_parallel");
+  refused({"--regime", "graph"}, "regime");
+  refused({"--gpu-spec", path}, "run.dstrace");
+  refused({"--weights", "int4"}, "int4");
+  expect_one_line(run_command({"simulate", (folder_ / "none.dstrace").string()}), "none.dstrace");
+}
+
+}  // namespace
+}  // namespace draftscope::cli
