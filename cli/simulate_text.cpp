@@ -73,8 +73,17 @@ std::string notes_text(const Simulation& simulation) {
     for (const std::string& note : answer.notes) add_once(lines, answer.strategy + ": " + note);
     if (!answer.speedup.least_drafted.total.no_interval_reason.empty())
       add_once(lines, "no interval: " + answer.speedup.least_drafted.total.no_interval_reason);
-    for (const simulator::CostNote& note : answer.cost_notes)
-      add_once(lines, answer.machine + ": " + note.text);
+    int undetermined = 0;
+    for (const simulator::CostNote& note : answer.cost_notes) {
+      if (note.provenance == simulator::Provenance::undetermined)
+        ++undetermined;
+      else
+        add_once(lines, answer.machine + ": " + note.text);
+    }
+    if (undetermined > 0)
+      add_once(lines,
+               fmt::format("{}: {} cost parameters are not determined by the recording (--json names them)",
+                           answer.machine, undetermined));
   }
   for (const Refusal& refusal : simulation.refusals)
     add_once(lines, "no answer: " + (refusal.machine.empty() ? "" : refusal.machine + ": ") + refusal.reason);

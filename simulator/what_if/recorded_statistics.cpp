@@ -58,6 +58,11 @@ class DraftNumbers {
   std::vector<DraftSublayers> drafts_;
 };
 
+/// Tokens that no model drafted took no step, however deep their tree is.
+std::int32_t steps_of(const RequestRows& request, std::size_t round) {
+  return request.rounds[round].layer_set == 0 ? 0 : request.draft_steps[round];
+}
+
 void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int32_t steps,
                std::int32_t number) {
   auto draft = std::find_if(statistics.drafts.begin(), statistics.drafts.end(),
@@ -86,15 +91,15 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run,
   for (const traces::LayerSet& set : layer_sets) sets.emplace(set.id, &set);
   bool by_exit = true;
   std::int64_t rounds = 0;
+  std::int64_t drafted_rounds = 0;
   std::int64_t optimise_ns = 0;
-  std::int64_t wall_ns = 0;
   for (const RequestRows& request : run.requests)
     for (std::size_t i = 0; i < request.rounds.size(); ++i) {
       const traces::Round& round = request.rounds[i];
       ++rounds;
       optimise_ns += round.optimise_ns;
-      wall_ns += round.end_ns - round.start_ns;
-      if (is_target_step(round, request.draft_steps[i])) continue;
+      if (is_target_step(round, steps_of(request, i))) continue;
+      ++drafted_rounds;
       const auto set = sets.find(round.layer_set);
       if (round.layer_set != 0 && set == sets.end())
         return fail("round {}: layer set {} is missing from the recording", round.id, round.layer_set);
@@ -112,16 +117,17 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run,
       statistics.tokens += round.emitted;
       statistics.drafted += round.drafted;
       statistics.accepted += round.accepted;
-      if (is_target_step(round, request.draft_steps[i])) {
+      if (is_target_step(round, steps_of(request, i))) {
         ++statistics.target_steps.passes;
         statistics.target_steps.context += round.root_position;
       } else {
-        add_draft(statistics, round, request.draft_steps[i], numbers.number(round));
+        add_draft(statistics, round, steps_of(request, i), numbers.number(round));
       }
     }
   }
   result.drafts = std::move(numbers).drafts();
-  if (wall_ns > 0) result.optimise_share = static_cast<double>(optimise_ns) / static_cast<double>(wall_ns);
+  if (drafted_rounds > 0)
+    result.optimise_ns_a_round = static_cast<double>(optimise_ns) / static_cast<double>(drafted_rounds);
   return result;
 }
 

@@ -46,6 +46,20 @@ Result<StrategyRounds> WhatIf::rounds(std::string_view strategy) const {
   return replayed_rounds(strategy);
 }
 
+double WhatIf::mean_vanilla_step_ns() const {
+  std::int64_t ns = 0;
+  std::int64_t steps = 0;
+  for (const RunRows& run : runs_) {
+    if (!run.run->is_baseline) continue;
+    for (const RequestRows& request : run.requests)
+      for (const traces::Round& round : request.rounds) {
+        ns += round.end_ns - round.start_ns;
+        ++steps;
+      }
+  }
+  return steps > 0 ? static_cast<double>(ns) / static_cast<double>(steps) : 0.0;
+}
+
 Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   const RunRows first = first_repeat(run);
   DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics recorded, recorded_statistics(first, recording_->layer_sets));
@@ -59,10 +73,13 @@ Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   rounds.drafts = std::move(recorded.drafts);
   rounds.verified_layers =
       rounds.drafts.empty() ? verified_layers(run.run->specification) : VerifiedLayers::all;
-  if (recorded.optimise_share > 0.0)
+  const double step_ns = mean_vanilla_step_ns();
+  if (recorded.optimise_ns_a_round > 0.0 && step_ns > 0.0) {
+    rounds.optimise_steps_a_round = recorded.optimise_ns_a_round / step_ns;
     rounds.notes.push_back(fmt::format(
-        "{:.1f} % of the recorded rounds' time went to the search for better parameters, which is left out",
-        100.0 * recorded.optimise_share));
+        "its own passes and searches took {:.2f} vanilla steps a round, and are taken to anywhere",
+        rounds.optimise_steps_a_round));
+  }
   return rounds;
 }
 
@@ -92,6 +109,10 @@ Result<StrategyRounds> WhatIf::replayed_rounds(std::string_view strategy) const 
     rounds.setting.least.push_back(request.least);
     rounds.setting.most.push_back(request.most);
   }
+  if (pieces(strategy).contains("del") || pieces(strategy).contains("length=del") ||
+      pieces(strategy).contains("stop=del") || pieces(strategy).contains("mask=del"))
+    rounds.notes.emplace_back(
+        "DEL's own passes over all layers' heads are left out; record it to know their time");
   if (is_certain)
     rounds.setting.most.clear();
   else

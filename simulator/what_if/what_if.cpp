@@ -138,12 +138,16 @@ Result<SweepTarget> WhatIf::target(const StrategyRounds& rounds, const Machine& 
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = std::max(scenario.widths, widest(rounds.setting));
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(costs_.model, scenario));
+  const auto with_searches = [steps = rounds.optimise_steps_a_round](Prices prices) {
+    prices.round_ns += steps * (prices.target_step.ns + prices.step_round_ns);
+    return prices;
+  };
   return SweepTarget{.name = machine.name,
-                     .prices = map.mean(),
-                     .draws = [map, seed](std::uint64_t draw, PriceSources vary) {
+                     .prices = with_searches(map.mean()),
+                     .draws = [map, seed, with_searches](std::uint64_t draw, PriceSources vary) {
                        Prices prices;
                        map.draw(seed, draw, vary, prices);
-                       return prices;
+                       return with_searches(std::move(prices));
                      }};
 }
 

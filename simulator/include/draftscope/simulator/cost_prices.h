@@ -20,7 +20,13 @@
 
 namespace draftscope::simulator {
 
-enum class Provenance : std::uint8_t { measured, fitted, prior, extrapolated };
+enum class Provenance : std::uint8_t {
+  measured,
+  fitted,
+  prior,
+  extrapolated,
+  undetermined,  ///< a parameter that the recording leaves open
+};
 
 /// One thing that prices rest on beside the recording.
 struct CostNote {

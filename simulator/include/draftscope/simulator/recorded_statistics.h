@@ -16,8 +16,9 @@ struct RecordedStatistics {
   std::vector<RoundStatistics> requests;  ///< [request of the run]
   /// What exit i + 1 of the statistics drafts with; empty if exits are exit layers.
   std::vector<DraftSublayers> drafts;
-  /// Share of the rounds' time that was spent on searching for better parameters, which no price covers.
-  double optimise_share = 0.0;
+  /// Time of the recording that went to searching for better parameters, a round that drafted; no price of a
+  /// pass covers it.
+  double optimise_ns_a_round = 0.0;
 };
 
 /// `layer_sets` are the recording's. Errors: rounds that refer to a missing layer set, drafts by a second

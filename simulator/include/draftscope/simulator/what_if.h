@@ -42,6 +42,8 @@ struct StrategyRounds {
   std::vector<PassCount> vanilla;      ///< target steps of the same texts, by request
   std::vector<DraftSublayers> drafts;  ///< as Scenario::drafts wants them; empty: exits
   VerifiedLayers verified_layers = VerifiedLayers::all;
+  /// Time of the optimise phase in a round that drafts, in vanilla steps; known of recorded runs alone.
+  double optimise_steps_a_round = 0.0;
   std::vector<std::string> notes;       ///< what the rounds rest on, a line each
   std::vector<std::string> categories;  ///< [request]
 };
@@ -104,6 +106,7 @@ class WhatIf {
                                            std::uint64_t seed) const;
 
  private:
+  [[nodiscard]] double mean_vanilla_step_ns() const;
   [[nodiscard]] Result<StrategyRounds> recorded_rounds(const RunRows& run) const;
   [[nodiscard]] Result<StrategyRounds> replayed_rounds(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> modelled_rounds(std::string_view strategy) const;
