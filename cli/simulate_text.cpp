@@ -15,7 +15,6 @@ namespace draftscope::cli {
 namespace {
 
 using simulator::Answer;
-using simulator::AnswerStatus;
 
 std::string interval_cell(const std::optional<simulator::Interval>& interval, const Glyphs& glyphs) {
   if (!interval) return std::string(glyphs.absent());

@@ -87,6 +87,7 @@ Result<bool> decide(const Tuning& tuning, engine::Policy& policy, Account& accou
   const std::size_t count = trials.size();
   account.all = account.done + account.finals(static_cast<std::int64_t>(count));
   std::vector<engine::Finalist> finalists;
+  finalists.reserve(trials.size());
   for (const engine::Trial* trial : trials) finalists.push_back({trial->setting, {}});
   for (std::int32_t repeat = 0; repeat < tuning.repeats; ++repeat)
     for (std::size_t turn = 0; turn < count; ++turn) {

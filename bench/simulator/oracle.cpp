@@ -23,7 +23,7 @@ ShadowTable made_up_text(std::mt19937& random, std::int32_t tokens, std::int32_t
   table.n_layers = layers;
   table.prompt_tokens = 200;
   table.first = 201;
-  table.text.assign(static_cast<std::size_t>(table.first + tokens), 7);
+  table.text.assign(static_cast<std::size_t>(table.first) + static_cast<std::size_t>(tokens), 7);
   float ease = 0.5F;
   for (std::int32_t position = 0; position < tokens; ++position) {
     if (random() % 8 == 0) ease = chance(random);
@@ -89,8 +89,10 @@ int main(int argc, char** argv) {
 
   std::mt19937 random(1);
   std::vector<ShadowTable> tables;
+  tables.reserve(static_cast<std::size_t>(requests));
   for (std::int32_t i = 0; i < requests; ++i) tables.push_back(made_up_text(random, tokens, layers));
   std::vector<WaterfallRequest> rows;
+  rows.reserve(tables.size());
   for (const ShadowTable& table : tables)
     rows.push_back({.table = &table, .category = "", .prompt = static_cast<std::int64_t>(rows.size())});
   const Prices prices = layered_prices(layers, longest);
