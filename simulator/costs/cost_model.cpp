@@ -47,7 +47,7 @@ FitData fit_data(const std::vector<CostObservation>& groups) {
 double quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0.0;
   std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
 }
 
 /// Ratio of the largest and smallest singular value of the data with unit columns; columns that are all zero

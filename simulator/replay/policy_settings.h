@@ -21,7 +21,7 @@ class PolicySettings {
   [[nodiscard]] static Result<PolicySettings> of_json(std::string_view strategy, std::string_view json);
 
   [[nodiscard]] const std::string& strategy() const { return strategy_; }
-  void set_default(const std::string& key, std::string value) { values_.try_emplace(key, std::move(value)); }
+  void set_default(const std::string& key, const std::string& value) { values_.try_emplace(key, value); }
   [[nodiscard]] bool has(const std::string& key) const { return values_.contains(key); }
   [[nodiscard]] const std::map<std::string, std::string>& values() const { return values_; }
 
