@@ -16,6 +16,7 @@ constexpr std::int64_t most_ns = std::int64_t{1} << 62U;  // of the schema
 std::vector<DraftToken> chain(const Round& round) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   std::vector<DraftToken> tokens;
+  tokens.reserve(static_cast<std::size_t>(std::max(round.drafted, 0)));
   for (std::int32_t i = 0; i < round.drafted; ++i)
     tokens.push_back(
         {round.id, i, i - 1, unknown_token, unknown, unknown, i < round.accepted, i <= round.accepted});

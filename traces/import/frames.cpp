@@ -203,7 +203,7 @@ void Frames::write(ImportTarget& target, Intervals& intervals) {
     if (row.phase == no_phase || row.round == 0 || intervals.placed()[i].depth != 0) continue;
     const auto round = static_cast<std::size_t>(row.round - 1);
     if (row.start_ns >= rounds_[round].start_ns && row.end_ns <= rounds_[round].end_ns)
-      times[round].by_phase[static_cast<std::size_t>(row.phase)] += row.end_ns - row.start_ns;
+      times[round].by_phase[static_cast<std::uint8_t>(row.phase)] += row.end_ns - row.start_ns;
   }
   if (requests_.empty()) target.note(Lack::runs);
   if (rounds_.empty()) target.note(Lack::rounds);
