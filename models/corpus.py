@@ -7,7 +7,7 @@ packages named below, so that anyone can rebuild the same corpus without a downl
 
     apt-get install libpython3.11-stdlib libpython3.11-testsuite python3.11-doc \
                     manpages manpages-dev git-man man-db
-    python corpus.py --out /tmp/train
+    python corpus.py --out corpus
 """
 import argparse
 import hashlib

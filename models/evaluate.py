@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the demo models on held-out text and prints the README's tables.
 
-    python evaluate.py --corpus /tmp/train --prompts ../traces/prompts demo-layerskip demo-plain
+    python evaluate.py --corpus corpus --prompts ../traces/prompts demo-layerskip demo-plain
 
 Runs through transformers' own Llama, not through the training code, so that it also checks the
 exported files. Exit E means: the first E layers, then the final norm and the head.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trains the byte-level BPE tokenizer that both demo models share, in Llama 3's form.
 
-    python make_tokenizer.py --corpus /tmp/train demo-layerskip demo-plain
+    python make_tokenizer.py --corpus corpus demo-layerskip demo-plain
 """
 import argparse
 import json

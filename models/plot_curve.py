@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Draws the loss of both trainings and joins their logs into one table.
 
-    python plot_curve.py --out curve layerskip=/tmp/train/layerskip.csv+/tmp/train/layerskip.2.csv plain=…
+    python plot_curve.py --out curve layerskip=corpus/layerskip.csv+corpus/layerskip.2.csv plain=…
 
 Stages of one training are joined by a plus sign.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cuts prompts for the demo models out of held-out documents, in Spec-Bench's question format.
 
-    python prompts.py --corpus /tmp/train --tokenizer demo-plain --out ../traces/prompts
+    python prompts.py --corpus corpus --tokenizer demo-plain --out ../traces/prompts
 """
 import argparse
 import ast

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trains a demo model from scratch on a CPU: plain, with the LayerSkip recipe, or the small draft model.
 
-    python train.py --recipe layerskip --corpus /tmp/train --out demo-layerskip --steps 6000
-    python train.py --recipe plain     --corpus /tmp/train --out demo-plain     --steps 6000
-    python train.py --recipe draft     --corpus /tmp/train --out demo-draft     --steps 6000
+    python train.py --recipe layerskip --corpus corpus --out demo-layerskip --steps 6000
+    python train.py --recipe plain     --corpus corpus --out demo-plain     --steps 6000
+    python train.py --recipe draft     --corpus corpus --out demo-draft     --steps 6000
 
 All recipes see the same tokens in the same order, and the two large ones start from the same weights. LayerSkip
 (Elhoushi et al., arXiv 2404.16710) adds layer dropout that grows with depth, and a loss at early
