@@ -104,6 +104,22 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
 }
 
+/// Mean prices and their draws, with what the strategy spends beside the passes that prices cover.
+SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const std::string& name,
+                      std::uint64_t seed) {
+  const auto with_searches = [steps = rounds.optimise_steps_a_round](Prices prices) {
+    prices.round_ns += steps * (prices.target_step.ns + prices.step_round_ns);
+    return prices;
+  };
+  return SweepTarget{.name = name,
+                     .prices = with_searches(map.mean()),
+                     .draws = [map, seed, with_searches](std::uint64_t draw, PriceSources vary) {
+                       Prices prices;
+                       map.draw(seed, draw, vary, prices);
+                       return with_searches(std::move(prices));
+                     }};
+}
+
 }  // namespace
 
 std::string_view round_source_name(RoundSource source) {
@@ -131,29 +147,18 @@ Scenario WhatIf::recorded_scenario() const {
   return fitted_scenario(costs_.model);
 }
 
-Result<SweepTarget> WhatIf::target(const StrategyRounds& rounds, const Machine& machine,
-                                   std::uint64_t seed) const {
+Result<PriceMap> WhatIf::price_map(const StrategyRounds& rounds, const Machine& machine) const {
   Scenario scenario = machine.scenario;
   scenario.drafts = rounds.drafts;
   scenario.verified_layers = rounds.verified_layers;
-  scenario.widths = std::max(scenario.widths, widest(rounds.setting));
-  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(costs_.model, scenario));
-  const auto with_searches = [steps = rounds.optimise_steps_a_round](Prices prices) {
-    prices.round_ns += steps * (prices.target_step.ns + prices.step_round_ns);
-    return prices;
-  };
-  return SweepTarget{.name = machine.name,
-                     .prices = with_searches(map.mean()),
-                     .draws = [map, seed, with_searches](std::uint64_t draw, PriceSources vary) {
-                       Prices prices;
-                       map.draw(seed, draw, vary, prices);
-                       return with_searches(std::move(prices));
-                     }};
+  scenario.widths = widest(rounds.setting);
+  return PriceMap::make(costs_.model, scenario);
 }
 
 Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
                            bool with_budget) const {
-  DRAFTSCOPE_TRY_ASSIGN(const SweepTarget priced, target(rounds, machine, options.seed));
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(rounds, machine));
+  const SweepTarget priced = target_of(map, rounds, machine.name, options.seed);
   Answer answer{.status = rounds.setting.status,
                 .strategy = rounds.strategy,
                 .machine = machine.name,
@@ -164,10 +169,6 @@ Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine,
   if (with_budget && answer.speedup.least_drafted.total.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
   }
-  Scenario scenario = machine.scenario;
-  scenario.drafts = rounds.drafts;
-  scenario.verified_layers = rounds.verified_layers;
-  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(costs_.model, scenario));
   answer.cost_notes.assign(map.notes().begin(), map.notes().end());
   return answer;
 }

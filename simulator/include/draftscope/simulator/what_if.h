@@ -101,11 +101,8 @@ class WhatIf {
   [[nodiscard]] Result<Answer> ask(const StrategyRounds& rounds, const Machine& machine,
                                    const SweepOptions& options = {}, bool with_budget = false) const;
 
-  /// Mean prices and their draws, as the answer used them.
-  [[nodiscard]] Result<SweepTarget> target(const StrategyRounds& rounds, const Machine& machine,
-                                           std::uint64_t seed) const;
-
  private:
+  [[nodiscard]] Result<PriceMap> price_map(const StrategyRounds& rounds, const Machine& machine) const;
   [[nodiscard]] double mean_vanilla_step_ns() const;
   [[nodiscard]] Result<StrategyRounds> recorded_rounds(const RunRows& run) const;
   [[nodiscard]] Result<StrategyRounds> replayed_rounds(std::string_view strategy) const;
