@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/tpt.h>
 #include <draftscope/simulator/waterfall_settings.h>
 
 #include <algorithm>
@@ -99,14 +100,7 @@ Result<BestSettings> best_settings(const SettingMatrix& matrix, std::span<const 
 }
 
 Result<double> checked_time_ns(const RoundStatistics& statistics, const Prices& prices) {
-  for (const DraftStatistics& draft : statistics.drafts) {
-    if (draft.exit < 0 || static_cast<std::size_t>(draft.exit) >= prices.drafts.size())
-      return fail("prices: exit layer {} has none", draft.exit);
-    const std::size_t priced = prices.drafts[static_cast<std::size_t>(draft.exit)].verify.size();
-    for (std::size_t rows = priced; rows < draft.verify.size(); ++rows)
-      if (draft.verify[rows].passes > 0)
-        return fail("prices: exit layer {} has none for a verification of {} rows", draft.exit, rows);
-  }
+  DRAFTSCOPE_TRY(check_covered(statistics, prices));
   return time_ns(statistics, prices);
 }
 

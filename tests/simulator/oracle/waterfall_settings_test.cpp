@@ -138,7 +138,7 @@ TEST(BestSettings, NameWhatDoesNotFit) {
   const std::vector<std::string> names{"", ""};
   const auto unpriced = best_settings(*matrix, names, prices);
   ASSERT_FALSE(unpriced);
-  EXPECT_EQ(unpriced.error().message, "prices: exit layer 1 has none for a verification of 4 rows");
+  EXPECT_EQ(unpriced.error().message, "verification of 4 rows at exit 1: found no price, expected one");
   EXPECT_FALSE(best_settings(*matrix, std::vector<std::string>{""}, prices));
   EXPECT_FALSE(best_settings({}, {}, prices));
   SettingMatrix ragged = *matrix;
@@ -149,7 +149,7 @@ TEST(BestSettings, NameWhatDoesNotFit) {
   Prices few = prices;
   few.drafts.resize(1);
   EXPECT_EQ(checked_time_ns(fixed_setting(texts.tables[0], {1, 2}).value(), few).error().message,
-            "prices: exit layer 1 has none");
+            "exit 1: found no prices of drafts, expected some");
 }
 
 }  // namespace
