@@ -59,6 +59,10 @@ Result<traces::Request> Recorder::request(std::int64_t run, engine::Strategy& st
   row.stop = result->stop;
   row.text = tokenizer_.decode(result->tokens);
   row.tokens = std::move(result->tokens);
+  // Texts are looked up after the request, where nobody measures.
+  for (const std::int32_t token : row.tokens) add_token_text(token);
+  for (const std::int32_t token : drafted_tokens_) add_token_text(token);
+  drafted_tokens_.clear();
   writer_.finish(row);
   if (shadow_ && row.stop != traces::RequestStop::cancelled)
     DRAFTSCOPE_TRY(record_shadow(request, row.tokens));
@@ -103,6 +107,12 @@ void Recorder::on_round(const engine::RoundReport& report) {
   round.request = request_id_;
   if (report.layer_set.n_layers > 0) round.layer_set = writer_.add(report.layer_set);
   writer_.add(round, report.draft_tokens);
+  for (const traces::DraftToken& draft : report.draft_tokens) drafted_tokens_.push_back(draft.token);
+}
+
+void Recorder::add_token_text(std::int32_t token) {
+  if (tokens_with_text_.insert(token).second)
+    writer_.add(traces::TokenText{token, tokenizer_.text_of(token)});
 }
 
 }  // namespace draftscope::cli

@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <vector>
 
 namespace draftscope::cli {
@@ -48,6 +49,7 @@ class Recorder final : public engine::DecodeListener, private engine::DecisionLo
  private:
   void add(const engine::Decision& decision) override;
   [[nodiscard]] std::int64_t prompt_id(const RecordedPrompt& prompt);
+  void add_token_text(std::int32_t token);
   [[nodiscard]] Result<void> record_shadow(const engine::DecodeRequest& request,
                                            const std::vector<std::int32_t>& tokens);
 
@@ -57,7 +59,9 @@ class Recorder final : public engine::DecodeListener, private engine::DecisionLo
   const engine::Tokenizer& tokenizer_;
   bool shadow_;
   std::int64_t request_id_ = 0;
-  std::int64_t round_id_ = 0;  // 0 before a request's first
+  std::unordered_set<std::int32_t> tokens_with_text_;
+  std::vector<std::int32_t> drafted_tokens_;  // of the request
+  std::int64_t round_id_ = 0;                 // 0 before a request's first
   std::map<std::tuple<std::int64_t, std::int32_t, std::string>, std::int64_t> prompt_ids_;
 };
 

@@ -25,6 +25,7 @@ struct Batch {
   std::vector<DraftToken> draft_tokens;
   std::vector<Decision> decisions;
   std::vector<ShadowToken> shadow_tokens;
+  std::vector<TokenText> token_texts;
   std::vector<Span> spans;
   std::vector<Kernel> kernels;
   std::vector<Counter> counters;
@@ -33,7 +34,7 @@ struct Batch {
   [[nodiscard]] std::size_t rows() const {
     return droppable_rows() + meta.size() + strings.size() + runs.size() + prompts.size() + tracks.size() +
            layer_sets.size() + requests.size() + rounds.size() + draft_tokens.size() + decisions.size() +
-           shadow_tokens.size();
+           shadow_tokens.size() + token_texts.size();
   }
 };
 
@@ -51,6 +52,7 @@ void for_each_list(Batch& a, Batch& b, Action action) {
   action(a.draft_tokens, b.draft_tokens);
   action(a.decisions, b.decisions);
   action(a.shadow_tokens, b.shadow_tokens);
+  action(a.token_texts, b.token_texts);
   action(a.spans, b.spans);
   action(a.kernels, b.kernels);
   action(a.counters, b.counters);

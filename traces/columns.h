@@ -49,6 +49,8 @@ inline constexpr std::string_view table_name<Decision> = "decisions";
 template <>
 inline constexpr std::string_view table_name<ShadowToken> = "shadow_tokens";
 template <>
+inline constexpr std::string_view table_name<TokenText> = "token_texts";
+template <>
 inline constexpr std::string_view table_name<Track> = "tracks";
 template <>
 inline constexpr std::string_view table_name<Span> = "spans";
@@ -170,6 +172,12 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.millionths("probability_millionths", row.probability);
   visit.millionths("margin_millionths", row.margin);
   visit.value("true_rank", row.true_rank);
+}
+
+template <RowOf<TokenText> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.value("token", row.token);
+  visit.value("text", row.text);
 }
 
 template <RowOf<Track> Row, typename Visitor>

@@ -170,7 +170,7 @@ Result<void> export_csv(Reader& reader, const std::filesystem::path& target, con
   if (progress) {
     DRAFTSCOPE_TRY_ASSIGN(all, count_rows(reader, {"strings", "runs", "prompts", "requests", "layer_sets",
                                                    "rounds", "draft_tokens", "decisions", "shadow_tokens",
-                                                   "tracks", "spans", "kernels", "counters"}));
+                                                   "token_texts", "tracks", "spans", "kernels", "counters"}));
   }
   CsvFolder folder(whole.path(), progress, all);
   DRAFTSCOPE_TRY(folder.write_meta(recording.meta));
@@ -188,6 +188,13 @@ Result<void> export_csv(Reader& reader, const std::filesystem::path& target, con
   DRAFTSCOPE_TRY(folder.write(recording.draft_tokens));
   DRAFTSCOPE_TRY(folder.write<Decision>([&](const auto& visit) { return reader.decisions(visit); }));
   DRAFTSCOPE_TRY(folder.write<ShadowToken>([&](const auto& visit) { return reader.shadow_tokens(visit); }));
+  DRAFTSCOPE_TRY_ASSIGN(const auto token_texts, reader.token_texts());
+  std::vector<TokenText> token_rows;
+  token_rows.reserve(token_texts.size());
+  for (const auto& [token, text] : token_texts) token_rows.push_back({token, text});
+  std::sort(token_rows.begin(), token_rows.end(),
+            [](const TokenText& a, const TokenText& b) { return a.token < b.token; });
+  DRAFTSCOPE_TRY(folder.write(token_rows));
   DRAFTSCOPE_TRY(folder.write(recording.tracks));
   DRAFTSCOPE_TRY(folder.write<Span>([&](const auto& visit) { return reader.spans(visit); }));
   DRAFTSCOPE_TRY(folder.write<Kernel>([&](const auto& visit) { return reader.kernels(visit); }));

@@ -132,12 +132,21 @@ Result<std::unordered_map<std::int64_t, std::string>> Reader::strings() {
   return strings;
 }
 
+Result<std::unordered_map<std::int32_t, std::string>> Reader::token_texts() {
+  std::unordered_map<std::int32_t, std::string> texts;
+  DRAFTSCOPE_TRY(scan<TokenText>(implementation_->trace, "", [&](const TokenText& row) {
+    texts.insert_or_assign(row.token, row.text);
+    return true;
+  }));
+  return texts;
+}
+
 Result<std::vector<TableCount>> Reader::row_counts() {
   OpenTrace& trace = implementation_->trace;
   std::vector<TableCount> counts;
   for (const std::string_view table : table_names) {
     // Counting a column goes row by row, under the work budget; count(*) alone would not.
-    const bool has_token_rows = table == "draft_tokens" || table == "shadow_tokens";
+    const bool has_token_rows = table.ends_with("_tokens") || table == "token_texts";
     const std::string_view column = table == "meta" ? "key" : has_token_rows ? "token" : "id";
     if (!has_table(trace.schema_version, table)) {
       counts.push_back({std::string(table), 0});

@@ -253,6 +253,10 @@ std::vector<Rule> rules(int schema_version, bool closed_cleanly) {
     add_references<ShadowToken>(all, !closed_cleanly);
     add_shadow_token_rules(all);
   }
+  if (has_table(schema_version, "token_texts"))
+    all.push_back({"token_texts",
+                   "SELECT token, printf('token is %d, expected at least 0', token) FROM token_texts "
+                   "WHERE token < 0"});
   add_run_rules(all);
   add_request_rules(all, closed_cleanly);
   add_round_rules(all, schema_version);

@@ -106,6 +106,10 @@ CREATE TABLE shadow_tokens (
   true_rank INTEGER NOT NULL,
   PRIMARY KEY (request, layer, position)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE token_texts (
+  token INTEGER PRIMARY KEY,
+  text TEXT NOT NULL
+) STRICT;
 CREATE TABLE tracks (
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,

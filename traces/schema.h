@@ -13,7 +13,7 @@ namespace draftscope::traces {
 
 /// "DStr" in ASCII, in the SQLite header's application_id field: `file` and this reader tell a trace by it.
 inline constexpr std::int32_t application_id = 0x44537472;
-inline constexpr int current_schema_version = 2;
+inline constexpr int current_schema_version = 3;
 
 /// What a version added to the one before it; `column` is empty for a whole table. A file of an older version
 /// stays as it is: what it lacks reads as no rows, or as zeros.
@@ -22,10 +22,11 @@ struct Addition {
   std::string_view table;
   std::string_view column;
 };
-inline constexpr std::array<Addition, 4> additions{{{2, "rounds", "tree_depth"},
+inline constexpr std::array<Addition, 5> additions{{{2, "rounds", "tree_depth"},
                                                     {2, "rounds", "optimise_ns"},
                                                     {2, "decisions", ""},
-                                                    {2, "shadow_tokens", ""}}};
+                                                    {2, "shadow_tokens", ""},
+                                                    {3, "token_texts", ""}}};
 
 [[nodiscard]] constexpr bool has_column(int version, std::string_view table, std::string_view column) {
   return std::none_of(additions.begin(), additions.end(), [&](const Addition& addition) {
@@ -37,9 +38,10 @@ inline constexpr std::array<Addition, 4> additions{{{2, "rounds", "tree_depth"},
 }
 
 /// Every table with rows of its own, parents before children.
-inline constexpr std::array<std::string_view, 14> table_names{
-    "meta",         "strings",   "runs",          "prompts", "requests", "layer_sets", "rounds",
-    "draft_tokens", "decisions", "shadow_tokens", "tracks",  "spans",    "kernels",    "counters"};
+inline constexpr std::array<std::string_view, 15> table_names{
+    "meta",        "strings", "runs",         "prompts",   "requests",
+    "layer_sets",  "rounds",  "draft_tokens", "decisions", "shadow_tokens",
+    "token_texts", "tracks",  "spans",        "kernels",   "counters"};
 
 /// Tables, name tables of the enumerations and views, as SQL.
 [[nodiscard]] std::string schema_sql();

@@ -79,6 +79,7 @@ Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& m
   DRAFTSCOPE_TRY_ASSIGN(s.draft_tokens, prepare(db, name, insert_sql<DraftToken>()));
   DRAFTSCOPE_TRY_ASSIGN(s.decisions, prepare(db, name, insert_sql<Decision>()));
   DRAFTSCOPE_TRY_ASSIGN(s.shadow_tokens, prepare(db, name, insert_sql<ShadowToken>()));
+  DRAFTSCOPE_TRY_ASSIGN(s.token_texts, prepare(db, name, insert_sql<TokenText>("INSERT OR REPLACE")));
   DRAFTSCOPE_TRY_ASSIGN(s.tracks, prepare(db, name, insert_sql<Track>()));
   DRAFTSCOPE_TRY_ASSIGN(s.spans, prepare(db, name, insert_sql<Span>()));
   DRAFTSCOPE_TRY_ASSIGN(s.kernels, prepare(db, name, insert_sql<Kernel>()));
@@ -161,6 +162,8 @@ Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_a_transact
   // All of a request's at once: what a crash leaves is complete or absent.
   DRAFTSCOPE_TRY(
       insert_many(s.shadow_tokens.get(), s.many_shadow_tokens.get(), std::span(batch.shadow_tokens)));
+
+  DRAFTSCOPE_TRY(insert(s.token_texts.get(), batch.token_texts));
 
   std::size_t open_rows = batch.rows() - batch.droppable_rows();
   const auto insert_in_parts = [&](sqlite3_stmt* one, sqlite3_stmt* many, const auto& rows) -> Result<void> {

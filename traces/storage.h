@@ -35,8 +35,8 @@ class Storage {
  private:
   struct Statements {
     Statement meta, strings, runs, prompts, requests, layer_sets, rounds, draft_tokens, decisions,
-        shadow_tokens, tracks, spans, kernels, counters, many_shadow_tokens, many_spans, many_kernels,
-        many_counters, begin, commit;
+        shadow_tokens, token_texts, tracks, spans, kernels, counters, many_shadow_tokens, many_spans,
+        many_kernels, many_counters, begin, commit;
   };
   Storage(Database database, std::string name, Statements statements);
 

@@ -82,6 +82,7 @@ Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t mos
   findings.add_unfit_rows<DraftToken>();
   findings.add_unfit_rows<Decision>();
   findings.add_unfit_rows<ShadowToken>();
+  findings.add_unfit_rows<TokenText>();
   findings.add_unfit_rows<Track>();
   findings.add_unfit_rows<Span>();
   findings.add_unfit_rows<Kernel>();

@@ -302,6 +302,10 @@ void Writer::add(std::span<const ShadowToken> shadow_tokens) {
   implementation_->add_shadow_tokens(shadow_tokens);
 }
 
+void Writer::add(TokenText token_text) {
+  implementation_->stage(implementation_->staged_.token_texts, std::move(token_text));
+}
+
 void Writer::add(std::span<const Span> spans) {
   implementation_->add_droppable(implementation_->staged_.spans, spans, implementation_->dropped_spans_);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/tokenizer.h>
 
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -140,6 +141,13 @@ std::string Tokenizer::decode(std::span<const std::int32_t> tokens, bool skip_sp
   for (const std::int32_t token : tokens) text += decoder.next(token);
   text += decoder.finish();
   return text;
+}
+
+std::string Tokenizer::text_of(std::int32_t token) const {
+  // Decoders take a space off the first piece of a text, so the token is read behind itself.
+  const std::string first = decode(std::array{token}, false);
+  const std::string both = decode(std::array{token, token}, false);
+  return both.size() > first.size() ? both.substr(first.size()) : std::string();
 }
 
 std::int32_t Tokenizer::vocab_size() const {

@@ -175,6 +175,8 @@ const Damage damages[] = {
     {"UPDATE decisions SET start_ns = (SELECT start_ns - 1 FROM rounds WHERE rounds.id = round) WHERE round "
      "> 0",
      "decisions", 0, "before its round"},
+    {"UPDATE token_texts SET token = -1 WHERE token = 7", "token_texts", -1,
+     "token is -1, expected at least 0"},
     {"UPDATE shadow_tokens SET request = 99 WHERE request = 1", "shadow_tokens", 99,
      "request is 99, but requests has no such row"},
     {"UPDATE shadow_tokens SET layer = 0 WHERE layer = 2", "shadow_tokens", 0, "layer 0, position"},

@@ -19,6 +19,7 @@ inline std::string read_everything(const std::filesystem::path& path) {
   };
   keep(reader->recording());
   keep(reader->strings());
+  keep(reader->token_texts());
   keep(reader->row_counts());
   keep(reader->decisions([](const Decision& /*decision*/) { return true; }));
   keep(reader->shadow_tokens([](const ShadowToken& /*token*/) { return true; }));

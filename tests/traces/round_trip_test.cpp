@@ -125,6 +125,11 @@ TEST_P(RandomRecording, comes_back_as_it_was_written) {
   ASSERT_EQ(strings->size(), sample.strings.size());
   for (std::size_t i = 0; i < sample.strings.size(); ++i)
     EXPECT_EQ(strings->at(static_cast<std::int64_t>(i) + 1), sample.strings[i]);
+
+  const auto token_texts = reader->token_texts();
+  ASSERT_TRUE(token_texts);
+  ASSERT_EQ(token_texts->size(), sample.token_texts.size());
+  for (const TokenText& written : sample.token_texts) EXPECT_EQ(token_texts->at(written.token), written.text);
 }
 
 TEST_P(RandomRecording, breaks_no_rule) {

@@ -31,6 +31,10 @@ class SampleWriter {
       run.id = writer_.add(run);
       sample_.recording.runs.push_back(run);
     }
+    for (std::int32_t token : {0, 7, 4095}) {
+      sample_.token_texts.push_back({token, " to\"ken\n\xEF\xBF\xBD " + std::to_string(token)});
+      writer_.add(sample_.token_texts.back());
+    }
     for (int i = 0; i < options_.requests_a_run; ++i) add_prompt(i);
     // Interleaved: each prompt by every run before the next prompt.
     for (const Prompt& prompt : sample_.recording.prompts)

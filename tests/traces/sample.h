@@ -29,6 +29,7 @@ struct Sample {
   Recording recording;
   std::vector<Decision> decisions;
   std::vector<ShadowToken> shadow_tokens;
+  std::vector<TokenText> token_texts;
   std::vector<Span> spans;
   std::vector<Kernel> kernels;
   std::vector<Counter> counters;

@@ -79,6 +79,7 @@ TEST(Schema, has_the_columns_of_the_records_in_their_order) {
   expect_columns_of<DraftToken>(path);
   expect_columns_of<Decision>(path);
   expect_columns_of<ShadowToken>(path);
+  expect_columns_of<TokenText>(path);
   expect_columns_of<Track>(path);
   expect_columns_of<Span>(path);
   expect_columns_of<Kernel>(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// version_1.dstrace was written by the last writer of schema version 1; it is never written anew.
+// Each version_N.dstrace was written by the last writer of schema version N; it is never written anew.
 #include <draftscope/traces/exporters.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,19 @@ TEST(Version1, has_no_rows_in_the_tables_that_it_lacks) {
                                                        {"shadow_tokens", 0},
                                                        {"spans", 102},
                                                        {"strings", 9},
+                                                       {"token_texts", 0},
                                                        {"tracks", 3}}));
+}
+
+TEST(Version2, is_read_in_full_and_breaks_no_rule) {
+  const auto file = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/traces/version_2.dstrace";
+  EXPECT_EQ(read_everything(file), "");
+  auto reader = Reader::open(file);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ(reader->schema_version(), 2);
+  const auto texts = reader->token_texts();
+  ASSERT_TRUE(texts) << texts.error().message;
+  EXPECT_TRUE(texts->empty());
 }
 
 TEST(Version1, gets_its_tree_depths_from_the_draft_tokens) {

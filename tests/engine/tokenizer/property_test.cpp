@@ -69,6 +69,23 @@ TEST(Tokenizer, IsCopiedCheaplyAndOutlivesItsOriginal) {
 
 class EveryKind : public testing::TestWithParam<const char*> {};
 
+TEST_P(EveryKind, GivesTheTextOfEachTokenAsItStandsInASequence) {
+  const Tokenizer tokenizer = goldens::tokenizer(GetParam());
+  const std::int32_t most = std::min(2000, tokenizer.vocab_size());
+  for (std::int32_t token = 0; token < most; ++token) {
+    const std::string text = tokenizer.text_of(token);
+    EXPECT_TRUE(is_utf8(text)) << token;
+    const auto anchor = tokenizer.encode("a", {.add_special_tokens = false});
+    ASSERT_TRUE(anchor);
+    Ids behind = *anchor;
+    behind.push_back(token);
+    if (text.find("\xEF\xBF\xBD") == std::string::npos)
+      EXPECT_EQ(tokenizer.decode(behind, false), tokenizer.decode(*anchor, false) + text) << token;
+  }
+  EXPECT_EQ(tokenizer.text_of(-1), "");
+  EXPECT_EQ(tokenizer.text_of(tokenizer.vocab_size()), "");
+}
+
 TEST_P(EveryKind, StreamsValidUtf8ThatJoinsToTheWholeDecoding) {
   const Tokenizer tokenizer = goldens::tokenizer(GetParam());
   std::mt19937_64 random(7);

@@ -19,8 +19,8 @@
 
 namespace draftscope::traces {
 
-/// Everything but decisions, shadow tokens, spans, kernels and counters: small enough to hold (about 200
-/// bytes a round). Of a version-1 file the tree depths are computed from the draft tokens.
+/// Everything but decisions, shadow tokens, token texts, spans, kernels and counters: small enough to hold
+/// (about 200 bytes a round). Of a version-1 file the tree depths are computed from the draft tokens.
 struct Recording {
   std::filesystem::path path;
   Meta meta;
@@ -58,6 +58,8 @@ class Reader {
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] Result<Recording> recording();
   [[nodiscard]] Result<std::unordered_map<std::int64_t, std::string>> strings();
+  /// By token id; of tokens that no text is stored for there is no entry.
+  [[nodiscard]] Result<std::unordered_map<std::int32_t, std::string>> token_texts();
   [[nodiscard]] Result<std::vector<TableCount>> row_counts();
 
   // Each streams rows until the callback returns false. A file of a version that lacks the table has none.

@@ -141,6 +141,12 @@ struct ShadowToken {
       0;  ///< of the text's token in this prediction, 0 = `token`; -1 = beyond the ranked
 };
 
+/// What a token reads as by itself, behind other text. Of a token that is part of a character: U+FFFD.
+struct TokenText {
+  std::int32_t token = 0;
+  std::string text;
+};
+
 /// A lane of the timeline.
 struct Track {
   std::int64_t id = 0;

@@ -85,6 +85,9 @@ class Writer {
   /// All of a request's in one call, in any order. A million a second in bulk, away from the calling thread.
   void add(std::span<const ShadowToken> shadow_tokens);
 
+  /// Never dropped; a later text of a token replaces the earlier.
+  void add(TokenText token_text);
+
   void add(std::span<const Span> spans);
   void add(std::span<const Kernel> kernels);
   void add(std::span<const Counter> counters);

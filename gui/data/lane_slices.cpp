@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "lane_slices.h"
+
+#include <algorithm>
+
+namespace draftscope::gui {
+
+void LaneSlices::reserve(std::size_t slices) {
+  start_ns_.reserve(slices);
+  end_ns_.reserve(slices);
+  name_.reserve(slices);
+  round_.reserve(slices);
+  id_.reserve(slices);
+  layer_.reserve(slices);
+  phase_.reserve(slices);
+}
+
+void LaneSlices::add(const LaneSlice& slice) {
+  start_ns_.push_back(slice.time.start_ns);
+  end_ns_.push_back(slice.time.end_ns);
+  name_.push_back(slice.name);
+  round_.push_back(slice.round);
+  // Row ids beyond 32 bits would need a trace of 4 G rows; such a slice keeps its time and loses its arrows.
+  id_.push_back(slice.id > 0 && slice.id < no_index ? static_cast<std::uint32_t>(slice.id) : 0);
+  layer_.push_back(slice.layer);
+  phase_.push_back(slice.phase);
+}
+
+LaneSlice LaneSlices::operator[](std::size_t index) const {
+  return {.time = {start_ns_[index], end_ns_[index]},
+          .name = name_[index],
+          .round = round_[index],
+          .id = id_[index],
+          .layer = layer_[index],
+          .phase = phase_[index]};
+}
+
+std::size_t LaneSlices::first_ending_after(std::int64_t time_ns) const {
+  return static_cast<std::size_t>(std::upper_bound(end_ns_.begin(), end_ns_.end(), time_ns) -
+                                  end_ns_.begin());
+}
+
+std::size_t LaneSlices::first_starting_at(std::int64_t time_ns) const {
+  return static_cast<std::size_t>(std::lower_bound(start_ns_.begin(), start_ns_.end(), time_ns) -
+                                  start_ns_.begin());
+}
+
+std::size_t LaneSlices::bytes() const {
+  return start_ns_.capacity() *
+         (2 * sizeof(std::int64_t) + 3 * sizeof(std::uint32_t) + sizeof(std::int16_t) + 1);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A recording as the app holds it: rows, measured figures, what to be wary of, and the orders in which views
+// go through it. Made once by a worker, immutable then, shared by all views through a pointer.
+
+#include <draftscope/simulator/measured_recording.h>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lane_slices.h"
+
+namespace draftscope::gui {
+
+/// One run's rounds in the order of their start, as indices into Recording::rounds.
+struct RunRounds {
+  const traces::Run* run = nullptr;
+  std::vector<std::uint32_t> rounds;
+};
+
+class OpenedRecording {
+ public:
+  /// Errors: not a readable trace; one line.
+  [[nodiscard]] static Result<std::shared_ptr<const OpenedRecording>> open(const std::filesystem::path& path);
+
+  [[nodiscard]] const traces::Recording& recording() const { return *measured_.recording; }
+  [[nodiscard]] const simulator::MeasuredRecording& measured() const { return measured_; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  [[nodiscard]] std::string name() const { return recording().path.filename().string(); }
+
+  [[nodiscard]] const std::vector<RunRounds>& runs() const { return runs_; }
+  [[nodiscard]] TimeRange whole() const { return whole_; }
+
+  [[nodiscard]] const traces::Round& round(std::uint32_t index) const { return recording().rounds[index]; }
+  [[nodiscard]] const traces::Request& request_of(std::uint32_t round) const;
+  [[nodiscard]] const traces::Prompt* prompt_of(const traces::Request& request) const;
+  [[nodiscard]] std::span<const traces::DraftToken> draft_tokens(std::uint32_t round) const;
+  /// Null where the round drafted nothing.
+  [[nodiscard]] const traces::LayerSet* layer_set(std::uint32_t round) const;
+  /// Index into runs(); none if the request's run is not there.
+  [[nodiscard]] std::uint32_t run_of(std::uint32_t round) const { return run_of_round_[round]; }
+  /// Place of a round among its run's.
+  [[nodiscard]] std::uint32_t place_in_run(std::uint32_t round) const { return place_in_run_[round]; }
+  /// What the token reads as: its text, or "⟨id⟩" where the file has none.
+  [[nodiscard]] std::string token_text(std::int32_t token) const;
+  [[nodiscard]] bool has_token_texts() const { return !token_texts_.empty(); }
+
+ private:
+  OpenedRecording() = default;
+  void index();
+
+  simulator::MeasuredRecording measured_;
+  std::vector<std::string> warnings_;
+  std::unordered_map<std::int32_t, std::string> token_texts_;
+  std::vector<RunRounds> runs_;
+  std::vector<std::uint32_t> run_of_round_;
+  std::vector<std::uint32_t> place_in_run_;
+  std::vector<std::uint32_t> request_of_round_;
+  std::vector<std::uint32_t> first_draft_token_;
+  std::vector<std::uint32_t> draft_token_counts_;
+  std::unordered_map<std::int64_t, std::size_t> layer_sets_;
+  std::unordered_map<std::int64_t, std::size_t> prompts_;
+  TimeRange whole_;
+};
+
+using RecordingPointer = std::shared_ptr<const OpenedRecording>;
+
+}  // namespace draftscope::gui

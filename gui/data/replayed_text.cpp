@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "replayed_text.h"
+
+#include <algorithm>
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
+
+/// Gives each token its share of the text. A token whose own text is not what follows (a part of a character,
+/// a space that decoding drops) leaves its share to the next one that is.
+void share_text(const OpenedRecording& opened, std::string_view text, std::vector<ReplayedToken>& tokens) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    std::string own = opened.token_text(tokens[i].token);
+    // The first word of some models' texts has lost its space.
+    if (i == 0 && own.starts_with(' ') && !text.starts_with(' ')) own.erase(0, 1);
+    if (!own.empty() && own.find(replacement_character) == std::string::npos) {
+      const std::size_t found = text.substr(at).starts_with(own) ? at : text.find(own, at);
+      // Up to four tokens make a character; what lies further ahead is another word.
+      if (found != std::string_view::npos && found - at <= 4 * replacement_character.size()) {
+        if (found > at && i > 0) tokens[i - 1].text += text.substr(at, found - at);
+        tokens[i].text = own;
+        at = found + own.size();
+      }
+    }
+  }
+  if (!tokens.empty() && at < text.size()) tokens.back().text += text.substr(at);
+}
+
+}  // namespace
+
+ReplayedText replayed_text(const OpenedRecording& opened, std::size_t request_index) {
+  const traces::Recording& recording = opened.recording();
+  const traces::Request& request = recording.requests[request_index];
+  ReplayedText replayed{.request = &request, .tokens = {}, .rejected = {}};
+  replayed.tokens.reserve(request.tokens.size());
+  for (const std::int32_t token : request.tokens) replayed.tokens.push_back({.token = token});
+  if (!replayed.tokens.empty()) {
+    replayed.tokens.front().origin = TokenOrigin::prefill;
+    replayed.tokens.front().known_ns = request.first_token_ns;
+  }
+  // The prefill brings the first token, rounds all others.
+  std::size_t at = 1;
+  const auto first =
+      std::partition_point(recording.rounds.begin(), recording.rounds.end(),
+                           [&](const traces::Round& round) { return round.request < request.id; });
+  for (auto round = first; round != recording.rounds.end() && round->request == request.id; ++round) {
+    const auto index = static_cast<std::uint32_t>(round - recording.rounds.begin());
+    const std::span<const traces::DraftToken> drafts = opened.draft_tokens(index);
+    RejectedDraft rejected{.round = index, .drafts = {}};
+    std::vector<std::uint32_t> accepted;
+    for (const traces::DraftToken& draft : drafts) {
+      const auto place = static_cast<std::uint32_t>(&draft - recording.draft_tokens.data());
+      (draft.accepted ? accepted : rejected.drafts).push_back(place);
+    }
+    const std::size_t start = at;
+    for (std::int32_t emitted = 0; emitted < round->emitted && at < replayed.tokens.size(); ++emitted, ++at) {
+      ReplayedToken& token = replayed.tokens[at];
+      token.round = index;
+      token.known_ns = round->end_ns;
+      token.origin = emitted < round->accepted ? TokenOrigin::accepted : TokenOrigin::bonus;
+      if (const auto drafted = static_cast<std::size_t>(emitted); drafted < accepted.size())
+        token.draft = accepted[drafted];
+    }
+    // Behind what was accepted, before the target's own token.
+    rejected.after = std::min(at, start + static_cast<std::size_t>(std::max(round->accepted, 0)));
+    if (!rejected.drafts.empty()) replayed.rejected.push_back(std::move(rejected));
+  }
+  if (opened.has_token_texts())
+    share_text(opened, request.text, replayed.tokens);
+  else
+    for (ReplayedToken& token : replayed.tokens) token.text = opened.token_text(token.token);
+  return replayed;
+}
+
+}  // namespace draftscope::gui

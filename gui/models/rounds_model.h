@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The rounds of one run as a table: a row a round, sorted and filtered by the raw values, so that a million
+// rows sort in a fraction of a second. The role `sort_role` has the raw value, `round_role` the index into
+// Recording::rounds.
+
+#include <QAbstractTableModel>
+#include <cstdint>
+#include <vector>
+
+#include "data/opened_recording.h"
+
+namespace draftscope::gui {
+
+class RoundsModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column {
+    place,
+    request,
+    category,
+    exit_layer,
+    skipped,
+    planned,
+    drafted,
+    accepted,
+    emitted,
+    stop,
+    threshold,
+    draft_time,
+    verify_time,
+    other_time,
+    duration,
+    column_count
+  };
+  static constexpr int sort_role = Qt::UserRole;
+  static constexpr int round_role = Qt::UserRole + 1;
+
+  explicit RoundsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+
+  /// Null shows none.
+  void set_run(RecordingPointer recording, std::size_t run);
+  /// Rounds whose category, stop reason or question contains the text, whatever its case; empty shows all.
+  void set_filter(const QString& text);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  void sort(int column, Qt::SortOrder order) override;
+
+  [[nodiscard]] std::uint32_t round_of_row(int row) const { return rows_[static_cast<std::size_t>(row)]; }
+  /// -1 if the round is not shown.
+  [[nodiscard]] int row_of_round(std::uint32_t round) const;
+
+ private:
+  /// What the column sorts by, as a number; texts sort by themselves.
+  [[nodiscard]] double raw(std::uint32_t round, int column) const;
+  [[nodiscard]] QString text(std::uint32_t round, int column) const;
+  void rebuild();
+
+  RecordingPointer recording_;
+  std::size_t run_ = 0;
+  QString filter_;
+  int sort_column_ = place;
+  Qt::SortOrder sort_order_ = Qt::AscendingOrder;
+  std::vector<std::uint32_t> rows_;
+  std::vector<std::int32_t> row_of_round_;  ///< [place in run]
+};
+
+}  // namespace draftscope::gui

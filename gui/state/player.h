@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Replays a request in time: moves the view state's cursor to the token that was known at each moment, as
+// fast as it came or a multiple of that. On the main thread only.
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+
+#include "data/replayed_text.h"
+#include "state/view_state.h"
+
+namespace draftscope::gui {
+
+class Player : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Player(ViewState& state, QObject* parent = nullptr);
+
+  /// What is played; must outlive the player or be replaced. Stops playing.
+  void set_text(const ReplayedText* text);
+
+  [[nodiscard]] bool is_playing() const { return timer_.isActive(); }
+  void play();
+  void pause();
+  /// 1 is as recorded; 0.1 to 10.
+  void set_speed(double speed);
+
+  /// Since the start of the request, in its own time.
+  [[nodiscard]] std::int64_t position_ns() const { return position_ns_; }
+  [[nodiscard]] std::int64_t duration_ns() const;
+  void seek(std::int64_t position_ns);
+
+  void step_token(int by);
+  /// To the first token of the next or previous round.
+  void step_round(int by);
+
+  /// Advances by so much recorded time, as the timer does; for tests, too.
+  void advance(std::int64_t ns);
+
+ signals:
+  void playing_changed();
+  void position_changed();
+
+ private:
+  void follow_cursor();
+  void put_cursor(std::size_t token);
+  [[nodiscard]] std::size_t token_at(std::int64_t position_ns) const;
+  [[nodiscard]] std::size_t current_token() const;
+  [[nodiscard]] std::size_t request_index() const;
+
+  ViewState& state_;
+  const ReplayedText* text_ = nullptr;
+  QTimer timer_;
+  QElapsedTimer since_tick_;
+  double speed_ = 1.0;
+  std::int64_t position_ns_ = 0;
+  bool is_moving_cursor_ = false;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Reads recordings on a worker, so that the window never waits: first rows and figures, then the timeline.
+// Loading another file cancels what is under way; results of a cancelled job are dropped.
+
+#include <QObject>
+#include <QString>
+#include <atomic>
+#include <memory>
+
+#include "data/opened_recording.h"
+#include "data/timeline.h"
+
+namespace draftscope::gui {
+
+class RecordingLoader : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit RecordingLoader(QObject* parent = nullptr) : QObject(parent) {}
+  /// Cancels, and waits for the worker to notice.
+  ~RecordingLoader() override;
+
+  void load(const QString& path);
+  void cancel();
+  [[nodiscard]] bool is_loading() const { return job_ != nullptr; }
+
+ signals:
+  void opened(const draftscope::gui::RecordingPointer& recording);
+  void timeline_read(const std::shared_ptr<const draftscope::gui::Timeline>& timeline);
+  void progressed(qint64 done, qint64 all);
+  /// One line that names the file.
+  void failed(const QString& reason);
+  /// After the last of the others, whatever came of it.
+  void finished();
+
+ private:
+  struct Job {
+    std::atomic<bool> cancelled{false};
+    std::atomic<bool> done{false};
+  };
+  void run(const std::shared_ptr<Job>& job, const std::string& path);
+  /// Calls `report` on this object's thread, unless the job was cancelled.
+  template <typename Report>
+  void post(const std::shared_ptr<Job>& job, Report report);
+
+  std::shared_ptr<Job> job_;
+  std::vector<std::shared_ptr<Job>> all_jobs_;
+};
+
+}  // namespace draftscope::gui

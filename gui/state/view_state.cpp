@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "view_state.h"
+
+#include <QUndoCommand>
+#include <algorithm>
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr std::int64_t shortest_range_ns = 100;
+constexpr int deepest_history = 200;
+
+}  // namespace
+
+/// One step of undo. Changes of the same number merge.
+class RangeChange : public QUndoCommand {
+ public:
+  RangeChange(ViewState& state, TimeRange from, TimeRange to, int number)
+      : QUndoCommand(ViewState::tr("zoom")), state_(state), from_(from), to_(to), number_(number) {}
+
+  void undo() override { state_.apply_range(from_); }
+  void redo() override { state_.apply_range(to_); }
+  [[nodiscard]] int id() const override { return number_; }
+  bool mergeWith(const QUndoCommand* other) override {
+    to_ = static_cast<const RangeChange*>(other)->to_;
+    return true;
+  }
+
+ private:
+  ViewState& state_;
+  TimeRange from_;
+  TimeRange to_;
+  int number_;
+};
+
+ViewState::ViewState(QObject* parent) : QObject(parent) {
+  history_.setUndoLimit(deepest_history);
+}
+
+void ViewState::show(RecordingPointer recording) {
+  if (recording == recording_) return;
+  recording_ = std::move(recording);
+  timeline_.reset();
+  run_ = 0;
+  selection_.reset();
+  cursor_ = {};
+  range_ = recording_ ? recording_->whole() : TimeRange{};
+  history_.clear();
+  if (recording_) {
+    // A run that drafts says more than the baseline.
+    const auto& runs = recording_->runs();
+    const auto drafting = std::find_if(runs.begin(), runs.end(), [](const RunRounds& run) {
+      return !run.run->is_baseline && !run.rounds.empty();
+    });
+    if (drafting != runs.end()) run_ = static_cast<std::size_t>(drafting - runs.begin());
+    if (const RunRounds* shown = run_rounds(); shown != nullptr && !shown->rounds.empty()) {
+      const traces::Request& request = recording_->request_of(shown->rounds.front());
+      cursor_ = {.round = shown->rounds.front(),
+                 .request = static_cast<std::size_t>(&request - recording_->recording().requests.data()),
+                 .token = 1};
+    }
+  }
+  emit recording_changed();
+}
+
+void ViewState::set_timeline(std::shared_ptr<const Timeline> timeline) {
+  timeline_ = std::move(timeline);
+  emit timeline_changed();
+}
+
+const RunRounds* ViewState::run_rounds() const {
+  if (!recording_ || run_ >= recording_->runs().size()) return nullptr;
+  return &recording_->runs()[run_];
+}
+
+void ViewState::set_run(std::size_t run) {
+  if (!recording_ || run >= recording_->runs().size() || run == run_) return;
+  run_ = run;
+  emit run_changed();
+}
+
+TimeRange ViewState::cut(TimeRange range) const {
+  if (!recording_) return {};
+  const TimeRange whole = recording_->whole();
+  const std::int64_t longest = std::max(whole.duration_ns(), shortest_range_ns);
+  const std::int64_t duration = std::clamp(range.duration_ns(), shortest_range_ns, longest);
+  const std::int64_t latest = std::max(whole.start_ns, whole.end_ns - duration);
+  const std::int64_t start = std::clamp(range.start_ns, whole.start_ns, latest);
+  return {start, start + duration};
+}
+
+void ViewState::apply_range(TimeRange range) {
+  range_ = range;
+  emit range_changed();
+}
+
+void ViewState::set_range(TimeRange range) {
+  range = cut(range);
+  if (range == range_) return;
+  history_.push(new RangeChange(*this, range_, range, change_));
+}
+
+void ViewState::end_range_change() {
+  ++change_;
+}
+
+void ViewState::show_whole() {
+  if (!recording_) return;
+  end_range_change();
+  set_range(recording_->whole());
+  end_range_change();
+}
+
+void ViewState::set_selection(std::optional<TimeRange> selection) {
+  if (selection && selection->end_ns < selection->start_ns) std::swap(selection->start_ns, selection->end_ns);
+  if (selection == selection_) return;
+  selection_ = selection;
+  emit selection_changed();
+}
+
+void ViewState::set_cursor(Cursor cursor) {
+  if (cursor == cursor_) return;
+  cursor_ = cursor;
+  emit cursor_changed();
+}
+
+void ViewState::reveal(TimeRange time) {
+  if (time.start_ns >= range_.start_ns && time.end_ns <= range_.end_ns) return;
+  const std::int64_t duration = std::max(range_.duration_ns(), 2 * time.duration_ns());
+  const std::int64_t middle = time.start_ns + time.duration_ns() / 2;
+  end_range_change();
+  set_range({middle - duration / 2, middle - duration / 2 + duration});
+  end_range_change();
+}
+
+void ViewState::go_to_round(std::uint32_t round) {
+  if (!recording_ || round >= recording_->recording().rounds.size()) return;
+  const traces::Round& row = recording_->round(round);
+  set_run(recording_->run_of(round));
+  reveal({row.start_ns, row.end_ns});
+  const traces::Request& request = recording_->request_of(round);
+  // The prefill's token stands before those of the rounds.
+  std::size_t token = 1;
+  for (std::uint32_t before = round; before-- > 0;) {
+    const traces::Round& earlier = recording_->round(before);
+    if (earlier.request != row.request) break;
+    token += static_cast<std::size_t>(std::max(earlier.emitted, 0));
+  }
+  const auto place = static_cast<std::size_t>(&request - recording_->recording().requests.data());
+  const std::size_t last = request.tokens.empty() ? 0 : request.tokens.size() - 1;
+  set_cursor({.round = round, .request = place, .token = std::min(token, last)});
+}
+
+void ViewState::go_to_token(std::size_t request, std::size_t token) {
+  if (!recording_ || request >= recording_->recording().requests.size()) return;
+  const traces::Recording& rows = recording_->recording();
+  const std::int64_t id = rows.requests[request].id;
+  const auto first = std::partition_point(rows.rounds.begin(), rows.rounds.end(),
+                                          [&](const traces::Round& row) { return row.request < id; });
+  std::uint32_t round = no_index;
+  std::size_t emitted = 1;
+  for (auto row = first; row != rows.rounds.end() && row->request == id; ++row) {
+    round = static_cast<std::uint32_t>(row - rows.rounds.begin());
+    emitted += static_cast<std::size_t>(std::max(row->emitted, 0));
+    if (emitted > token) break;
+  }
+  if (round != no_index) {
+    set_run(recording_->run_of(round));
+    reveal({recording_->round(round).start_ns, recording_->round(round).end_ns});
+  }
+  set_cursor({.round = round, .request = request, .token = token});
+}
+
+}  // namespace draftscope::gui

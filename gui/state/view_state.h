@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What all views show together: the recording, the run, the visible range of time, the selected range, and
+// the cursor on a round and a token. One object owns them; views ask for changes here and obey its signals,
+// never each other. Changes of the range can be undone and redone.
+//
+// On the main thread only.
+
+#include <QObject>
+#include <QUndoStack>
+#include <optional>
+
+#include "data/opened_recording.h"
+#include "data/timeline.h"
+
+namespace draftscope::gui {
+
+struct Cursor {
+  std::uint32_t round = no_index;  ///< index into Recording::rounds
+  std::size_t request = 0;     ///< index into Recording::requests
+  std::size_t token = 0;       ///< of the request's output
+
+  friend bool operator==(const Cursor& a, const Cursor& b) {
+    return a.round == b.round && a.request == b.request && a.token == b.token;
+  }
+};
+
+class ViewState : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit ViewState(QObject* parent = nullptr);
+
+  /// Shows another recording from its beginning, whole; null shows none.
+  void show(RecordingPointer recording);
+  /// The timeline of the recording that is shown, as far as it has been read.
+  void set_timeline(std::shared_ptr<const Timeline> timeline);
+
+  [[nodiscard]] const RecordingPointer& recording() const { return recording_; }
+  [[nodiscard]] const std::shared_ptr<const Timeline>& timeline() const { return timeline_; }
+
+  /// Index into OpenedRecording::runs(); views of rounds show this run's.
+  [[nodiscard]] std::size_t run() const { return run_; }
+  [[nodiscard]] const RunRounds* run_rounds() const;
+  void set_run(std::size_t run);
+
+  [[nodiscard]] TimeRange range() const { return range_; }
+  /// Cut to the recording, and at least 100 ns long. Successive changes become one step of undo until
+  /// end_range_change().
+  void set_range(TimeRange range);
+  void end_range_change();
+  void show_whole();
+  [[nodiscard]] QUndoStack& range_history() { return history_; }
+
+  [[nodiscard]] const std::optional<TimeRange>& selection() const { return selection_; }
+  void set_selection(std::optional<TimeRange> selection);
+
+  [[nodiscard]] const Cursor& cursor() const { return cursor_; }
+  void set_cursor(Cursor cursor);
+  /// To a round, on the first token that it emitted, and to its run; keeps the round visible.
+  void go_to_round(std::uint32_t round);
+  /// To a token of a request's output, and the round that brought it.
+  void go_to_token(std::size_t request, std::size_t token);
+
+ signals:
+  void recording_changed();
+  void timeline_changed();
+  void run_changed();
+  void range_changed();
+  void selection_changed();
+  void cursor_changed();
+
+ private:
+  friend class RangeChange;
+  void apply_range(TimeRange range);
+  [[nodiscard]] TimeRange cut(TimeRange range) const;
+  void reveal(TimeRange time);
+
+  RecordingPointer recording_;
+  std::shared_ptr<const Timeline> timeline_;
+  std::size_t run_ = 0;
+  TimeRange range_;
+  std::optional<TimeRange> selection_;
+  Cursor cursor_;
+  QUndoStack history_;
+  int change_ = 0;  // numbers what becomes one step of undo
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Draws one lane. A slice of three pixels and more is drawn as itself; where slices are narrower, a column of
+// one pixel shows how busy that time was by its height and what with by its colour, so that gaps stay visible
+// at any zoom. O(width · log slices), whatever the lane holds.
+
+#include <QPainter>
+#include <QRect>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/timeline.h"
+#include "timeline/time_axis.h"
+
+namespace draftscope::gui {
+
+struct LaneLook {
+  bool dark = false;
+  /// Slices of other rounds are drawn faded; none fades nothing.
+  std::uint32_t round = no_index;
+  /// Slices whose name does not contain it are faded; empty fades nothing. By Timeline::names.
+  const std::vector<bool>* matches = nullptr;
+};
+
+void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const TimeAxis& axis,
+                const QRect& area, const LaneLook& look);
+
+/// A polyline of minimum and maximum a pixel.
+void paint_counter(QPainter& painter, const CounterLane& counter, const TimeAxis& axis, const QRect& area,
+                   const QColor& color);
+
+/// The slice at a pixel, or the longest of those that share it; none within a pixel of it.
+[[nodiscard]] std::optional<std::size_t> slice_at(const Lane& lane, const TimeAxis& axis, double pixel);
+
+}  // namespace draftscope::gui

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "timeline_view.h"
+
+#include <QApplication>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QToolTip>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "timeline/lane_painter.h"
+#include "views/theme.h"
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int header_width = 190;
+constexpr int axis_height = 24;
+constexpr int lane_height = 20;
+constexpr int counter_height = 36;
+constexpr int group_gap = 7;
+constexpr int least_tick_pixels = 90;
+constexpr double key_zoom = 1.4;
+constexpr double key_pan = 0.15;
+
+QString lane_title(const Lane& lane) {
+  const QString name = QString::fromStdString(lane.name);
+  switch (lane.kind) {
+    case LaneKind::requests:
+      return TimelineView::tr("%1: requests").arg(name);
+    case LaneKind::rounds:
+      return TimelineView::tr("%1: rounds").arg(name);
+    case LaneKind::decisions:
+      return TimelineView::tr("decisions");
+    case LaneKind::track:
+      break;
+  }
+  return lane.track_kind.empty()
+             ? name
+             : TimelineView::tr("%1 (%2)").arg(name, QString::fromStdString(lane.track_kind));
+}
+
+}  // namespace
+
+TimelineView::TimelineView(ViewState& state, QWidget* parent) : QAbstractScrollArea(parent), state_(state) {
+  setAccessibleName(tr("Timeline"));
+  setFocusPolicy(Qt::StrongFocus);
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  viewport()->setMouseTracking(true);
+  const auto repaint = [this] { viewport()->update(); };
+  connect(&state_, &ViewState::timeline_changed, this, [this] {
+    selected_.reset();
+    matches_.clear();
+    lay_out();
+    viewport()->update();
+  });
+  connect(&state_, &ViewState::recording_changed, this, [this] {
+    selected_.reset();
+    lay_out();
+    viewport()->update();
+  });
+  connect(&state_, &ViewState::range_changed, this, [this] {
+    update_description();
+    viewport()->update();
+  });
+  connect(&state_, &ViewState::selection_changed, this, repaint);
+  connect(&state_, &ViewState::cursor_changed, this, repaint);
+  connect(verticalScrollBar(), &QScrollBar::valueChanged, this, repaint);
+  lay_out();
+}
+
+void TimelineView::update_description() {
+  setAccessibleDescription(
+      tr("%1 shown, from %2")
+          .arg(duration_text(state_.range().duration_ns()),
+               duration_text(
+                   state_.recording() ? state_.range().start_ns - state_.recording()->whole().start_ns : 0)));
+}
+
+void TimelineView::lay_out() {
+  rows_.clear();
+  int top = axis_height;
+  if (const auto& timeline = state_.timeline()) {
+    const std::string* group = nullptr;
+    for (std::size_t i = 0; i < timeline->lanes.size(); ++i) {
+      const Lane& lane = timeline->lanes[i];
+      const bool begins = lane.depth == 0;
+      if (begins && group != nullptr) top += group_gap;
+      group = &lane.name;
+      rows_.push_back({Row::Kind::lane, i, top, lane_height, begins});
+      top += lane_height;
+    }
+    for (std::size_t i = 0; i < timeline->counters.size(); ++i) {
+      top += group_gap;
+      rows_.push_back({Row::Kind::counter, i, top, counter_height, true});
+      top += counter_height;
+    }
+  }
+  const int all = top + group_gap;
+  verticalScrollBar()->setRange(0, std::max(0, all - viewport()->height()));
+  verticalScrollBar()->setPageStep(viewport()->height());
+  verticalScrollBar()->setSingleStep(lane_height);
+}
+
+TimeAxis TimelineView::axis() const {
+  return {state_.range(), header_width, std::max(1, viewport()->width() - header_width)};
+}
+
+void TimelineView::resizeEvent(QResizeEvent* event) {
+  QAbstractScrollArea::resizeEvent(event);
+  lay_out();
+}
+
+const TimelineView::Row* TimelineView::row_at(int y) const {
+  const int place = y + verticalScrollBar()->value();
+  if (y < axis_height) return nullptr;
+  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) {
+    return place >= row.top && place < row.top + row.height;
+  });
+  return found == rows_.end() ? nullptr : &*found;
+}
+
+std::optional<SlicePlace> TimelineView::place_at(const QPoint& point) const {
+  const Row* row = row_at(point.y());
+  if (row == nullptr || row->kind != Row::Kind::lane || point.x() < header_width) return std::nullopt;
+  const auto slice = slice_at(state_.timeline()->lanes[row->index], axis(), point.x());
+  if (!slice) return std::nullopt;
+  return SlicePlace{row->index, *slice};
+}
+
+void TimelineView::paint_axis(QPainter& painter, const TimeAxis& axis) const {
+  const QRect strip(0, 0, viewport()->width(), axis_height);
+  painter.fillRect(strip, palette().color(QPalette::Window));
+  const std::int64_t zero = state_.recording()->whole().start_ns;
+  const auto least = static_cast<std::int64_t>(std::ceil(axis.ns_a_pixel() * least_tick_pixels));
+  const std::int64_t step = tick_step_ns(std::max<std::int64_t>(least, 1));
+  painter.setPen(palette().color(QPalette::WindowText));
+  for (std::int64_t tick = (axis.range.start_ns - zero + step - 1) / step * step;
+       zero + tick < axis.range.end_ns; tick += step) {
+    const int x = static_cast<int>(axis.x(zero + tick));
+    painter.drawLine(x, axis_height - 5, x, axis_height - 1);
+    painter.drawText(QRect(x + 3, 0, least_tick_pixels, axis_height - 2), Qt::AlignLeft | Qt::AlignVCenter,
+                     tick_text(tick, step));
+  }
+  painter.fillRect(0, 0, header_width, axis_height, palette().color(QPalette::Window));
+  painter.drawText(QRect(6, 0, header_width - 8, axis_height), Qt::AlignVCenter,
+                   tr("%1 shown").arg(duration_text(axis.range.duration_ns())));
+}
+
+void TimelineView::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(viewport());
+  painter.fillRect(viewport()->rect(), palette().color(QPalette::Base));
+  if (!state_.recording()) return;
+  const TimeAxis axis = this->axis();
+  const bool dark = is_dark(palette());
+  const int scrolled = verticalScrollBar()->value();
+  LaneLook look{.dark = dark};
+  if (!matches_.empty()) look.matches = &matches_;
+  if (const auto& timeline = state_.timeline()) {
+    for (const Row& row : rows_) {
+      const QRect box(header_width, row.top - scrolled, axis.width, row.height - 2);
+      if (box.bottom() < axis_height || box.top() > viewport()->height()) continue;
+      if (row.kind == Row::Kind::lane)
+        paint_lane(painter, *timeline, timeline->lanes[row.index], axis, box, look);
+      else
+        paint_counter(painter, timeline->counters[row.index], axis, box,
+                      phase_color(traces::Phase::verify, dark));
+      const QRect header(0, box.top(), header_width, row.height);
+      painter.fillRect(header, palette().color(QPalette::Window));
+      if (row.begins_group) {
+        painter.setPen(palette().color(QPalette::WindowText));
+        const QString title = row.kind == Row::Kind::lane
+                                  ? lane_title(timeline->lanes[row.index])
+                                  : QString::fromStdString(timeline->counters[row.index].name);
+        painter.drawText(header.adjusted(6, 0, -6, 0), Qt::AlignVCenter,
+                         painter.fontMetrics().elidedText(title, Qt::ElideMiddle, header_width - 12));
+      }
+    }
+    paint_launch(painter, axis);
+  }
+  paint_overlays(painter, axis);
+  paint_axis(painter, axis);
+}
+
+void TimelineView::paint_overlays(QPainter& painter, const TimeAxis& axis) const {
+  const bool dark = is_dark(palette());
+  const int bottom = viewport()->height();
+  painter.setClipRect(header_width, axis_height, axis.width, bottom - axis_height);
+  if (const auto& selection = state_.selection()) {
+    const double from = std::max<double>(axis.x(selection->start_ns), header_width);
+    const double to = std::min<double>(axis.x(selection->end_ns), header_width + axis.width);
+    if (to > from)
+      painter.fillRect(QRectF(from, axis_height, to - from, bottom - axis_height), selection_color(dark));
+  }
+  if (const std::uint32_t round = state_.cursor().round; round != no_index) {
+    const traces::Round& row = state_.recording()->round(round);
+    const double from = axis.x(row.start_ns);
+    const double to = std::max(axis.x(row.end_ns), from + 1);
+    if (to > header_width && from < header_width + axis.width) {
+      QColor fill = cursor_color(dark);
+      painter.setPen(QPen(fill, 1));
+      painter.drawLine(QPointF(from, axis_height), QPointF(from, bottom));
+      painter.drawLine(QPointF(to, axis_height), QPointF(to, bottom));
+      fill.setAlpha(24);
+      painter.fillRect(QRectF(from, axis_height, to - from, bottom - axis_height), fill);
+    }
+  }
+  if (selected_) {
+    for (const Row& row : rows_) {
+      if (row.kind != Row::Kind::lane || row.index != selected_->lane) continue;
+      const LaneSlices& slices = state_.timeline()->lanes[row.index].slices;
+      const double from = std::max<double>(axis.x(slices.start_ns(selected_->slice)), header_width - 4);
+      const double to =
+          std::min<double>(axis.x(slices.end_ns(selected_->slice)), header_width + axis.width + 4);
+      painter.setPen(QPen(palette().color(QPalette::WindowText), 2));
+      painter.setBrush(Qt::NoBrush);
+      painter.drawRect(
+          QRectF(from, row.top - verticalScrollBar()->value(), std::max(to - from, 2.0), row.height - 3));
+    }
+  }
+  painter.setClipping(false);
+}
+
+std::optional<SlicePlace> TimelineView::find_id(std::int64_t id, bool spans) const {
+  const Timeline& timeline = *state_.timeline();
+  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+    const Lane& candidate = timeline.lanes[lane];
+    if (candidate.kind != LaneKind::track || (candidate.track_kind == "host") != spans) continue;
+    for (std::size_t slice = 0; slice < candidate.slices.size(); ++slice)
+      if (candidate.slices[slice].id == id) return SlicePlace{lane, slice};
+  }
+  return std::nullopt;
+}
+
+void TimelineView::paint_launch(QPainter& painter, const TimeAxis& axis) const {
+  if (!selected_) return;
+  const Timeline& timeline = *state_.timeline();
+  const Lane& lane = timeline.lanes[selected_->lane];
+  if (lane.kind != LaneKind::track || lane.track_kind == "host") return;
+  const std::int64_t kernel = lane.slices[selected_->slice].id;
+  const auto launch = std::lower_bound(
+      timeline.launches.begin(), timeline.launches.end(), kernel,
+      [](const std::pair<std::uint32_t, std::uint32_t>& pair, std::int64_t id) { return pair.first < id; });
+  if (launch == timeline.launches.end() || launch->first != kernel) return;
+  const auto span = find_id(launch->second, true);
+  if (!span) return;
+  QPointF from;
+  QPointF to;
+  for (const Row& row : rows_) {
+    if (row.kind != Row::Kind::lane) continue;
+    const int middle = row.top - verticalScrollBar()->value() + row.height / 2;
+    if (row.index == span->lane)
+      from = {axis.x(timeline.lanes[row.index].slices.start_ns(span->slice)), static_cast<double>(middle)};
+    if (row.index == selected_->lane)
+      to = {axis.x(lane.slices.start_ns(selected_->slice)), static_cast<double>(middle)};
+  }
+  painter.setPen(QPen(cursor_color(is_dark(palette())), 1.5));
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.drawLine(from, to);
+  painter.setBrush(cursor_color(is_dark(palette())));
+  painter.drawEllipse(to, 3, 3);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+QString TimelineView::describe(const SlicePlace& place) const {
+  const Timeline& timeline = *state_.timeline();
+  const Lane& lane = timeline.lanes[place.lane];
+  const LaneSlice slice = lane.slices[place.slice];
+  QStringList lines;
+  lines
+      << QStringLiteral("<b>%1</b>").arg(QString::fromStdString(timeline.names[slice.name]).toHtmlEscaped());
+  lines << tr("%1, at %2")
+               .arg(duration_text(slice.time.duration_ns()),
+                    duration_text(slice.time.start_ns - state_.recording()->whole().start_ns));
+  if (lane.kind == LaneKind::track)
+    lines << QString::fromStdString(std::string(traces::phase_name(slice.phase)));
+  if (slice.layer >= 0) lines << tr("layer %1").arg(slice.layer);
+  if (slice.round != no_index) {
+    const traces::Round& round = state_.recording()->round(slice.round);
+    lines << tr("round %1 of request %2").arg(round.index).arg(round.request);
+    if (lane.kind == LaneKind::rounds)
+      lines << tr("%1 drafted, %2 accepted, %3 emitted")
+                   .arg(round.drafted)
+                   .arg(round.accepted)
+                   .arg(round.emitted);
+  }
+  return lines.join(QStringLiteral("<br>"));
+}
+
+bool TimelineView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::ToolTip && state_.timeline()) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    if (const auto place = place_at(help->pos()))
+      QToolTip::showText(help->globalPos(), describe(*place), viewport());
+    else
+      QToolTip::hideText();
+    return true;
+  }
+  return QAbstractScrollArea::viewportEvent(event);
+}
+
+void TimelineView::select(std::optional<SlicePlace> place) {
+  if (place == selected_) return;
+  selected_ = place;
+  if (selected_) {
+    const LaneSlice slice = state_.timeline()->lanes[selected_->lane].slices[selected_->slice];
+    if (slice.round != no_index) state_.go_to_round(slice.round);
+  }
+  viewport()->update();
+  emit slice_selected();
+}
+
+int TimelineView::set_search(const QString& text) {
+  matches_.clear();
+  int found = 0;
+  if (!text.isEmpty() && state_.timeline()) {
+    for (const std::string& name : state_.timeline()->names) {
+      const bool matches = QString::fromStdString(name).contains(text, Qt::CaseInsensitive);
+      matches_.push_back(matches);
+      found += matches ? 1 : 0;
+    }
+  }
+  viewport()->update();
+  return found;
+}
+
+bool TimelineView::step_match(bool forward) {
+  if (matches_.empty() || !state_.timeline()) return false;
+  const Timeline& timeline = *state_.timeline();
+  const auto start_of = [&](const SlicePlace& place) {
+    return std::pair(timeline.lanes[place.lane].slices.start_ns(place.slice), place.lane);
+  };
+  std::optional<SlicePlace> best;
+  std::optional<SlicePlace> wrapped;
+  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+    const LaneSlices& slices = timeline.lanes[lane].slices;
+    for (std::size_t slice = 0; slice < slices.size(); ++slice) {
+      if (!matches_[slices[slice].name]) continue;
+      const SlicePlace place{lane, slice};
+      const auto is_better = [&](const std::optional<SlicePlace>& than) {
+        return !than || (forward ? start_of(place) < start_of(*than) : start_of(*than) < start_of(place));
+      };
+      const bool is_ahead = !selected_ || (forward ? start_of(*selected_) < start_of(place)
+                                                   : start_of(place) < start_of(*selected_));
+      if (is_ahead && is_better(best)) best = place;
+      if (is_better(wrapped)) wrapped = place;
+    }
+  }
+  if (!best) best = wrapped;
+  if (!best) return false;
+  select(best);
+  const LaneSlices& slices = timeline.lanes[best->lane].slices;
+  const TimeRange shown = state_.range();
+  if (slices.start_ns(best->slice) < shown.start_ns || slices.end_ns(best->slice) > shown.end_ns) {
+    const std::int64_t middle = slices.start_ns(best->slice);
+    state_.set_range({middle - shown.duration_ns() / 2, middle + shown.duration_ns() / 2});
+    state_.end_range_change();
+  }
+  return true;
+}
+
+void TimelineView::zoom(double factor) {
+  const TimeAxis axis = this->axis();
+  const QPoint pointer = viewport()->mapFromGlobal(QCursor::pos());
+  const bool inside = viewport()->rect().contains(pointer) && pointer.x() >= header_width;
+  state_.set_range(axis.zoomed(factor, inside ? pointer.x() : header_width + axis.width / 2.0));
+}
+
+void TimelineView::pan(double share_of_width) {
+  const TimeAxis axis = this->axis();
+  state_.set_range(axis.moved(share_of_width * axis.width));
+}
+
+void TimelineView::fit_selection() {
+  std::optional<TimeRange> target = state_.selection();
+  if (!target && selected_) {
+    const LaneSlices& slices = state_.timeline()->lanes[selected_->lane].slices;
+    target = TimeRange{slices.start_ns(selected_->slice), slices.end_ns(selected_->slice)};
+  }
+  if (!target && state_.cursor().round != no_index) {
+    const traces::Round& round = state_.recording()->round(state_.cursor().round);
+    target = TimeRange{round.start_ns, round.end_ns};
+  }
+  if (!target) return;
+  const std::int64_t margin = target->duration_ns() / 20;
+  state_.end_range_change();
+  state_.set_range({target->start_ns - margin, target->end_ns + margin});
+  state_.end_range_change();
+}
+
+void TimelineView::wheelEvent(QWheelEvent* event) {
+  if (!state_.recording()) return;
+  if (event->modifiers().testFlag(Qt::ShiftModifier)) {
+    QAbstractScrollArea::wheelEvent(event);
+    return;
+  }
+  constexpr double notch = 120.0;
+  const QPoint turn = event->angleDelta();
+  if (turn.x() != 0 && std::abs(turn.x()) > std::abs(turn.y())) {
+    state_.set_range(axis().moved(-turn.x()));
+  } else if (turn.y() != 0) {
+    const double pixel = std::max<double>(event->position().x(), header_width);
+    state_.set_range(axis().zoomed(std::pow(1.25, -turn.y() / notch), pixel));
+  }
+  event->accept();
+}
+
+void TimelineView::mousePressEvent(QMouseEvent* event) {
+  if (!state_.recording() || event->button() != Qt::LeftButton) return;
+  state_.end_range_change();
+  pressed_ = event->pos();
+  pressed_range_ = state_.range();
+  moved_ = false;
+  drag_ = event->modifiers().testFlag(Qt::ShiftModifier) ? Drag::select : Drag::pan;
+}
+
+void TimelineView::mouseMoveEvent(QMouseEvent* event) {
+  if (drag_ == Drag::none) return;
+  const QPoint by = event->pos() - pressed_;
+  if (!moved_ && by.manhattanLength() < QApplication::startDragDistance()) return;
+  moved_ = true;
+  TimeAxis axis = this->axis();
+  axis.range = pressed_range_;
+  if (drag_ == Drag::pan)
+    state_.set_range(axis.moved(-by.x()));
+  else
+    state_.set_selection(TimeRange{axis.ns(pressed_.x()), axis.ns(event->pos().x())});
+}
+
+void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  if (drag_ == Drag::pan && !moved_ && state_.timeline()) {
+    select(place_at(event->pos()));
+    if (!selected_) state_.set_selection(std::nullopt);
+  }
+  drag_ = Drag::none;
+  state_.end_range_change();
+}
+
+void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (!state_.timeline()) return;
+  select(place_at(event->pos()));
+  if (selected_) fit_selection();
+}
+
+void TimelineView::keyPressEvent(QKeyEvent* event) {
+  if (!state_.recording()) return;
+  switch (event->key()) {
+    case Qt::Key_W:
+    case Qt::Key_Up:
+    case Qt::Key_Plus:
+      zoom(1.0 / key_zoom);
+      break;
+    case Qt::Key_S:
+    case Qt::Key_Down:
+    case Qt::Key_Minus:
+      zoom(key_zoom);
+      break;
+    case Qt::Key_A:
+    case Qt::Key_Left:
+      pan(-key_pan);
+      break;
+    case Qt::Key_D:
+    case Qt::Key_Right:
+      pan(key_pan);
+      break;
+    case Qt::Key_F:
+      fit_selection();
+      break;
+    case Qt::Key_Home:
+      state_.show_whole();
+      break;
+    case Qt::Key_Escape:
+      state_.set_selection(std::nullopt);
+      break;
+    default:
+      QAbstractScrollArea::keyPressEvent(event);
+      return;
+  }
+  event->accept();
+}
+
+}  // namespace draftscope::gui

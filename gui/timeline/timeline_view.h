@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The timeline: requests and rounds of each run, decisions, host threads with nested phases, device streams,
+// counters, on one time axis. Wheel or W / S zooms where the pointer is, dragging or A / D moves, F fits the
+// selection, Shift-drag selects a range, a click takes the cursor to the slice's round.
+
+#include <QAbstractScrollArea>
+#include <optional>
+#include <vector>
+
+#include "state/view_state.h"
+#include "timeline/time_axis.h"
+
+namespace draftscope::gui {
+
+/// A slice by its lane's place in the timeline.
+struct SlicePlace {
+  std::size_t lane = 0;
+  std::size_t slice = 0;
+
+  friend bool operator==(const SlicePlace& a, const SlicePlace& b) {
+    return a.lane == b.lane && a.slice == b.slice;
+  }
+};
+
+class TimelineView : public QAbstractScrollArea {
+  Q_OBJECT
+
+ public:
+  /// `state` must outlive the view.
+  explicit TimelineView(ViewState& state, QWidget* parent = nullptr);
+
+  [[nodiscard]] const std::optional<SlicePlace>& selected() const { return selected_; }
+  void select(std::optional<SlicePlace> place);
+
+  /// Slices whose name contains the text, whatever its case; others fade. Returns how many names match.
+  int set_search(const QString& text);
+  /// Selects and shows the next match after the selected slice (or before it), in the order of time; wraps
+  /// around.
+  bool step_match(bool forward);
+
+  void zoom(double factor);
+  void pan(double share_of_width);
+  void fit_selection();
+
+ signals:
+  void slice_selected();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool viewportEvent(QEvent* event) override;
+
+ private:
+  /// What a row of the view shows.
+  struct Row {
+    enum class Kind : std::uint8_t { lane, counter } kind = Kind::lane;
+    std::size_t index = 0;
+    int top = 0;
+    int height = 0;
+    bool begins_group = false;
+  };
+  enum class Drag : std::uint8_t { none, pan, select };
+
+  void lay_out();
+  [[nodiscard]] TimeAxis axis() const;
+  [[nodiscard]] const Row* row_at(int y) const;
+  [[nodiscard]] std::optional<SlicePlace> place_at(const QPoint& point) const;
+  [[nodiscard]] QString describe(const SlicePlace& place) const;
+  void paint_axis(QPainter& painter, const TimeAxis& axis) const;
+  void paint_overlays(QPainter& painter, const TimeAxis& axis) const;
+  void paint_launch(QPainter& painter, const TimeAxis& axis) const;
+  [[nodiscard]] std::optional<SlicePlace> find_id(std::int64_t id, bool spans) const;
+  void update_description();
+
+  ViewState& state_;
+  std::vector<Row> rows_;
+  std::optional<SlicePlace> selected_;
+  std::vector<bool> matches_;  ///< by name; empty without a search
+  Drag drag_ = Drag::none;
+  QPoint pressed_;
+  TimeRange pressed_range_;
+  bool moved_ = false;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "round_axis.h"
+
+namespace draftscope::gui {
+
+RoundAxis visible_rounds(const ViewState& state, int left, int width) {
+  RoundAxis axis{.left = left, .width = std::max(width, 1)};
+  const RunRounds* run = state.run_rounds();
+  if (run == nullptr) return axis;
+  const std::vector<std::uint32_t>& rounds = run->rounds;
+  const OpenedRecording& opened = *state.recording();
+  const auto begin = std::partition_point(rounds.begin(), rounds.end(), [&](std::uint32_t round) {
+    return opened.round(round).end_ns <= state.range().start_ns;
+  });
+  const auto end = std::partition_point(begin, rounds.end(), [&](std::uint32_t round) {
+    return opened.round(round).start_ns < state.range().end_ns;
+  });
+  axis.first = static_cast<std::size_t>(begin - rounds.begin());
+  axis.last = static_cast<std::size_t>(end - rounds.begin());
+  if (axis.first == axis.last) {
+    axis.first = 0;
+    axis.last = rounds.size();
+  }
+  return axis;
+}
+
+TimeRange time_of_rounds(const ViewState& state, std::size_t first, std::size_t last) {
+  const RunRounds* run = state.run_rounds();
+  if (run == nullptr || run->rounds.empty()) return state.range();
+  first = std::min(first, run->rounds.size() - 1);
+  last = std::clamp(last, first + 1, run->rounds.size());
+  return {state.recording()->round(run->rounds[first]).start_ns,
+          state.recording()->round(run->rounds[last - 1]).end_ns};
+}
+
+TimeRange zoomed_rounds(const ViewState& state, const RoundAxis& axis, double factor, double pixel) {
+  const RunRounds* run = state.run_rounds();
+  if (run == nullptr) return state.range();
+  const double share = std::clamp((pixel - axis.left) / axis.width, 0.0, 1.0);
+  const auto most = static_cast<double>(run->rounds.size());
+  double count = std::clamp(static_cast<double>(axis.count()) * factor, 1.0, most);
+  if (factor > 1.0) count = std::min(most, std::max(count, static_cast<double>(axis.count()) + 1.0));
+  const double kept = static_cast<double>(axis.first) + share * static_cast<double>(axis.count());
+  const double first = std::clamp(kept - share * count, 0.0, most - count);
+  return time_of_rounds(state, static_cast<std::size_t>(first),
+                        static_cast<std::size_t>(std::ceil(first + count)));
+}
+
+TimeRange moved_rounds(const ViewState& state, const RoundAxis& axis, double pixels) {
+  const RunRounds* run = state.run_rounds();
+  if (run == nullptr) return state.range();
+  const double most = static_cast<double>(run->rounds.size()) - static_cast<double>(axis.count());
+  double by = pixels * axis.rounds_a_pixel();
+  // A single round fills many pixels: a turn of the wheel moves at least one.
+  if (by != 0.0 && std::abs(by) < 1.0) by = by > 0.0 ? 1.0 : -1.0;
+  const auto first =
+      static_cast<std::size_t>(std::clamp(static_cast<double>(axis.first) + by, 0.0, std::max(most, 0.0)));
+  return time_of_rounds(state, first, first + axis.count());
+}
+
+}  // namespace draftscope::gui

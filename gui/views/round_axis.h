@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The rounds of a run as an axis: those that the visible range of time holds, side by side. Views of rounds
+// take theirs from here, so that zooming one zooms all.
+
+#include <algorithm>
+#include <cmath>
+
+#include "state/view_state.h"
+
+namespace draftscope::gui {
+
+struct RoundAxis {
+  std::size_t first = 0;  ///< place in the run
+  std::size_t last = 0;   ///< one behind the last
+  int left = 0;
+  int width = 1;
+
+  [[nodiscard]] std::size_t count() const { return last - first; }
+  [[nodiscard]] double rounds_a_pixel() const {
+    return static_cast<double>(std::max<std::size_t>(count(), 1)) / width;
+  }
+  [[nodiscard]] double x(double place) const {
+    return left + (place - static_cast<double>(first)) / rounds_a_pixel();
+  }
+  /// The place at a pixel; within the axis.
+  [[nodiscard]] std::size_t place(double pixel) const {
+    const double offset = std::max(0.0, std::floor((pixel - left) * rounds_a_pixel()));
+    return std::min(first + static_cast<std::size_t>(offset), last > first ? last - 1 : first);
+  }
+};
+
+/// The rounds of the shown run that overlap the visible range; all if none does.
+[[nodiscard]] RoundAxis visible_rounds(const ViewState& state, int left, int width);
+
+/// The range of time of some rounds of the shown run: what to show to see them.
+[[nodiscard]] TimeRange time_of_rounds(const ViewState& state, std::size_t first, std::size_t last);
+
+/// The range that shows `factor` times as many rounds, with the round at `pixel` kept there.
+[[nodiscard]] TimeRange zoomed_rounds(const ViewState& state, const RoundAxis& axis, double factor,
+                                      double pixel);
+[[nodiscard]] TimeRange moved_rounds(const ViewState& state, const RoundAxis& axis, double pixels);
+
+}  // namespace draftscope::gui

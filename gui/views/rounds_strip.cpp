@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds_strip.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+
+#include "views/theme.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int bar_top = 18;
+
+}  // namespace
+
+RoundsStrip::RoundsStrip(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
+  setAccessibleName(tr("Rounds"));
+  setFocusPolicy(Qt::StrongFocus);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  connect(&state_, &ViewState::recording_changed, this, &RoundsStrip::read_run);
+  connect(&state_, &ViewState::run_changed, this, &RoundsStrip::read_run);
+  connect(&state_, &ViewState::range_changed, this, qOverload<>(&QWidget::update));
+  connect(&state_, &ViewState::cursor_changed, this, qOverload<>(&QWidget::update));
+  read_run();
+}
+
+void RoundsStrip::read_run() {
+  sums_.clear();
+  most_ = 1;
+  if (const RunRounds* run = state_.run_rounds()) {
+    sums_.reserve(run->rounds.size() + 1);
+    sums_.push_back(0);
+    for (const std::uint32_t round : run->rounds) {
+      const std::int32_t emitted = state_.recording()->round(round).emitted;
+      most_ = std::max(most_, emitted);
+      sums_.push_back(sums_.back() + emitted);
+    }
+  }
+  const double mean = rounds() > 0 ? static_cast<double>(sums_.back()) / static_cast<double>(rounds()) : 0.0;
+  setAccessibleDescription(tr("%1 rounds, %2 tokens a round on average").arg(rounds()).arg(mean, 0, 'f', 2));
+  update();
+}
+
+std::size_t RoundsStrip::place_at(int x) const {
+  const double share = std::clamp(static_cast<double>(x) / std::max(width(), 1), 0.0, 1.0);
+  return std::min(static_cast<std::size_t>(share * static_cast<double>(rounds())), rounds() - 1);
+}
+
+void RoundsStrip::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  const bool dark = is_dark(palette());
+  if (rounds() == 0) {
+    painter.drawText(rect(), Qt::AlignCenter, tr("no rounds"));
+    return;
+  }
+  const int bar_height = height() - bar_top - 4;
+  const double rounds_a_pixel = static_cast<double>(rounds()) / width();
+  for (int x = 0; x < width(); ++x) {
+    const auto first = static_cast<std::size_t>(x * rounds_a_pixel);
+    const auto last =
+        std::min(rounds(), std::max(first + 1, static_cast<std::size_t>((x + 1) * rounds_a_pixel)));
+    const double mean = static_cast<double>(sums_[last] - sums_[first]) / static_cast<double>(last - first);
+    painter.fillRect(x, bar_top, 1, bar_height, scale_color(mean / most_, dark));
+  }
+  // What the timeline shows of it.
+  const RunRounds& run = *state_.run_rounds();
+  const auto x_of_time = [&](std::int64_t ns) {
+    const auto at = std::partition_point(run.rounds.begin(), run.rounds.end(), [&](std::uint32_t round) {
+      return state_.recording()->round(round).start_ns < ns;
+    });
+    return static_cast<int>(static_cast<double>(at - run.rounds.begin()) / rounds_a_pixel);
+  };
+  const int from = x_of_time(state_.range().start_ns);
+  const int to = std::max(x_of_time(state_.range().end_ns), from + 2);
+  painter.setPen(QPen(palette().color(QPalette::WindowText), 1));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(from, bar_top - 2, std::min(to, width()) - from - 1, bar_height + 3);
+
+  const std::uint32_t round = state_.cursor().round;
+  QString title = tr("%1 rounds, coloured by tokens emitted (0 to %2)").arg(rounds()).arg(most_);
+  if (round != no_index && state_.recording()->run_of(round) == state_.run()) {
+    const std::uint32_t place = state_.recording()->place_in_run(round);
+    const double x = (place + 0.5) / rounds_a_pixel;
+    painter.setPen(QPen(cursor_color(dark), 2));
+    painter.drawLine(QPointF(x, bar_top - 4), QPointF(x, height() - 1));
+    title += tr(" · at round %1").arg(place);
+  }
+  painter.setPen(palette().color(QPalette::WindowText));
+  painter.drawText(QRect(4, 0, width() - 8, bar_top - 2), Qt::AlignLeft | Qt::AlignVCenter, title);
+}
+
+void RoundsStrip::go_to(std::size_t place) {
+  state_.go_to_round(state_.run_rounds()->rounds[place]);
+}
+
+void RoundsStrip::mousePressEvent(QMouseEvent* event) {
+  if (rounds() > 0 && event->button() == Qt::LeftButton) go_to(place_at(event->pos().x()));
+}
+
+void RoundsStrip::mouseMoveEvent(QMouseEvent* event) {
+  if (rounds() > 0 && event->buttons().testFlag(Qt::LeftButton)) go_to(place_at(event->pos().x()));
+}
+
+void RoundsStrip::keyPressEvent(QKeyEvent* event) {
+  const std::uint32_t round = state_.cursor().round;
+  if (rounds() == 0 || round == no_index) return QWidget::keyPressEvent(event);
+  const std::size_t place = state_.recording()->place_in_run(round);
+  if (event->key() == Qt::Key_Right && place + 1 < rounds())
+    go_to(place + 1);
+  else if (event->key() == Qt::Key_Left && place > 0)
+    go_to(place - 1);
+  else if (event->key() == Qt::Key_Home)
+    go_to(0);
+  else if (event->key() == Qt::Key_End)
+    go_to(rounds() - 1);
+  else
+    QWidget::keyPressEvent(event);
+}
+
+bool RoundsStrip::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip && rounds() > 0) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const std::size_t place = place_at(help->pos().x());
+    const traces::Round& round = state_.recording()->round(state_.run_rounds()->rounds[place]);
+    QToolTip::showText(help->globalPos(),
+                       tr("round %1: %2 drafted, %3 accepted, %4 emitted")
+                           .arg(place)
+                           .arg(round.drafted)
+                           .arg(round.accepted)
+                           .arg(round.emitted),
+                       this);
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+}  // namespace draftscope::gui

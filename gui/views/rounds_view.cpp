@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds_view.h"
+
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QTableView>
+#include <QVBoxLayout>
+
+namespace draftscope::gui {
+
+RoundsView::RoundsView(ViewState& state, QWidget* parent)
+    : QWidget(parent), state_(state), filter_(new QLineEdit), table_(new QTableView) {
+  setAccessibleName(tr("Table of rounds"));
+  filter_->setPlaceholderText(tr("Search category, draft stop, question"));
+  filter_->setAccessibleName(tr("Search the rounds"));
+  filter_->setClearButtonEnabled(true);
+  table_->setModel(&model_);
+  table_->setAccessibleName(tr("Rounds"));
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setSortingEnabled(true);
+  table_->sortByColumn(RoundsModel::place, Qt::AscendingOrder);
+  table_->setAlternatingRowColors(true);
+  table_->setWordWrap(false);
+  // Rows of one height, and no width that depends on all of them: a million rows show at once.
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(4, 4, 4, 4);
+  layout->addWidget(filter_);
+  layout->addWidget(table_);
+  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    model_.set_filter(text);
+    show_cursor();
+  });
+  connect(&state_, &ViewState::recording_changed, this, &RoundsView::show_run);
+  connect(&state_, &ViewState::run_changed, this, &RoundsView::show_run);
+  connect(&state_, &ViewState::cursor_changed, this, &RoundsView::show_cursor);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& current) {
+            if (current.isValid() && model_.round_of_row(current.row()) != state_.cursor().round)
+              state_.go_to_round(model_.round_of_row(current.row()));
+          });
+  show_run();
+}
+
+void RoundsView::show_run() {
+  model_.set_run(state_.recording(), state_.run());
+  for (int column = 0; column < RoundsModel::column_count; ++column) {
+    const int header = table_->horizontalHeader()->sectionSizeHint(column);
+    table_->setColumnWidth(column, std::max(header, table_->fontMetrics().horizontalAdvance(u'0') * 9));
+  }
+  show_cursor();
+}
+
+void RoundsView::show_cursor() {
+  const int row = model_.row_of_round(state_.cursor().round);
+  if (row < 0 || table_->currentIndex().row() == row) return;
+  table_->setCurrentIndex(model_.index(row, std::max(table_->currentIndex().column(), 0)));
+}
+
+}  // namespace draftscope::gui

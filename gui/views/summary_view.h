@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What was recorded, on what, what came of it, and what to be wary of: the first thing to read of a
+// recording.
+
+#include <QWidget>
+
+#include "models/runs_model.h"
+#include "state/view_state.h"
+
+class QLabel;
+class QTableView;
+class QTreeWidget;
+
+namespace draftscope::gui {
+
+class PhaseBars;
+
+class SummaryView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SummaryView(ViewState& state, QWidget* parent = nullptr);
+
+ private:
+  void show_recording();
+  void show_run();
+
+  ViewState& state_;
+  RunsModel runs_;
+  QLabel* identity_;
+  QLabel* warnings_;
+  QTableView* table_;
+  PhaseBars* bars_;
+  QTreeWidget* details_;
+};
+
+}  // namespace draftscope::gui

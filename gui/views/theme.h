@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The colours of the views, light and dark by the palette at hand. Told apart with any common colour vision
+// (after Okabe and Ito), and never the only sign: accepted and rejected differ by shape, skipped sublayers
+// are hatched.
+
+#include <draftscope/traces/records.h>
+#include <QColor>
+#include <QPalette>
+
+#include "data/replayed_text.h"
+
+namespace draftscope::gui {
+
+[[nodiscard]] bool is_dark(const QPalette& palette);
+
+[[nodiscard]] QColor phase_color(traces::Phase phase, bool dark);
+[[nodiscard]] QColor origin_color(TokenOrigin origin, bool dark);
+[[nodiscard]] QColor rejected_color(bool dark);
+/// From none (0) to all (1), of what is more the better; even steps to the eye.
+[[nodiscard]] QColor scale_color(double share, bool dark);
+[[nodiscard]] QColor grid_color(const QPalette& palette);
+/// Of the cursor and the selected range.
+[[nodiscard]] QColor cursor_color(bool dark);
+[[nodiscard]] QColor selection_color(bool dark);
+
+}  // namespace draftscope::gui

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "main_window.h"
+
+#include <QAction>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QDir>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QProgressBar>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+#include "timeline/timeline_view.h"
+#include "views/confidence_view.h"
+#include "views/replay_view.h"
+#include "views/rounds_strip.h"
+#include "views/rounds_view.h"
+#include "views/skip_map.h"
+#include "views/summary_view.h"
+#include "views/time_text.h"
+#include "window/start_page.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int most_recent = 10;
+constexpr int layout_version = 1;
+
+QStringList dropped_files(const QMimeData& data) {
+  QStringList paths;
+  for (const QUrl& url : data.urls()) {
+    const QString path = url.toLocalFile();
+    if (QFileInfo(path).isDir())
+      for (const QFileInfo& file :
+           QDir(path).entryInfoList({QStringLiteral("*.dstrace")}, QDir::Files, QDir::Name))
+        paths << file.filePath();
+    else if (!path.isEmpty())
+      paths << path;
+  }
+  return paths;
+}
+
+}  // namespace
+
+MainWindow::MainWindow()
+    : pages_(new QStackedWidget),
+      start_page_(new StartPage),
+      banner_(new QLabel),
+      timeline_(new TimelineView(state_)),
+      runs_(new QComboBox),
+      search_(new QLineEdit),
+      progress_(new QProgressBar),
+      range_words_(new QLabel) {
+  setWindowTitle(tr("Draftscope"));
+  setAcceptDrops(true);
+  setDockNestingEnabled(true);
+  resize(1600, 900);
+  make_views();
+  make_actions();
+  connect(&loader_, &RecordingLoader::opened, this, &MainWindow::show_recording);
+  connect(&loader_, &RecordingLoader::timeline_read, &state_, &ViewState::set_timeline);
+  connect(&loader_, &RecordingLoader::progressed, this, [this](qint64 done, qint64 all) {
+    progress_->setVisible(all > 0);
+    progress_->setValue(all > 0 ? static_cast<int>(100 * done / all) : 0);
+  });
+  connect(&loader_, &RecordingLoader::finished, this, [this] { progress_->hide(); });
+  connect(&loader_, &RecordingLoader::failed, this,
+          [this](const QString& reason) { show_banner(reason, true); });
+  connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
+  const QSettings settings;
+  start_page_->set_recent(settings.value(QStringLiteral("recent")).toStringList());
+  restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+  restoreState(settings.value(QStringLiteral("layout")).toByteArray(), layout_version);
+}
+
+QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWidget* view) {
+  auto* dock = new QDockWidget(title, this);
+  dock->setObjectName(name);
+  dock->setWidget(view);
+  addDockWidget(Qt::TopDockWidgetArea, dock);
+  for (const NamedView& other : views_)
+    if (other.dock != nullptr) {
+      tabifyDockWidget(other.dock, dock);
+      break;
+    }
+  dock->hide();
+  views_.push_back({name, dock, view});
+  return dock;
+}
+
+void MainWindow::make_views() {
+  auto* strip = new RoundsStrip(state_);
+  auto* recording_page = new QWidget;
+  auto* layout = new QVBoxLayout(recording_page);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(strip);
+  layout->addWidget(timeline_, 1);
+  pages_->addWidget(start_page_);
+  pages_->addWidget(recording_page);
+  auto* middle = new QWidget;
+  auto* column = new QVBoxLayout(middle);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  banner_->setWordWrap(true);
+  banner_->setMargin(8);
+  banner_->setAutoFillBackground(true);
+  banner_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  banner_->setAccessibleName(tr("Notice"));
+  banner_->hide();
+  column->addWidget(banner_);
+  column->addWidget(pages_, 1);
+  setCentralWidget(middle);
+  views_.push_back({QStringLiteral("strip"), nullptr, strip});
+  views_.push_back({QStringLiteral("timeline"), nullptr, timeline_});
+  add_dock(QStringLiteral("summary"), tr("Summary"), new SummaryView(state_));
+  add_dock(QStringLiteral("rounds"), tr("Rounds"), new RoundsView(state_));
+  add_dock(QStringLiteral("skip-map"), tr("Skip map"), new SkipMap(state_));
+  add_dock(QStringLiteral("confidence"), tr("Confidence"), new ConfidenceView(state_));
+  add_dock(QStringLiteral("replay"), tr("Text replay"), new ReplayView(state_));
+  connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_file);
+  connect(start_page_, &StartPage::file_chosen, this, &MainWindow::open);
+}
+
+void MainWindow::make_actions() {
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  file->addAction(tr("&Open…"), QKeySequence::Open, this, &MainWindow::choose_file);
+  file->addAction(tr("&Start page"), this, [this] { pages_->setCurrentWidget(start_page_); });
+  file->addSeparator();
+  file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
+
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  QAction* back = state_.range_history().createUndoAction(this, tr("&Back:"));
+  back->setShortcut(QKeySequence::Undo);
+  QAction* forward = state_.range_history().createRedoAction(this, tr("&Forward:"));
+  forward->setShortcut(QKeySequence::Redo);
+  view->addAction(back);
+  view->addAction(forward);
+  view->addAction(tr("Show &all"), QKeySequence(tr("Ctrl+0")), &state_, &ViewState::show_whole);
+  view->addAction(tr("&Fit the selection"), QKeySequence(tr("Ctrl+F11")), timeline_,
+                  &TimelineView::fit_selection);
+  view->addSeparator();
+  for (const NamedView& named : views_)
+    if (named.dock != nullptr) view->addAction(named.dock->toggleViewAction());
+
+  QMenu* go = menuBar()->addMenu(tr("&Go"));
+  go->addAction(tr("To &round…"), QKeySequence(tr("Ctrl+G")), this, &MainWindow::go_to_round);
+  go->addAction(tr("&Next match"), QKeySequence::FindNext, this, [this] { timeline_->step_match(true); });
+  go->addAction(tr("&Previous match"), QKeySequence::FindPrevious, this,
+                [this] { timeline_->step_match(false); });
+  go->addAction(tr("&Search"), QKeySequence::Find, this, [this] {
+    search_->setFocus();
+    search_->selectAll();
+  });
+
+  QToolBar* bar = addToolBar(tr("Recording"));
+  bar->setObjectName(QStringLiteral("recording-bar"));
+  auto* run_label = new QLabel(tr(" &Run: "));
+  run_label->setBuddy(runs_);
+  runs_->setAccessibleName(tr("Run"));
+  runs_->setMinimumContentsLength(30);
+  bar->addWidget(run_label);
+  bar->addWidget(runs_);
+  search_->setPlaceholderText(tr("Search the timeline"));
+  search_->setAccessibleName(tr("Search the timeline"));
+  search_->setClearButtonEnabled(true);
+  search_->setMaximumWidth(260);
+  bar->addWidget(search_);
+  progress_->setMaximumWidth(160);
+  progress_->setAccessibleName(tr("Loading"));
+  progress_->hide();
+  statusBar()->addPermanentWidget(progress_);
+  statusBar()->addWidget(range_words_, 1);
+  connect(runs_, &QComboBox::activated, this,
+          [this](int index) { state_.set_run(static_cast<std::size_t>(index)); });
+  connect(&state_, &ViewState::run_changed, this,
+          [this] { runs_->setCurrentIndex(static_cast<int>(state_.run())); });
+  connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    const int names = timeline_->set_search(text);
+    statusBar()->showMessage(text.isEmpty() ? QString() : tr("%n name(s) match", nullptr, names));
+  });
+  connect(search_, &QLineEdit::returnPressed, this, [this] { timeline_->step_match(true); });
+}
+
+void MainWindow::choose_file() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open a recording"), QString(),
+                                                    tr("Recordings (*.dstrace);;All files (*)"));
+  if (!path.isEmpty()) open(path);
+}
+
+void MainWindow::open(const QString& path) {
+  banner_->hide();
+  progress_->setRange(0, 100);
+  progress_->setValue(0);
+  statusBar()->showMessage(tr("Opening %1 …").arg(path));
+  loader_.load(path);
+}
+
+void MainWindow::show_recording(const RecordingPointer& recording) {
+  const QString path = QString::fromStdString(recording->recording().path.string());
+  runs_->clear();
+  for (const RunRounds& run : recording->runs())
+    runs_->addItem(QString::fromStdString(run.run->specification));
+  state_.show(recording);
+  runs_->setCurrentIndex(static_cast<int>(state_.run()));
+  pages_->setCurrentIndex(1);
+  for (const NamedView& named : views_)
+    if (named.dock != nullptr && named.dock->isHidden()) named.dock->show();
+  views_[2].dock->raise();
+  setWindowTitle(tr("%1 – Draftscope").arg(QString::fromStdString(recording->name())));
+  statusBar()->clearMessage();
+  if (!recording->recording().closed_cleanly)
+    show_banner(tr("This recording was not closed cleanly; what was committed before it broke off is shown."),
+                false);
+  else if (recording->recording().rounds.empty())
+    show_banner(tr("This recording holds no rounds, so only its timeline and its facts are shown."), false);
+  remember(path);
+}
+
+void MainWindow::show_banner(const QString& words, bool is_error) {
+  banner_->setText(QStringLiteral("%1 %2").arg(is_error ? QStringLiteral("✕") : QStringLiteral("⚠"), words));
+  banner_->setBackgroundRole(QPalette::ToolTipBase);
+  banner_->setForegroundRole(QPalette::ToolTipText);
+  banner_->show();
+  statusBar()->clearMessage();
+}
+
+void MainWindow::remember(const QString& path) {
+  QSettings settings;
+  QStringList recent = settings.value(QStringLiteral("recent")).toStringList();
+  const QString whole = QFileInfo(path).absoluteFilePath();
+  recent.removeAll(whole);
+  recent.prepend(whole);
+  if (recent.size() > most_recent) recent.resize(most_recent);
+  settings.setValue(QStringLiteral("recent"), recent);
+  start_page_->set_recent(recent);
+}
+
+void MainWindow::go_to_round() {
+  const RunRounds* run = state_.run_rounds();
+  if (run == nullptr || run->rounds.empty()) return;
+  bool chosen = false;
+  const int last = static_cast<int>(run->rounds.size()) - 1;
+  const int place = QInputDialog::getInt(this, tr("Go to round"), tr("Round of this run, 0 to %1:").arg(last),
+                                         0, 0, last, 1, &chosen);
+  if (chosen) state_.go_to_round(run->rounds[static_cast<std::size_t>(place)]);
+}
+
+void MainWindow::show_range_statistics() {
+  const auto& selection = state_.selection();
+  if (!selection || !state_.timeline()) {
+    range_words_->clear();
+    return;
+  }
+  const RunRounds* run = state_.run_rounds();
+  std::int64_t rounds = 0;
+  std::int64_t tokens = 0;
+  if (run != nullptr)
+    for (const std::uint32_t round : run->rounds) {
+      const traces::Round& row = state_.recording()->round(round);
+      if (row.start_ns < selection->start_ns || row.end_ns > selection->end_ns) continue;
+      ++rounds;
+      tokens += row.emitted;
+    }
+  const double seconds = static_cast<double>(selection->duration_ns()) / 1e9;
+  range_words_->setText(tr("selected %1: %2 whole rounds of this run, %3 tokens, %4 tokens/s")
+                            .arg(duration_text(selection->duration_ns()))
+                            .arg(rounds)
+                            .arg(tokens)
+                            .arg(number_text(seconds > 0.0 ? static_cast<double>(tokens) / seconds : 0.0)));
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (!dropped_files(*event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QStringList paths = dropped_files(*event->mimeData());
+  if (!paths.isEmpty()) open(paths.front());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  QSettings settings;
+  settings.setValue(QStringLiteral("geometry"), saveGeometry());
+  settings.setValue(QStringLiteral("layout"), saveState(layout_version));
+  QMainWindow::closeEvent(event);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The window: the start page, or the strip of rounds and the timeline in the middle with the other views
+// docked around them. It wires views, loader and actions together; what is shown is the view state's.
+
+#include <QMainWindow>
+#include <vector>
+
+#include "state/recording_loader.h"
+#include "state/view_state.h"
+
+class QComboBox;
+class QDockWidget;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QStackedWidget;
+
+namespace draftscope::gui {
+
+class StartPage;
+class TimelineView;
+
+/// A view by the name that --snapshot and settings know it by.
+struct NamedView {
+  QString name;                 ///< "rounds"
+  QDockWidget* dock = nullptr;  ///< null for those in the middle
+  QWidget* view = nullptr;
+};
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  MainWindow();
+
+  void open(const QString& path);
+
+  [[nodiscard]] ViewState& state() { return state_; }
+  [[nodiscard]] RecordingLoader& loader() { return loader_; }
+  [[nodiscard]] const std::vector<NamedView>& views() const { return views_; }
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+
+ private:
+  void make_views();
+  void make_actions();
+  QDockWidget* add_dock(const QString& name, const QString& title, QWidget* view);
+  void choose_file();
+  void show_recording(const RecordingPointer& recording);
+  void show_banner(const QString& words, bool is_error);
+  void remember(const QString& path);
+  void go_to_round();
+  void show_range_statistics();
+
+  ViewState state_;
+  RecordingLoader loader_;
+  std::vector<NamedView> views_;
+  QStackedWidget* pages_;
+  StartPage* start_page_;
+  QLabel* banner_;
+  TimelineView* timeline_;
+  QComboBox* runs_;
+  QLineEdit* search_;
+  QProgressBar* progress_;
+  QLabel* range_words_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "snapshot.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QEventLoop>
+#include <QFileInfo>
+#include <QPainter>
+#include <QPixmap>
+#include <QRegularExpression>
+#include <QStandardPaths>
+#include <QStyleFactory>
+
+#include "window/main_window.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+struct Look {
+  QSize size;
+  int scale = 1;
+};
+
+Result<Look> look_of(const SnapshotRequest& request) {
+  static const QRegularExpression pattern(QStringLiteral("^(\\d{2,5})x(\\d{2,5})$"));
+  const QRegularExpressionMatch match = pattern.match(request.size);
+  if (!match.hasMatch())
+    return fail("--size: found \"{}\", expected a width and a height such as 1600x900",
+                request.size.toStdString());
+  bool is_number = false;
+  const int scale = request.scale.toInt(&is_number);
+  if (!is_number || scale < 1 || scale > 4)
+    return fail("--scale: found \"{}\", expected 1 to 4", request.scale.toStdString());
+  return Look{{match.captured(1).toInt(), match.captured(2).toInt()}, scale};
+}
+
+/// Loads, and waits for the whole timeline.
+Result<void> load(MainWindow& window, const QString& path) {
+  QEventLoop loop;
+  QString reason;
+  QObject::connect(&window.loader(), &RecordingLoader::failed, &loop,
+                   [&](const QString& words) { reason = words; });
+  QObject::connect(&window.loader(), &RecordingLoader::finished, &loop, &QEventLoop::quit);
+  window.open(path);
+  loop.exec();
+  if (!reason.isEmpty()) return fail("{}", reason.toStdString());
+  return {};
+}
+
+Result<std::size_t> number(const QString& text, const char* option, std::size_t count) {
+  bool is_number = false;
+  const qulonglong value = text.toULongLong(&is_number);
+  if (!is_number || value >= count)
+    return fail("{}: found \"{}\", expected 0 to {}", option, text.toStdString(), count - 1);
+  return static_cast<std::size_t>(value);
+}
+
+Result<void> place_cursor(ViewState& state, const SnapshotRequest& request) {
+  if (!request.run.isEmpty()) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::size_t run,
+                          number(request.run, "--run", state.recording()->runs().size()));
+    state.set_run(run);
+  }
+  const RunRounds* run = state.run_rounds();
+  if (run == nullptr || run->rounds.empty()) return {};
+  std::size_t place = 0;
+  if (!request.round.isEmpty()) {
+    DRAFTSCOPE_TRY_ASSIGN(place, number(request.round, "--round", run->rounds.size()));
+  }
+  state.go_to_round(run->rounds[place]);
+  return {};
+}
+
+QPixmap rendered(QWidget& widget, const Look& look) {
+  QPixmap picture(look.size * look.scale);
+  picture.setDevicePixelRatio(look.scale);
+  picture.fill(widget.palette().color(QPalette::Window));
+  widget.render(&picture);
+  return picture;
+}
+
+}  // namespace
+
+void use_fixed_look(bool dark) {
+  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  QPalette palette = QApplication::style()->standardPalette();
+  if (dark) {
+    const QColor window(0x24, 0x27, 0x2b);
+    const QColor base(0x1b, 0x1d, 0x20);
+    const QColor text(0xe6, 0xe6, 0xe6);
+    palette = QPalette(window);
+    palette.setColor(QPalette::Base, base);
+    palette.setColor(QPalette::AlternateBase, QColor(0x22, 0x25, 0x29));
+    palette.setColor(QPalette::ToolTipBase, QColor(0x4a, 0x3f, 0x1c));
+    palette.setColor(QPalette::Highlight, QColor(0x2f, 0x65, 0xa8));
+    palette.setColor(QPalette::Link, QColor(0x7f, 0xb2, 0xf0));
+    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText,
+                                           QPalette::ToolTipText, QPalette::HighlightedText})
+      palette.setColor(role, text);
+  }
+  QApplication::setPalette(palette);
+}
+
+QStringList snapshot_names() {
+  // The views' names are the window's; this list stands in the help, before there is a window.
+  return {QStringLiteral("window"),   QStringLiteral("start"),      QStringLiteral("strip"),
+          QStringLiteral("timeline"), QStringLiteral("summary"),    QStringLiteral("rounds"),
+          QStringLiteral("skip-map"), QStringLiteral("confidence"), QStringLiteral("replay")};
+}
+
+Result<void> render_snapshot(const SnapshotRequest& request) {
+  if (!snapshot_names().contains(request.view))
+    return fail("--snapshot: found \"{}\", expected one of: {}", request.view.toStdString(),
+                snapshot_names().join(u", ").toStdString());
+  if (request.output.isEmpty()) return fail("--snapshot: expected -o FILE to say where the picture goes");
+  DRAFTSCOPE_TRY_ASSIGN(const Look look, look_of(request));
+  QStandardPaths::setTestModeEnabled(true);
+  use_fixed_look(request.dark);
+  MainWindow window;
+  window.resize(look.size);
+  window.show();
+  if (request.view != u"start") {
+    if (request.files.isEmpty()) return fail("--snapshot: expected a FILE to show");
+    DRAFTSCOPE_TRY(load(window, request.files.front()));
+    DRAFTSCOPE_TRY(place_cursor(window.state(), request));
+  }
+  QWidget* shown = &window;
+  for (const NamedView& named : window.views())
+    if (named.name == request.view) shown = named.view;
+  if (shown != &window) {
+    // Out of its dock, so that the picture is the view's alone.
+    shown->setParent(nullptr);
+    shown->resize(look.size);
+    shown->show();
+  }
+  QApplication::processEvents();
+  if (!rendered(*shown, look).save(request.output))
+    return fail("{}: the picture can't be written", request.output.toStdString());
+  if (shown != &window) shown->setParent(&window);
+  return {};
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Renders a view into a picture, without a display: for documentation, reports and tests.
+
+#include <draftscope/result.h>
+#include <QString>
+#include <QStringList>
+
+namespace draftscope::gui {
+
+struct SnapshotRequest {
+  QString view;
+  QStringList files;
+  QString output;
+  QString size = QStringLiteral("1600x900");
+  QString scale = QStringLiteral("1");
+  bool dark = false;
+  QString run;    ///< empty: the first that drafts
+  QString round;  ///< empty: the first
+};
+
+/// "window", "start", and the name of every view.
+[[nodiscard]] QStringList snapshot_names();
+
+/// Errors: an unknown view, an unreadable recording, a picture that can't be written.
+[[nodiscard]] Result<void> render_snapshot(const SnapshotRequest& request);
+
+/// Fusion in light or dark colours, whatever the desktop has.
+void use_fixed_look(bool dark);
+
+}  // namespace draftscope::gui

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "start_page.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int page_width = 640;
+
+void fill(QListWidget& list, const QStringList& paths) {
+  list.clear();
+  for (const QString& path : paths) {
+    auto* item = new QListWidgetItem(
+        QStringLiteral("%1    %2").arg(QFileInfo(path).fileName(), QFileInfo(path).path()), &list);
+    item->setData(Qt::UserRole, path);
+    item->setToolTip(path);
+  }
+}
+
+}  // namespace
+
+StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget), samples_(new QListWidget) {
+  setAccessibleName(tr("Start page"));
+  auto* column = new QWidget;
+  column->setMaximumWidth(page_width);
+  auto* layout = new QVBoxLayout(column);
+  auto* title = new QLabel(
+      tr("<h1>Draftscope</h1><p>Records, explains and predicts self-speculative decoding. Open a recording "
+         "(.dstrace), or drop one or several here.</p>"));
+  title->setWordWrap(true);
+  auto* open = new QPushButton(tr("&Open a recording…"));
+  layout->addWidget(title);
+  layout->addWidget(open, 0, Qt::AlignLeft);
+  layout->addSpacing(12);
+  for (const auto& [words, list] : {std::pair(tr("Recent"), recent_), std::pair(tr("Samples"), samples_)}) {
+    auto* label = new QLabel(QStringLiteral("<b>%1</b>").arg(words));
+    label->setBuddy(list);
+    list->setAccessibleName(words);
+    layout->addWidget(label);
+    layout->addWidget(list);
+    connect(list, &QListWidget::itemActivated, this,
+            [this](const QListWidgetItem* item) { emit file_chosen(item->data(Qt::UserRole).toString()); });
+  }
+  fill(*samples_, sample_recordings());
+  auto* outer = new QHBoxLayout(this);
+  outer->addStretch();
+  outer->addWidget(column, 2);
+  outer->addStretch();
+  connect(open, &QPushButton::clicked, this, &StartPage::open_requested);
+}
+
+void StartPage::set_recent(const QStringList& paths) {
+  fill(*recent_, paths);
+}
+
+QStringList sample_recordings() {
+  const QDir program(QCoreApplication::applicationDirPath());
+  for (const QString& place :
+       {QStringLiteral("../share/draftscope/samples"), QStringLiteral("../../../traces/samples"),
+        QStringLiteral("../../../demo-traces")}) {
+    const QDir folder(program.filePath(place));
+    QStringList found;
+    for (const QFileInfo& file : folder.entryInfoList({QStringLiteral("*.dstrace")}, QDir::Files, QDir::Name))
+      found << file.canonicalFilePath();
+    if (!found.isEmpty()) return found;
+  }
+  return {};
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What the window shows before a recording is open: open a file, recent files, the samples that ship.
+
+#include <QStringList>
+#include <QWidget>
+
+class QListWidget;
+
+namespace draftscope::gui {
+
+class StartPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit StartPage(QWidget* parent = nullptr);
+  void set_recent(const QStringList& paths);
+
+ signals:
+  void open_requested();
+  void file_chosen(const QString& path);
+
+ private:
+  QListWidget* recent_;
+  QListWidget* samples_;
+};
+
+/// Recordings that ship with the program: beside it in a build tree, or where it is installed.
+[[nodiscard]] QStringList sample_recordings();
+
+}  // namespace draftscope::gui
