@@ -30,9 +30,9 @@ struct TimeRange {
 /// One slice, as it is added and shown.
 struct LaneSlice {
   TimeRange time;
-  std::uint32_t name = 0;      ///< index into Timeline::names
+  std::uint32_t name = 0;          ///< index into Timeline::names
   std::uint32_t round = no_index;  ///< index into Recording::rounds
-  std::int64_t id = 0;         ///< of its row, 0 if it has none
+  std::int64_t id = 0;             ///< of its row, 0 if it has none
   std::int16_t layer = -1;
   traces::Phase phase = traces::Phase::control;
 };

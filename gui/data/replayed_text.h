@@ -24,7 +24,7 @@ struct ReplayedToken {
   TokenOrigin origin = TokenOrigin::bonus;
   std::uint32_t round = no_index;  ///< index into Recording::rounds; none for the prefill's
   std::uint32_t draft = no_index;  ///< index into Recording::draft_tokens, if it was drafted
-  std::int64_t known_ns = 0;   ///< when its round ended, or the prefill
+  std::int64_t known_ns = 0;       ///< when its round ended, or the prefill
 };
 
 /// What a round drafted beyond what was accepted; stands after the text up to `after`.

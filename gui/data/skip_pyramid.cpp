@@ -34,6 +34,11 @@ SkipPyramid::SkipPyramid(const OpenedRecording& opened, std::size_t run) {
     }
     set_of_round_.push_back(place->second);
   }
+  std::uint32_t last_set = no_index;
+  for (const std::uint32_t set : set_of_round_) {
+    is_change_.push_back(set != no_index && last_set != no_index && set != last_set);
+    if (set != no_index) last_set = set;
+  }
   SkipSummary sum;
   for (std::size_t width = block; set_of_round_.size() / width > 0; width *= fan_out) {
     Level level{.width = width, .skipped = {}, .drafting = {}, .exit_sum = {}};
@@ -77,10 +82,6 @@ void SkipPyramid::summarise(std::size_t first, std::size_t last, SkipSummary& in
       into.skipped[sublayer] += counts[sublayer];
     first += widest->width;
   }
-}
-
-bool SkipPyramid::is_change(std::size_t place) const {
-  return place > 0 && set_of_round_[place] != set_of_round_[place - 1] && set_of_round_[place] != no_index;
 }
 
 }  // namespace draftscope::gui

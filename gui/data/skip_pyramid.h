@@ -34,8 +34,8 @@ class SkipPyramid {
   [[nodiscard]] std::size_t rounds() const { return set_of_round_.size(); }
   /// Of the rounds [first, last) of the run. O(block + log rounds) sums of `sublayers` counts.
   void summarise(std::size_t first, std::size_t last, SkipSummary& into) const;
-  /// Whether the round drafts with another mask than the one before it.
-  [[nodiscard]] bool is_change(std::size_t place) const;
+  /// Whether the round drafts with another mask than the last that drafted before it.
+  [[nodiscard]] bool is_change(std::size_t place) const { return is_change_[place]; }
 
  private:
   struct LayerSetRow {
@@ -53,6 +53,7 @@ class SkipPyramid {
   std::size_t sublayers_ = 0;
   std::vector<LayerSetRow> sets_;
   std::vector<std::uint32_t> set_of_round_;  ///< index into sets_, or none
+  std::vector<bool> is_change_;
   std::vector<Level> levels_;
 };
 

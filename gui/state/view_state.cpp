@@ -38,6 +38,15 @@ ViewState::ViewState(QObject* parent) : QObject(parent) {
   history_.setUndoLimit(deepest_history);
 }
 
+void ViewState::add(const RecordingPointer& recording) {
+  std::erase_if(opened_, [&](const RecordingPointer& other) {
+    return other->recording().path == recording->recording().path;
+  });
+  opened_.push_back(recording);
+  show(recording);
+  emit opened_changed();
+}
+
 void ViewState::show(RecordingPointer recording) {
   if (recording == recording_) return;
   recording_ = std::move(recording);

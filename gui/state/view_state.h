@@ -18,8 +18,8 @@ namespace draftscope::gui {
 
 struct Cursor {
   std::uint32_t round = no_index;  ///< index into Recording::rounds
-  std::size_t request = 0;     ///< index into Recording::requests
-  std::size_t token = 0;       ///< of the request's output
+  std::size_t request = 0;         ///< index into Recording::requests
+  std::size_t token = 0;           ///< of the request's output
 
   friend bool operator==(const Cursor& a, const Cursor& b) {
     return a.round == b.round && a.request == b.request && a.token == b.token;
@@ -32,6 +32,9 @@ class ViewState : public QObject {
  public:
   explicit ViewState(QObject* parent = nullptr);
 
+  /// Keeps a recording open and shows it; one of the same path takes the older's place.
+  void add(const RecordingPointer& recording);
+  [[nodiscard]] const std::vector<RecordingPointer>& opened() const { return opened_; }
   /// Shows another recording from its beginning, whole; null shows none.
   void show(RecordingPointer recording);
   /// The timeline of the recording that is shown, as far as it has been read.
@@ -64,6 +67,7 @@ class ViewState : public QObject {
   void go_to_token(std::size_t request, std::size_t token);
 
  signals:
+  void opened_changed();
   void recording_changed();
   void timeline_changed();
   void run_changed();
@@ -77,6 +81,7 @@ class ViewState : public QObject {
   [[nodiscard]] TimeRange cut(TimeRange range) const;
   void reveal(TimeRange time);
 
+  std::vector<RecordingPointer> opened_;
   RecordingPointer recording_;
   std::shared_ptr<const Timeline> timeline_;
   std::size_t run_ = 0;

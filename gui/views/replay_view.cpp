@@ -10,6 +10,7 @@
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <QSlider>
+#include <QStyle>
 #include <QTextCursor>
 #include <QTextEdit>
 #include <QToolButton>
@@ -82,32 +83,34 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
       mark_cursor();
   });
   connect(&player_, &Player::position_changed, this, &ReplayView::show_position);
-  connect(&player_, &Player::playing_changed, this,
-          [this] { play_->setText(player_.is_playing() ? QStringLiteral("❚❚") : QStringLiteral("▶")); });
+  connect(&player_, &Player::playing_changed, this, [this] {
+    play_->setIcon(
+        style()->standardIcon(player_.is_playing() ? QStyle::SP_MediaPause : QStyle::SP_MediaPlay));
+  });
 }
 
 QWidget* ReplayView::make_controls() {
   auto* controls = new QWidget;
   auto* row = new QHBoxLayout(controls);
   row->setContentsMargins(0, 0, 0, 0);
-  const auto button = [&](QToolButton* made, const QString& sign, const QString& words,
+  const auto button = [&](QToolButton* made, QStyle::StandardPixmap sign, const QString& words,
                           const QKeySequence& key, auto action) {
-    made->setText(sign);
+    made->setIcon(style()->standardIcon(sign));
     made->setToolTip(QStringLiteral("%1 (%2)").arg(words, key.toString(QKeySequence::NativeText)));
     made->setAccessibleName(words);
     made->setShortcut(key);
     row->addWidget(made);
     connect(made, &QToolButton::clicked, this, action);
   };
-  button(new QToolButton, QStringLiteral("⏮"), tr("Previous round"), tr("Ctrl+Shift+Left"),
+  button(new QToolButton, QStyle::SP_MediaSkipBackward, tr("Previous round"), tr("Ctrl+Shift+Left"),
          [this] { player_.step_round(-1); });
-  button(new QToolButton, QStringLiteral("◀"), tr("Previous token"), tr("Ctrl+Left"),
+  button(new QToolButton, QStyle::SP_MediaSeekBackward, tr("Previous token"), tr("Ctrl+Left"),
          [this] { player_.step_token(-1); });
-  button(play_, QStringLiteral("▶"), tr("Play or pause"), tr("Ctrl+Space"),
+  button(play_, QStyle::SP_MediaPlay, tr("Play or pause"), tr("Ctrl+Space"),
          [this] { player_.is_playing() ? player_.pause() : player_.play(); });
-  button(new QToolButton, QStringLiteral("▶"), tr("Next token"), tr("Ctrl+Right"),
+  button(new QToolButton, QStyle::SP_MediaSeekForward, tr("Next token"), tr("Ctrl+Right"),
          [this] { player_.step_token(1); });
-  button(new QToolButton, QStringLiteral("⏭"), tr("Next round"), tr("Ctrl+Shift+Right"),
+  button(new QToolButton, QStyle::SP_MediaSkipForward, tr("Next round"), tr("Ctrl+Shift+Right"),
          [this] { player_.step_round(1); });
   scrub_->setRange(0, scrub_steps);
   scrub_->setAccessibleName(tr("Position in time"));

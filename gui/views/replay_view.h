@@ -41,7 +41,7 @@ class ReplayView : public QWidget {
   struct Piece {
     int begin = 0;
     int end = 0;
-    std::size_t token = 0;       ///< of the text; of the one before, if rejected
+    std::size_t token = 0;           ///< of the text; of the one before, if rejected
     std::uint32_t draft = no_index;  ///< the rejected draft token
   };
 

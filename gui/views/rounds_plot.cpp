@@ -17,7 +17,6 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int left_margin = 64;
-constexpr int right_margin = 150;
 constexpr int top_margin = 26;
 constexpr int bottom_margin = 26;
 constexpr int least_tick_pixels = 70;
@@ -51,7 +50,7 @@ void RoundsPlot::showEvent(QShowEvent* event) {
 }
 
 QRect RoundsPlot::plot_area() const {
-  return rect().adjusted(left_margin, top_margin, -right_margin, -bottom_margin);
+  return rect().adjusted(left_margin, top_margin, -right_margin(), -bottom_margin);
 }
 
 RoundAxis RoundsPlot::axis() const {
@@ -70,7 +69,7 @@ void RoundsPlot::paint_round_ticks(QPainter& painter, const RoundAxis& axis) con
     painter.drawText(QRect(x - 40, area.bottom() + 5, 80, bottom_margin - 6), Qt::AlignHCenter | Qt::AlignTop,
                      QString::number(tick));
   }
-  painter.drawText(QRect(area.right() + 6, area.bottom() + 2, right_margin - 8, bottom_margin - 4),
+  painter.drawText(QRect(area.right() + 6, area.bottom() + 2, right_margin() - 8, bottom_margin - 4),
                    Qt::AlignLeft, tr("round of the run"));
 }
 

@@ -25,6 +25,9 @@ class RoundsPlot : public QWidget {
   /// Of a place in the plot, for the tool tip; empty shows none.
   [[nodiscard]] virtual QString words_at(const RoundAxis& axis, const QPoint& point) const = 0;
 
+  /// Room beside the plot, for legends and tables.
+  [[nodiscard]] virtual int right_margin() const { return 150; }
+
   [[nodiscard]] const ViewState& state() const { return state_; }
   [[nodiscard]] ViewState& state() { return state_; }
   /// Inside margins that are the same in every such view, so that their axes stand below one another.

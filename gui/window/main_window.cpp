@@ -14,18 +14,25 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QProgressBar>
+#include <QProgressDialog>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QTableView>
 #include <QToolBar>
 #include <QVBoxLayout>
 
+#include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
+#include "views/breakdown_view.h"
+#include "views/compare_view.h"
 #include "views/confidence_view.h"
+#include "views/picture_export.h"
 #include "views/replay_view.h"
 #include "views/rounds_strip.h"
 #include "views/rounds_view.h"
 #include "views/skip_map.h"
+#include "views/sql_view.h"
 #include "views/summary_view.h"
 #include "views/time_text.h"
 #include "window/start_page.h"
@@ -128,7 +135,10 @@ void MainWindow::make_views() {
   add_dock(QStringLiteral("rounds"), tr("Rounds"), new RoundsView(state_));
   add_dock(QStringLiteral("skip-map"), tr("Skip map"), new SkipMap(state_));
   add_dock(QStringLiteral("confidence"), tr("Confidence"), new ConfidenceView(state_));
+  add_dock(QStringLiteral("breakdown"), tr("Breakdown"), new BreakdownView(state_));
   add_dock(QStringLiteral("replay"), tr("Text replay"), new ReplayView(state_));
+  add_dock(QStringLiteral("compare"), tr("Compare"), new CompareView(state_));
+  add_dock(QStringLiteral("sql"), tr("SQL"), new SqlView(state_));
   connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_file);
   connect(start_page_, &StartPage::file_chosen, this, &MainWindow::open);
 }
@@ -137,6 +147,14 @@ void MainWindow::make_actions() {
   QMenu* file = menuBar()->addMenu(tr("&File"));
   file->addAction(tr("&Open…"), QKeySequence::Open, this, &MainWindow::choose_file);
   file->addAction(tr("&Start page"), this, [this] { pages_->setCurrentWidget(start_page_); });
+  file->addSeparator();
+  QMenu* pictures = file->addMenu(tr("Export a &view"));
+  for (const NamedView& named : views_)
+    pictures->addAction(named.view->accessibleName(), this,
+                        [this, view = named.view] { export_view(*view); });
+  QMenu* traces = file->addMenu(tr("Export the &trace"));
+  traces->addAction(tr("&Perfetto…"), this, [this] { export_trace(TraceFormat::perfetto); });
+  traces->addAction(tr("&Chrome…"), this, [this] { export_trace(TraceFormat::chrome); });
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
 
@@ -212,7 +230,7 @@ void MainWindow::show_recording(const RecordingPointer& recording) {
   runs_->clear();
   for (const RunRounds& run : recording->runs())
     runs_->addItem(QString::fromStdString(run.run->specification));
-  state_.show(recording);
+  state_.add(recording);
   runs_->setCurrentIndex(static_cast<int>(state_.run()));
   pages_->setCurrentIndex(1);
   for (const NamedView& named : views_)
@@ -226,6 +244,44 @@ void MainWindow::show_recording(const RecordingPointer& recording) {
   else if (recording->recording().rounds.empty())
     show_banner(tr("This recording holds no rounds, so only its timeline and its facts are shown."), false);
   remember(path);
+}
+
+void MainWindow::export_view(QWidget& view) {
+  const bool has_table = view.findChild<QTableView*>() != nullptr;
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Export %1").arg(view.accessibleName()), QString(),
+      has_table ? tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf);;CSV of its table (*.csv)")
+                : tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"));
+  if (path.isEmpty()) return;
+  const Result<void> written = has_table && path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive)
+                                   ? write_csv(*view.findChild<QTableView*>()->model(), path)
+                                   : write_picture(view, path);
+  if (written)
+    statusBar()->showMessage(tr("Written: %1").arg(path));
+  else
+    show_banner(QString::fromStdString(written.error().message), true);
+}
+
+void MainWindow::export_trace(TraceFormat format) {
+  if (!state_.recording()) return;
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Export the trace"), QString(),
+      format == TraceFormat::perfetto ? tr("Perfetto (*.pftrace)") : tr("Chrome (*.json)"));
+  if (path.isEmpty()) return;
+  auto* dialog = new QProgressDialog(tr("Exporting %1 …").arg(path), tr("Cancel"), 0, 100, this);
+  dialog->setWindowModality(Qt::WindowModal);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  auto* exporter = new TraceExporter(dialog);
+  connect(exporter, &TraceExporter::progressed, dialog, &QProgressDialog::setValue);
+  connect(dialog, &QProgressDialog::canceled, exporter, &TraceExporter::cancel);
+  connect(exporter, &TraceExporter::finished, this, [this, dialog, path](const QString& reason) {
+    dialog->close();
+    if (reason.isEmpty())
+      statusBar()->showMessage(tr("Written: %1").arg(path));
+    else
+      show_banner(reason, true);
+  });
+  exporter->start(state_.recording()->recording().path, path.toStdString(), format);
 }
 
 void MainWindow::show_banner(const QString& words, bool is_error) {

@@ -20,6 +20,7 @@ class QStackedWidget;
 namespace draftscope::gui {
 
 class StartPage;
+enum class TraceFormat : std::uint8_t;
 class TimelineView;
 
 /// A view by the name that --snapshot and settings know it by.
@@ -53,6 +54,8 @@ class MainWindow : public QMainWindow {
   void choose_file();
   void show_recording(const RecordingPointer& recording);
   void show_banner(const QString& words, bool is_error);
+  void export_view(QWidget& view);
+  void export_trace(TraceFormat format);
   void remember(const QString& path);
   void go_to_round();
   void show_range_statistics();

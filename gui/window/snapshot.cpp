@@ -106,7 +106,8 @@ QStringList snapshot_names() {
   // The views' names are the window's; this list stands in the help, before there is a window.
   return {QStringLiteral("window"),   QStringLiteral("start"),      QStringLiteral("strip"),
           QStringLiteral("timeline"), QStringLiteral("summary"),    QStringLiteral("rounds"),
-          QStringLiteral("skip-map"), QStringLiteral("confidence"), QStringLiteral("replay")};
+          QStringLiteral("skip-map"), QStringLiteral("confidence"), QStringLiteral("breakdown"),
+          QStringLiteral("compare"),  QStringLiteral("sql"),        QStringLiteral("replay")};
 }
 
 Result<void> render_snapshot(const SnapshotRequest& request) {

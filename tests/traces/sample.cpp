@@ -31,7 +31,9 @@ class SampleWriter {
       run.id = writer_.add(run);
       sample_.recording.runs.push_back(run);
     }
-    for (std::int32_t token : {0, 7, 4095}) {
+    // A writer may take several samples: each names other tokens.
+    const auto first = static_cast<std::int32_t>(5000 * (sample_.recording.runs.front().id - 1));
+    for (const std::int32_t token : {first, first + 7, first + 4095}) {
       sample_.token_texts.push_back({token, " to\"ken\n\xEF\xBF\xBD " + std::to_string(token)});
       writer_.add(sample_.token_texts.back());
     }

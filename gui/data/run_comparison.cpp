@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "run_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace draftscope::gui {
+
+namespace {
+
+std::size_t index_of(const OpenedRecording& opened, const traces::Request& request) {
+  return static_cast<std::size_t>(&request - opened.recording().requests.data());
+}
+
+void align(RunsComparison& comparison, const std::vector<ComparedRun>& runs, std::size_t baseline,
+           const std::vector<simulator::Pairing>& pairings) {
+  const OpenedRecording& base = *runs[baseline].recording;
+  std::map<const traces::Request*, AlignedRequest> aligned;
+  for (const simulator::Pairing& pairing : pairings)
+    for (const simulator::RequestPair& pair : pairing.pairs)
+      aligned[pair.baseline].requests.assign(runs.size(), no_index);
+  for (auto& [request, row] : aligned) row.requests[baseline] = index_of(base, *request);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i == baseline) continue;
+    for (const simulator::RequestPair& pair : pairings[i].pairs) {
+      AlignedRequest& row = aligned[pair.baseline];
+      row.requests[i] = index_of(*runs[i].recording, *pair.comparison);
+      row.is_same_text = row.is_same_text && pair.baseline->tokens == pair.comparison->tokens;
+    }
+  }
+  for (auto& [request, row] : aligned) {
+    if (std::find(row.requests.begin(), row.requests.end(), no_index) != row.requests.end()) continue;
+    const traces::Prompt* prompt = base.prompt_of(*request);
+    row.title =
+        fmt::format("question {}, repeat {}{}", prompt == nullptr ? 0 : prompt->question_id, request->repeat,
+                    prompt == nullptr || prompt->category.empty() ? "" : " (" + prompt->category + ")");
+    comparison.requests.push_back(std::move(row));
+  }
+  std::sort(comparison.requests.begin(), comparison.requests.end(),
+            [&](const AlignedRequest& a, const AlignedRequest& b) {
+              return a.requests[baseline] < b.requests[baseline];
+            });
+}
+
+}  // namespace
+
+RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baseline) {
+  RunsComparison comparison;
+  std::vector<simulator::RunRows> rows;
+  for (const ComparedRun& run : runs) {
+    std::vector<simulator::RunRows> all = simulator::rows_by_run(run.recording->recording());
+    rows.push_back(std::move(all[run.run]));
+    comparison.runs.push_back(
+        {.run = run, .ratio = {}, .adjusted_p_value = {}, .identity = {}, .is_baseline = false});
+  }
+  if (runs.size() < 2) return comparison;
+  comparison.runs[baseline].is_baseline = true;
+  std::vector<simulator::Pairing> pairings(runs.size());
+  std::vector<double> p_values;
+  std::vector<std::size_t> tested;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i == baseline) continue;
+    pairings[i] =
+        simulator::pair_requests(simulator::Baseline(rows[baseline]), simulator::Comparison(rows[i]));
+    comparison.runs[i].ratio = simulator::speedup(pairings[i]);
+    comparison.runs[i].identity = simulator::output_identity(pairings[i]);
+    if (comparison.runs[i].ratio && comparison.runs[i].ratio->p_value) {
+      p_values.push_back(*comparison.runs[i].ratio->p_value);
+      tested.push_back(i);
+    }
+    const OpenedRecording& other = *runs[i].recording;
+    const OpenedRecording& base = *runs[baseline].recording;
+    const bool is_listed = std::any_of(comparison.settings.begin(), comparison.settings.end(),
+                                       [&](const auto& entry) { return entry.first == other.name(); });
+    if (&other != &base && !is_listed)
+      comparison.settings.emplace_back(
+          other.name(), simulator::meta_differences(simulator::Baseline(base.recording().meta),
+                                                    simulator::Comparison(other.recording().meta)));
+  }
+  const std::vector<double> adjusted = simulator::holm_adjusted(p_values);
+  for (std::size_t i = 0; i < tested.size(); ++i) comparison.runs[tested[i]].adjusted_p_value = adjusted[i];
+  align(comparison, runs, baseline, pairings);
+  return comparison;
+}
+
+std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened, std::size_t request_index) {
+  const traces::Recording& rows = opened.recording();
+  const traces::Request& request = rows.requests[request_index];
+  std::vector<std::int64_t> times;
+  times.reserve(request.tokens.size());
+  if (request.tokens.empty()) return times;
+  times.push_back(0);
+  const auto first =
+      std::partition_point(rows.rounds.begin(), rows.rounds.end(),
+                           [&](const traces::Round& round) { return round.request < request.id; });
+  for (auto round = first; round != rows.rounds.end() && round->request == request.id; ++round)
+    for (std::int32_t emitted = 0; emitted < round->emitted && times.size() < request.tokens.size();
+         ++emitted)
+      times.push_back(std::max<std::int64_t>(0, round->end_ns - request.first_token_ns));
+  return times;
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Several runs, of one recording or of several, against one of them: on the prompts that both decoded,
+// aligned by output token. A ratio across recordings is no speedup, because more than the run may have
+// changed; what did is listed.
+
+#include <draftscope/simulator/comparison.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/opened_recording.h"
+
+namespace draftscope::gui {
+
+struct ComparedRun {
+  RecordingPointer recording;
+  std::size_t run = 0;  ///< index into OpenedRecording::runs()
+
+  [[nodiscard]] const traces::Run& row() const { return *recording->runs()[run].run; }
+  friend bool operator==(const ComparedRun& a, const ComparedRun& b) {
+    return a.recording == b.recording && a.run == b.run;
+  }
+};
+
+struct RunAgainstBaseline {
+  ComparedRun run;
+  /// Tokens a second over the baseline's on the prompts of both; absent for the baseline, and without any.
+  std::optional<simulator::Speedup> ratio;
+  std::optional<double> adjusted_p_value;  ///< Holm, over the runs compared
+  simulator::OutputIdentity identity;
+  bool is_baseline = false;
+};
+
+/// A request that every compared run decoded: the same prompt and repeat.
+struct AlignedRequest {
+  std::string title;
+  std::vector<std::size_t> requests;  ///< [compared run] index into its Recording::requests
+  bool is_same_text = true;
+};
+
+struct RunsComparison {
+  std::vector<RunAgainstBaseline> runs;
+  std::vector<AlignedRequest> requests;
+  /// Against the baseline's recording: what was set differently, by other recording.
+  std::vector<std::pair<std::string, std::vector<simulator::MetaDifference>>> settings;
+};
+
+/// `baseline` is an index into `runs`. With fewer than two runs nothing is compared.
+[[nodiscard]] RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baseline);
+
+/// When each output token was there, in nanoseconds since the first one: prefill is left out.
+[[nodiscard]] std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened, std::size_t request);
+
+}  // namespace draftscope::gui

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The compared runs as a table: each one's figures, its ratio to the baseline with interval and test, and
+// whether the text is the same.
+
+#include <QAbstractTableModel>
+
+#include "data/run_comparison.h"
+
+namespace draftscope::gui {
+
+class ComparisonModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column {
+    run,
+    tokens_per_second,
+    difference,
+    ratio,
+    low,
+    high,
+    significance,
+    mean_accepted_length,
+    acceptance_rate,
+    identical,
+    column_count
+  };
+  static constexpr int value_role = Qt::UserRole;
+
+  explicit ComparisonModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  void set_comparison(RunsComparison comparison);
+  [[nodiscard]] const RunsComparison& comparison() const { return comparison_; }
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  [[nodiscard]] std::optional<double> value(std::size_t row, int column) const;
+  [[nodiscard]] QString text(std::size_t row, int column) const;
+
+  RunsComparison comparison_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "query_model.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+QVariant variant(const traces::SqlValue& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return QVariant::fromValue<qlonglong>(*number);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* text = std::get_if<std::string>(&value)) return QString::fromStdString(*text);
+  return {};
+}
+
+}  // namespace
+
+void QueryModel::set_result(traces::QueryResult result) {
+  beginResetModel();
+  result_ = std::move(result);
+  endResetModel();
+}
+
+int QueryModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(result_.rows.size());
+}
+
+int QueryModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(result_.columns.size());
+}
+
+QVariant QueryModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const traces::SqlValue& value =
+      result_.rows[static_cast<std::size_t>(index.row())][static_cast<std::size_t>(index.column())];
+  const bool is_number = std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+  switch (role) {
+    case Qt::DisplayRole:
+      return std::holds_alternative<std::monostate>(value) ? QVariant(QStringLiteral("NULL"))
+                                                           : variant(value);
+    case value_role:
+      return std::holds_alternative<std::monostate>(value) ? QVariant(QString()) : variant(value);
+    case Qt::TextAlignmentRole:
+      return static_cast<int>((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    default:
+      return {};
+  }
+}
+
+QVariant QueryModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= columnCount())
+    return {};
+  return QString::fromStdString(result_.columns[static_cast<std::size_t>(section)]);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "compare_view.h"
+
+#include <QComboBox>
+#include <QHeaderView>
+#include <QLabel>
+#include <QSplitter>
+#include <QTableView>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "views/plot_style.h"
+#include "views/theme.h"
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int recording_role = Qt::UserRole;
+constexpr int run_role = Qt::UserRole + 1;
+constexpr double ns_a_ms = 1e6;
+
+QString notes_of(const RunsComparison& comparison) {
+  QStringList lines;
+  for (const auto& [name, differences] : comparison.settings) {
+    QStringList facts;
+    for (const simulator::MetaDifference& difference : differences) {
+      const QString words = QStringLiteral("%1: %2 → %3")
+                                .arg(QString::fromStdString(difference.key).toHtmlEscaped(),
+                                     QString::fromStdString(difference.baseline).toHtmlEscaped(),
+                                     QString::fromStdString(difference.comparison).toHtmlEscaped());
+      facts << (difference.changes_experiment ? QStringLiteral("<b>%1</b>").arg(words) : words);
+    }
+    lines << CompareView::tr("%1 was recorded with other settings: %2")
+                 .arg(QString::fromStdString(name).toHtmlEscaped(),
+                      facts.isEmpty() ? CompareView::tr("none") : facts.join(QStringLiteral("; ")));
+  }
+  std::size_t different = 0;
+  for (const RunAgainstBaseline& run : comparison.runs) different += run.identity.differing_prompts;
+  if (comparison.runs.size() > 1) {
+    if (comparison.requests.empty())
+      lines << CompareView::tr("These runs share no request: there is nothing to align.");
+    else
+      lines << (different == 0
+                    ? CompareView::tr("All texts are identical, token for token (%1 requests of each run).")
+                          .arg(comparison.requests.size())
+                    : CompareView::tr(
+                          "⚠ Texts differ from the baseline's: this compares different outputs."));
+  }
+  return lines.join(QStringLiteral("<br>"));
+}
+
+/// Sorted round times of the run, in milliseconds.
+QVector<double> round_times_ms(const ComparedRun& run) {
+  QVector<double> times;
+  for (const std::uint32_t index : run.recording->runs()[run.run].rounds) {
+    const traces::Round& round = run.recording->round(index);
+    times.push_back(static_cast<double>(round.end_ns - round.start_ns) / ns_a_ms);
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+QCustomPlot* make_plot(const QString& name, const QString& x, const QString& y) {
+  auto* plot = new QCustomPlot;
+  plot->setAccessibleName(name);
+  plot->xAxis->setLabel(x);
+  plot->yAxis->setLabel(y);
+  plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
+  plot->setMinimumHeight(160);
+  return plot;
+}
+
+}  // namespace
+
+CompareView::CompareView(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      choice_(new QTreeWidget),
+      notes_(new QLabel),
+      table_(new QTableView),
+      requests_(new QComboBox),
+      race_(make_plot(tr("Race: when each token was there"), tr("output token"),
+                      tr("ms since the first token"))),
+      gains_(make_plot(tr("Gain over the baseline along the text"), tr("output token"),
+                       tr("ms ahead of the baseline"))),
+      spread_(make_plot(tr("Distribution of round times"), tr("ms a round"),
+                        tr("share of rounds at most that long"))) {
+  setAccessibleName(tr("Comparison"));
+  choice_->setHeaderLabels({tr("compare (2 to 6)"), tr("baseline")});
+  choice_->setAccessibleName(tr("Runs to compare, and the baseline"));
+  choice_->header()->setStretchLastSection(false);
+  choice_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  notes_->setWordWrap(true);
+  notes_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  table_->setModel(&model_);
+  table_->setAccessibleName(tr("Compared runs"));
+  table_->verticalHeader()->hide();
+  table_->setAlternatingRowColors(true);
+  requests_->setAccessibleName(tr("Request to align"));
+  for (QCustomPlot* plot : {race_, gains_})
+    plot->axisRect()->setMarginGroup(QCP::msLeft, new QCPMarginGroup(plot));
+  auto* right = new QWidget;
+  auto* column = new QVBoxLayout(right);
+  column->setContentsMargins(4, 4, 4, 4);
+  column->addWidget(notes_);
+  column->addWidget(table_, 2);
+  column->addWidget(requests_);
+  auto* plots = new QHBoxLayout;
+  auto* aligned = new QVBoxLayout;
+  aligned->addWidget(race_);
+  aligned->addWidget(gains_);
+  plots->addLayout(aligned, 3);
+  plots->addWidget(spread_, 2);
+  column->addLayout(plots, 5);
+  auto* splitter = new QSplitter;
+  splitter->addWidget(choice_);
+  splitter->addWidget(right);
+  splitter->setStretchFactor(1, 1);
+  splitter->setSizes({320, 1280});
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(splitter);
+  connect(choice_, &QTreeWidget::itemChanged, this, [this] {
+    if (!is_listing_) take_checked();
+  });
+  connect(requests_, &QComboBox::currentIndexChanged, this, &CompareView::show_request);
+  connect(&state_, &ViewState::opened_changed, this, &CompareView::list_runs);
+  connect(&state_, &ViewState::cursor_changed, this, &CompareView::mark_cursor);
+  // Scrolling one scrolls the other: the same tokens stand below one another.
+  const auto link = [](QCustomPlot* from, QCustomPlot* to) {
+    connect(from->xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), to, [to](const QCPRange& range) {
+      if (to->xAxis->range() == range) return;
+      to->xAxis->setRange(range);
+      to->replot(QCustomPlot::rpQueuedReplot);
+    });
+  };
+  link(race_, gains_);
+  link(gains_, race_);
+  list_runs();
+}
+
+void CompareView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) show_request();
+}
+
+void CompareView::list_runs() {
+  is_listing_ = true;
+  choice_->clear();
+  std::erase_if(runs_, [&](const ComparedRun& run) {
+    return std::find(state_.opened().begin(), state_.opened().end(), run.recording) == state_.opened().end();
+  });
+  // At first: the newest recording's baseline and the runs behind it.
+  if (runs_.empty() && !state_.opened().empty()) {
+    const RecordingPointer& recording = state_.opened().back();
+    for (std::size_t run = 0; run < recording->runs().size() && runs_.size() < most_runs; ++run)
+      if (!recording->runs()[run].rounds.empty()) runs_.push_back({recording, run});
+    baseline_ = 0;
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      if (runs_[i].row().is_baseline) baseline_ = i;
+  }
+  baseline_ = std::min(baseline_, runs_.empty() ? 0 : runs_.size() - 1);
+  for (std::size_t i = 0; i < state_.opened().size(); ++i) {
+    const RecordingPointer& recording = state_.opened()[i];
+    auto* file = new QTreeWidgetItem(choice_, {QString::fromStdString(recording->name())});
+    for (std::size_t run = 0; run < recording->runs().size(); ++run) {
+      auto* item =
+          new QTreeWidgetItem(file, {QString::fromStdString(recording->runs()[run].run->specification)});
+      const ComparedRun compared{recording, run};
+      const auto place = std::find(runs_.begin(), runs_.end(), compared);
+      const bool is_baseline =
+          place != runs_.end() && static_cast<std::size_t>(place - runs_.begin()) == baseline_;
+      item->setCheckState(0, place != runs_.end() ? Qt::Checked : Qt::Unchecked);
+      item->setCheckState(1, is_baseline ? Qt::Checked : Qt::Unchecked);
+      item->setData(0, recording_role, static_cast<qulonglong>(i));
+      item->setData(0, run_role, static_cast<qulonglong>(run));
+      item->setToolTip(0, item->text(0));
+    }
+    file->setExpanded(true);
+  }
+  is_listing_ = false;
+  show_comparison();
+}
+
+void CompareView::take_checked() {
+  std::vector<ComparedRun> chosen;
+  std::optional<ComparedRun> baseline;
+  const ComparedRun before = runs_.empty() ? ComparedRun{} : runs_[baseline_];
+  for (int file = 0; file < choice_->topLevelItemCount(); ++file)
+    for (int i = 0; i < choice_->topLevelItem(file)->childCount(); ++i) {
+      const QTreeWidgetItem* item = choice_->topLevelItem(file)->child(i);
+      const ComparedRun run{state_.opened()[item->data(0, recording_role).toULongLong()],
+                            static_cast<std::size_t>(item->data(0, run_role).toULongLong())};
+      const bool is_baseline = item->checkState(1) == Qt::Checked;
+      if (item->checkState(0) != Qt::Checked && !is_baseline) continue;
+      if (chosen.size() < most_runs) chosen.push_back(run);
+      // Of two that are checked, the new one is meant.
+      if (is_baseline && (!baseline || *baseline == before)) baseline = run;
+    }
+  std::size_t place = 0;
+  if (baseline)
+    if (const auto found = std::find(chosen.begin(), chosen.end(), *baseline); found != chosen.end())
+      place = static_cast<std::size_t>(found - chosen.begin());
+  set_runs(std::move(chosen), place);
+}
+
+void CompareView::set_runs(std::vector<ComparedRun> runs, std::size_t baseline) {
+  runs_ = std::move(runs);
+  baseline_ = std::min(baseline, runs_.empty() ? 0 : runs_.size() - 1);
+  list_runs();
+}
+
+void CompareView::show_comparison() {
+  model_.set_comparison(compare(runs_, baseline_));
+  const RunsComparison& comparison = model_.comparison();
+  notes_->setText(runs_.size() < 2
+                      ? tr("Check two to six runs on the left, of this recording or of others that are open.")
+                      : notes_of(comparison));
+  table_->resizeColumnsToContents();
+  {
+    const QSignalBlocker quiet(requests_);
+    requests_->clear();
+    for (const AlignedRequest& request : comparison.requests)
+      requests_->addItem(QString::fromStdString(request.title) +
+                         (request.is_same_text ? QString() : tr(" — texts differ")));
+  }
+  show_request();
+}
+
+void CompareView::style_plots() {
+  for (QCustomPlot* plot : {race_, gains_, spread_}) {
+    plot->clearGraphs();
+    plot->clearItems();
+    apply_look(*plot, palette());
+  }
+  race_->legend->setVisible(true);
+  race_->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignLeft | Qt::AlignTop);
+  const QPen pen(cursor_color(is_dark(palette())), 1.5);
+  for (const auto& [plot, line] : {std::pair(race_, &race_cursor_), std::pair(gains_, &gains_cursor_)}) {
+    *line = new QCPItemStraightLine(plot);
+    (*line)->setPen(pen);
+    (*line)->setVisible(false);
+  }
+}
+
+void CompareView::show_request() {
+  style_plots();
+  const RunsComparison& comparison = model_.comparison();
+  const int place = requests_->currentIndex();
+  const bool dark = is_dark(palette());
+  if (place >= 0 && static_cast<std::size_t>(place) < comparison.requests.size()) {
+    const AlignedRequest& aligned = comparison.requests[static_cast<std::size_t>(place)];
+    const std::vector<std::int64_t> base =
+        token_times_ns(*runs_[baseline_].recording, aligned.requests[baseline_]);
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      const std::vector<std::int64_t> times = token_times_ns(*runs_[i].recording, aligned.requests[i]);
+      QVector<double> tokens;
+      QVector<double> at;
+      QVector<double> ahead;
+      for (std::size_t token = 0; token < times.size(); ++token) {
+        tokens.push_back(static_cast<double>(token));
+        at.push_back(static_cast<double>(times[token]) / ns_a_ms);
+        if (token < base.size()) ahead.push_back(static_cast<double>(base[token] - times[token]) / ns_a_ms);
+      }
+      const QPen pen(series_color(i, dark), i == baseline_ ? 2.5 : 1.5,
+                     i == baseline_ ? Qt::SolidLine : Qt::SolidLine);
+      QCPGraph* line = race_->addGraph();
+      line->setName(QString::fromStdString(runs_[i].row().specification).left(48));
+      line->setPen(pen);
+      line->setLineStyle(QCPGraph::lsStepRight);
+      line->setData(tokens, at, true);
+      if (aligned.is_same_text) {
+        QCPGraph* gain = gains_->addGraph();
+        gain->setPen(pen);
+        gain->setData(tokens.mid(0, ahead.size()), ahead, true);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const QVector<double> times = round_times_ms(runs_[i]);
+    QVector<double> share(times.size());
+    for (qsizetype k = 0; k < times.size(); ++k)
+      share[k] = static_cast<double>(k + 1) / static_cast<double>(times.size());
+    QCPGraph* line = spread_->addGraph();
+    line->setPen(QPen(series_color(i, dark), i == baseline_ ? 2.5 : 1.5));
+    line->setLineStyle(QCPGraph::lsStepLeft);
+    line->setData(times, share, true);
+  }
+  for (QCustomPlot* plot : {race_, gains_}) plot->rescaleAxes();
+  // A few long rounds must not squeeze the others: up to the 99.5th percentile of the slowest run.
+  double longest = 0.0;
+  for (const ComparedRun& run : runs_)
+    if (const QVector<double> times = round_times_ms(run); !times.isEmpty())
+      longest =
+          std::max(longest, times[static_cast<qsizetype>(static_cast<double>(times.size() - 1) * 0.995)]);
+  spread_->xAxis->setRange(0.0, longest > 0.0 ? 1.05 * longest : 1.0);
+  spread_->yAxis->setRange(0.0, 1.02);
+  spread_->replot(QCustomPlot::rpQueuedReplot);
+  mark_cursor();
+}
+
+void CompareView::mark_cursor() {
+  if (race_cursor_ == nullptr) return;
+  const int place = requests_->currentIndex();
+  bool is_here = false;
+  if (place >= 0 && static_cast<std::size_t>(place) < model_.comparison().requests.size()) {
+    const AlignedRequest& aligned = model_.comparison().requests[static_cast<std::size_t>(place)];
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      is_here = is_here ||
+                (runs_[i].recording == state_.recording() && aligned.requests[i] == state_.cursor().request);
+  }
+  for (QCPItemStraightLine* line : {race_cursor_, gains_cursor_}) {
+    const auto token = static_cast<double>(state_.cursor().token);
+    line->setVisible(is_here);
+    line->point1->setCoords(token, 0.0);
+    line->point2->setCoords(token, 1.0);
+  }
+  for (QCustomPlot* plot : {race_, gains_}) plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+}  // namespace draftscope::gui

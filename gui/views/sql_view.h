@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// SQL of one's own on the recording, read-only: queries that are worth starting from, those that were saved,
+// and the result as a table that can be copied or written as CSV. Runs on a worker and can be stopped.
+
+#include <QWidget>
+#include <atomic>
+#include <memory>
+
+#include "models/query_model.h"
+#include "state/view_state.h"
+
+class QComboBox;
+class QLabel;
+class QPlainTextEdit;
+class QPushButton;
+class QTableView;
+
+namespace draftscope::gui {
+
+class SqlView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SqlView(ViewState& state, QWidget* parent = nullptr);
+  ~SqlView() override;
+
+  void set_sql(const QString& sql);
+  void run();
+  [[nodiscard]] const QueryModel& model() const { return model_; }
+
+ signals:
+  /// The result, or what was wrong, is shown.
+  void finished();
+
+ private:
+  struct Job {
+    std::atomic<bool> cancelled{false};
+    std::atomic<bool> done{false};
+  };
+  void stop();
+  void show_result(Result<traces::QueryResult> result, qint64 milliseconds);
+  void list_queries();
+  void save_query();
+
+  ViewState& state_;
+  QueryModel model_;
+  std::shared_ptr<Job> job_;
+  QComboBox* queries_;
+  QPlainTextEdit* sql_;
+  QPushButton* run_;
+  QPushButton* stop_;
+  QLabel* words_;
+  QTableView* table_;
+};
+
+}  // namespace draftscope::gui

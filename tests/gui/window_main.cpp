@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs the tests in one application without a display. A warning of Qt's that nobody expects fails the test.
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QStandardPaths>
+
+#include "window/snapshot.h"
+
+namespace {
+
+void fail_on_warning(QtMsgType type, const QMessageLogContext& /*context*/, const QString& words) {
+  // What the platform without a display says of itself.
+  if (words.startsWith(QStringLiteral("This plugin does not support")) ||
+      words.startsWith(QStringLiteral("QStandardPaths: XDG_RUNTIME_DIR")))
+    return;
+  if (type != QtDebugMsg && type != QtInfoMsg) ADD_FAILURE() << "Qt: " << words.toStdString();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  testing::InitGoogleTest(&argc, argv);
+  qInstallMessageHandler(fail_on_warning);
+  QApplication application(argc, argv);
+  QApplication::setOrganizationName(QStringLiteral("draftscope"));
+  QApplication::setApplicationName(QStringLiteral("gui-tests"));
+  QStandardPaths::setTestModeEnabled(true);
+  draftscope::gui::use_fixed_look(false);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The real window without a display: open, select, zoom, play, compare, damaged files, pictures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QImage>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QWheelEvent>
+
+#include "sample.h"
+#include "timeline/timeline_view.h"
+#include "views/compare_view.h"
+#include "views/replay_view.h"
+#include "window/main_window.h"
+#include "window/snapshot.h"
+
+namespace draftscope::gui {
+namespace {
+
+template <typename View>
+View& view_of(MainWindow& window, const QString& name) {
+  for (const NamedView& named : window.views())
+    if (named.name == name) return *qobject_cast<View*>(named.view);
+  throw std::runtime_error(name.toStdString());
+}
+
+class Window : public testing::Test {
+ protected:
+  void SetUp() override {
+    traces::make_sample_file(folder_ / "sample.dstrace", {.runs = 3, .requests_a_run = 4, .most_rounds = 60});
+    window_.resize(1400, 900);
+    window_.show();
+  }
+
+  /// Opens and waits for all of it. Returns what failed, if anything.
+  QString open(const std::filesystem::path& path) {
+    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
+    QSignalSpy failed(&window_.loader(), &RecordingLoader::failed);
+    window_.open(QString::fromStdString(path.string()));
+    EXPECT_TRUE(finished.wait(10000));
+    return failed.isEmpty() ? QString() : failed.front().front().toString();
+  }
+
+  traces::TestFolder folder_;
+  MainWindow window_;
+};
+
+TEST_F(Window, OpensARecordingAndShowsItsFirstDraftingRun) {
+  EXPECT_EQ(open(folder_ / "sample.dstrace"), QString());
+  ViewState& state = window_.state();
+  ASSERT_NE(state.recording(), nullptr);
+  ASSERT_NE(state.timeline(), nullptr);
+  EXPECT_FALSE(state.run_rounds()->run->is_baseline);
+  EXPECT_EQ(state.range(), state.recording()->whole());
+  EXPECT_THAT(window_.windowTitle().toStdString(), testing::HasSubstr("sample.dstrace"));
+}
+
+TEST_F(Window, ASelectedRowMovesTheCursorAndTheCursorSelectsTheRow) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  ViewState& state = window_.state();
+  auto* table = view_of<QWidget>(window_, QStringLiteral("rounds")).findChild<QTableView*>();
+  ASSERT_NE(table, nullptr);
+  table->setCurrentIndex(table->model()->index(5, 0));
+  EXPECT_EQ(state.cursor().round, state.run_rounds()->rounds[5]);
+  state.go_to_round(state.run_rounds()->rounds[2]);
+  EXPECT_EQ(table->currentIndex().row(), 2);
+}
+
+TEST_F(Window, TheWheelZoomsAroundThePointerAndBackUndoesIt) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  ViewState& state = window_.state();
+  auto& timeline = view_of<TimelineView>(window_, QStringLiteral("timeline"));
+  const TimeRange whole = state.range();
+  const QPointF at(timeline.viewport()->width() * 0.6, 60);
+  const auto time_at = [&] {
+    const double share = (at.x() - 190.0) / (timeline.viewport()->width() - 190.0);
+    return static_cast<double>(state.range().start_ns) +
+           share * static_cast<double>(state.range().duration_ns());
+  };
+  const double before = time_at();
+  QWheelEvent turn(at, timeline.viewport()->mapToGlobal(at), {}, {0, 480}, Qt::NoButton, Qt::NoModifier,
+                   Qt::NoScrollPhase, false);
+  QApplication::sendEvent(timeline.viewport(), &turn);
+  EXPECT_LT(state.range().duration_ns(), whole.duration_ns());
+  EXPECT_NEAR(time_at(), before, 1e-6 * static_cast<double>(whole.duration_ns()) + 2.0);
+  state.end_range_change();
+  state.range_history().undo();
+  EXPECT_EQ(state.range(), whole);
+  state.range_history().redo();
+  EXPECT_LT(state.range().duration_ns(), whole.duration_ns());
+}
+
+TEST_F(Window, NeverShowsTimeOutsideTheRecording) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  ViewState& state = window_.state();
+  const TimeRange whole = state.recording()->whole();
+  for (const TimeRange asked :
+       {TimeRange{whole.start_ns - 1000000, whole.end_ns + 1000000},
+        TimeRange{whole.end_ns, whole.end_ns + 50}, TimeRange{whole.start_ns, whole.start_ns}}) {
+    state.set_range(asked);
+    EXPECT_GE(state.range().start_ns, whole.start_ns);
+    EXPECT_LE(state.range().end_ns, whole.end_ns);
+    EXPECT_GT(state.range().duration_ns(), 0);
+  }
+}
+
+TEST_F(Window, ThePlayerGoesThroughTheTextAndMovesEveryCursor) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  ViewState& state = window_.state();
+  auto& replay = view_of<ReplayView>(window_, QStringLiteral("replay"));
+  for (const NamedView& named : window_.views())
+    if (named.name == u"replay") named.dock->raise();
+  QApplication::processEvents();
+  Player& player = replay.player();
+  ASSERT_GT(replay.text().tokens.size(), 3U);
+  player.seek(0);
+  QSignalSpy moved(&state, &ViewState::cursor_changed);
+  player.advance(player.duration_ns());
+  EXPECT_EQ(state.cursor().token, replay.text().tokens.size() - 1);
+  EXPECT_FALSE(player.is_playing());
+  EXPECT_FALSE(moved.isEmpty());
+  player.seek(0);
+  player.step_round(1);
+  const std::uint32_t first = state.cursor().round;
+  player.step_round(1);
+  EXPECT_NE(state.cursor().round, first);
+  player.step_round(-1);
+  EXPECT_EQ(state.cursor().round, first);
+  player.step_token(1);
+  player.step_token(-1);
+  EXPECT_EQ(state.cursor().round, first);
+}
+
+TEST_F(Window, ComparesRunsOfTwoRecordings) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  traces::make_sample_file(folder_ / "other.dstrace",
+                           {.seed = 5, .runs = 2, .requests_a_run = 4, .most_rounds = 60});
+  ASSERT_EQ(open(folder_ / "other.dstrace"), QString());
+  auto& view = view_of<CompareView>(window_, QStringLiteral("compare"));
+  ASSERT_EQ(window_.state().opened().size(), 2U);
+  std::vector<ComparedRun> runs;
+  for (const RecordingPointer& recording : window_.state().opened()) runs.push_back({recording, 1});
+  view.set_runs(runs, 0);
+  EXPECT_EQ(view.model().rowCount(), 2);
+  EXPECT_EQ(view.model().comparison().settings.size(), 1U);
+}
+
+TEST_F(Window, SaysInOneLineWhatIsWrongWithAFileAndGoesOn) {
+  traces::write_file(folder_ / "broken.dstrace", "SQLite format 3, but no more than that");
+  const QString reason = open(folder_ / "broken.dstrace");
+  EXPECT_THAT(reason.toStdString(), testing::HasSubstr("broken.dstrace"));
+  EXPECT_FALSE(reason.contains(u'\n'));
+  EXPECT_EQ(open(folder_ / "nowhere.dstrace").contains(QStringLiteral("nowhere.dstrace")), true);
+  EXPECT_EQ(open(folder_ / "sample.dstrace"), QString());
+}
+
+TEST_F(Window, ShowsWhatThereIsOfACutOffRecording) {
+  const std::string whole = traces::read_file(folder_ / "sample.dstrace");
+  traces::write_file(folder_ / "cut.dstrace", whole.substr(0, whole.size() / 2));
+  // Either a line that says why not, or a view of what is left; never a crash.
+  open(folder_ / "cut.dstrace");
+  std::filesystem::copy_file(folder_ / "sample.dstrace", folder_ / "unclosed.dstrace");
+  traces::change(folder_ / "unclosed.dstrace",
+                 "UPDATE meta SET value = '0' WHERE key = 'closed_cleanly'; UPDATE requests SET end_ns = 0 "
+                 "WHERE id = 1");
+  EXPECT_EQ(open(folder_ / "unclosed.dstrace"), QString());
+  const auto labels = window_.findChildren<QLabel*>();
+  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+    return label->isVisible() && label->text().contains(QStringLiteral("not closed cleanly"));
+  }));
+  std::filesystem::copy_file(folder_ / "sample.dstrace", folder_ / "empty.dstrace");
+  traces::change(folder_ / "empty.dstrace",
+                 "DELETE FROM draft_tokens; DELETE FROM decisions; DELETE FROM kernels; DELETE FROM spans; "
+                 "DELETE FROM rounds");
+  EXPECT_EQ(open(folder_ / "empty.dstrace"), QString());
+}
+
+TEST_F(Window, LoadingAnotherFileDropsTheFirst) {
+  traces::make_sample_file(folder_ / "second.dstrace", {.seed = 9, .runs = 2});
+  QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
+  window_.open(QString::fromStdString((folder_ / "sample.dstrace").string()));
+  window_.open(QString::fromStdString((folder_ / "second.dstrace").string()));
+  EXPECT_TRUE(finished.wait(10000));
+  QTest::qWait(50);
+  ASSERT_EQ(window_.state().opened().size(), 1U);
+  EXPECT_EQ(window_.state().recording()->name(), "second.dstrace");
+}
+
+class Snapshots : public testing::TestWithParam<std::tuple<std::string, int, bool>> {};
+
+TEST_P(Snapshots, ShowMoreThanOneColour) {
+  const auto& [view, scale, dark] = GetParam();
+  const traces::TestFolder folder;
+  traces::make_sample_file(folder / "sample.dstrace", {.runs = 3, .requests_a_run = 4, .most_rounds = 60});
+  const auto output = folder / "picture.png";
+  const auto done = render_snapshot({.view = QString::fromStdString(view),
+                                     .files = {QString::fromStdString((folder / "sample.dstrace").string())},
+                                     .output = QString::fromStdString(output.string()),
+                                     .size = QStringLiteral("900x500"),
+                                     .scale = QString::number(scale),
+                                     .dark = dark});
+  ASSERT_TRUE(done) << done.error().message;
+  const QImage picture(QString::fromStdString(output.string()));
+  EXPECT_EQ(picture.size(), QSize(900, 500) * scale);
+  std::set<QRgb> colors;
+  for (int y = 0; y < picture.height(); y += 3)
+    for (int x = 0; x < picture.width(); x += 3) colors.insert(picture.pixel(x, y));
+  EXPECT_GT(colors.size(), 4U);
+  use_fixed_look(false);
+}
+
+std::vector<std::string> all_views() {
+  std::vector<std::string> names;
+  for (const QString& name : snapshot_names()) names.push_back(name.toStdString());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Views, Snapshots,
+                         testing::Combine(testing::ValuesIn(all_views()), testing::Values(1, 2),
+                                          testing::Bool()),
+                         [](const auto& parameters) {
+                           std::string name = std::get<0>(parameters.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name + (std::get<1>(parameters.param) == 2 ? "Twice" : "Once") +
+                                  (std::get<2>(parameters.param) ? "Dark" : "Light");
+                         });
+
+TEST(Snapshot, RefusesWhatItCantDoInOneLine) {
+  const auto refused = [](const SnapshotRequest& request, const char* words) {
+    const auto done = render_snapshot(request);
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().message, testing::HasSubstr(words));
+    EXPECT_EQ(done.error().message.find('\n'), std::string::npos);
+  };
+  refused({.view = QStringLiteral("nothing"), .output = QStringLiteral("x.png")}, "expected one of");
+  refused({.view = QStringLiteral("rounds")}, "-o FILE");
+  refused({.view = QStringLiteral("rounds"), .output = QStringLiteral("x.png")}, "expected a FILE");
+  refused({.view = QStringLiteral("rounds"), .output = QStringLiteral("x.png"), .size = QStringLiteral("9")},
+          "--size");
+  refused({.view = QStringLiteral("rounds"), .output = QStringLiteral("x.png"), .scale = QStringLiteral("0")},
+          "--scale");
+}
+
+}  // namespace
+}  // namespace draftscope::gui

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// SQL of one's own on a trace: a single statement that reads. Nothing can be changed, attached or loaded by
+// it.
+
+#include <draftscope/result.h>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace draftscope::traces {
+
+/// NULL, a whole number, a real number, or text. A blob is given as text: "17 bytes".
+using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+struct QueryResult {
+  std::vector<std::string> columns;
+  std::vector<std::vector<SqlValue>> rows;
+  bool is_cut = false;  ///< there are more rows than were asked for
+};
+
+/// `go_on` is called now and then, from the calling thread; false ends with the error "cancelled". Errors:
+/// not a trace, SQL that SQLite does not take (with its words), more than one statement, one that does not
+/// only read.
+[[nodiscard]] Result<QueryResult> query(const std::filesystem::path& path, std::string_view sql,
+                                        std::size_t most_rows, const std::function<bool()>& go_on = {});
+
+}  // namespace draftscope::traces

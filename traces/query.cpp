@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/traces/query.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "open.h"
+
+namespace draftscope::traces {
+namespace {
+
+constexpr int steps_a_look = 100'000;
+
+int allow_reading(void* /*context*/, int action, const char* /*first*/, const char* second,
+                  const char* /*database*/, const char* /*trigger*/) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+struct Cancel {
+  const std::function<bool()>& go_on;
+  bool is_cancelled = false;
+};
+
+int look(void* context) {
+  auto* const cancel = static_cast<Cancel*>(context);
+  cancel->is_cancelled = cancel->go_on && !cancel->go_on();
+  return cancel->is_cancelled ? 1 : 0;
+}
+
+SqlValue value_of(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return std::int64_t{sqlite3_column_int64(statement, column)};
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
+    case SQLITE_TEXT:
+      return std::string(column_bytes(statement, column));
+    case SQLITE_BLOB:
+      return fmt::format("{} bytes", sqlite3_column_bytes(statement, column));
+    default:
+      return std::monostate{};
+  }
+}
+
+bool is_blank(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ';'; });
+}
+
+}  // namespace
+
+Result<QueryResult> query(const std::filesystem::path& path, std::string_view sql, std::size_t most_rows,
+                          const std::function<bool()>& go_on) {
+  DRAFTSCOPE_TRY_ASSIGN(const OpenTrace trace, open_trace(path));
+  sqlite3* const database = trace.database.get();
+  sqlite3_set_authorizer(database, allow_reading, nullptr);
+  Cancel cancel{go_on};
+  // In place of the bound on damaged files' work: whoever asks can stop it.
+  sqlite3_progress_handler(database, steps_a_look, look, &cancel);
+  sqlite3_stmt* raw = nullptr;
+  const char* rest = nullptr;
+  const int prepared = sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &raw, &rest);
+  const Statement statement(raw);
+  if (prepared == SQLITE_AUTH)
+    return fail("SQL: this page only reads; found a statement that does something else");
+  if (prepared != SQLITE_OK) return fail("SQL: {}", sqlite3_errmsg(database));
+  if (raw == nullptr) return fail("SQL: found nothing to run, expected a SELECT");
+  if (!is_blank(sql.substr(static_cast<std::size_t>(rest - sql.data()))))
+    return fail("SQL: found more than one statement, expected a single SELECT");
+  QueryResult result;
+  for (int column = 0; column < sqlite3_column_count(raw); ++column) {
+    const char* name = sqlite3_column_name(raw, column);
+    result.columns.emplace_back(name == nullptr ? "" : name);
+  }
+  int code = SQLITE_ROW;
+  while ((code = sqlite3_step(raw)) == SQLITE_ROW) {
+    if (result.rows.size() == most_rows) {
+      result.is_cut = true;
+      return result;
+    }
+    std::vector<SqlValue>& row = result.rows.emplace_back();
+    row.reserve(result.columns.size());
+    for (int column = 0; column < static_cast<int>(result.columns.size()); ++column)
+      row.push_back(value_of(raw, column));
+  }
+  if (cancel.is_cancelled) return fail("cancelled");
+  if (code != SQLITE_DONE) return fail("SQL: {}", sqlite3_errmsg(database));
+  return result;
+}
+
+}  // namespace draftscope::traces
