@@ -12,6 +12,7 @@
 #include "strategies_command.h"
 #include "tune_command.h"
 #include "validate_command.h"
+#include "view_command.h"
 
 namespace draftscope::cli {
 
@@ -27,6 +28,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_inspect_command(app, outcome);
   add_simulate_command(app, outcome);
   add_validate_command(app, outcome);
+  add_view_command(app, outcome);
   add_strategies_command(app, outcome);
 }
 

@@ -60,8 +60,9 @@ QStringList dropped_files(const QMimeData& data) {
 
 }  // namespace
 
-MainWindow::MainWindow()
-    : pages_(new QStackedWidget),
+MainWindow::MainWindow(Memory memory)
+    : memory_(memory),
+      pages_(new QStackedWidget),
       start_page_(new StartPage),
       banner_(new QLabel),
       timeline_(new TimelineView(state_)),
@@ -85,6 +86,7 @@ MainWindow::MainWindow()
   connect(&loader_, &RecordingLoader::failed, this,
           [this](const QString& reason) { show_banner(reason, true); });
   connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
+  if (memory_ == Memory::none) return;
   const QSettings settings;
   start_page_->set_recent(settings.value(QStringLiteral("recent")).toStringList());
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
@@ -293,6 +295,7 @@ void MainWindow::show_banner(const QString& words, bool is_error) {
 }
 
 void MainWindow::remember(const QString& path) {
+  if (memory_ == Memory::none) return;
   QSettings settings;
   QStringList recent = settings.value(QStringLiteral("recent")).toStringList();
   const QString whole = QFileInfo(path).absoluteFilePath();
@@ -347,9 +350,11 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  QSettings settings;
-  settings.setValue(QStringLiteral("geometry"), saveGeometry());
-  settings.setValue(QStringLiteral("layout"), saveState(layout_version));
+  if (memory_ == Memory::kept) {
+    QSettings settings;
+    settings.setValue(QStringLiteral("geometry"), saveGeometry());
+    settings.setValue(QStringLiteral("layout"), saveState(layout_version));
+  }
   QMainWindow::closeEvent(event);
 }
 

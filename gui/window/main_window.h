@@ -23,6 +23,9 @@ class StartPage;
 enum class TraceFormat : std::uint8_t;
 class TimelineView;
 
+/// Whether the window reads and writes recent files and its layout.
+enum class Memory : std::uint8_t { kept, none };
+
 /// A view by the name that --snapshot and settings know it by.
 struct NamedView {
   QString name;                 ///< "rounds"
@@ -34,7 +37,7 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  MainWindow();
+  explicit MainWindow(Memory memory = Memory::kept);
 
   void open(const QString& path);
 
@@ -60,6 +63,7 @@ class MainWindow : public QMainWindow {
   void go_to_round();
   void show_range_statistics();
 
+  Memory memory_;
   ViewState state_;
   RecordingLoader loader_;
   std::vector<NamedView> views_;

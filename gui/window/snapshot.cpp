@@ -8,7 +8,6 @@
 #include <QPainter>
 #include <QPixmap>
 #include <QRegularExpression>
-#include <QStandardPaths>
 #include <QStyleFactory>
 
 #include "window/main_window.h"
@@ -116,9 +115,8 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
                 snapshot_names().join(u", ").toStdString());
   if (request.output.isEmpty()) return fail("--snapshot: expected -o FILE to say where the picture goes");
   DRAFTSCOPE_TRY_ASSIGN(const Look look, look_of(request));
-  QStandardPaths::setTestModeEnabled(true);
   use_fixed_look(request.dark);
-  MainWindow window;
+  MainWindow window(Memory::none);
   window.resize(look.size);
   window.show();
   if (request.view != u"start") {

@@ -56,8 +56,9 @@ TEST_P(Lanes, SumUpToTheSameAsTheirSlicesOverAnyStretch) {
     EXPECT_EQ(summary.by_phase_ns, by_phase);
     EXPECT_EQ(summary.longest_ns, longest);
     EXPECT_EQ(summary.busy_ns(), std::accumulate(by_phase.begin(), by_phase.end(), std::int64_t{0}));
-    if (summary.slices > 0)
+    if (summary.slices > 0) {
       EXPECT_EQ(slices.end_ns(summary.longest) - slices.start_ns(summary.longest), longest);
+    }
   }
 }
 

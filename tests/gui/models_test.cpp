@@ -78,14 +78,16 @@ TEST_F(Models, OfRunsShowWhatTheReportPrints) {
     const auto expect_same = [&](int section, const nlohmann::json& value) {
       const QVariant shown = model.index(row, section).data(RunsModel::value_role);
       EXPECT_EQ(shown.isNull(), value.is_null()) << section;
-      if (!value.is_null()) EXPECT_DOUBLE_EQ(shown.toDouble(), value.get<double>()) << section;
+      if (!value.is_null()) {
+        EXPECT_DOUBLE_EQ(shown.toDouble(), value.get<double>()) << section;
+      }
     };
     expect_same(RunsModel::requests, run.at("requests"));
     expect_same(RunsModel::tokens, run.at("output_tokens"));
     expect_same(RunsModel::tokens_per_second, run.at("tokens_per_second"));
     expect_same(RunsModel::mean_accepted_length, run.at("mean_accepted_length"));
     expect_same(RunsModel::acceptance_rate, run.at("acceptance_rate"));
-    expect_same(RunsModel::draft_cost, run.at("c"));
+    expect_same(RunsModel::draft_cost, run.at("draft_cost_coefficient"));
     if (run.at("speedup").is_object()) expect_same(RunsModel::speedup, run.at("speedup").at("value"));
   }
 }
@@ -102,7 +104,9 @@ TEST_F(Models, OfComparisonsShowTheRatioToTheBaseline) {
     const auto& speedup = opened_->measured().figures.runs[static_cast<std::size_t>(row)].all.speedup;
     const QVariant shown = model.index(row, ComparisonModel::ratio).data(ComparisonModel::value_role);
     ASSERT_EQ(shown.isNull(), !speedup);
-    if (speedup) EXPECT_DOUBLE_EQ(shown.toDouble(), speedup->value);
+    if (speedup) {
+      EXPECT_DOUBLE_EQ(shown.toDouble(), speedup->value);
+    }
   }
   model.set_comparison({});
   EXPECT_EQ(model.rowCount(), 0);

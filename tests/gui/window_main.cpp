@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
-#include <QStandardPaths>
 
 #include "window/snapshot.h"
 
@@ -26,7 +25,6 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   QApplication::setOrganizationName(QStringLiteral("draftscope"));
   QApplication::setApplicationName(QStringLiteral("gui-tests"));
-  QStandardPaths::setTestModeEnabled(true);
   draftscope::gui::use_fixed_look(false);
   return RUN_ALL_TESTS();
 }

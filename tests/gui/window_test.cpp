@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QDockWidget>
 #include <QImage>
 #include <QLabel>
 #include <QSignalSpy>
@@ -47,7 +48,7 @@ class Window : public testing::Test {
   }
 
   traces::TestFolder folder_;
-  MainWindow window_;
+  MainWindow window_{Memory::none};
 };
 
 TEST_F(Window, OpensARecordingAndShowsItsFirstDraftingRun) {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How long the app takes to open a large recording, and to draw a frame of it while someone pans and zooms.
+// Offscreen. Usage: bench_gui [ROUNDS [SPANS [FILE]]]; the file is made if it is not there.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "large_trace.h"
+#include "window/main_window.h"
+#include "window/snapshot.h"
+
+namespace {
+
+using namespace draftscope;
+using namespace draftscope::gui;
+
+double resident_mib() {
+  std::ifstream file("/proc/self/statm");
+  double whole = 0.0;
+  double resident = 0.0;
+  file >> whole >> resident;
+  return resident * 4096.0 / (1024.0 * 1024.0);
+}
+
+/// Median and worst of repainting a view for every range of a walk through the recording.
+void measure_frames(MainWindow& window, const NamedView& named, const QSize& size) {
+  ViewState& state = window.state();
+  QWidget* view = named.view;
+  view->setParent(nullptr);
+  view->resize(size);
+  view->show();
+  QApplication::processEvents();
+  QPixmap canvas(size);
+  std::vector<double> frames;
+  const TimeRange whole = state.recording()->whole();
+  for (int zoom = 0; zoom < 24; ++zoom) {
+    const auto duration =
+        static_cast<std::int64_t>(static_cast<double>(whole.duration_ns()) / std::pow(1.8, zoom));
+    for (int pan = 0; pan < 4; ++pan) {
+      const std::int64_t start = whole.start_ns + (whole.duration_ns() - duration) * pan / 4;
+      state.set_range({start, start + duration});
+      QElapsedTimer timer;
+      timer.start();
+      view->render(&canvas);
+      frames.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    }
+  }
+  std::sort(frames.begin(), frames.end());
+  fmt::print("{:<12} {:>9.2f} {:>9.2f} {:>9.2f}\n", named.name.toStdString(), frames[frames.size() / 2],
+             frames[frames.size() * 95 / 100], frames.back());
+  state.show_whole();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  const bench::LargeTrace size{.rounds = argc > 1 ? std::atoll(argv[1]) : 1'000'000,
+                               .spans = argc > 2 ? std::atoll(argv[2]) : 9'000'000};
+  const std::filesystem::path path = argc > 3 ? argv[3] : "/tmp/draftscope-bench-gui.dstrace";
+  if (!std::filesystem::exists(path)) {
+    fmt::print("writing {} …\n", path.string());
+    if (const auto written = bench::write_large_trace(path, size); !written) {
+      fmt::print(stderr, "bench_gui: {}\n", written.error().message);
+      return 1;
+    }
+  }
+  QApplication application(argc, argv);
+  use_fixed_look(false);
+  MainWindow window(Memory::none);
+  window.resize(1600, 900);
+  window.show();
+  QApplication::processEvents();
+  const double before = resident_mib();
+  QElapsedTimer timer;
+  timer.start();
+  double painted_s = 0.0;
+  QEventLoop loop;
+  QString problem;
+  QObject::connect(&window.state(), &ViewState::recording_changed, &window, [&] {
+    QPixmap canvas(window.size());
+    window.render(&canvas);
+    painted_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;
+  });
+  QObject::connect(&window.loader(), &RecordingLoader::failed, &loop,
+                   [&](const QString& words) { problem = words; });
+  QObject::connect(&window.loader(), &RecordingLoader::finished, &loop, &QEventLoop::quit);
+  window.open(QString::fromStdString(path.string()));
+  loop.exec();
+  if (!problem.isEmpty()) {
+    fmt::print(stderr, "bench_gui: {}\n", problem.toStdString());
+    return 1;
+  }
+  const double loaded_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;
+  const auto events = static_cast<double>(window.state().timeline()->slices());
+  const double used = resident_mib() - before;
+  fmt::print("{} slices in the timeline, {} rounds\n", window.state().timeline()->slices(),
+             window.state().recording()->recording().rounds.size());
+  fmt::print("first paint {:.2f} s, all loaded {:.2f} s\n", painted_s, loaded_s);
+  fmt::print("memory {:.0f} MiB, {:.0f} bytes a slice; the timeline's own {:.0f} bytes a slice\n", used,
+             used * 1024 * 1024 / events, static_cast<double>(window.state().timeline()->bytes()) / events);
+  fmt::print("\nframe, ms        median       95%     worst   (1600 x 900)\n");
+  const std::vector<NamedView> views = window.views();
+  for (const NamedView& named : views)
+    for (const char* measured : {"strip", "timeline", "skip-map", "confidence", "breakdown"})
+      if (named.name == QLatin1String(measured))
+        measure_frames(window, named, named.name == u"strip" ? QSize(1600, 46) : QSize(1600, 900));
+  std::_Exit(0);
+}

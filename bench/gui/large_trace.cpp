@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "large_trace.h"
+
+#include <draftscope/traces/writer.h>
+
+#include <random>
+#include <string>
+#include <thread>
+
+namespace draftscope::bench {
+
+namespace {
+
+using traces::Phase;
+
+class Generator {
+ public:
+  Generator(traces::Writer& writer, const LargeTrace& size) : writer_(writer), size_(size) {
+    track_ = writer_.add(traces::Track{.kind = "host", .name = "decoding thread"});
+    for (const char* name : {"draft", "verify", "accept", "layer"}) names_.push_back(writer_.intern(name));
+  }
+
+  void write() {
+    traces::Run run{.strategy = "layerskip", .specification = "layerskip:exit=8,gamma=3", .parameters = "{}"};
+    run_ = writer_.add(run);
+    traces::Prompt prompt{.question_id = 1, .category = "synthetic", .text = "synthetic", .tokens = {1}};
+    prompt_ = writer_.add(prompt);
+    for (std::int64_t done = 0; done < size_.rounds; done += size_.rounds_a_request) {
+      add_request(std::min<std::int64_t>(size_.rounds_a_request, size_.rounds - done));
+      // The writer drops spans rather than wait: a generator must.
+      while (writer_.counts().written_rows + 400'000 < produced_) std::this_thread::yield();
+    }
+  }
+
+ private:
+  std::int64_t between(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+  }
+
+  std::int64_t layer_set() {
+    traces::LayerSet set{.n_layers = size_.layers,
+                         .exit_layer = size_.layers,
+                         .skipped = std::vector<std::uint8_t>(static_cast<std::size_t>(size_.layers) / 4),
+                         .origin = "synthetic"};
+    for (std::uint8_t& byte : set.skipped) byte = static_cast<std::uint8_t>(random_() & random_());
+    return writer_.add(set);
+  }
+
+  void add_request(std::int64_t rounds) {
+    traces::Request request{
+        .id = writer_.next_request_id(), .run = run_, .prompt = prompt_, .repeat = repeat_++};
+    request.start_ns = now_;
+    writer_.begin(request);
+    now_ += 1'000'000;
+    request.first_token_ns = now_;
+    request.tokens.push_back(1);
+    std::int64_t set = layer_set();
+    for (std::int64_t i = 0; i < rounds; ++i) {
+      if (i % 97 == 0) set = layer_set();
+      add_round(request, static_cast<std::int32_t>(i), set);
+    }
+    request.end_ns = now_;
+    request.stop = traces::RequestStop::length;
+    writer_.finish(request);
+    now_ += between(10'000, 2'000'000);
+    produced_ += 2;
+  }
+
+  void add_round(traces::Request& request, std::int32_t index, std::int64_t set) {
+    const auto drafted = static_cast<std::int32_t>(between(1, 4));
+    const auto accepted = static_cast<std::int32_t>(between(0, drafted));
+    traces::Round round{.id = writer_.next_round_id(),
+                        .request = request.id,
+                        .index = index,
+                        .start_ns = now_,
+                        .root_position = 1 + static_cast<std::int32_t>(request.tokens.size()) - 1,
+                        .layer_set = set,
+                        .exit_layer = size_.layers,
+                        .planned = 4,
+                        .drafted = drafted,
+                        .tree_depth = drafted,
+                        .accepted = accepted,
+                        .emitted = accepted + 1,
+                        .verify_rows = drafted + 1,
+                        .bonus_token = 2,
+                        .draft_stop = traces::DraftStop::length,
+                        .threshold = 0.4};
+    std::vector<traces::DraftToken> tokens;
+    for (std::int32_t i = 0; i < drafted; ++i)
+      tokens.push_back({.index = i,
+                        .parent = i - 1,
+                        .token = 3,
+                        .confidence = static_cast<double>(between(0, 1000)) / 1000.0,
+                        .probability = 1.0,
+                        .accepted = i < accepted,
+                        .tested = i <= accepted});
+    spans_.clear();
+    round.draft_ns = add_phase(request.id, round.id, Phase::draft, 0, between(100'000, 300'000), 2);
+    round.verify_ns =
+        add_phase(request.id, round.id, Phase::verify, 1, between(200'000, 400'000), spans_a_round() - 5);
+    round.accept_ns = add_phase(request.id, round.id, Phase::accept, 2, between(1'000, 5'000), 0);
+    now_ += between(500, 3'000);
+    round.end_ns = now_;
+    request.tokens.insert(request.tokens.end(), static_cast<std::size_t>(round.emitted), 2);
+    writer_.add(round, tokens);
+    writer_.add(std::span<const traces::Span>(spans_));
+    produced_ += 1 + drafted + static_cast<std::int64_t>(spans_.size());
+  }
+
+  [[nodiscard]] std::int64_t spans_a_round() const { return size_.spans / size_.rounds; }
+
+  std::int64_t add_phase(std::int64_t request, std::int64_t round, Phase phase, std::size_t name,
+                         std::int64_t duration, std::int64_t layers) {
+    const std::int64_t id = writer_.next_span_id();
+    spans_.push_back({.id = id,
+                      .track = track_,
+                      .request = request,
+                      .round = round,
+                      .start_ns = now_,
+                      .end_ns = now_ + duration,
+                      .name = names_[name],
+                      .phase = phase});
+    for (std::int64_t layer = 0; layer < layers; ++layer)
+      spans_.push_back({.id = writer_.next_span_id(),
+                        .parent = id,
+                        .track = track_,
+                        .request = request,
+                        .round = round,
+                        .start_ns = now_ + duration * layer / layers,
+                        .end_ns = now_ + duration * (layer + 1) / layers - 10,
+                        .name = names_[3],
+                        .layer = static_cast<std::int32_t>(layer),
+                        .depth = 1,
+                        .phase = phase});
+    now_ += duration;
+    return duration;
+  }
+
+  traces::Writer& writer_;
+  LargeTrace size_;
+  std::mt19937_64 random_{1};
+  std::vector<traces::Span> spans_;
+  std::vector<std::int64_t> names_;
+  std::int64_t track_ = 0;
+  std::int64_t run_ = 0;
+  std::int64_t prompt_ = 0;
+  std::int64_t now_ = 1'000'000'000;
+  std::int64_t produced_ = 0;
+  std::int32_t repeat_ = 0;
+};
+
+}  // namespace
+
+Result<void> write_large_trace(const std::filesystem::path& path, const LargeTrace& size) {
+  DRAFTSCOPE_TRY_ASSIGN(
+      const auto writer,
+      traces::Writer::create(path, {{"model", "synthetic"}, {"synthetic", "1"}}, {.overwrite = true}));
+  Generator(*writer, size).write();
+  return writer->close();
+}
+
+}  // namespace draftscope::bench
