@@ -104,11 +104,15 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
 }
 
+double searches_ns(double vanilla_steps, const Prices& prices) {
+  return vanilla_steps * (prices.target_step.ns + prices.step_round_ns);
+}
+
 /// Mean prices and their draws, with what the strategy spends beside the passes that prices cover.
 SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const std::string& name,
                       std::uint64_t seed) {
   const auto with_searches = [steps = rounds.optimise_steps_a_round](Prices prices) {
-    prices.round_ns += steps * (prices.target_step.ns + prices.step_round_ns);
+    prices.round_ns += searches_ns(steps, prices);
     return prices;
   };
   return SweepTarget{.name = name,
@@ -121,6 +125,10 @@ SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const s
 }
 
 }  // namespace
+
+double optimise_ns_a_round(const StrategyRounds& rounds, const Prices& prices) {
+  return searches_ns(rounds.optimise_steps_a_round, prices);
+}
 
 std::string_view round_source_name(RoundSource source) {
   constexpr std::array<std::string_view, 3> names{"recorded", "replayed", "modelled"};
@@ -153,6 +161,11 @@ Result<PriceMap> WhatIf::price_map(const StrategyRounds& rounds, const Machine& 
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest(rounds.setting);
   return PriceMap::make(costs_.model, scenario);
+}
+
+Result<Prices> WhatIf::prices(const StrategyRounds& rounds, const Machine& machine) const {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(rounds, machine));
+  return map.mean();
 }
 
 Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
