@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report_header.h"
 
-#include <fmt/format.h>
+#include <draftscope/simulator/predicted_trace.h>
+#include <draftscope/traces/import_lacks.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "imported_figures.h"
@@ -69,11 +72,31 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
                 glyphs);
 }
 
+/// "predicted from run.dstrace for H200: …"; empty for a recording.
+std::string prediction_note(const Meta& meta) {
+  if (!simulator::is_predicted(meta)) return {};
+  const std::string version = meta_value(meta, "predicted_from_version");
+  const bool has_prefill = !traces::lacks(meta, traces::Lack::prefill_times);
+  std::string note = fmt::format(
+      "predicted from {}{}, machine: {}; no time here was measured{}", meta_value(meta, "predicted_from"),
+      version.empty() ? "" : " (version " + version + ")", meta_value(meta, "predicted_machine"),
+      has_prefill ? " but the prefills'" : ", and prefills are left out");
+  const auto runs = nlohmann::json::parse(meta_value(meta, "predicted_runs"), nullptr, false);
+  std::set<std::string> kinds;
+  if (runs.is_object())
+    for (const auto& [strategy, run] : runs.items())
+      if (run.is_object())
+        kinds.insert(run.value("rounds_source", "unknown") + " and " + run.value("status", "unknown"));
+  if (!kinds.empty()) note += fmt::format("; rounds are {}", fmt::join(kinds, ", "));
+  return note;
+}
+
 }  // namespace
 
 std::vector<std::string> warnings(const MeasuredRecording& measured) {
   const traces::Recording& recording = *measured.recording;
   std::vector<std::string> lines;
+  if (std::string note = prediction_note(recording.meta); !note.empty()) lines.push_back(printable(note));
   if (std::string note = import_note(recording.meta); !note.empty()) lines.push_back(printable(note));
   if (!recording.closed_cleanly)
     lines.emplace_back(
@@ -108,7 +131,8 @@ std::string header_text(const MeasuredRecording& measured, const Glyphs& glyphs)
   };
   add("recording",
       joined({recording.path.filename().string(), fmt::format("schema {}", measured.schema_version),
-              recording.closed_cleanly ? "closed cleanly" : "not closed cleanly"},
+              recording.closed_cleanly ? "closed cleanly" : "not closed cleanly",
+              simulator::is_predicted(recording.meta) ? "predicted" : ""},
              glyphs));
   add("model", model_line(recording, glyphs));
   add("machine", machine_line(recording.meta, glyphs));

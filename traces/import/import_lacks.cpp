@@ -9,10 +9,10 @@ namespace draftscope::traces {
 namespace {
 
 constexpr std::array<std::string_view, lack_count> names{
-    "runs",           "rounds",         "accepted lengths", "draft lengths", "token ids",
-    "output lengths", "prompts",        "output text",      "wall times",    "first token times",
-    "round times",    "phase times",    "confidences",      "layer sets",    "turns",
-    "draft trees",    "device activity"};
+    "runs",           "rounds",          "accepted lengths", "draft lengths", "token ids",
+    "output lengths", "prompts",         "output text",      "wall times",    "first token times",
+    "round times",    "phase times",     "confidences",      "layer sets",    "turns",
+    "draft trees",    "device activity", "prefill times"};
 
 }  // namespace
 
