@@ -41,7 +41,8 @@ std::string model_line(const traces::Recording& recording, const Glyphs& glyphs)
   const std::string name = meta_value(meta, "model");
   const std::int32_t layers = simulator::model_layers(recording);
   return joined({name.empty() ? "unknown model" : name, layers > 0 ? fmt::format("{} layers", layers) : "",
-                 meta_value(meta, "dtype"), meta_value(meta, "synthetic") == "1" ? "synthetic weights" : ""},
+                 meta_value(meta, "dtype"), meta_value(meta, "weights") == "fp8" ? "layers in fp8" : "",
+                 meta_value(meta, "synthetic") == "1" ? "synthetic weights" : ""},
                 glyphs);
 }
 

@@ -111,7 +111,9 @@ traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& reco
     meta["device"] = asked.gpu->name;
   else
     copy(recording.meta, machine, meta);
-  meta["dtype"] = weight_type_name(asked.weights);
+  const bool is_fp8 = asked.weights == WeightType::fp8;
+  meta["weights"] = is_fp8 ? "fp8" : "as-stored";
+  meta["dtype"] = weight_type_name(is_fp8 ? WeightType::bf16 : asked.weights);
   meta["level"] = "phases";
   meta["repeats"] = "1";
   const std::vector<traces::Lack> lacks = lacks_of_prediction(recording.meta, is_as_recorded(what_if, trace));
