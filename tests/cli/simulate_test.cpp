@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -101,6 +102,39 @@ TEST_F(Simulate, ModelsAcceptanceWhereNothingWasShadowed) {
   }
   expect_one_line(run_command({"simulate", path, "--quiet", "--strategy", "layerskip:exit=4"}), "exit 4");
   expect_one_line(run_command({"simulate", path, "--quiet", "--strategy", "del"}), "shadow");
+}
+
+TEST_F(Simulate, NotesRecordedRunsThatHaveNoAnswer) {
+  const std::string two_model =
+      std::string("two-model:model=") + DRAFTSCOPE_SOURCE_DIR + "/models/demo-layerskip,gamma=2";
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4", two_model}, false);
+  const CommandResult all = run_command({"simulate", path, "--json", "--quiet"});
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  const auto json = nlohmann::json::parse(all.out);
+  EXPECT_EQ(json["answers"].size(), 1U);
+  ASSERT_EQ(json["refusals"].size(), 1U);
+  EXPECT_THAT(json["refusals"][0]["reason"].get<std::string>(), HasSubstr("a second model drafts"));
+  EXPECT_THAT(run_command({"simulate", path}).out, HasSubstr("no answer: run two-model"));
+  expect_one_line(run_command({"simulate", path, "--strategy", two_model}), "a second model drafts");
+  EXPECT_EQ(run_command({"simulate", path, "--quiet", "--strategy", two_model, "--strategy",
+                         "layerskip:exit=5,gamma=4"})
+                .exit_code,
+            1);
+}
+
+TEST_F(Simulate, KnowsLayersInFp8) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
+  EXPECT_EQ(answers(path, {"--weights", "bf16"})[0]["machine"], "as recorded");
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "UPDATE meta SET value = 'fp8' WHERE key = 'weights'", nullptr, nullptr,
+                         nullptr),
+            SQLITE_OK);
+  EXPECT_EQ(sqlite3_changes(database), 1);
+  sqlite3_close(database);
+  EXPECT_EQ(answers(path, {"--weights", "bf16"})[0]["machine"], "as recorded bf16");
+  EXPECT_EQ(answers(path, {"--weights", "fp8"})[0]["machine"], "as recorded");
+  EXPECT_THAT(run_command({"report", path}).out, HasSubstr("layers in fp8"));
 }
 
 TEST_F(Simulate, RefusesInOneLine) {
