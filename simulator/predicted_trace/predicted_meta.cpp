@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* source_key = "predicted_from";
-
 std::string value_or_empty(const traces::Meta& meta, const char* key) {
   const auto found = meta.find(key);
   return found == meta.end() ? std::string() : found->second;
@@ -76,10 +74,6 @@ std::vector<traces::Lack> lacks_of_prediction(const traces::Meta& recorded, bool
 
 }  // namespace
 
-bool is_predicted(const traces::Meta& meta) {
-  return meta.contains(source_key);
-}
-
 bool is_as_recorded(const WhatIf& what_if, const PredictedTrace& trace) {
   const Scenario recorded = what_if.recorded_scenario();
   const Scenario& asked = trace.machine.scenario;
@@ -119,7 +113,7 @@ traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& reco
   const std::vector<traces::Lack> lacks = lacks_of_prediction(recording.meta, is_as_recorded(what_if, trace));
   if (!lacks.empty()) meta["lacks"] = traces::lacks_text(lacks);
 
-  meta[source_key] = recording.path.filename().string();
+  meta["predicted_from"] = recording.path.filename().string();
   meta["predicted_from_version"] = value_or_empty(recording.meta, "tool_version");
   meta["predicted_machine"] = trace.machine.name;
   Json runs = Json::object();

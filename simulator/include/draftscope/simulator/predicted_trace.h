@@ -21,6 +21,7 @@
 #include <draftscope/traces/writer.h>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -46,5 +47,8 @@ struct PredictedTrace {
 
 /// Whether the file was written by the above, and holds no measurement.
 [[nodiscard]] bool is_predicted(const traces::Meta& meta);
+
+/// "predicted from run.dstrace, machine: H200; …", with what of it is how certain; empty for a recording.
+[[nodiscard]] std::string prediction_note(const traces::Meta& meta);
 
 }  // namespace draftscope::simulator
