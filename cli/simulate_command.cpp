@@ -10,6 +10,7 @@
 #include <draftscope/simulator/rounds_elsewhere.h>
 
 #include "progress_bar.h"
+#include "simulate_import.h"
 #include "simulate_machines.h"
 #include "simulate_text.h"
 #include "simulate_trace.h"
@@ -35,6 +36,7 @@ Result<int> simulate(const SimulateOptions& options) {
   if (!options.recorded_gpu.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(options.recorded_gpu));
   }
+  DRAFTSCOPE_TRY_ASSIGN(learning.specified, specified_costs(options, recording));
   auto learnt = simulator::WhatIf::learn(reader, recording, learning);
   if (!learnt) return fail("{}: {}", options.file, learnt.error().message);
   const simulator::WhatIf& what_if = *learnt;
@@ -99,7 +101,9 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       "Rounds of early exits are replayed exactly from a recording with --shadow; recorded runs are asked "
       "about as\n"
       "they are. Costs are fitted to the recording (best at --level ops) or, for another GPU, come from its\n"
-      "specification. Every answer says what it rests on.\n"
+      "specification. An imported recording is asked with --gpu, --model and -s layerskip:exit=E,gamma=G, "
+      "whose\n"
+      "acceptance is modelled. Every answer says what it rests on.\n"
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
       "Example: draftscope simulate run.dstrace -s layerskip --sweep exit=3..8 --sweep gamma=1..8\n"
       "         draftscope simulate run.dstrace --gpu H200 --gpu L4 --model Llama-3-8B\n"

@@ -2,6 +2,7 @@
 #include <draftscope/simulator/known_rounds.h>
 #include <draftscope/simulator/recorded_statistics.h>
 #include <draftscope/simulator/what_if.h>
+#include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
 #include <limits>
@@ -119,6 +120,9 @@ Result<std::vector<KnownRequest>> WhatIf::known_rounds(const StrategyRounds& rou
         "strategy {}: its acceptance is modelled, so there are no rounds to write, expected recorded or "
         "replayed ones (record it, or with --shadow)",
         rounds.strategy);
+  if (traces::is_imported(recording_->meta))
+    return fail("strategy {}: {} is imported and lacks token ids and layer sets, expected a recording",
+                rounds.strategy, recording_->path.string());
   if (rounds.source == RoundSource::recorded) {
     for (const RunRows& run : runs_)
       if (run.run->specification == rounds.strategy) return recorded_requests(run, *recording_);

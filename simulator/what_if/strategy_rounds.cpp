@@ -4,6 +4,7 @@
 #include <draftscope/simulator/policy_choice.h>
 #include <draftscope/simulator/recorded_statistics.h>
 #include <draftscope/simulator/what_if.h>
+#include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
 #include <set>
@@ -37,8 +38,11 @@ PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted) {
 }  // namespace
 
 Result<StrategyRounds> WhatIf::rounds(std::string_view strategy) const {
+  const bool is_import = traces::is_imported(recording_->meta);
   for (const RunRows& run : runs_)
-    if (pieces(run.run->specification) == pieces(strategy)) return recorded_rounds(run);
+    if (pieces(run.run->specification) == pieces(strategy))
+      return is_import ? imported_rounds(run) : recorded_rounds(run);
+  if (is_import) return rounds_of_import(strategy);
   if (tables_.empty()) return modelled_rounds(strategy);
   return replayed_rounds(strategy);
 }

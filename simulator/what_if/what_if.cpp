@@ -145,7 +145,13 @@ Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& re
     what_if.tables_ = one_a_prompt(*std::move(tables), what_if.runs_, what_if.table_categories_);
   else
     what_if.no_tables_reason_ = tables.error().message;
-  DRAFTSCOPE_TRY_ASSIGN(what_if.conditions_, replay_conditions(recording));
+  if (!what_if.tables_.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(what_if.conditions_, replay_conditions(recording));
+  }
+  if (options.specified) {
+    what_if.costs_.model = *options.specified;
+    return what_if;
+  }
   DRAFTSCOPE_TRY_ASSIGN(const CostObservations observations, read_cost_observations(reader, recording));
   DRAFTSCOPE_TRY_ASSIGN(what_if.costs_, fit_cost_model(observations, options.recorded_on));
   return what_if;

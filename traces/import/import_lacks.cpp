@@ -45,4 +45,8 @@ bool lacks(const Meta& meta, Lack lack) {
   return std::find(found.begin(), found.end(), lack) != found.end();
 }
 
+bool is_imported(const Meta& meta) {
+  return meta.contains("imported_from");
+}
+
 }  // namespace draftscope::traces

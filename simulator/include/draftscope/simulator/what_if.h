@@ -81,6 +81,8 @@ struct Answer {
 
 struct WhatIfOptions {
   std::optional<GpuSpecification> recorded_on;  ///< the GPU of the recording, whose numbers become priors
+  /// Costs that are not the recording's: of an imported one, which has no times that a fit could use.
+  std::optional<CostModel> specified;
 };
 
 /// Time of the optimise phase in a round that drafts.
@@ -90,6 +92,7 @@ class WhatIf {
  public:
   /// `recording` must outlive the result. Errors: no usable round, no shape in meta, unreadable tables. A
   /// recording without shadow tokens is no error: what is missing shows in the answers.
+  /// An imported recording needs `specified` costs; what it lacks limits the questions, as answers say.
   [[nodiscard]] static Result<WhatIf> learn(traces::Reader& reader, const traces::Recording& recording,
                                             const WhatIfOptions& options = {});
 
@@ -120,6 +123,8 @@ class WhatIf {
   [[nodiscard]] Result<StrategyRounds> recorded_rounds(const RunRows& run) const;
   [[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> replayed_rounds(std::string_view strategy) const;
+  [[nodiscard]] Result<StrategyRounds> imported_rounds(const RunRows& run) const;
+  [[nodiscard]] Result<StrategyRounds> rounds_of_import(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> modelled_rounds(std::string_view strategy) const;
 
   const traces::Recording* recording_ = nullptr;

@@ -47,4 +47,7 @@ inline constexpr int lack_count = 18;
 
 [[nodiscard]] bool lacks(const Meta& meta, Lack lack);
 
+/// Whether the recording was made by an import.
+[[nodiscard]] bool is_imported(const Meta& meta);
+
 }  // namespace draftscope::traces
