@@ -128,13 +128,23 @@ Result<std::vector<KnownRequest>> WhatIf::known_rounds(const StrategyRounds& rou
       if (run.run->specification == rounds.strategy) return recorded_requests(run, *recording_);
     return fail("strategy {}: found no such run in {}", rounds.strategy, recording_->path.string());
   }
-  DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, replayed_policy(rounds.strategy));
-  std::unordered_map<std::int64_t, KnownRequest> texts;
+  std::unordered_map<std::int64_t, KnownRequest> known;
   for (const RunRows& run : runs_)
-    for (const RequestRows& rows : run.requests) texts[rows.request->id] = {rows.request, rows.prompt, {}};
+    for (const RequestRows& rows : run.requests) known[rows.request->id] = {rows.request, rows.prompt, {}};
   std::vector<KnownRequest> requests;
+  if (rounds.strategy.substr(0, rounds.strategy.find(':')) == "prompt-lookup") {
+    DRAFTSCOPE_TRY_ASSIGN(const auto lookups, replayed_lookups(rounds.strategy));
+    for (std::size_t i = 0; i < lookups.size(); ++i) {
+      const ShadowTable& table = texts()[i];
+      KnownRequest& request = requests.emplace_back(known[table.request]);
+      for (const LookupRound& round : lookups[i])
+        request.rounds.push_back(known_round(table, round, static_cast<std::int32_t>(request.rounds.size())));
+    }
+    return requests;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, replayed_policy(rounds.strategy));
   for (const ShadowTable& table : tables_) {
-    KnownRequest& request = requests.emplace_back(texts[table.request]);
+    KnownRequest& request = requests.emplace_back(known[table.request]);
     for (const ReplayedRound& round : replay_rounds(table, *policy, conditions_))
       request.rounds.push_back(
           known_round(table, conditions_, round, static_cast<std::int32_t>(request.rounds.size())));

@@ -51,8 +51,15 @@ std::string lacks_note(const traces::Meta& meta) {
   std::string names;
   for (const Lack lack : traces::lacks_of(meta))
     names += (names.empty() ? "" : ", ") + std::string(traces::lack_name(lack));
-  return fmt::format("imported without {}: prices are specifications', contexts begin behind an empty prompt",
-                     names);
+  return fmt::format("imported without {}: prices are specifications'", names);
+}
+
+constexpr std::string_view empty_prompts_note =
+    "contexts begin behind an empty prompt (--longer-context adds to them)";
+
+VerifiedLayers verified_layers(std::string_view specification) {
+  return specification.find("verify=above-exit") != std::string_view::npos ? VerifiedLayers::above_exit
+                                                                           : VerifiedLayers::all;
 }
 
 std::int64_t emitted_tokens(const RequestRows& rows) {
@@ -93,8 +100,10 @@ Result<StrategyRounds> WhatIf::imported_rounds(const RunRows& run) const {
         "run {}: how many tokens were guessed is not in the imported file; import it with "
         "--draft-length",
         strategy);
-  StrategyRounds rounds{
-      .strategy = strategy, .source = RoundSource::recorded, .notes = {lacks_note(recording_->meta)}};
+  StrategyRounds rounds{.strategy = strategy,
+                        .source = RoundSource::recorded,
+                        .verified_layers = verified_layers(strategy),
+                        .notes = {lacks_note(recording_->meta), std::string(empty_prompts_note)}};
   if (is_guess) rounds.drafts.push_back({});
   for (const RequestRows& rows : first_repeat(run).requests) {
     RoundStatistics& statistics = rounds.setting.least.emplace_back();
@@ -141,9 +150,7 @@ Result<StrategyRounds> WhatIf::rounds_of_import(std::string_view strategy) const
 
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::modelled,
-                        .verified_layers = strategy.find("verify=above-exit") != std::string_view::npos
-                                               ? VerifiedLayers::above_exit
-                                               : VerifiedLayers::all};
+                        .verified_layers = verified_layers(strategy)};
   rounds.setting.status = AnswerStatus::approximate;
   const auto add = [&](std::int64_t tokens, std::int64_t context, const std::string& category) {
     rounds.vanilla.push_back(vanilla_steps(tokens, context));
@@ -162,6 +169,7 @@ Result<StrategyRounds> WhatIf::rounds_of_import(std::string_view strategy) const
         name, typical_tokens));
   } else {
     rounds.notes.push_back(fmt::format("acceptance is modelled (two hidden states) from run {}", name));
+    rounds.notes.emplace_back(empty_prompts_note);
     if (traces::lacks(recording_->meta, Lack::draft_lengths))
       rounds.notes.push_back(
           fmt::format("run {} has accepted lengths alone: its longest is taken for every draft's", name));

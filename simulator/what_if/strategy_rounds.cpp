@@ -43,6 +43,7 @@ Result<StrategyRounds> WhatIf::rounds(std::string_view strategy) const {
     if (pieces(run.run->specification) == pieces(strategy))
       return is_import ? imported_rounds(run) : recorded_rounds(run);
   if (is_import) return rounds_of_import(strategy);
+  if (strategy.substr(0, strategy.find(':')) == "prompt-lookup") return lookup_rounds(strategy);
   if (tables_.empty()) return modelled_rounds(strategy);
   return replayed_rounds(strategy);
 }

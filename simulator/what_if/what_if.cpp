@@ -145,9 +145,15 @@ Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& re
     what_if.tables_ = one_a_prompt(*std::move(tables), what_if.runs_, what_if.table_categories_);
   else
     what_if.no_tables_reason_ = tables.error().message;
-  if (!what_if.tables_.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(what_if.conditions_, replay_conditions(recording));
-  }
+  if (what_if.tables_.empty())
+    what_if.texts_ = one_a_prompt(text_tables(recording), what_if.runs_, what_if.text_categories_);
+  auto conditions = replay_conditions(recording);
+  if (conditions)
+    what_if.conditions_ = *std::move(conditions);
+  else if (!what_if.tables_.empty())
+    return tl::unexpected(std::move(conditions).error());
+  else
+    what_if.no_conditions_reason_ = std::move(conditions).error().message;
   if (options.specified) {
     what_if.costs_.model = *options.specified;
     return what_if;

@@ -16,6 +16,7 @@
 #include <draftscope/simulator/known_rounds.h>
 #include <draftscope/simulator/prediction.h>
 #include <draftscope/simulator/replay.h>
+#include <draftscope/simulator/replay_lookup.h>
 #include <draftscope/simulator/scenario.h>
 #include <draftscope/simulator/variance_budget.h>
 #include <draftscope/traces/reader.h>
@@ -118,11 +119,15 @@ class WhatIf {
                                    const SweepOptions& options = {}, bool with_budget = false) const;
 
  private:
+  [[nodiscard]] const std::vector<ShadowTable>& texts() const { return tables_.empty() ? texts_ : tables_; }
   [[nodiscard]] Result<PriceMap> price_map(const StrategyRounds& rounds, const Machine& machine) const;
   [[nodiscard]] double mean_vanilla_step_ns() const;
   [[nodiscard]] Result<StrategyRounds> recorded_rounds(const RunRows& run) const;
   [[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> replayed_rounds(std::string_view strategy) const;
+  [[nodiscard]] Result<std::vector<std::vector<LookupRound>>> replayed_lookups(
+      std::string_view strategy) const;
+  [[nodiscard]] Result<StrategyRounds> lookup_rounds(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> imported_rounds(const RunRows& run) const;
   [[nodiscard]] Result<StrategyRounds> rounds_of_import(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> modelled_rounds(std::string_view strategy) const;
@@ -133,6 +138,10 @@ class WhatIf {
   std::vector<ShadowTable> tables_;
   std::vector<std::string> table_categories_;
   std::string no_tables_reason_;
+  /// Without tables: the texts alone, chosen likewise.
+  std::vector<ShadowTable> texts_;
+  std::vector<std::string> text_categories_;
+  std::string no_conditions_reason_;
   ReplayConditions conditions_;
   CostFit costs_;
 };
