@@ -206,9 +206,9 @@ Result<int> record(const RecordOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(DeviceRecording device,
                         DeviceRecording::start(options.device_trace, options.model.device));
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
-  const traces::Meta meta =
-      run_identity(*model.checkpoint, *backend, options.decoding,
-                   {options.prompts.string(), options.repeats, options.level, options.command_line});
+  const traces::Meta meta = run_identity(*model.checkpoint, *backend, options.decoding,
+                                         {options.prompts.string(), options.repeats, options.level,
+                                          options.command_line, options.model.weights});
   const InterruptScope interrupt;
   DRAFTSCOPE_TRY(warm_up(options, model, *backend, strategies, questions.front()));
 

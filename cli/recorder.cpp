@@ -3,7 +3,21 @@
 
 #include <draftscope/engine/shadow.h>
 
+#include <algorithm>
+
 namespace draftscope::cli {
+
+namespace {
+
+/// The round's first token that did not reach the output.
+std::int32_t token_behind(const engine::RoundReport& report) {
+  std::int32_t before = 0;
+  for (const traces::DraftToken& token : report.draft_tokens)
+    if (token.accepted && before++ == report.round.emitted) return token.token;
+  return report.round.bonus_token;
+}
+
+}  // namespace
 
 std::int64_t Recorder::add_run(const engine::ConfiguredStrategy& strategy) {
   return writer_.add(traces::Run{.strategy = strategy.name,
@@ -64,29 +78,38 @@ Result<traces::Request> Recorder::request(std::int64_t run, engine::Strategy& st
   for (const std::int32_t token : drafted_tokens_) add_token_text(token);
   drafted_tokens_.clear();
   writer_.finish(row);
-  if (shadow_ && row.stop != traces::RequestStop::cancelled)
-    DRAFTSCOPE_TRY(record_shadow(request, row.tokens));
+  if (shadow_ && row.stop != traces::RequestStop::cancelled) DRAFTSCOPE_TRY(record_shadow(request, row));
   return row;
 }
 
-Result<void> Recorder::record_shadow(const engine::DecodeRequest& request,
-                                     const std::vector<std::int32_t>& tokens) {
-  if (tokens.size() < 2) return {};
+Result<void> Recorder::record_shadow(const engine::DecodeRequest& request, const traces::Request& row) {
+  if (row.tokens.empty()) return {};
   std::vector<std::int32_t> text(request.prompt.begin(), request.prompt.end());
-  text.insert(text.end(), tokens.begin(), tokens.end());
+  text.insert(text.end(), row.tokens.begin(), row.tokens.end());
+  if (row.stop == traces::RequestStop::eos) text.push_back(end_token_);
   // Outside every measured phase, so its layers are nobody's spans.
   backend_.set_recorder(nullptr);
   std::vector<traces::ShadowToken> rows;
-  const Result<void> done = engine::shadow_tokens(
-      // The prefill predicts the first token; no draft ever does.
-      backend_, text, static_cast<std::int32_t>(request.prompt.size()) + 1, [&](traces::ShadowToken shadow) {
-        shadow.request = request_id_;
-        rows.push_back(shadow);
-      });
+  const Result<void> done = shadow_rows(text, static_cast<std::int32_t>(request.prompt.size()), rows);
   backend_.set_recorder(&spans_);
   DRAFTSCOPE_TRY(done);
   writer_.add(std::span<const traces::ShadowToken>(rows));
   return {};
+}
+
+Result<void> Recorder::shadow_rows(std::span<const std::int32_t> text, std::int32_t prompt_tokens,
+                                   std::vector<traces::ShadowToken>& rows) {
+  const auto add = [&](traces::ShadowToken shadow) {
+    shadow.request = request_id_;
+    rows.push_back(shadow);
+  };
+  // The output first: it attends to the K/V that the prefill left, whose bits the prompt's rows write over.
+  const std::int32_t first_drafted = prompt_tokens + 1;  // the prefill predicts the token before
+  if (static_cast<std::size_t>(first_drafted) < text.size())
+    DRAFTSCOPE_TRY(engine::shadow_tokens(backend_, text, first_drafted, add));
+  constexpr std::int32_t prompt_window = 32;  // predictions that DEL's first statistics see
+  return engine::shadow_tokens(backend_, text.first(static_cast<std::size_t>(first_drafted)),
+                               std::max(1, first_drafted - prompt_window), add);
 }
 
 void Recorder::add(const engine::Decision& decision) {
@@ -105,6 +128,7 @@ void Recorder::add(const engine::Decision& decision) {
 void Recorder::on_round(const engine::RoundReport& report) {
   traces::Round round = report.round;
   round.request = request_id_;
+  if (round.emitted <= round.accepted) end_token_ = token_behind(report);
   if (report.layer_set.n_layers > 0) round.layer_set = writer_.add(report.layer_set);
   writer_.add(round, report.draft_tokens);
   for (const traces::DraftToken& draft : report.draft_tokens) drafted_tokens_.push_back(draft.token);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_set>
@@ -28,7 +29,8 @@ struct RecordedPrompt {
 
 class Recorder final : public engine::DecodeListener, private engine::DecisionLog {
  public:
-  /// `shadow`: after each request, every layer's prediction of each output token but the first.
+  /// `shadow`: after each request, every layer's prediction of each output token, of its end token and of the
+  /// prompt's last positions, 32 predictions up to the output's first token.
   Recorder(traces::Writer& writer, profiler::SpanRecorder& spans, engine::Backend& backend,
            const engine::Tokenizer& tokenizer, bool shadow = false)
       : writer_(writer), spans_(spans), backend_(backend), tokenizer_(tokenizer), shadow_(shadow) {}
@@ -50,8 +52,9 @@ class Recorder final : public engine::DecodeListener, private engine::DecisionLo
   void add(const engine::Decision& decision) override;
   [[nodiscard]] std::int64_t prompt_id(const RecordedPrompt& prompt);
   void add_token_text(std::int32_t token);
-  [[nodiscard]] Result<void> record_shadow(const engine::DecodeRequest& request,
-                                           const std::vector<std::int32_t>& tokens);
+  [[nodiscard]] Result<void> record_shadow(const engine::DecodeRequest& request, const traces::Request& row);
+  [[nodiscard]] Result<void> shadow_rows(std::span<const std::int32_t> text, std::int32_t prompt_tokens,
+                                         std::vector<traces::ShadowToken>& rows);
 
   traces::Writer& writer_;
   profiler::SpanRecorder& spans_;
@@ -62,6 +65,7 @@ class Recorder final : public engine::DecodeListener, private engine::DecisionLo
   std::unordered_set<std::int32_t> tokens_with_text_;
   std::vector<std::int32_t> drafted_tokens_;  // of the request
   std::int64_t round_id_ = 0;                 // 0 before a request's first
+  std::int32_t end_token_ = -1;               // what ended the text, if a token did
   std::map<std::tuple<std::int64_t, std::int32_t, std::string>, std::int64_t> prompt_ids_;
 };
 

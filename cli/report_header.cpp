@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <draftscope/simulator/imported_figures.h>
+#include <draftscope/simulator/predicted_trace.h>
 
 #include <algorithm>
 #include <set>
@@ -40,6 +41,7 @@ std::string model_line(const traces::Recording& recording, const Glyphs& glyphs)
   const std::int32_t layers = simulator::model_layers(recording);
   return joined({name.empty() ? "unknown model" : name, layers > 0 ? fmt::format("{} layers", layers) : "",
                  simulator::meta_value(meta, "dtype"),
+                 simulator::meta_value(meta, "weights") == "fp8" ? "layers in fp8" : "",
                  simulator::meta_value(meta, "synthetic") == "1" ? "synthetic weights" : ""},
                 glyphs);
 }
@@ -82,7 +84,8 @@ std::string header_text(const simulator::MeasuredRecording& measured, const Glyp
   };
   add("recording",
       joined({recording.path.filename().string(), fmt::format("schema {}", measured.schema_version),
-              recording.closed_cleanly ? "closed cleanly" : "not closed cleanly"},
+              recording.closed_cleanly ? "closed cleanly" : "not closed cleanly",
+              simulator::is_predicted(recording.meta) ? "predicted" : ""},
              glyphs));
   add("model", model_line(recording, glyphs));
   add("machine", machine_line(recording.meta, glyphs));

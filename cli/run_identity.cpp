@@ -45,6 +45,7 @@ traces::Meta run_identity(const engine::Checkpoint& checkpoint, const engine::Ba
           {"synthetic", checkpoint.synthetic ? "1" : "0"},
           {"redundancy", fmt::format("{}", checkpoint.redundancy)},
           {"dtype", std::string(engine::dtype_name(checkpoint.weights.embedding.dtype))},
+          {"weights", settings.weights},
           {"device", device.device},
           {"processor", device.processor},
           {"kernels", device.kernels},

@@ -18,6 +18,7 @@ struct RecordingSettings {
   std::int32_t repeats = 0;
   std::string level;
   std::string command_line;
+  std::string weights = "as-stored";  ///< of the layers, as the backend holds them
 };
 
 [[nodiscard]] traces::Meta run_identity(const engine::Checkpoint& checkpoint, const engine::Backend& backend,

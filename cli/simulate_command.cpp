@@ -3,13 +3,17 @@
 
 #include <draftscope/traces/reader.h>
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <draftscope/simulator/rounds_elsewhere.h>
 
 #include "progress_bar.h"
+#include "simulate_import.h"
 #include "simulate_machines.h"
 #include "simulate_text.h"
+#include "simulate_trace.h"
 
 namespace draftscope::cli {
 
@@ -26,10 +30,13 @@ std::vector<std::string> recorded_strategies(const traces::Recording& recording)
 Result<int> simulate(const SimulateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
+  if (simulator::is_predicted(recording.meta))
+    return fail("{}: is predicted itself, expected the recording that it was predicted from", options.file);
   simulator::WhatIfOptions learning;
   if (!options.recorded_gpu.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(options.recorded_gpu));
   }
+  DRAFTSCOPE_TRY_ASSIGN(learning.specified, specified_costs(options, recording));
   auto learnt = simulator::WhatIf::learn(reader, recording, learning);
   if (!learnt) return fail("{}: {}", options.file, learnt.error().message);
   const simulator::WhatIf& what_if = *learnt;
@@ -40,11 +47,13 @@ Result<int> simulate(const SimulateOptions& options) {
     return fail("{}: found no run but vanilla, expected --strategy to say what to ask about", options.file);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
                         swept_machines(options, what_if.recorded_scenario()));
+  DRAFTSCOPE_TRY(check_write(options, machines));
 
   Simulation simulation{.recording = &recording, .fit = &what_if.costs().report};
   ProgressBar progress("simulating", options.quiet);
   const auto questions = static_cast<std::int64_t>(strategies.size() * machines.size());
   std::int64_t asked = 0;
+  simulator::PredictedTrace prediction{.machine = machines.front(), .runs = {}, .meta = {}};
   const simulator::SweepOptions draws{.draws = options.draws, .seed = options.seed};
   for (const std::string& strategy : strategies) {
     auto rounds = what_if.rounds(strategy);
@@ -58,6 +67,7 @@ Result<int> simulate(const SimulateOptions& options) {
       const simulator::StrategyRounds fitting =
           simulator::for_shape(*rounds, what_if.recorded_scenario().shape, machine.scenario.shape);
       auto answer = what_if.ask(fitting, machine, draws, options.budget);
+      if (answer && !options.write.empty()) prediction.runs.push_back({fitting, *answer});
       if (answer)
         simulation.answers.push_back(*std::move(answer));
       else
@@ -65,9 +75,15 @@ Result<int> simulate(const SimulateOptions& options) {
       progress.update(++asked, questions);
     }
   }
-  // A question that has no answer is no success, however many others have one.
-  const int exit_code = simulation.refusals.empty() ? 0 : exit_failure;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
+  if (!options.write.empty())
+    DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(prediction)));
+  // A question that has no answer is no success, however many others have one. About the recorded runs
+  // nobody asked one by one.
+  const bool answers_all = std::all_of(
+      simulation.refusals.begin(), simulation.refusals.end(),
+      [&](const Refusal& refusal) { return options.strategies.empty() && refusal.machine.empty(); });
+  const int exit_code = answers_all ? 0 : exit_failure;
   const int printed = options.json ? print_out(simulate_json(simulation))
                       : options.csv
                           ? print_out(simulate_csv(simulation))
@@ -85,10 +101,13 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       "Rounds of early exits are replayed exactly from a recording with --shadow; recorded runs are asked "
       "about as\n"
       "they are. Costs are fitted to the recording (best at --level ops) or, for another GPU, come from its\n"
-      "specification. Every answer says what it rests on.\n"
+      "specification. An imported recording is asked with --gpu, --model and -s layerskip:exit=E,gamma=G, "
+      "whose\n"
+      "acceptance is modelled. Every answer says what it rests on.\n"
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
       "Example: draftscope simulate run.dstrace -s layerskip --sweep exit=3..8 --sweep gamma=1..8\n"
-      "         draftscope simulate run.dstrace --gpu H100-SXM --gpu L4 --model Llama-3-8B");
+      "         draftscope simulate run.dstrace --gpu H200 --gpu L4 --model Llama-3-8B\n"
+      "         draftscope simulate run.dstrace -s del --gpu H200 --write predicted.dstrace");
   command->add_option("FILE", options->file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", options->strategies,
                       "name:key=value,… to ask about; default: the recorded runs");
@@ -121,6 +140,10 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       ->check(CLI::Range(200, 100000))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Same seed, same intervals");
+  command->add_option(
+      "--write", options->write,
+      "Also write the answers as a trace, round by round: report, compare and export open it");
+  command->add_flag("--overwrite", options->overwrite, "Replace an existing trace");
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--csv", options->csv, "Print CSV, one line an answer")->excludes(json);

@@ -25,6 +25,8 @@ struct SimulateOptions {
   std::vector<std::string> sweeps;  ///< key=value,… or key=first..last
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
+  std::string write;  ///< a trace of the answers; empty = none
+  bool overwrite = false;
   bool budget = false;
   bool json = false;
   bool csv = false;

@@ -55,6 +55,8 @@ std::string_view source_name(simulator::ParameterSource source) {
 }
 
 std::string fit_line(const simulator::CostFitReport& fit) {
+  if (fit.parameters.empty())
+    return "costs      specifications alone: an imported recording has no times of passes\n";
   std::array<int, 3> counts{};
   for (const simulator::FittedParameter& parameter : fit.parameters)
     ++counts[static_cast<std::size_t>(parameter.source)];

@@ -58,6 +58,10 @@ void leave_out(Figures& figures, Lack lack) {
       if (figures.breakdown.source == BreakdownSource::rounds) figures.breakdown = {};
       figures.cost = {};
       break;
+    case Lack::prefill_times:
+      figures.throughput.time_to_first_token.reset();
+      figures.throughput.tokens_per_second.reset();
+      break;
     case Lack::layer_sets:
       figures.layers = {};
       break;

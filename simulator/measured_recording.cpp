@@ -2,6 +2,7 @@
 #include <draftscope/simulator/imported_figures.h>
 #include <draftscope/simulator/measured_recording.h>
 #include <draftscope/simulator/phase_spans.h>
+#include <draftscope/simulator/predicted_trace.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,6 +71,7 @@ bool is_greedy(const traces::Meta& meta) {
 std::vector<std::string> warnings(const MeasuredRecording& measured) {
   const traces::Recording& recording = *measured.recording;
   std::vector<std::string> lines;
+  if (std::string note = prediction_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
   if (std::string note = import_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
   if (!recording.closed_cleanly)
     lines.emplace_back(

@@ -222,7 +222,11 @@ class Collector {
 
 Result<void> read_identity(const traces::Recording& recording, CostObservations& out) {
   DRAFTSCOPE_TRY_ASSIGN(out.shape, recorded_shape(recording.meta));
-  DRAFTSCOPE_TRY_ASSIGN(out.weights, parse_weight_type(meta_text(recording.meta, "dtype")));
+  // "as-stored", "fp8", or nothing in older files.
+  const std::string weights = meta_text(recording.meta, "weights");
+  const bool is_stored = weights.empty() || weights == "as-stored";
+  DRAFTSCOPE_TRY_ASSIGN(out.weights,
+                        parse_weight_type(is_stored ? meta_text(recording.meta, "dtype") : weights));
   // A recording says "cpu", or the device's own name.
   const std::string device = meta_text(recording.meta, "device");
   out.on_gpu = !device.empty() && device != "cpu";

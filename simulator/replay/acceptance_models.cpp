@@ -150,9 +150,9 @@ RoundFrom round_from(const AcceptanceModel& model, std::size_t state, std::int32
   return round;
 }
 
-}  // namespace
-
-std::vector<AcceptanceBits> acceptance_bits(const RunRows& run) {
+/// `length(rows, round)` is the round's draft length.
+template <typename Length>
+std::vector<AcceptanceBits> bits_of(const RunRows& run, const Length& length) {
   std::vector<AcceptanceBits> requests;
   requests.reserve(run.requests.size());
   for (const RequestRows& rows : run.requests) {
@@ -160,10 +160,43 @@ std::vector<AcceptanceBits> acceptance_bits(const RunRows& run) {
     for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
       const std::int32_t accepted = rows.rounds[i].accepted;
       bits.insert(bits.end(), static_cast<std::size_t>(std::max(accepted, 0)), AcceptanceBit::accepted);
-      bits.push_back(accepted < rows.draft_steps[i] ? AcceptanceBit::rejected : AcceptanceBit::unseen);
+      bits.push_back(accepted < length(rows, i) ? AcceptanceBit::rejected : AcceptanceBit::unseen);
     }
   }
   return requests;
+}
+
+}  // namespace
+
+std::vector<AcceptanceBits> acceptance_bits(const RunRows& run) {
+  return bits_of(run, [](const RequestRows& rows, std::size_t round) { return rows.draft_steps[round]; });
+}
+
+std::vector<AcceptanceBits> acceptance_bits_of_lengths(const RunRows& run) {
+  std::int32_t longest = 0;
+  for (const RequestRows& rows : run.requests)
+    for (const traces::Round& round : rows.rounds) longest = std::max(longest, round.accepted);
+  return bits_of(run, [longest](const RequestRows&, std::size_t) { return longest; });
+}
+
+std::optional<AcceptanceModel> iid_acceptance_of_rate(double rate, std::int32_t length) {
+  if (!(rate >= 0.0 && rate <= 1.0) || length < 1) return std::nullopt;
+  // α + … + α^γ = γ · rate grows with α.
+  const auto accepted_length = [length](double alpha) {
+    double sum = 0.0;
+    double power = 1.0;
+    for (std::int32_t k = 0; k < length; ++k) sum += power *= alpha;
+    return sum;
+  };
+  double low = 0.0;
+  double high = 1.0;
+  constexpr int halvings = 60;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (accepted_length(middle) < rate * length ? low : high) = middle;
+  }
+  const double alpha = rate >= 1.0 ? 1.0 : low;
+  return AcceptanceModel{.acceptance = {alpha, alpha}, .stay = {0.5, 0.5}, .start = {0.5, 0.5}};
 }
 
 std::optional<AcceptanceModel> fit_iid_acceptance(std::span<const AcceptanceBits> requests) {

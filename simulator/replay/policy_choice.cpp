@@ -78,7 +78,8 @@ const Defaults& without_table() {
        "its layers follow from hidden states, and a draft without middle layers reads its own K/V behind its "
        "first token, which shadow tokens do not have"},
       {"two-model", "another model drafts; its run lengths need a draft from every start of the text"},
-      {"prompt-lookup", "it drafts no prefix of the model's layers; its guesses follow from the text"},
+      {"prompt-lookup",
+       "it drafts no prefix of the model's layers; its guesses follow from the text (replay_lookup.h)"},
       {"jacobi", "its guesses come from what the target said about earlier guesses, which is not recorded"},
       {"lookahead",
        "its guesses come from what the target said about earlier guesses, which is not recorded"}};

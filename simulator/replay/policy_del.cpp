@@ -13,13 +13,12 @@ double ExitStatistics::threshold() const {
 void DelPolicy::begin_request(const ShadowTable& table) {
   exits_.assign(static_cast<std::size_t>(std::max(table.n_layers - 1, 0)), {});
   exit_ = gamma_ = 1;
-  is_first_round_ = is_certain_ = true;
+  is_first_round_ = true;
   prompt_.clear();
   const std::int32_t window = std::min(options_.prompt_window, table.prompt_tokens);
-  if (window > table.prompt_positions()) {
-    is_certain_ = false;
-    return;
-  }
+  // A window of another length has other bits: what is before it has the prefill's keys and values.
+  is_certain_ = window == 0 || window == table.prompt_positions();
+  if (window > table.prompt_positions()) return;
   const auto layers = static_cast<std::size_t>(table.n_layers);
   for (std::int32_t i = table.prompt_positions() - window; i < table.prompt_positions(); ++i)
     prompt_.push_back(table.prompt_cells.data() + static_cast<std::size_t>(i) * layers);

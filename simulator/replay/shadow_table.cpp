@@ -75,6 +75,25 @@ Result<ShadowTable> finish(Draft draft) {
   return std::move(draft.table);
 }
 
+constexpr std::size_t most_tokens = std::numeric_limits<std::int32_t>::max() / 2;
+
+bool is_too_long(const traces::Request& request, const traces::Prompt& prompt) {
+  return prompt.tokens.size() > most_tokens || request.tokens.size() > most_tokens;
+}
+
+ShadowTable text_of(const traces::Request& request, const traces::Prompt& prompt) {
+  ShadowTable table{.request = request.id,
+                    .prompt_tokens = static_cast<std::int32_t>(prompt.tokens.size()),
+                    .first = static_cast<std::int32_t>(prompt.tokens.size()) + 1,
+                    .text = prompt.tokens,
+                    .ended_at_eos = request.stop == traces::RequestStop::eos,
+                    .cells = {},
+                    .prompt_cells = {},
+                    .end_cells = {}};
+  table.text.insert(table.text.end(), request.tokens.begin(), request.tokens.end());
+  return table;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exit) {
@@ -95,19 +114,9 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
   for (const traces::Request& request : recording.requests) {
     const auto prompt = prompts.find(request.prompt);
     if (prompt == prompts.end() || !is_finished(request) || request.tokens.empty()) continue;
-    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max() / 2;
-    if (prompt->second->tokens.size() > most || request.tokens.size() > most)
-      return fail("request {}: found a text of more than {} tokens", request.id, most);
-    ShadowTable table{.request = request.id,
-                      .prompt_tokens = static_cast<std::int32_t>(prompt->second->tokens.size()),
-                      .first = static_cast<std::int32_t>(prompt->second->tokens.size()) + 1,
-                      .text = prompt->second->tokens,
-                      .ended_at_eos = request.stop == traces::RequestStop::eos,
-                      .cells = {},
-                      .prompt_cells = {},
-                      .end_cells = {}};
-    table.text.insert(table.text.end(), request.tokens.begin(), request.tokens.end());
-    drafts.emplace(request.id, Draft{.table = std::move(table), .layers = {}});
+    if (is_too_long(request, *prompt->second))
+      return fail("request {}: found a text of more than {} tokens", request.id, most_tokens);
+    drafts.emplace(request.id, Draft{.table = text_of(request, *prompt->second), .layers = {}});
   }
 
   std::optional<Error> broken;
@@ -137,6 +146,22 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
     }
     DRAFTSCOPE_TRY_ASSIGN(ShadowTable table, finish(std::move(draft)));
     tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+std::vector<ShadowTable> text_tables(const traces::Recording& recording) {
+  std::unordered_map<std::int64_t, const traces::Prompt*> prompts;
+  for (const traces::Prompt& prompt : recording.prompts) prompts.emplace(prompt.id, &prompt);
+  const auto is_known = [](std::int32_t token) { return token >= 0; };
+  std::vector<ShadowTable> tables;
+  for (const traces::Request& request : recording.requests) {
+    const auto prompt = prompts.find(request.prompt);
+    if (prompt == prompts.end() || !is_finished(request) || request.tokens.empty() ||
+        prompt->second->tokens.empty() || is_too_long(request, *prompt->second) ||
+        !std::all_of(request.tokens.begin(), request.tokens.end(), is_known))
+      continue;
+    tables.push_back(text_of(request, *prompt->second));
   }
   return tables;
 }

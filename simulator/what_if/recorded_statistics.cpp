@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace draftscope::simulator {
@@ -83,6 +84,14 @@ void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int
 
 }  // namespace
 
+RunRows first_repeat(const RunRows& run) {
+  RunRows first{run.run, {}, run.unfinished_requests};
+  std::set<std::int64_t> prompts;
+  for (const RequestRows& rows : run.requests)
+    if (!rows.rounds.empty() && prompts.insert(rows.prompt->id).second) first.requests.push_back(rows);
+  return first;
+}
+
 Result<RecordedStatistics> recorded_statistics(const RunRows& run,
                                                const std::vector<traces::LayerSet>& layer_sets) {
   if (run.run->strategy == "two-model")
@@ -111,6 +120,7 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run,
   DraftNumbers numbers(by_exit, sets);
   for (const RequestRows& request : run.requests) {
     RoundStatistics& statistics = result.requests.emplace_back();
+    std::vector<RecordedDraft>& by_round = result.by_round.emplace_back();
     for (std::size_t i = 0; i < request.rounds.size(); ++i) {
       const traces::Round& round = request.rounds[i];
       ++statistics.rounds;
@@ -120,8 +130,10 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run,
       if (is_target_step(round, steps_of(request, i))) {
         ++statistics.target_steps.passes;
         statistics.target_steps.context += round.root_position;
+        by_round.push_back({});
       } else {
-        add_draft(statistics, round, steps_of(request, i), numbers.number(round));
+        by_round.push_back({numbers.number(round), steps_of(request, i)});
+        add_draft(statistics, round, by_round.back().steps, by_round.back().number);
       }
     }
   }

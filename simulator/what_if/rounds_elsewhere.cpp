@@ -33,6 +33,7 @@ void lengthen_context(StrategyRounds& rounds, std::int32_t rows) {
   for (PassCount& steps : rounds.vanilla) lengthen(steps, rows);
   for (RoundStatistics& request : rounds.setting.least) lengthen(request, rows);
   for (RoundStatistics& request : rounds.setting.most) lengthen(request, rows);
+  rounds.longer_context += rows;
   rounds.setting.status = std::max(rounds.setting.status, AnswerStatus::approximate);
   rounds.notes.push_back(fmt::format("{} more rows of context: acceptance is taken to be as recorded", rows));
 }

@@ -4,6 +4,7 @@
 #include <draftscope/simulator/policy_choice.h>
 #include <draftscope/simulator/recorded_statistics.h>
 #include <draftscope/simulator/what_if.h>
+#include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
 #include <set>
@@ -28,20 +29,21 @@ VerifiedLayers verified_layers(std::string_view specification) {
                                                              : VerifiedLayers::all;
 }
 
-/// One request a prompt, of the first repeat that has it.
-RunRows first_repeat(const RunRows& run) {
-  RunRows first{run.run, {}, run.unfinished_requests};
-  std::set<std::int64_t> prompts;
-  for (const RequestRows& rows : run.requests)
-    if (!rows.rounds.empty() && prompts.insert(rows.prompt->id).second) first.requests.push_back(rows);
-  return first;
+/// Of the same text by vanilla decoding, which takes a step to find an end token.
+PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted) {
+  const bool finds_end = rows.request->stop == traces::RequestStop::eos;
+  return vanilla_steps(emitted + (finds_end ? 1 : 0), rows.rounds.front().root_position);
 }
 
 }  // namespace
 
 Result<StrategyRounds> WhatIf::rounds(std::string_view strategy) const {
+  const bool is_import = traces::is_imported(recording_->meta);
   for (const RunRows& run : runs_)
-    if (pieces(run.run->specification) == pieces(strategy)) return recorded_rounds(run);
+    if (pieces(run.run->specification) == pieces(strategy))
+      return is_import ? imported_rounds(run) : recorded_rounds(run);
+  if (is_import) return rounds_of_import(strategy);
+  if (strategy.substr(0, strategy.find(':')) == "prompt-lookup") return lookup_rounds(strategy);
   if (tables_.empty()) return modelled_rounds(strategy);
   return replayed_rounds(strategy);
 }
@@ -66,7 +68,7 @@ Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   StrategyRounds rounds{.strategy = run.run->specification, .source = RoundSource::recorded};
   for (std::size_t i = 0; i < first.requests.size(); ++i) {
     const RequestRows& rows = first.requests[i];
-    rounds.vanilla.push_back(vanilla_steps(recorded.requests[i].tokens, rows.rounds.front().root_position));
+    rounds.vanilla.push_back(vanilla_steps_of(rows, recorded.requests[i].tokens));
     rounds.categories.push_back(rows.prompt->category);
   }
   rounds.setting = {.status = AnswerStatus::exact, .least = std::move(recorded.requests), .most = {}};
@@ -83,14 +85,19 @@ Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   return rounds;
 }
 
-Result<StrategyRounds> WhatIf::replayed_rounds(std::string_view strategy) const {
+Result<std::unique_ptr<Policy>> WhatIf::replayed_policy(std::string_view strategy) const {
   const PolicyChoice text = text_choice(*recording_);
   if (text.status == AnswerStatus::invalid) return fail("strategy {}: {}", strategy, text.reason);
   DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(*recording_));
-  DRAFTSCOPE_TRY_ASSIGN(const PolicyChoice choice, policy_of_specification(strategy, model));
+  DRAFTSCOPE_TRY_ASSIGN(PolicyChoice choice, policy_of_specification(strategy, model));
   if (choice.policy == nullptr)
     return fail("strategy {}: {} ({}); record it to ask about it", strategy, choice.reason,
                 answer_status_name(choice.status));
+  return std::move(choice.policy);
+}
+
+Result<StrategyRounds> WhatIf::replayed_rounds(std::string_view strategy) const {
+  DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, replayed_policy(strategy));
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::replayed,
                         .verified_layers = verified_layers(strategy),
@@ -101,7 +108,7 @@ Result<StrategyRounds> WhatIf::replayed_rounds(std::string_view strategy) const 
   bool is_certain = true;
   std::int64_t bounded = 0;
   std::int64_t all = 0;
-  for (const ReplayTotals& request : replay(tables_, *choice.policy, conditions_)) {
+  for (const ReplayTotals& request : replay(tables_, *policy, conditions_)) {
     rounds.setting.status = std::max(rounds.setting.status, request.status);
     is_certain = is_certain && request.status == AnswerStatus::exact;
     bounded += request.bounded_rounds + request.approximate_rounds;
@@ -150,7 +157,7 @@ Result<StrategyRounds> WhatIf::modelled_rounds(std::string_view strategy) const 
     std::int64_t tokens = 0;
     for (const traces::Round& round : rows.rounds) tokens += round.emitted;
     const std::int64_t context = rows.rounds.front().root_position;
-    rounds.vanilla.push_back(vanilla_steps(tokens, context));
+    rounds.vanilla.push_back(vanilla_steps_of(rows, tokens));
     rounds.setting.least.push_back(expected_statistics(
         *fitted, {.exit = plan.exit, .length = plan.length, .tokens = tokens, .first_context = context}));
     rounds.categories.push_back(rows.prompt->category);

@@ -104,11 +104,15 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
 }
 
+double searches_ns(double vanilla_steps, const Prices& prices) {
+  return vanilla_steps * (prices.target_step.ns + prices.step_round_ns);
+}
+
 /// Mean prices and their draws, with what the strategy spends beside the passes that prices cover.
 SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const std::string& name,
                       std::uint64_t seed) {
   const auto with_searches = [steps = rounds.optimise_steps_a_round](Prices prices) {
-    prices.round_ns += steps * (prices.target_step.ns + prices.step_round_ns);
+    prices.round_ns += searches_ns(steps, prices);
     return prices;
   };
   return SweepTarget{.name = name,
@@ -121,6 +125,10 @@ SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const s
 }
 
 }  // namespace
+
+double optimise_ns_a_round(const StrategyRounds& rounds, const Prices& prices) {
+  return searches_ns(rounds.optimise_steps_a_round, prices);
+}
 
 std::string_view round_source_name(RoundSource source) {
   constexpr std::array<std::string_view, 3> names{"recorded", "replayed", "modelled"};
@@ -137,7 +145,19 @@ Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& re
     what_if.tables_ = one_a_prompt(*std::move(tables), what_if.runs_, what_if.table_categories_);
   else
     what_if.no_tables_reason_ = tables.error().message;
-  DRAFTSCOPE_TRY_ASSIGN(what_if.conditions_, replay_conditions(recording));
+  if (what_if.tables_.empty())
+    what_if.texts_ = one_a_prompt(text_tables(recording), what_if.runs_, what_if.text_categories_);
+  auto conditions = replay_conditions(recording);
+  if (conditions)
+    what_if.conditions_ = *std::move(conditions);
+  else if (!what_if.tables_.empty())
+    return tl::unexpected(std::move(conditions).error());
+  else
+    what_if.no_conditions_reason_ = std::move(conditions).error().message;
+  if (options.specified) {
+    what_if.costs_.model = *options.specified;
+    return what_if;
+  }
   DRAFTSCOPE_TRY_ASSIGN(const CostObservations observations, read_cost_observations(reader, recording));
   DRAFTSCOPE_TRY_ASSIGN(what_if.costs_, fit_cost_model(observations, options.recorded_on));
   return what_if;
@@ -153,6 +173,11 @@ Result<PriceMap> WhatIf::price_map(const StrategyRounds& rounds, const Machine& 
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest(rounds.setting);
   return PriceMap::make(costs_.model, scenario);
+}
+
+Result<Prices> WhatIf::prices(const StrategyRounds& rounds, const Machine& machine) const {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(rounds, machine));
+  return map.mean();
 }
 
 Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,

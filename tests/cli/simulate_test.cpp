@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -101,6 +104,142 @@ TEST_F(Simulate, ModelsAcceptanceWhereNothingWasShadowed) {
   }
   expect_one_line(run_command({"simulate", path, "--quiet", "--strategy", "layerskip:exit=4"}), "exit 4");
   expect_one_line(run_command({"simulate", path, "--quiet", "--strategy", "del"}), "shadow");
+}
+
+TEST_F(Simulate, NotesRecordedRunsThatHaveNoAnswer) {
+  const std::string two_model =
+      std::string("two-model:model=") + DRAFTSCOPE_SOURCE_DIR + "/models/demo-layerskip,gamma=2";
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4", two_model}, false);
+  const CommandResult all = run_command({"simulate", path, "--json", "--quiet"});
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  const auto json = nlohmann::json::parse(all.out);
+  EXPECT_EQ(json["answers"].size(), 1U);
+  ASSERT_EQ(json["refusals"].size(), 1U);
+  EXPECT_THAT(json["refusals"][0]["reason"].get<std::string>(), HasSubstr("a second model drafts"));
+  EXPECT_THAT(run_command({"simulate", path}).out, HasSubstr("no answer: run two-model"));
+  expect_one_line(run_command({"simulate", path, "--strategy", two_model}), "a second model drafts");
+  EXPECT_EQ(run_command({"simulate", path, "--quiet", "--strategy", two_model, "--strategy",
+                         "layerskip:exit=5,gamma=4"})
+                .exit_code,
+            1);
+}
+
+TEST_F(Simulate, KnowsLayersInFp8) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
+  EXPECT_EQ(answers(path, {"--weights", "bf16"})[0]["machine"], "as recorded");
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "UPDATE meta SET value = 'fp8' WHERE key = 'weights'", nullptr, nullptr,
+                         nullptr),
+            SQLITE_OK);
+  EXPECT_EQ(sqlite3_changes(database), 1);
+  sqlite3_close(database);
+  EXPECT_EQ(answers(path, {"--weights", "bf16"})[0]["machine"], "as recorded bf16");
+  EXPECT_EQ(answers(path, {"--weights", "fp8"})[0]["machine"], "as recorded");
+  EXPECT_THAT(run_command({"report", path}).out, HasSubstr("layers in fp8"));
+}
+
+TEST_F(Simulate, TellsPromptLookupFromTokensAlone) {
+  const std::string asked = "prompt-lookup:length=4,match=latest";
+  const std::string known = record("all.dstrace", {"vanilla", asked}, false);
+  const std::string unknown = record("vanilla.dstrace", {"vanilla"}, false);
+  const auto run = nlohmann::json::parse(run_command({"report", known, "--json"}).out)["runs"][1];
+  const auto answer = answers(unknown, {"--strategy", asked})[0];
+  EXPECT_EQ(answer["rounds_source"], "replayed");
+  EXPECT_EQ(answer["status"], "exact");
+  EXPECT_DOUBLE_EQ(answer["acceptance_rate"], run["acceptance_rate"]);
+  EXPECT_DOUBLE_EQ(answer["mean_accepted_length"], run["emitted_tokens_per_round"]);
+  EXPECT_EQ(answer["draft_cost_coefficient"], 0.0);
+  const std::string target = (folder_ / "predicted.dstrace").string();
+  ASSERT_EQ(run_command({"simulate", unknown, "--quiet", "-s", asked, "--write", target}).exit_code, 0);
+  const auto predicted = nlohmann::json::parse(run_command({"report", target, "--json"}).out)["runs"][1];
+  for (const char* const key : {"rounds", "drafted_tokens", "accepted_tokens", "output_tokens"})
+    EXPECT_EQ(predicted[key], run[key]) << key;
+  expect_one_line(run_command({"simulate", unknown, "--strategy", "prompt-lookup:match=best"}), "best");
+}
+
+/// Accepted lengths of drafts of 5 tokens, each accepted with probability 0.7.
+std::string answers_file(const std::filesystem::path& path) {
+  std::mt19937 random(3);
+  std::bernoulli_distribution is_accepted(0.7);
+  std::ofstream file(path);
+  for (int question = 0; question < 30; ++question) {
+    nlohmann::json lengths = nlohmann::json::array();
+    for (int round = 0; round < 200; ++round) {
+      int accepted = 0;
+      while (accepted < 5 && is_accepted(random)) ++accepted;
+      lengths.push_back(accepted);
+    }
+    file << nlohmann::json{{"question_id", question}, {"accepted", lengths}} << '\n';
+  }
+  return path.string();
+}
+
+TEST_F(Simulate, ModelsTheAcceptanceOfImportedAnswers) {
+  const std::string file = answers_file(folder_ / "answers.jsonl");
+  const std::string path = (folder_ / "answers.dstrace").string();
+  ASSERT_EQ(run_command({"import", file, "-q", "-o", path}).exit_code, 0);
+  const Arguments elsewhere{"--gpu", "H200", "--model", "Llama-2-7B"};
+  Arguments asking = elsewhere;
+  asking.insert(asking.end(), {"-s", "layerskip:exit=8,gamma=3", "-s", "layerskip:exit=16,gamma=7"});
+  const auto found = answers(path, asking);
+  ASSERT_EQ(found.size(), 2U);
+  for (const auto& answer : found) {
+    EXPECT_EQ(answer["rounds_source"], "modelled");
+    EXPECT_EQ(answer["status"], "approximate");
+    EXPECT_THAT(answer["notes"].dump(), HasSubstr("does not say which layers drafted"));
+    EXPECT_THAT(answer["notes"].dump(), HasSubstr("imported without draft lengths"));
+  }
+  // (1 − 0.7^(γ + 1)) / 0.3
+  EXPECT_NEAR(found[0]["mean_accepted_length"].get<double>(), 2.533, 0.06);
+  EXPECT_NEAR(found[1]["mean_accepted_length"].get<double>(), 3.141, 0.12);
+
+  expect_one_line(run_command({"simulate", path, "--model", "Llama-2-7B"}), "expected --gpu");
+  expect_one_line(run_command({"simulate", path, "--gpu", "H200"}), "expected --model");
+  Arguments unasked{"simulate", path};
+  unasked.insert(unasked.end(), elsewhere.begin(), elsewhere.end());
+  expect_one_line(run_command(unasked), "which layers drafted is not in the imported file");
+  unasked.insert(unasked.end(), {"-s", "del"});
+  expect_one_line(run_command(unasked), "no predictions of layers");
+}
+
+TEST_F(Simulate, PricesImportedRoundsWhoseDraftIsNamed) {
+  const std::string file = answers_file(folder_ / "answers.jsonl");
+  const std::string path = (folder_ / "answers.dstrace").string();
+  ASSERT_EQ(run_command({"import", file, "-q", "-o", path, "--strategy", "layerskip:exit=8,gamma=5",
+                         "--draft-length", "5"})
+                .exit_code,
+            0);
+  const auto report = nlohmann::json::parse(run_command({"report", path, "--json"}).out)["runs"][0];
+  const auto answer = answers(path, {"--gpu", "H200", "--model", "Llama-2-7B"})[0];
+  EXPECT_EQ(answer["rounds_source"], "recorded");
+  EXPECT_DOUBLE_EQ(answer["acceptance_rate"], report["acceptance_rate"]);
+  EXPECT_DOUBLE_EQ(answer["mean_accepted_length"], report["emitted_tokens_per_round"]);
+  expect_one_line(run_command({"simulate", path, "--gpu", "H200", "--model", "Llama-2-7B", "--write",
+                               (folder_ / "predicted.dstrace").string()}),
+                  "is imported");
+}
+
+TEST_F(Simulate, TakesTheRateThatABenchmarkStates) {
+  std::ofstream(folder_ / "benchmark.json")
+      << R"({"generation_strategy":"self_speculative","exit_layer":8,"num_speculations":4})"
+      << R"({"acceptance_rate":{"mean":0.6}})";
+  const std::string path = (folder_ / "benchmark.dstrace").string();
+  ASSERT_EQ(run_command({"import", (folder_ / "benchmark.json").string(), "-q", "-o", path}).exit_code, 0);
+  const auto answer = answers(path, {"--gpu", "H200", "--model", "Llama-2-7B"})[0];
+  EXPECT_EQ(answer["strategy"], "layerskip:exit=8,gamma=4");
+  EXPECT_EQ(answer["rounds_source"], "modelled");
+  EXPECT_NEAR(answer["mean_accepted_length"].get<double>(), 1.0 + 4 * 0.6, 0.02);
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("states"));
+}
+
+TEST_F(Simulate, RefusesTimelinesWithoutAcceptedLengths) {
+  std::ofstream(folder_ / "trace.json")
+      << R"({"traceEvents":[{"ph":"X","name":"k","ts":1,"dur":5,"pid":1,"tid":1,"cat":"kernel"}]})";
+  const std::string path = (folder_ / "trace.dstrace").string();
+  ASSERT_EQ(run_command({"import", (folder_ / "trace.json").string(), "-q", "-o", path}).exit_code, 0);
+  expect_one_line(run_command({"simulate", path, "--gpu", "H200", "--model", "Llama-2-7B"}),
+                  "chrome timeline without accepted lengths, expected a recording");
 }
 
 TEST_F(Simulate, RefusesInOneLine) {

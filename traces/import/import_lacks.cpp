@@ -9,10 +9,10 @@ namespace draftscope::traces {
 namespace {
 
 constexpr std::array<std::string_view, lack_count> names{
-    "runs",           "rounds",         "accepted lengths", "draft lengths", "token ids",
-    "output lengths", "prompts",        "output text",      "wall times",    "first token times",
-    "round times",    "phase times",    "confidences",      "layer sets",    "turns",
-    "draft trees",    "device activity"};
+    "runs",           "rounds",          "accepted lengths", "draft lengths", "token ids",
+    "output lengths", "prompts",         "output text",      "wall times",    "first token times",
+    "round times",    "phase times",     "confidences",      "layer sets",    "turns",
+    "draft trees",    "device activity", "prefill times"};
 
 }  // namespace
 
@@ -43,6 +43,10 @@ std::vector<Lack> lacks_of(const Meta& meta) {
 bool lacks(const Meta& meta, Lack lack) {
   const std::vector<Lack> found = lacks_of(meta);
   return std::find(found.begin(), found.end(), lack) != found.end();
+}
+
+bool is_imported(const Meta& meta) {
+  return meta.contains("imported_from");
 }
 
 }  // namespace draftscope::traces

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The trace that an import writes: beside its target under another name, renamed once it is whole. Unlike a
-// recording nothing is dropped; who adds rows waits while the disk is behind.
+// The trace that an import writes, whole or not at all. Who adds rows waits while the disk is behind.
 
 #include <draftscope/result.h>
+#include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/import.h>
 #include <draftscope/traces/writer.h>
 #include <filesystem>
-#include <memory>
 #include <set>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 namespace draftscope::traces {
@@ -19,12 +18,9 @@ namespace draftscope::traces {
 class ImportTarget {
  public:
   [[nodiscard]] static Result<ImportTarget> create(const std::filesystem::path& target, bool overwrite);
-  ImportTarget(ImportTarget&& other) noexcept;
-  ImportTarget& operator=(ImportTarget&&) = delete;
-  ~ImportTarget();  ///< without commit() nothing remains
 
   /// For the rows that are few: runs, prompts, tracks, names, meta.
-  [[nodiscard]] Writer& writer() { return *writer_; }
+  [[nodiscard]] Writer& writer() { return trace_.writer(); }
 
   void add(const Request& request);
   void add(const Round& round, std::span<const DraftToken> draft_tokens);
@@ -35,7 +31,7 @@ class ImportTarget {
   /// Keeps that something is not there, for `meta`.
   void note(Lack lack) { lacks_.insert(lack); }
 
-  [[nodiscard]] bool failed() const { return writer_->failed(); }
+  [[nodiscard]] bool failed() { return writer().failed(); }
   [[nodiscard]] const ImportSummary& counts() const { return counts_; }
   void count_run() { ++counts_.runs; }
 
@@ -43,16 +39,14 @@ class ImportTarget {
   [[nodiscard]] Result<ImportSummary> commit();
 
  private:
-  ImportTarget(std::filesystem::path target, std::filesystem::path partial, std::unique_ptr<Writer> writer);
+  explicit ImportTarget(AtomicTrace trace) : trace_(std::move(trace)) {}
   template <typename Record>
   void add_to(std::vector<Record>& batch, const Record& row);
   template <typename Record>
   void flush(std::vector<Record>& batch);
   void wait_for_disk();
 
-  std::filesystem::path target_;
-  std::filesystem::path partial_;
-  std::unique_ptr<Writer> writer_;
+  AtomicTrace trace_;
   std::vector<Span> spans_;
   std::vector<Kernel> kernels_;
   std::vector<Counter> counters_;

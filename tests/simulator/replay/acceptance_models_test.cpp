@@ -49,6 +49,36 @@ TEST(AcceptanceModels, IidIsLeviathans) {
   EXPECT_NEAR(expected_tokens_a_round(iid(1.0), 6), 7.0, 1e-12);
 }
 
+TEST(AcceptanceModels, IidOfAStatedRateGivesTheRateBack) {
+  for (double alpha = 0.0; alpha <= 1.0; alpha += 0.0625)
+    for (std::int32_t length = 1; length < 20; ++length) {
+      const double rate = (expected_tokens_a_round(iid(alpha), length) - 1.0) / length;
+      const auto model = iid_acceptance_of_rate(rate, length);
+      ASSERT_TRUE(model);
+      EXPECT_NEAR(model->acceptance[0], alpha, 1e-9) << length;
+    }
+  EXPECT_FALSE(iid_acceptance_of_rate(1.01, 4));
+  EXPECT_FALSE(iid_acceptance_of_rate(-0.1, 4));
+  EXPECT_FALSE(iid_acceptance_of_rate(0.5, 0));
+}
+
+TEST(AcceptanceModels, LengthsAloneShowTheSameBits) {
+  std::mt19937 random(11);
+  const traces::Run run;
+  const traces::Request request;
+  for (int i = 0; i < 50; ++i) {
+    const auto length = static_cast<std::int32_t>(1 + random() % 6);
+    std::vector<traces::Round> rounds(40);
+    for (traces::Round& round : rounds)
+      round.accepted = static_cast<std::int32_t>(random() % static_cast<unsigned>(length + 1));
+    rounds.back().accepted = length;
+    RunRows rows{&run, {}, 0};
+    rows.requests.push_back(
+        {.request = &request, .rounds = rounds, .draft_steps = std::vector<std::int32_t>(40, length)});
+    EXPECT_EQ(acceptance_bits_of_lengths(rows), acceptance_bits(rows));
+  }
+}
+
 TEST(AcceptanceModels, IidRateIsTheShareOfAccepted) {
   const std::vector<AcceptanceBits> bits{
       {AcceptanceBit::accepted, AcceptanceBit::unseen, AcceptanceBit::rejected},

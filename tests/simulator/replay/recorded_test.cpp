@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings of the demo models: what the engine did, round by round, must be what a replay says.
-#include <draftscope/engine/checkpoint.h>
-#include <draftscope/engine/cpu_backend.h>
-#include <draftscope/engine/shadow.h>
 #include <draftscope/simulator/policy_choice.h>
 #include <draftscope/simulator/replay_check.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -22,13 +22,16 @@ struct Recorded {
   std::vector<ShadowTable> tables;
 };
 
-/// With `--shadow`, of the shipped prompts.
+std::filesystem::path demo_models() {
+  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "models";
+}
+
+/// With `--shadow`, of the shipped prompts. A model is a demo model's name, or a folder.
 Result<Recorded> record(const std::string& model, const std::vector<std::string>& strategies,
                         const std::vector<std::string>& options) {
   const cli::TemporaryFolder folder;
-  const std::string source = DRAFTSCOPE_SOURCE_DIR;
   const std::string file = (folder / "run.dstrace").string();
-  std::vector<std::string> arguments{"record",   "--model",   source + "/models/" + model,
+  std::vector<std::string> arguments{"record",   "--model",   (demo_models() / model).string(),
                                      "--shadow", "--threads", "1",
                                      "--quiet",  "--output",  file};
   arguments.insert(arguments.end(), options.begin(), options.end());
@@ -158,48 +161,74 @@ TEST(RecordedRun, ThatWasChangedIsFoundOut) {
   EXPECT_THAT(reason(), testing::HasSubstr("replay has one more"));
 }
 
-/// What recordings leave out: the prompt's last predictions.
-Result<void> add_prompt_cells(const std::string& folder, std::vector<ShadowTable>& tables) {
-  DRAFTSCOPE_TRY_ASSIGN(const engine::Checkpoint checkpoint, engine::load_checkpoint(folder));
-  DRAFTSCOPE_TRY_ASSIGN(const auto backend,
-                        engine::make_cpu_backend(checkpoint, {.threads = 1, .cache_rows = 512}));
-  for (ShadowTable& table : tables) {
-    std::vector<engine::Row> rows;
-    engine::Outputs outputs;
-    for (std::int32_t i = 0; i < table.prompt_tokens; ++i)
-      rows.push_back({.token = table.text[static_cast<std::size_t>(i)], .hidden = -1, .position = i});
-    DRAFTSCOPE_TRY(backend->forward({.rows = rows, .layers = {0, table.n_layers}}, outputs));
-    const std::int32_t first = std::max(1, table.prompt_tokens - 31);
-    table.prompt_cells.resize(static_cast<std::size_t>((table.first - first) * table.n_layers));
-    DRAFTSCOPE_TRY(engine::shadow_tokens(
-        *backend, std::span(table.text).first(static_cast<std::size_t>(table.first)), first,
-        [&](const traces::ShadowToken& row) {
-          table.prompt_cells[static_cast<std::size_t>((row.position - first) * table.n_layers + row.layer -
-                                                      1)] = {
-              row.token, row.true_rank, static_cast<float>(row.probability), static_cast<float>(row.margin)};
-        }));
+TEST_P(RecordedRuns, OfDelAreToldFromTheirFirstRoundOn) {
+  const std::string other_window = "del:mode=repaired,prompt-window=7";
+  const auto recorded =
+      record(GetParam(), {"del:mode=repaired", "del:mode=published", other_window}, demo_prompts("96", "1"));
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  for (const ShadowTable& table : recorded->tables) EXPECT_EQ(table.prompt_positions(), 32);
+  for (const RunRows& run : rows_by_run(recorded->recording)) {
+    const std::string& name = run.run->specification;
+    const auto check = replays_recorded(run, recorded->tables, recorded->recording);
+    ASSERT_TRUE(check) << check.error().message;
+    EXPECT_NE(check->status, AnswerStatus::invalid) << name << ": " << check->reason;
+    EXPECT_GT(check->rounds, 30) << name;
+    if (name == other_window) {
+      EXPECT_EQ(check->untold_plans, check->rounds) << "its prompt's keys are not the recorded window's";
+      continue;
+    }
+    EXPECT_EQ(check->near_threshold, 0) << name;
+    if (name == "del:mode=repaired") {
+      EXPECT_EQ(check->untold_plans, 0);
+    } else {
+      EXPECT_LT(check->untold_plans, check->rounds / 4) << "γ = 0 as published counts what is off the text";
+    }
+    expect_predicted(run, recorded->tables, recorded->recording);
   }
-  return {};
 }
 
-TEST(RecordedDel, NeedsThePromptsLastPositions) {
-  auto recorded =
-      record("demo-layerskip", {"del:mode=published", "del:mode=repaired"}, demo_prompts("48", "1"));
+/// A demo model, whose texts never end by themselves, with a further end token.
+void write_ending_model(const std::filesystem::path& folder, std::int32_t end_token) {
+  const std::filesystem::path original = demo_models() / "demo-layerskip";
+  std::filesystem::create_directory(folder);
+  for (const char* const file :
+       {"model.safetensors", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"})
+    std::filesystem::create_symlink(original / file, folder / file);
+  nlohmann::json config = nlohmann::json::parse(std::ifstream(original / "config.json"));
+  config["eos_token_id"] = {config["eos_token_id"].get<std::int32_t>(), end_token};
+  std::ofstream(folder / "config.json") << config;
+}
+
+TEST(RecordedRun, ThatEndedByItselfHasThePositionBehindItsText) {
+  const cli::TemporaryFolder folder;
+  const auto endless = record("demo-layerskip", {"vanilla"}, demo_prompts("24", "1"));
+  ASSERT_TRUE(endless) << endless.error().message;
+  write_ending_model(folder / "model", endless->tables.front().text.back());
+  const auto recorded =
+      record((folder / "model").string(),
+             {"vanilla", "layerskip:exit=6,gamma=6", "layerskip:exit=3,gamma=4", "del", "del:mode=published"},
+             demo_prompts("64", "1"));
   ASSERT_TRUE(recorded) << recorded.error().message;
-  const auto check = [&](std::size_t run) {
-    return *replays_recorded(rows_by_run(recorded->recording)[run], recorded->tables, recorded->recording);
-  };
-  for (const std::size_t run : {0U, 1U}) {
-    EXPECT_EQ(check(run).status, AnswerStatus::approximate) << check(run).reason;
-    EXPECT_EQ(check(run).untold_plans, check(run).rounds);
+  const auto conditions = replay_conditions(recorded->recording);
+  ASSERT_TRUE(conditions);
+  std::size_t ended = 0;
+  for (const ShadowTable& table : recorded->tables) {
+    EXPECT_EQ(table.ended_at_eos, !table.end_cells.empty());
+    if (!table.ended_at_eos) continue;
+    ++ended;
+    EXPECT_EQ(table.end_cells.back().true_rank, 0);
+    EXPECT_THAT(conditions->end_tokens, testing::Contains(table.end_cells.back().token));
   }
-  const auto added =
-      add_prompt_cells(std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip", recorded->tables);
-  ASSERT_TRUE(added) << added.error().message;
-  for (const std::size_t run : {0U, 1U}) {
-    EXPECT_NE(check(run).status, AnswerStatus::invalid) << check(run).reason;
-    EXPECT_GT(check(run).exact_rounds, 20);
-    EXPECT_LT(check(run).untold_plans, check(run).rounds / 2);
+  EXPECT_GE(ended, recorded->recording.runs.size());
+  for (const RunRows& run : rows_by_run(recorded->recording)) {
+    const auto check = replays_recorded(run, recorded->tables, recorded->recording);
+    ASSERT_TRUE(check) << check.error().message;
+    const std::string& name = run.run->specification;
+    EXPECT_NE(check->status, AnswerStatus::invalid) << name << ": " << check->reason;
+    EXPECT_EQ(check->untold_plans, 0) << name;
+    if (name != "del:mode=published") {
+      EXPECT_EQ(check->bounded_rounds, 0) << name;
+    }
   }
 }
 

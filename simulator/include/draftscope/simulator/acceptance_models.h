@@ -31,6 +31,10 @@ using AcceptanceBits = std::vector<AcceptanceBit>;
 /// Of each request of the run. A tree counts as the chain of its accepted path.
 [[nodiscard]] std::vector<AcceptanceBits> acceptance_bits(const RunRows& run);
 
+/// The same where only accepted lengths are known: the run's longest one is taken for the length of every
+/// draft, so that shorter ones ended with a rejection.
+[[nodiscard]] std::vector<AcceptanceBits> acceptance_bits_of_lengths(const RunRows& run);
+
 struct AcceptanceModel {
   std::array<double, 2> acceptance{};  ///< of the easy and the hard state; the easy one's is not smaller
   std::array<double, 2> stay{};        ///< probability that the next position has the same state
@@ -41,6 +45,10 @@ struct AcceptanceModel {
 
 /// α = accepted / (accepted + rejected). Absent if no bit was seen.
 [[nodiscard]] std::optional<AcceptanceModel> fit_iid_acceptance(std::span<const AcceptanceBits> requests);
+
+/// The iid model of drafts of `length` tokens of which the share `rate` was accepted, mean accepted length /
+/// length (Leviathan et al. 2023, eq. 1). Absent if the rate is not within 0 to 1 or the length not positive.
+[[nodiscard]] std::optional<AcceptanceModel> iid_acceptance_of_rate(double rate, std::int32_t length);
 
 /// By expectation maximisation (Baum–Welch with unseen bits left out), the better of a few fixed starts; it
 /// is deterministic. Absent if no bit was seen. O(iterations · bits).

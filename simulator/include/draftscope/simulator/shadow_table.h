@@ -62,4 +62,7 @@ struct ShadowTable {
 [[nodiscard]] Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader,
                                                              const traces::Recording& recording);
 
+/// The same without cells, of every finished request whose token ids are known: the texts alone.
+[[nodiscard]] std::vector<ShadowTable> text_tables(const traces::Recording& recording);
+
 }  // namespace draftscope::simulator

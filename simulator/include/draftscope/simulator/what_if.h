@@ -13,12 +13,15 @@
 #include <draftscope/simulator/answer_status.h>
 #include <draftscope/simulator/cost_model.h>
 #include <draftscope/simulator/cost_prices.h>
+#include <draftscope/simulator/known_rounds.h>
 #include <draftscope/simulator/prediction.h>
 #include <draftscope/simulator/replay.h>
+#include <draftscope/simulator/replay_lookup.h>
 #include <draftscope/simulator/scenario.h>
 #include <draftscope/simulator/variance_budget.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +47,7 @@ struct StrategyRounds {
   VerifiedLayers verified_layers = VerifiedLayers::all;
   /// Time of the optimise phase in a round that drafts, in vanilla steps; known of recorded runs alone.
   double optimise_steps_a_round = 0.0;
+  std::int32_t longer_context = 0;      ///< K/V rows that passes have before them beside the recorded ones
   std::vector<std::string> notes;       ///< what the rounds rest on, a line each
   std::vector<std::string> categories;  ///< [request]
 };
@@ -78,12 +82,18 @@ struct Answer {
 
 struct WhatIfOptions {
   std::optional<GpuSpecification> recorded_on;  ///< the GPU of the recording, whose numbers become priors
+  /// Costs that are not the recording's: of an imported one, which has no times that a fit could use.
+  std::optional<CostModel> specified;
 };
+
+/// Time of the optimise phase in a round that drafts.
+[[nodiscard]] double optimise_ns_a_round(const StrategyRounds& rounds, const Prices& prices);
 
 class WhatIf {
  public:
   /// `recording` must outlive the result. Errors: no usable round, no shape in meta, unreadable tables. A
   /// recording without shadow tokens is no error: what is missing shows in the answers.
+  /// An imported recording needs `specified` costs; what it lacks limits the questions, as answers say.
   [[nodiscard]] static Result<WhatIf> learn(traces::Reader& reader, const traces::Recording& recording,
                                             const WhatIfOptions& options = {});
 
@@ -97,15 +107,29 @@ class WhatIf {
   /// recording can't answer, with the reason and what to record instead.
   [[nodiscard]] Result<StrategyRounds> rounds(std::string_view strategy) const;
 
+  /// The rounds one by one, request by request as in `rounds` (of which other contexts and shapes are left
+  /// to the caller). Errors: rounds that are modelled.
+  [[nodiscard]] Result<std::vector<KnownRequest>> known_rounds(const StrategyRounds& rounds) const;
+
+  /// Means, without what the strategy spends beside passes. Errors: as ask().
+  [[nodiscard]] Result<Prices> prices(const StrategyRounds& rounds, const Machine& machine) const;
+
   /// Errors: a scenario that contradicts itself. With a budget it takes five times as long.
   [[nodiscard]] Result<Answer> ask(const StrategyRounds& rounds, const Machine& machine,
                                    const SweepOptions& options = {}, bool with_budget = false) const;
 
  private:
+  [[nodiscard]] const std::vector<ShadowTable>& texts() const { return tables_.empty() ? texts_ : tables_; }
   [[nodiscard]] Result<PriceMap> price_map(const StrategyRounds& rounds, const Machine& machine) const;
   [[nodiscard]] double mean_vanilla_step_ns() const;
   [[nodiscard]] Result<StrategyRounds> recorded_rounds(const RunRows& run) const;
+  [[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> replayed_rounds(std::string_view strategy) const;
+  [[nodiscard]] Result<std::vector<std::vector<LookupRound>>> replayed_lookups(
+      std::string_view strategy) const;
+  [[nodiscard]] Result<StrategyRounds> lookup_rounds(std::string_view strategy) const;
+  [[nodiscard]] Result<StrategyRounds> imported_rounds(const RunRows& run) const;
+  [[nodiscard]] Result<StrategyRounds> rounds_of_import(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> modelled_rounds(std::string_view strategy) const;
 
   const traces::Recording* recording_ = nullptr;
@@ -114,6 +138,10 @@ class WhatIf {
   std::vector<ShadowTable> tables_;
   std::vector<std::string> table_categories_;
   std::string no_tables_reason_;
+  /// Without tables: the texts alone, chosen likewise.
+  std::vector<ShadowTable> texts_;
+  std::vector<std::string> text_categories_;
+  std::string no_conditions_reason_;
   ReplayConditions conditions_;
   CostFit costs_;
 };

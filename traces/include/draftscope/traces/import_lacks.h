@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What an imported trace does not hold because its source did not. The schema has no place for "unknown" in
-// a count or a time, so the rows carry the value that stands below, and `meta` says under `lacks` that it
-// is no measurement. Figures that rest on it are not possible.
+// What an imported or predicted trace does not hold because its source did not. The schema has no place for
+// "unknown" in a count or a time, so the rows carry the value that stands below, and `meta` says under
+// `lacks` that it is no measurement. Figures that rest on it are not possible.
 
 #include <draftscope/traces/writer.h>
 #include <cstdint>
@@ -31,8 +31,9 @@ enum class Lack : std::uint8_t {
   turns,              ///< which turn a round belongs to was told from the turns' token counts
   draft_trees,        ///< drafts that branched are chains with further tokens at the root
   device,             ///< no kernels
+  prefill_times,      ///< a prefill takes 1 ns, so that wall times are those of decoding
 };
-inline constexpr int lack_count = 17;
+inline constexpr int lack_count = 18;
 
 /// "wall times", as `meta` has it.
 [[nodiscard]] std::string_view lack_name(Lack lack);
@@ -45,5 +46,8 @@ inline constexpr int lack_count = 17;
 [[nodiscard]] std::vector<Lack> lacks_of(const Meta& meta);
 
 [[nodiscard]] bool lacks(const Meta& meta, Lack lack);
+
+/// Whether the recording was made by an import.
+[[nodiscard]] bool is_imported(const Meta& meta);
 
 }  // namespace draftscope::traces

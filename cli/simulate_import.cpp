@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "simulate_import.h"
+
+#include <draftscope/simulator/measured_recording.h>
+#include <draftscope/traces/import_lacks.h>
+
+namespace draftscope::cli {
+
+namespace {
+
+using traces::Lack;
+
+/// Neither rounds with accepted lengths nor a stated acceptance.
+bool is_time_alone(const traces::Meta& meta) {
+  const bool has_rounds = !traces::lacks(meta, Lack::runs) && !traces::lacks(meta, Lack::rounds) &&
+                          !traces::lacks(meta, Lack::accepted_lengths);
+  return !has_rounds && !meta.contains("stated_figures");
+}
+
+}  // namespace
+
+Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOptions& options,
+                                                            const traces::Recording& recording) {
+  if (!traces::is_imported(recording.meta)) return std::nullopt;
+  if (is_time_alone(recording.meta))
+    return fail(
+        "{}: is an imported {} timeline without accepted lengths, expected a recording (record, best with "
+        "--shadow) or imported answers",
+        options.file, simulator::meta_value(recording.meta, "imported_format"));
+  simulator::Scenario unknown;
+  if (options.model.empty()) {
+    const std::string name = simulator::meta_value(recording.meta, "model");
+    auto shape = simulator::find_model_shape(name);
+    if (!shape)
+      return fail("{}: is imported and names its model \"{}\", whose shape is not known, expected --model",
+                  options.file, name);
+    unknown.shape = *std::move(shape);
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines, swept_machines(options, unknown));
+  const simulator::Scenario& first = machines.front().scenario;
+  for (const simulator::Machine& machine : machines)
+    if (!machine.scenario.gpu)
+      return fail("{}: is imported and has no times that costs could be learnt from, expected --gpu",
+                  options.file);
+  return simulator::cost_model_of(*first.gpu, first.shape, first.weights);
+}
+
+}  // namespace draftscope::cli

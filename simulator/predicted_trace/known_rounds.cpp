@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/known_rounds.h>
+#include <draftscope/simulator/recorded_statistics.h>
+#include <draftscope/simulator/what_if.h>
+#include <draftscope/traces/import_lacks.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+namespace draftscope::simulator {
+
+namespace {
+
+using traces::DraftStop;
+using traces::DraftToken;
+
+/// What the table knows of the prediction at a position.
+const ShadowCell* cell_at(const ShadowTable& table, std::int32_t position, std::int32_t layer) {
+  if (position < table.end()) return &table.cell(position, layer);
+  if (position > table.end() || table.end_cells.empty()) return nullptr;
+  return &table.end_cells[static_cast<std::size_t>(layer - 1)];
+}
+
+std::vector<DraftToken> chain(const ShadowTable& table, const ReplayedRound& round) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  std::vector<DraftToken> tokens;
+  for (std::int32_t k = 0; k < round.least.drafted; ++k) {
+    DraftToken token{.index = k,
+                     .parent = k - 1,
+                     .token = -1,
+                     .confidence = unknown,
+                     .probability = unknown,
+                     .accepted = k < round.least.accepted,
+                     .tested = k <= round.least.accepted};
+    const ShadowCell* const cell =
+        token.tested ? cell_at(table, round.root_position + 1 + k, round.plan.exit) : nullptr;
+    if (cell != nullptr) {
+      token.token = cell->token;
+      token.confidence = static_cast<double>(cell->probability);
+      token.probability = 1.0;
+    }
+    tokens.push_back(token);
+  }
+  return tokens;
+}
+
+/// Of the outcome with the fewest draft tokens.
+DraftStop draft_stop(const ReplayedRound& round, const std::vector<DraftToken>& tokens,
+                     const ReplayConditions& conditions) {
+  const std::int32_t planned = round.plan.exit > 0 ? round.plan.length : 0;
+  if (planned < 1) return DraftStop::no_draft;
+  if (tokens.empty()) return DraftStop::budget;
+  const DraftToken& last = tokens.back();
+  if (std::find(conditions.end_tokens.begin(), conditions.end_tokens.end(), last.token) !=
+      conditions.end_tokens.end())
+    return DraftStop::eos;
+  if (round.least.drafted == planned) return DraftStop::length;
+  return last.confidence < round.plan.threshold || !(round.least == round.most) ? DraftStop::threshold
+                                                                                : DraftStop::budget;
+}
+
+std::vector<DraftToken> tokens_of(const traces::Recording& recording, std::int64_t round) {
+  struct ByRound {
+    bool operator()(const DraftToken& token, std::int64_t id) const { return token.round < id; }
+    bool operator()(std::int64_t id, const DraftToken& token) const { return id < token.round; }
+  };
+  const auto [begin, end] =
+      std::equal_range(recording.draft_tokens.begin(), recording.draft_tokens.end(), round, ByRound{});
+  return {begin, end};
+}
+
+Result<std::vector<KnownRequest>> recorded_requests(const RunRows& run, const traces::Recording& recording) {
+  const RunRows first = first_repeat(run);
+  DRAFTSCOPE_TRY_ASSIGN(const RecordedStatistics recorded, recorded_statistics(first, recording.layer_sets));
+  std::vector<KnownRequest> requests;
+  for (std::size_t i = 0; i < first.requests.size(); ++i) {
+    const RequestRows& rows = first.requests[i];
+    KnownRequest& request = requests.emplace_back(KnownRequest{rows.request, rows.prompt, {}});
+    for (std::size_t k = 0; k < rows.rounds.size(); ++k)
+      request.rounds.push_back({.round = rows.rounds[k],
+                                .draft_tokens = tokens_of(recording, rows.rounds[k].id),
+                                .draft = recorded.by_round[i][k].number,
+                                .draft_steps = recorded.by_round[i][k].steps});
+  }
+  return requests;
+}
+
+}  // namespace
+
+KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditions,
+                       const ReplayedRound& round, std::int32_t index) {
+  KnownRound known;
+  known.draft_tokens = chain(table, round);
+  const std::int32_t drafted = round.least.drafted;
+  const std::int32_t bonus = round.root_position + 1 + round.least.accepted;
+  traces::Round& row = known.round;
+  row.index = index;
+  row.root_position = round.root_position;
+  row.exit_layer = drafted > 0 ? round.plan.exit : 0;
+  row.planned = round.plan.exit > 0 ? round.plan.length : 0;
+  row.drafted = row.tree_depth = drafted;
+  row.accepted = round.least.accepted;
+  row.emitted = round.emitted;
+  row.verify_rows = drafted + 1;
+  if (bonus < table.end())
+    row.bonus_token = table.text[static_cast<std::size_t>(bonus)];
+  else if (bonus == table.end() && !table.end_cells.empty())
+    row.bonus_token = table.end_cells.back().token;
+  row.draft_stop = draft_stop(round, known.draft_tokens, conditions);
+  row.threshold = round.plan.threshold;
+  known.draft = row.exit_layer;
+  known.draft_steps = drafted;
+  return known;
+}
+
+Result<std::vector<KnownRequest>> WhatIf::known_rounds(const StrategyRounds& rounds) const {
+  if (rounds.source == RoundSource::modelled)
+    return fail(
+        "strategy {}: its acceptance is modelled, so there are no rounds to write, expected recorded or "
+        "replayed ones (record it, or with --shadow)",
+        rounds.strategy);
+  if (traces::is_imported(recording_->meta))
+    return fail("strategy {}: {} is imported and lacks token ids and layer sets, expected a recording",
+                rounds.strategy, recording_->path.string());
+  if (rounds.source == RoundSource::recorded) {
+    for (const RunRows& run : runs_)
+      if (run.run->specification == rounds.strategy) return recorded_requests(run, *recording_);
+    return fail("strategy {}: found no such run in {}", rounds.strategy, recording_->path.string());
+  }
+  std::unordered_map<std::int64_t, KnownRequest> known;
+  for (const RunRows& run : runs_)
+    for (const RequestRows& rows : run.requests) known[rows.request->id] = {rows.request, rows.prompt, {}};
+  std::vector<KnownRequest> requests;
+  if (rounds.strategy.substr(0, rounds.strategy.find(':')) == "prompt-lookup") {
+    DRAFTSCOPE_TRY_ASSIGN(const auto lookups, replayed_lookups(rounds.strategy));
+    for (std::size_t i = 0; i < lookups.size(); ++i) {
+      const ShadowTable& table = texts()[i];
+      KnownRequest& request = requests.emplace_back(known[table.request]);
+      for (const LookupRound& round : lookups[i])
+        request.rounds.push_back(known_round(table, round, static_cast<std::int32_t>(request.rounds.size())));
+    }
+    return requests;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, replayed_policy(rounds.strategy));
+  for (const ShadowTable& table : tables_) {
+    KnownRequest& request = requests.emplace_back(known[table.request]);
+    for (const ReplayedRound& round : replay_rounds(table, *policy, conditions_))
+      request.rounds.push_back(
+          known_round(table, conditions_, round, static_cast<std::int32_t>(request.rounds.size())));
+  }
+  return requests;
+}
+
+}  // namespace draftscope::simulator

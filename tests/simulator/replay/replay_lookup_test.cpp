@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/replay_lookup.h>
+#include <draftscope/simulator/run_rows.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "../../cli/trace_files.h"
+
+namespace draftscope::simulator {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Tokens = std::vector<std::int32_t>;
+
+constexpr std::int32_t vocab = 4096;
+
+Tokens guesses(const Tokens& text, const std::string& specification) {
+  const auto options = lookup_options(specification);
+  EXPECT_TRUE(options) << options.error().message;
+  return lookup_guesses(text, *options, Tokens{9}, vocab);
+}
+
+TEST(LookupGuesses, AreWhatFollowedTheLastTokensBefore) {
+  const Tokens text{1, 2, 3, 4, 5, 1, 2, 6, 7, 1, 2};
+  EXPECT_THAT(guesses(text, "prompt-lookup:length=3"), ElementsAre(3, 4, 5));
+  EXPECT_THAT(guesses(text, "prompt-lookup:length=3,match=latest"), ElementsAre(6, 7, 1));
+  EXPECT_THAT(guesses(text, "prompt-lookup:length=5,match=latest"), ElementsAre(3, 4, 5, 1, 2))
+      << "of the later occurrence the continuation is too short";
+  EXPECT_THAT(guesses(text, "prompt-lookup:length=10"), ElementsAre(100)) << "nothing has ten behind it";
+  EXPECT_THAT(guesses(text, "prompt-lookup:length=10,reading=transformers,match=latest"),
+              ElementsAre(6, 7, 1, 2));
+  EXPECT_THAT(guesses({1, 9, 3, 1}, "prompt-lookup:reading=transformers"), IsEmpty()) << "9 is an end token";
+  EXPECT_THAT(guesses({1, 2, 3}, "prompt-lookup:reading=transformers"), IsEmpty());
+  EXPECT_THAT(guesses({5, 1, 2, 3, 8, 1, 2, 3, 7, 5, 1, 2, 3}, "prompt-lookup:length=2,match=longest"),
+              ElementsAre(8, 1));
+}
+
+TEST(LookupOptions, NameWhatTheyDoNotKnow) {
+  EXPECT_THAT(lookup_options("prompt-lookup:gamma=3").error().message, testing::HasSubstr("gamma"));
+  EXPECT_THAT(lookup_options("prompt-lookup:match=best").error().message, testing::HasSubstr("best"));
+  EXPECT_THAT(lookup_options("prompt-lookup:ngram=2,smallest-ngram=3").error().message,
+              testing::HasSubstr("smallest-ngram"));
+}
+
+/// What the engine did, round by round, on the shipped prompts.
+TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
+  const std::vector<std::string> strategies{
+      "prompt-lookup",
+      "prompt-lookup:match=latest,length=4",
+      "prompt-lookup:match=longest,length=6",
+      "prompt-lookup:match=longest,smallest-ngram=2,reading=transformers",
+      "prompt-lookup:reading=transformers,ngram=2",
+      "prompt-lookup:length=63,reading=transformers,match=latest"};
+  const cli::TemporaryFolder folder;
+  const std::string source = DRAFTSCOPE_SOURCE_DIR;
+  const std::string file = (folder / "run.dstrace").string();
+  std::vector<std::string> arguments{"record",
+                                     "--model",
+                                     source + "/models/demo-layerskip",
+                                     "--prompts",
+                                     source + "/traces/prompts/demo.jsonl",
+                                     "--max-tokens",
+                                     "60",
+                                     "--repeats",
+                                     "1",
+                                     "--threads",
+                                     "1",
+                                     "--quiet",
+                                     "--output",
+                                     file};
+  for (const std::string& strategy : strategies) arguments.insert(arguments.end(), {"--strategy", strategy});
+  const cli::CommandResult result = cli::run_command(arguments);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  auto reader = traces::Reader::open(file);
+  ASSERT_TRUE(reader);
+  const traces::Recording recording = *reader->recording();
+  const auto conditions = replay_conditions(recording);
+  ASSERT_TRUE(conditions);
+  const std::vector<ShadowTable> texts = text_tables(recording);
+  std::int64_t accepted = 0;
+  for (const RunRows& run : rows_by_run(recording)) {
+    const auto options = lookup_options(run.run->specification);
+    ASSERT_TRUE(options) << options.error().message;
+    for (const RequestRows& rows : run.requests) {
+      const auto text = std::find_if(texts.begin(), texts.end(), [&](const ShadowTable& table) {
+        return table.request == rows.request->id;
+      });
+      ASSERT_NE(text, texts.end());
+      const std::vector<LookupRound> replayed = replay_lookup(*text, *options, *conditions, vocab);
+      ASSERT_EQ(replayed.size(), rows.rounds.size()) << run.run->specification;
+      for (std::size_t i = 0; i < replayed.size(); ++i) {
+        const traces::Round& round = rows.rounds[i];
+        const KnownRound known = known_round(*text, replayed[i], static_cast<std::int32_t>(i));
+        const std::string where = fmt::format("{}, round {}", run.run->specification, round.id);
+        EXPECT_EQ(known.round.root_position, round.root_position) << where;
+        EXPECT_EQ(known.round.planned, round.planned) << where;
+        EXPECT_EQ(known.round.drafted, round.drafted) << where;
+        EXPECT_EQ(known.round.accepted, round.accepted) << where;
+        EXPECT_EQ(known.round.emitted, round.emitted) << where;
+        EXPECT_EQ(known.round.verify_rows, round.verify_rows) << where;
+        EXPECT_EQ(known.round.draft_stop, round.draft_stop) << where;
+        Tokens of_replay;
+        Tokens of_round;
+        for (const traces::DraftToken& token : known.draft_tokens) of_replay.push_back(token.token);
+        for (const traces::DraftToken& token : recording.draft_tokens)
+          if (token.round == round.id) of_round.push_back(token.token);
+        EXPECT_EQ(of_replay, of_round) << where;
+        accepted += round.accepted;
+      }
+      const RoundStatistics statistics = lookup_statistics(replayed);
+      EXPECT_EQ(statistics.rounds, static_cast<std::int64_t>(rows.rounds.size()));
+      for (const DraftStatistics& draft : statistics.drafts) EXPECT_EQ(draft.steps.passes, 0);
+    }
+  }
+  EXPECT_GT(accepted, 100);
+}
+
+/// Guesses are not read beyond the root: what follows changes nothing of a round's guesses.
+TEST(ReplayedLookup, EndsWithTheText) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 200; ++i) {
+    ShadowTable table{.prompt_tokens = 3, .first = 4, .text = {}, .ended_at_eos = i % 2 == 0};
+    const std::size_t tokens = 5 + random() % 60;
+    for (std::size_t k = 0; k < tokens; ++k) table.text.push_back(static_cast<std::int32_t>(random() % 4));
+    const ReplayConditions conditions{.max_new_tokens = 100, .context_rows = 200, .end_tokens = {9}};
+    const auto options = lookup_options("prompt-lookup:length=3,match=latest");
+    std::int64_t emitted = 0;
+    for (const LookupRound& round : replay_lookup(table, *options, conditions, vocab)) {
+      EXPECT_LE(round.outcome.accepted, round.outcome.drafted);
+      emitted += round.emitted;
+    }
+    EXPECT_EQ(emitted, static_cast<std::int64_t>(tokens) - 4);
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

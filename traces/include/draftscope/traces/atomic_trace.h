@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A trace that is there whole or not at all: written beside its target under another name, synced and
+// renamed. For what is made of something else; a recording is streamed to its own file, so that a crash
+// leaves what was committed. Nothing is dropped, however far the disk is behind.
+
+#include <draftscope/result.h>
+#include <draftscope/traces/writer.h>
+#include <filesystem>
+#include <memory>
+
+namespace draftscope::traces {
+
+class AtomicTrace {
+ public:
+  /// An existing target stays until commit(). Errors: it exists and may not be replaced, or is no regular
+  /// file; the folder can't be written.
+  [[nodiscard]] static Result<AtomicTrace> create(const std::filesystem::path& target, bool overwrite);
+  AtomicTrace(AtomicTrace&& other) noexcept;
+  AtomicTrace& operator=(AtomicTrace&&) = delete;
+  ~AtomicTrace();  ///< without commit() nothing remains
+
+  [[nodiscard]] Writer& writer() { return *writer_; }
+
+  /// Writes what is left, and puts the file in its place.
+  [[nodiscard]] Result<void> commit();
+
+ private:
+  AtomicTrace(std::filesystem::path target, std::filesystem::path partial, std::unique_ptr<Writer> writer);
+
+  std::filesystem::path target_;
+  std::filesystem::path partial_;
+  std::unique_ptr<Writer> writer_;
+};
+
+}  // namespace draftscope::traces
