@@ -14,9 +14,9 @@
 
 namespace draftscope::cli {
 
-/// A line a question.
+/// A line a question. `held_out` is the title of that column.
 [[nodiscard]] std::string answers_table(std::span<const simulator::CheckedAnswer> answers,
-                                        const Glyphs& glyphs);
+                                        const std::string& held_out, const Glyphs& glyphs);
 /// A line a kind of question.
 [[nodiscard]] std::string kinds_table(std::span<const simulator::KindErrors> kinds, const Glyphs& glyphs);
 /// Whether each bound was held; "" without bounds.
@@ -24,12 +24,10 @@ namespace draftscope::cli {
 /// Refusals, first differences and what predictions rest on, each line once; "" if there is none.
 [[nodiscard]] std::string answer_notes(std::span<const simulator::CheckedAnswer> answers);
 
+[[nodiscard]] Json predicted_json(const simulator::PredictedDecoding& predicted);
 [[nodiscard]] Json answers_json(std::span<const simulator::CheckedAnswer> answers);
 [[nodiscard]] Json kinds_json(std::span<const simulator::KindErrors> kinds);
 [[nodiscard]] Json bounds_json(std::span<const ErrorBound> bounds);
 [[nodiscard]] std::string answers_csv(std::span<const simulator::CheckedAnswer> answers);
-
-/// [low, high], or null.
-[[nodiscard]] Json interval_or_null(const std::optional<simulator::Interval>& interval);
 
 }  // namespace draftscope::cli

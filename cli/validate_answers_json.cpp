@@ -8,6 +8,11 @@ namespace {
 using simulator::CheckedAnswer;
 using simulator::ErrorMean;
 
+Json interval_or_null(const std::optional<simulator::Interval>& interval) {
+  if (!interval) return nullptr;
+  return Json::array({interval->low, interval->high});
+}
+
 Json answer_json(const CheckedAnswer& answer) {
   Json json;
   json["kind"] = question_kind_key(answer.kind);
@@ -23,24 +28,7 @@ Json answer_json(const CheckedAnswer& answer) {
                       {"emitted_tokens_per_round", measured.mean_accepted_length},
                       {"tokens_per_second", measured.tokens_per_second},
                       {"vanilla_tokens_per_second", measured.vanilla_tokens_per_second}};
-  json["predicted"] = nullptr;
-  if (answer.predicted) {
-    const simulator::PredictedDecoding& predicted = *answer.predicted;
-    json["predicted"] = {{"speedup", predicted.speedup},
-                         {"speedup_least_drafted", predicted.speedup_least_drafted},
-                         {"speedup_most_drafted", predicted.speedup_most_drafted},
-                         {"interval_80", interval_or_null(predicted.interval_80)},
-                         {"interval_95", interval_or_null(predicted.interval_95)},
-                         {"no_interval_reason", predicted.no_interval_reason},
-                         {"status", answer_status_name(predicted.status)},
-                         {"rounds_source", round_source_name(predicted.source)},
-                         {"vanilla_step_ns", predicted.vanilla_step_ns},
-                         {"draft_step_ns", predicted.draft_step_ns},
-                         {"verify_ns", predicted.verify_ns},
-                         {"emitted_tokens_per_round", predicted.mean_accepted_length},
-                         {"tokens_per_second", predicted.tokens_per_second},
-                         {"vanilla_tokens_per_second", predicted.vanilla_tokens_per_second}};
-  }
+  json["predicted"] = answer.predicted ? predicted_json(*answer.predicted) : Json(nullptr);
   json["error"] = json_or_null(answer.error());
   json["inside_80"] = json_or_null(answer.inside_80());
   json["inside_95"] = json_or_null(answer.inside_95());
@@ -99,9 +87,21 @@ Json csv_row(const CheckedAnswer& answer) {
 
 }  // namespace
 
-Json interval_or_null(const std::optional<simulator::Interval>& interval) {
-  if (!interval) return nullptr;
-  return Json::array({interval->low, interval->high});
+Json predicted_json(const simulator::PredictedDecoding& predicted) {
+  return {{"speedup", predicted.speedup},
+          {"speedup_least_drafted", predicted.speedup_least_drafted},
+          {"speedup_most_drafted", predicted.speedup_most_drafted},
+          {"interval_80", interval_or_null(predicted.interval_80)},
+          {"interval_95", interval_or_null(predicted.interval_95)},
+          {"no_interval_reason", predicted.no_interval_reason},
+          {"status", answer_status_name(predicted.status)},
+          {"rounds_source", round_source_name(predicted.source)},
+          {"vanilla_step_ns", predicted.vanilla_step_ns},
+          {"draft_step_ns", predicted.draft_step_ns},
+          {"verify_ns", predicted.verify_ns},
+          {"emitted_tokens_per_round", predicted.mean_accepted_length},
+          {"tokens_per_second", predicted.tokens_per_second},
+          {"vanilla_tokens_per_second", predicted.vanilla_tokens_per_second}};
 }
 
 Json answers_json(std::span<const CheckedAnswer> answers) {

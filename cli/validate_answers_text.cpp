@@ -59,9 +59,10 @@ void add_once(std::vector<std::string>& lines, std::string line) {
 
 }  // namespace
 
-std::string answers_table(std::span<const CheckedAnswer> answers, const Glyphs& glyphs) {
+std::string answers_table(std::span<const CheckedAnswer> answers, const std::string& held_out,
+                          const Glyphs& glyphs) {
   Table table({{"kind", Align::left},
-               {"held out", Align::left},
+               {held_out, Align::left},
                {"strategy", Align::left},
                {"measured"},
                {"repeats"},

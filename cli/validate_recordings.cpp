@@ -78,7 +78,7 @@ std::string validation_text(const RecordingsValidation& validation,
   std::string text = replays_text(validation.replays, glyphs);
   text += fmt::format("{} from {}: decoding without prefill, speedup over vanilla\n",
                       fmt::join(validation.asked, ", "), fmt::join(validation.learnt_from, ", "));
-  text += answers_table(validation.answers, glyphs);
+  text += answers_table(validation.answers, "held out", glyphs);
   text += "\nErrors by kind of question: predicted / measured - 1\n" + kinds_table(kinds, glyphs);
   text += bounds_table(validation.bounds, glyphs);
   const std::string notes = quiet ? "" : answer_notes(validation.answers);
