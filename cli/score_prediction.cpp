@@ -2,6 +2,7 @@
 #include "score_prediction.h"
 
 #include <draftscope/simulator/comparison.h>
+#include <draftscope/simulator/recorded_gpu.h>
 
 #include <algorithm>
 #include <charconv>
@@ -62,8 +63,10 @@ std::string not_measured(const PredictedQuestion& question, const traces::Record
     return fmt::format("predicted for a batch of {} on {} GPUs, measured one request at a time on one device",
                        question.batch, question.tensor_parallel);
   if (question.gpu.empty()) return "";
-  const std::string device = meta_value(measured.meta, "device");
-  const auto known = simulator::find_gpu(device);
+  const std::string device = simulator::is_gpu_recording(measured.meta)
+                                 ? simulator::recorded_gpu_name(measured.meta)
+                                 : meta_value(measured.meta, "device");
+  const auto known = simulator::find_gpu_of_driver(device);
   if (device == question.gpu || (known && known->name == question.gpu)) return "";
   return fmt::format("predicted for {}, measured on {}", question.gpu, device);
 }

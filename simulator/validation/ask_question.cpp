@@ -2,6 +2,7 @@
 #include "ask_question.h"
 
 #include <draftscope/simulator/comparison.h>
+#include <draftscope/simulator/recorded_gpu.h>
 #include <draftscope/simulator/rounds_elsewhere.h>
 
 #include <algorithm>
@@ -56,9 +57,11 @@ Result<Elsewhere> elsewhere_of(const traces::Meta& learnt, const traces::Meta& a
   }
   if (is_any_different(learnt, asked, machine_keys)) {
     elsewhere.kind = QuestionKind::unseen_machine;
-    const std::string device = meta_text(asked, "device");
-    if (differs(learnt, asked, "device") && device != "cpu") {
-      DRAFTSCOPE_TRY_ASSIGN(elsewhere.gpu, find_gpu(device));
+    if (is_gpu_recording(learnt) && !is_gpu_recording(asked))
+      return fail("was recorded on a CPU, expected a GPU as in what was learnt from ({})",
+                  recorded_gpu_name(learnt));
+    if (is_gpu_recording(asked) && recorded_gpu_name(learnt) != recorded_gpu_name(asked)) {
+      DRAFTSCOPE_TRY_ASSIGN(elsewhere.gpu, find_gpu_of_driver(recorded_gpu_name(asked)));
     }
   }
   for (const MetaDifference& difference : meta_differences(Baseline(learnt), Comparison(asked)))

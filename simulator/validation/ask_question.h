@@ -26,7 +26,7 @@ struct Elsewhere {
   std::vector<std::string> notes;  ///< what differs, a line each
 };
 
-/// Errors: no model shape in the asked recording's meta, a GPU of another name that is not known.
+/// Errors: no model shape in the asked recording's meta, another GPU that is not known, a CPU after a GPU.
 [[nodiscard]] Result<Elsewhere> elsewhere_of(const traces::Meta& learnt, const traces::Meta& asked);
 
 /// Absent if nothing was measured: no finished request that vanilla decoded too. What was not learnt is an

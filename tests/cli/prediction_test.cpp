@@ -214,13 +214,15 @@ TEST_F(ScorePrediction, LeavesOutWhatTheRecordingSaysNothingAbout) {
 }
 
 TEST_F(ScorePrediction, OfAnotherGpuNeedsThatGpu) {
-  prediction_.questions[0].gpu = "H200";
-  measured_.meta["device"] = "NVIDIA H200";
-  const auto known = score_prediction(prediction_, measured_);
-  measured_.meta["device"] = "H200";
-  EXPECT_TRUE(score_prediction(prediction_, measured_));
-  measured_.meta["device"] = "L4";
-  EXPECT_THAT(error(), HasSubstr("predicted for H200, measured on L4"));
+  prediction_.questions[0].gpu = "H200-SXM5-141GB";
+  measured_.meta["device"] = "cuda";
+  measured_.meta["processor"] = "NVIDIA H200";
+  EXPECT_EQ(error(), "was scored");
+  measured_.meta["processor"] = "NVIDIA L4";
+  EXPECT_THAT(error(), HasSubstr("predicted for H200-SXM5-141GB, measured on NVIDIA L4"));
+  prediction_.questions[0].gpu = "a card of one's own";
+  measured_.meta["processor"] = "a card of one's own";
+  EXPECT_EQ(error(), "was scored");
 }
 
 class PredictMeasureScore : public ::testing::Test {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/held_out_questions.h>
 #include <draftscope/simulator/hold_out.h>
+#include <draftscope/simulator/recorded_gpu.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -173,6 +174,33 @@ TEST_F(AskHeldOut, AcrossRecordingsNamesTheFarthestDifference) {
   EXPECT_EQ(kind_of(other), QuestionKind::unseen_shape);
   other.meta["threads"] = "64";
   EXPECT_EQ(kind_of(other), QuestionKind::unseen_machine);
+  other.meta["device"] = "cuda";
+  other.meta["processor"] = "NVIDIA H100 80GB HBM3";
+  EXPECT_EQ(kind_of(other), QuestionKind::unseen_machine);
+  other.meta["processor"] = "NVIDIA Unheard-of";
+  EXPECT_NE(ask_across(reader, recording_, other).error().message.find("Unheard-of"), std::string::npos);
+}
+
+TEST(RecordedGpu, IsFoundByTheDriversName) {
+  const std::map<std::string, std::string> names{{"NVIDIA H200", "H200-SXM5-141GB"},
+                                                 {"NVIDIA H100 80GB HBM3", "H100-SXM5-80GB"},
+                                                 {"NVIDIA H100 PCIe", "H100-PCIe-80GB"},
+                                                 {"NVIDIA A100-SXM4-80GB", "A100-SXM4-80GB"},
+                                                 {"NVIDIA A100-PCIE-40GB", "A100-PCIe-40GB"},
+                                                 {"NVIDIA GeForce RTX 4090", "RTX 4090"},
+                                                 {"NVIDIA L40S", "L40S"},
+                                                 {"Tesla T4", "T4"},
+                                                 {"L4", "L4"}};
+  for (const auto& [driver, table] : names) {
+    const auto found = find_gpu_of_driver(driver);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->name, table) << driver;
+  }
+  EXPECT_EQ(recorded_gpu_name({{"device", "cuda"}, {"processor", "NVIDIA H200"}}), "NVIDIA H200");
+  EXPECT_EQ(recorded_gpu_name({{"device", "NVIDIA L4"}, {"processor", "a CPU"}}), "NVIDIA L4");
+  EXPECT_TRUE(is_gpu_recording({{"device", "cuda"}}));
+  EXPECT_FALSE(is_gpu_recording({{"device", "cpu"}}));
+  EXPECT_FALSE(is_gpu_recording({}));
 }
 
 TEST_F(AskHeldOut, NeedsABaselineAndARun) {
