@@ -116,6 +116,7 @@ Json kinds_json(std::span<const simulator::KindErrors> kinds) {
     json.push_back({{"kind", question_kind_key(errors.kind)},
                     {"questions", errors.questions},
                     {"speedup", mean_json(errors.speedup)},
+                    {"repeat_deviation", json_or_null(errors.repeat_deviation)},
                     {"vanilla_step", mean_json(errors.vanilla_step)},
                     {"draft_step", mean_json(errors.draft_step)},
                     {"verify", mean_json(errors.verify)},

@@ -109,6 +109,7 @@ std::string kinds_table(std::span<const KindErrors> kinds, const Glyphs& glyphs)
                {"mean error"},
                {"worst"},
                {"bias"},
+               {"repeats' sd"},
                {"in 80 %"},
                {"in 95 %"},
                {"vanilla step"},
@@ -121,7 +122,7 @@ std::string kinds_table(std::span<const KindErrors> kinds, const Glyphs& glyphs)
          fmt::format("{}", errors.speedup.count), mean_cell(errors.speedup, glyphs),
          errors.speedup.count > 0 ? percent(errors.speedup.greatest) : std::string(glyphs.absent()),
          errors.speedup.count > 0 ? signed_percent(errors.speedup.bias) : std::string(glyphs.absent()),
-         share_cell(errors.inside_80, errors.intervals, glyphs),
+         percent(errors.repeat_deviation, glyphs), share_cell(errors.inside_80, errors.intervals, glyphs),
          share_cell(errors.inside_95, errors.intervals, glyphs), mean_cell(errors.vanilla_step, glyphs),
          mean_cell(errors.draft_step, glyphs), mean_cell(errors.verify, glyphs),
          share_cell(errors.matching_rounds, errors.compared_rounds, glyphs)});

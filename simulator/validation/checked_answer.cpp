@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace draftscope::simulator {
 
@@ -32,12 +33,28 @@ struct Errors {
   }
 };
 
+/// Of the speedups of single repeats, relative to their mean; absent below two.
+std::optional<double> relative_variance(std::span<const double> values) {
+  if (values.size() < 2) return std::nullopt;
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return squares / (count - 1.0) / (mean * mean);
+}
+
 KindErrors errors_of(QuestionKind kind, std::span<const CheckedAnswer> answers) {
   KindErrors result{.kind = kind};
   Errors errors;
+  double variance = 0.0;
+  std::size_t repeated = 0;
   for (const CheckedAnswer& answer : answers) {
     if (answer.kind != kind) continue;
     ++result.questions;
+    if (const auto one = relative_variance(answer.measured.by_repeat)) {
+      variance += *one;
+      ++repeated;
+    }
     if (!answer.predicted) continue;
     errors.add(answer);
     if (const auto inside = answer.inside_95()) {
@@ -49,6 +66,7 @@ KindErrors errors_of(QuestionKind kind, std::span<const CheckedAnswer> answers) 
     ++result.compared_rounds;
     result.matching_rounds += answer.rounds.match == RoundMatch::differs ? 0 : 1;
   }
+  if (repeated > 0) result.repeat_deviation = std::sqrt(variance / static_cast<double>(repeated));
   result.speedup = error_mean(errors.speedup);
   result.vanilla_step = error_mean(errors.vanilla_step);
   result.draft_step = error_mean(errors.draft_step);

@@ -72,6 +72,8 @@ TEST(ErrorsByKind, CountsEveryQuestionAndAveragesThoseThatWereAnswered) {
   answers.push_back({.kind = unseen_exit, .refusal = "no answer"});
   answers[3].predicted->interval_80.reset();
   answers[3].predicted->interval_95.reset();
+  answers[0].measured.by_repeat = {0.9, 1.1};
+  answers[1].measured.by_repeat = {2.0, 2.0, 2.0};
   answers[0].rounds.match = RoundMatch::exact;
   answers[1].rounds.match = RoundMatch::differs;
   const std::vector<KindErrors> kinds = errors_by_kind(answers);
@@ -85,6 +87,8 @@ TEST(ErrorsByKind, CountsEveryQuestionAndAveragesThoseThatWereAnswered) {
   EXPECT_NEAR(exits.speedup.mean_absolute, (0.1 + 0.1 + 0.5) / 3, 1e-12);
   EXPECT_NEAR(exits.speedup.greatest, 0.5, 1e-12);
   EXPECT_NEAR(exits.speedup.bias, (0.1 - 0.1 - 0.5) / 3, 1e-12);
+  EXPECT_FALSE(kinds[0].repeat_deviation);
+  EXPECT_NEAR(*exits.repeat_deviation, std::sqrt(0.02 / 2), 1e-12);
   EXPECT_EQ(exits.intervals, 3U);
   EXPECT_EQ(exits.inside_80, 1U);
   EXPECT_EQ(exits.inside_95, 2U);

@@ -46,6 +46,10 @@ struct KindErrors {
   std::size_t questions = 0;
   ErrorMean speedup;  ///< its count: how many were answered
   ErrorMean vanilla_step, draft_step, verify;
+  /// How far one repeat's measured speedup is from another's: the standard deviation over repeats, relative,
+  /// root mean square over questions; absent where nothing was repeated. No prediction of a repeat can be
+  /// expected to be closer.
+  std::optional<double> repeat_deviation;
   std::size_t intervals = 0;  ///< answers that have one
   std::size_t inside_80 = 0;
   std::size_t inside_95 = 0;
