@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 
 #include "predict_file.h"
 #include "predict_format.h"
@@ -213,9 +213,10 @@ Result<PredictionFile> parse_prediction(std::string_view text, const std::string
 
 Result<PredictionFile> read_prediction(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return fail("{}: can't be read", path.string());
-  return parse_prediction(text, path.string());
+  std::ostringstream text;
+  text << file.rdbuf();  // unlike an iterator, it sets the state of a folder's stream and does not throw
+  if (!file || !text) return fail("{}: can't be read", path.string());
+  return parse_prediction(text.str(), path.string());
 }
 
 }  // namespace draftscope::cli

@@ -337,6 +337,7 @@ TEST_F(PredictMeasureScore, PredictRefusesInOneLineAndLeavesNothingBehind) {
   EXPECT_EQ(run_command({"predict", trace_, "-o", prediction_}).exit_code, exit_usage);
   expect_refused(run_command({"score", trace_, trace_}), "found no prediction");
   expect_refused(run_command({"score", (folder_ / "none.json").string(), trace_}), "none.json");
+  EXPECT_EQ(read_prediction(folder_ / ".").error().message, (folder_ / ".").string() + ": can't be read");
 }
 
 }  // namespace
