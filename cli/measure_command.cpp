@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "measure_command.h"
 
+#include <draftscope/simulator/measured_recording.h>
+
 #include <algorithm>
 #include <charconv>
 #include <memory>
 
 #include "predict_file.h"
 #include "record_command.h"
-#include "report_recording.h"
 
 namespace draftscope::cli {
 
 namespace {
+
+using simulator::meta_value;
 
 struct Options {
   std::filesystem::path prediction;

@@ -2,6 +2,7 @@
 #include "score_prediction.h"
 
 #include <draftscope/simulator/comparison.h>
+#include <draftscope/simulator/measured_recording.h>
 #include <draftscope/simulator/recorded_gpu.h>
 
 #include <algorithm>
@@ -9,12 +10,12 @@
 #include <set>
 
 #include "predict_digest.h"
-#include "report_recording.h"
 
 namespace draftscope::cli {
 
 namespace {
 
+using simulator::meta_value;
 using simulator::RunRows;
 
 Result<std::int64_t> start_of(const traces::Recording& measured) {

@@ -2,6 +2,7 @@
 #include "ask_question.h"
 
 #include <draftscope/simulator/comparison.h>
+#include <draftscope/simulator/measured_recording.h>
 #include <draftscope/simulator/recorded_gpu.h>
 #include <draftscope/simulator/rounds_elsewhere.h>
 
@@ -12,13 +13,8 @@ namespace draftscope::simulator {
 
 namespace {
 
-std::string meta_text(const traces::Meta& meta, const std::string& key) {
-  const auto found = meta.find(key);
-  return found == meta.end() ? std::string() : found->second;
-}
-
 bool differs(const traces::Meta& a, const traces::Meta& b, const std::string& key) {
-  return meta_text(a, key) != meta_text(b, key);
+  return meta_value(a, key) != meta_value(b, key);
 }
 
 bool is_any_different(const traces::Meta& a, const traces::Meta& b, std::span<const char* const> keys) {
@@ -53,7 +49,7 @@ Result<Elsewhere> elsewhere_of(const traces::Meta& learnt, const traces::Meta& a
   if (is_any_different(learnt, asked, model_keys)) {
     elsewhere.kind = QuestionKind::unseen_shape;
     DRAFTSCOPE_TRY_ASSIGN(elsewhere.shape, recorded_shape(asked));
-    DRAFTSCOPE_TRY_ASSIGN(elsewhere.weights, parse_weight_type(meta_text(asked, "dtype")));
+    DRAFTSCOPE_TRY_ASSIGN(elsewhere.weights, parse_weight_type(meta_value(asked, "dtype")));
   }
   if (is_any_different(learnt, asked, machine_keys)) {
     elsewhere.kind = QuestionKind::unseen_machine;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/measured_recording.h>
 #include <draftscope/simulator/recorded_gpu.h>
 
 #include <algorithm>
@@ -19,21 +20,16 @@ constexpr std::array<DriverName, 4> driver_names{{{"H100 80GB HBM3", "H100-SXM5-
                                                   {"GH200 480GB", "GH200-96GB"},
                                                   {"RTX 6000 Ada Generation", "RTX 6000 Ada"}}};
 
-std::string text_of(const traces::Meta& meta, const std::string& key) {
-  const auto found = meta.find(key);
-  return found == meta.end() ? std::string() : found->second;
-}
-
 }  // namespace
 
 bool is_gpu_recording(const traces::Meta& meta) {
-  const std::string device = text_of(meta, "device");
+  const std::string device = meta_value(meta, "device");
   return !device.empty() && device != "cpu";
 }
 
 std::string recorded_gpu_name(const traces::Meta& meta) {
-  const std::string device = text_of(meta, "device");
-  return device == "cuda" ? text_of(meta, "processor") : device;
+  const std::string device = meta_value(meta, "device");
+  return device == "cuda" ? meta_value(meta, "processor") : device;
 }
 
 Result<GpuSpecification> find_gpu_of_driver(std::string_view name) {
