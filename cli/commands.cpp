@@ -6,8 +6,11 @@
 #include "generate_command.h"
 #include "import_command.h"
 #include "inspect_command.h"
+#include "measure_command.h"
+#include "predict_command.h"
 #include "record_command.h"
 #include "report_command.h"
+#include "score_command.h"
 #include "simulate_command.h"
 #include "strategies_command.h"
 #include "tune_command.h"
@@ -27,6 +30,9 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_import_command(app, outcome);
   add_inspect_command(app, outcome);
   add_simulate_command(app, outcome);
+  add_predict_command(app, outcome, command_line);
+  add_measure_command(app, outcome, command_line);
+  add_score_command(app, outcome);
   add_validate_command(app, outcome);
   add_view_command(app, outcome);
   add_strategies_command(app, outcome);

@@ -10,9 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "device_recording.h"
 #include "interrupt.h"
-#include "model_options.h"
 #include "progress_bar.h"
 #include "prompts.h"
 #include "recorder.h"
@@ -21,24 +19,6 @@
 namespace draftscope::cli {
 
 namespace {
-
-struct RecordOptions {
-  ModelOptions model;
-  DecodingOptions decoding;
-  DeviceTraceOptions device_trace;
-  std::filesystem::path prompts;
-  std::vector<std::string> strategies;
-  std::filesystem::path output;
-  std::string level = "phases";
-  std::string command_line;
-  std::int32_t repeats = 3;
-  std::int32_t warmup = 1;
-  std::int32_t limit = 0;
-  bool chat = false;
-  bool overwrite = false;
-  bool shadow = false;
-  bool quiet = false;
-};
 
 profiler::Level level_of(const std::string& name) {
   if (name == "rounds") return profiler::Level::off;
@@ -195,6 +175,8 @@ Result<void> warm_up(const RecordOptions& options, const LoadedModel& model, eng
   return {};
 }
 
+}  // namespace
+
 Result<int> record(const RecordOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(std::vector<Question> questions, read_questions(options.prompts));
   if (options.limit > 0)
@@ -206,9 +188,10 @@ Result<int> record(const RecordOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(DeviceRecording device,
                         DeviceRecording::start(options.device_trace, options.model.device));
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
-  const traces::Meta meta = run_identity(*model.checkpoint, *backend, options.decoding,
-                                         {options.prompts.string(), options.repeats, options.level,
-                                          options.command_line, options.model.weights});
+  traces::Meta meta = run_identity(*model.checkpoint, *backend, options.decoding,
+                                   {options.prompts.string(), options.repeats, options.level,
+                                    options.command_line, options.model.weights});
+  meta.insert(options.further_meta.begin(), options.further_meta.end());
   const InterruptScope interrupt;
   DRAFTSCOPE_TRY(warm_up(options, model, *backend, strategies, questions.front()));
 
@@ -235,42 +218,43 @@ Result<int> record(const RecordOptions& options) {
   return recorded.interrupted ? interrupted_exit_code : 0;
 }
 
-}  // namespace
+void add_recording_options(CLI::App& command, RecordOptions& options) {
+  add_model_options(command, options.model);
+  command.add_option("--prompts", options.prompts, "Questions, one JSON object a line (Spec-Bench's format)")
+      ->required();
+  command.add_option("-o,--output", options.output, "The trace to write (.dstrace)")->required();
+  add_decoding_options(command, options.decoding);
+  add_device_trace_options(command, options.device_trace);
+  command
+      .add_option("--repeats", options.repeats,
+                  "How often to record each prompt and strategy; each repeat starts every strategy anew")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--warmup", options.warmup, "Unrecorded decodes of the first prompt before the start")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--limit", options.limit, "Only the first questions; 0 = all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--level", options.level, "How fine to record time")
+      ->check(CLI::IsMember({"rounds", "phases", "layers", "ops"}))
+      ->capture_default_str();
+  command.add_flag("--shadow", options.shadow,
+                   "After each request, record what every layer would have predicted at every position");
+  command.add_flag("--chat", options.chat, "Put the turns into the model's chat template");
+  command.add_flag("--overwrite", options.overwrite, "Replace an existing trace");
+  command.add_flag("-q,--quiet", options.quiet, "No progress, no closing line");
+}
 
 void add_record_command(CLI::App& app, Outcome& outcome, const std::string& command_line) {
   auto options = std::make_shared<RecordOptions>();
   CLI::App* command =
       app.add_subcommand("record", "Decode prompts under one or several strategies and write a trace");
-  add_model_options(*command, options->model);
-  command
-      ->add_option("--prompts", options->prompts, "Questions, one JSON object a line (Spec-Bench's format)")
-      ->required();
+  add_recording_options(*command, *options);
   command
       ->add_option("-s,--strategy", options->strategies,
                    "name:key=value,…; several are interleaved prompt by prompt")
       ->required();
-  command->add_option("-o,--output", options->output, "The trace to write (.dstrace)")->required();
-  add_decoding_options(*command, options->decoding);
-  add_device_trace_options(*command, options->device_trace);
-  command
-      ->add_option("--repeats", options->repeats,
-                   "How often to record each prompt and strategy; each repeat starts every strategy anew")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--warmup", options->warmup, "Unrecorded decodes of the first prompt before the start")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--limit", options->limit, "Only the first questions; 0 = all")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--level", options->level, "How fine to record time")
-      ->check(CLI::IsMember({"rounds", "phases", "layers", "ops"}))
-      ->capture_default_str();
-  command->add_flag("--shadow", options->shadow,
-                    "After each request, record what every layer would have predicted at every position");
-  command->add_flag("--chat", options->chat, "Put the turns into the model's chat template");
-  command->add_flag("--overwrite", options->overwrite, "Replace an existing trace");
-  command->add_flag("-q,--quiet", options->quiet, "No progress, no closing line");
   options->command_line = command_line;
   command->callback([options, &outcome] { finish(outcome, record(*options)); });
 }

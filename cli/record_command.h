@@ -2,11 +2,41 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
 
+#include "device_recording.h"
+#include "model_options.h"
 #include "outcome.h"
 
 namespace draftscope::cli {
+
+struct RecordOptions {
+  ModelOptions model;
+  DecodingOptions decoding;
+  DeviceTraceOptions device_trace;
+  std::filesystem::path prompts;
+  std::vector<std::string> strategies;
+  std::filesystem::path output;
+  std::string level = "phases";
+  std::string command_line;
+  std::int32_t repeats = 3;
+  std::int32_t warmup = 1;
+  std::int32_t limit = 0;
+  bool chat = false;
+  bool overwrite = false;
+  bool shadow = false;
+  bool quiet = false;
+  traces::Meta further_meta;  ///< that the trace is to hold beside the run's identity
+};
+
+/// All of them but --strategy.
+void add_recording_options(CLI::App& command, RecordOptions& options);
+
+/// Records every strategy, interleaved prompt by prompt. Returns the exit code.
+[[nodiscard]] Result<int> record(const RecordOptions& options);
 
 /// `draftscope record`: decodes prompts under one or several strategies and writes a trace. `command_line`
 /// goes into the trace's meta.

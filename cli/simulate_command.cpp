@@ -111,31 +111,11 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
   command->add_option("FILE", options->file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", options->strategies,
                       "name:key=value,… to ask about; default: the recorded runs");
-  command->add_option("--gpu", options->gpus, "Another GPU, by name");
-  command->add_option("--gpu-spec", options->gpu_specifications,
-                      "A GPU of one's own: a JSON or CSV file with the columns of simulator/data/gpus.csv");
-  command->add_option(
-      "--recorded-gpu", options->recorded_gpu,
-      "The GPU of the recording, whose specification fills in what the recording leaves open");
-  command->add_option("--model", options->model,
-                      "Another model: a name of models/models.csv, or a config.json");
-  command->add_option("--weights", options->weights, "Another number type: bf16, fp16, fp32, fp8");
-  command->add_option("--regime", options->regime,
-                      "How kernels are launched: eager-python, eager-cpp, graph, device-loop, persistent");
-  command->add_option("--batch", options->batch, "Requests decoded together")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--tensor-parallel", options->tensor_parallel, "GPUs that share the model")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_machine_options(*command, *options);
   command
       ->add_option("--longer-context", options->longer_context,
                    "As if every prompt had so many tokens more before it")
       ->check(CLI::NonNegativeNumber);
-  command->add_option(
-      "--sweep", options->sweeps,
-      "KEY=V1,V2,… or KEY=FIRST..LAST of exit, gamma, threshold, gpu, model, weights, regime, batch, "
-      "tensor-parallel; several make a grid");
   command->add_option("--draws", options->draws, "Of requests and costs, for the intervals")
       ->check(CLI::Range(200, 100000))
       ->capture_default_str();

@@ -109,6 +109,29 @@ std::string name_of(const Scenario& scenario, const Scenario& recorded) {
 
 }  // namespace
 
+void add_machine_options(CLI::App& command, SimulateOptions& options) {
+  command.add_option("--gpu", options.gpus, "Another GPU, by name");
+  command.add_option("--gpu-spec", options.gpu_specifications,
+                     "A GPU of one's own: a JSON or CSV file with the columns of simulator/data/gpus.csv");
+  command.add_option("--recorded-gpu", options.recorded_gpu,
+                     "The GPU of the recording, whose specification fills in what the recording leaves open");
+  command.add_option("--model", options.model,
+                     "Another model: a name of models/models.csv, or a config.json");
+  command.add_option("--weights", options.weights, "Another number type: bf16, fp16, fp32, fp8");
+  command.add_option("--regime", options.regime,
+                     "How kernels are launched: eager-python, eager-cpp, graph, device-loop, persistent");
+  command.add_option("--batch", options.batch, "Requests decoded together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--tensor-parallel", options.tensor_parallel, "GPUs that share the model")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option(
+      "--sweep", options.sweeps,
+      "KEY=V1,V2,… or KEY=FIRST..LAST of exit, gamma, threshold, gpu, model, weights, regime, batch, "
+      "tensor-parallel; several make a grid");
+}
+
 Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options) {
   std::vector<std::string> all = options.strategies;
   for (const std::string& sweep : options.sweeps) {

@@ -4,6 +4,7 @@
 // Which settings and machines `simulate` is asked about: what the options name, times what --sweep varies.
 
 #include <draftscope/simulator/what_if.h>
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct SimulateOptions {
   bool csv = false;
   bool quiet = false;
 };
+
+/// The options that say which machine and model, and what is swept: all that names a question but --strategy.
+void add_machine_options(CLI::App& command, SimulateOptions& options);
 
 /// Every strategy with every combination of the swept parameters that are a strategy's (exit, gamma,
 /// threshold); unchanged without such.

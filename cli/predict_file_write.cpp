@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <ctime>
+
+#include "predict_file.h"
+#include "predict_format.h"
+#include "report_json_parts.h"
+#include "validate_answers.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+Json shape_json(const simulator::ModelShape& shape) {
+  return {{"name", shape.name},
+          {"n_layers", shape.n_layers},
+          {"d_model", shape.d_model},
+          {"n_heads", shape.n_heads},
+          {"n_kv_heads", shape.n_kv_heads},
+          {"head_dim", shape.head_dim},
+          {"d_ff", shape.d_ff},
+          {"vocab", shape.vocab}};
+}
+
+Json question_json(const PredictedQuestion& question) {
+  Json json;
+  json["kind"] = question_kind_key(question.kind);
+  json["strategy"] = question.strategy;
+  json["machine"] = question.machine;
+  json["gpu"] = question.gpu;
+  json["model_shape"] = shape_json(question.shape);
+  json["weights"] = question.weights;
+  json["regime"] = question.regime;
+  json["batch"] = question.batch;
+  json["tensor_parallel"] = question.tensor_parallel;
+  json["predicted"] = predicted_json(question.decoding);
+  json["notes"] = question.notes;
+  return json;
+}
+
+}  // namespace
+
+std::string utc_text(std::int64_t realtime_ns) {
+  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, sizeof("-2147481748-01-01T00:00:00Z")> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return {text.data(), length};
+}
+
+std::string prediction_text(const PredictionFile& prediction) {
+  Json json;
+  json["format"] = prediction_format;
+  json["version"] = prediction_version;
+  json["tool_version"] = prediction.tool_version;
+  json["command_line"] = prediction.command_line;
+  json["created"] = utc_text(prediction.created_realtime_ns);
+  json["created_realtime_ns"] = prediction.created_realtime_ns;
+  json["recording"] = {{"file", prediction.recording},
+                       {"sha256", prediction.recording_sha256},
+                       {"meta", prediction.recording_meta}};
+  Json& prompts = json["prompts"] = Json::array();
+  for (const LearntPrompt& prompt : prediction.prompts)
+    prompts.push_back(
+        {{"question_id", prompt.question_id}, {"turn", prompt.turn}, {"sha256", prompt.sha256}});
+  json["draws"] = prediction.draws;
+  json["seed"] = prediction.seed;
+  Json& predictions = json["predictions"] = Json::array();
+  for (const PredictedQuestion& question : prediction.questions)
+    predictions.push_back(question_json(question));
+  // The digest is of what will be read back, in which broken UTF-8 is replaced already.
+  json["digest"] = prediction_digest(nlohmann::json::parse(json_text(json)));
+  return json_text(json);
+}
+
+}  // namespace draftscope::cli

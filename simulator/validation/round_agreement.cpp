@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/round_agreement.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace draftscope::simulator {
+
+namespace {
+
+struct Counts {
+  std::int64_t rounds = 0;
+  std::int64_t drafted = 0;
+  std::int64_t accepted = 0;
+  std::int64_t emitted = 0;
+};
+
+Counts counts_of(const RequestRows& rows) {
+  Counts counts;
+  for (const traces::Round& round : rows.rounds) {
+    ++counts.rounds;
+    counts.drafted += round.drafted;
+    counts.accepted += round.accepted;
+    counts.emitted += round.emitted;
+  }
+  return counts;
+}
+
+/// "" if it is what was predicted, or within it.
+std::string difference(const Counts& found, const RoundStatistics& least, const RoundStatistics& most) {
+  const auto compare = [](const char* what, std::int64_t measured, std::int64_t a, std::int64_t b) {
+    const auto [low, high] = std::minmax(a, b);
+    if (measured >= low && measured <= high) return std::string();
+    return low == high ? fmt::format("{} {}, predicted {}", measured, what, low)
+                       : fmt::format("{} {}, predicted {} to {}", measured, what, low, high);
+  };
+  for (std::string text : {compare("rounds", found.rounds, least.rounds, most.rounds),
+                           compare("emitted tokens", found.emitted, least.tokens, most.tokens),
+                           compare("accepted tokens", found.accepted, least.accepted, most.accepted),
+                           compare("draft tokens", found.drafted, least.drafted, most.drafted)})
+    if (!text.empty()) return text;
+  return "";
+}
+
+}  // namespace
+
+std::string_view round_match_name(RoundMatch match) {
+  constexpr std::array<std::string_view, 4> names{"not compared", "exact", "bounded", "differs"};
+  return names[static_cast<std::size_t>(match)];
+}
+
+RoundAgreement compare_rounds(const StrategyRounds& predicted, std::span<const traces::Prompt* const> prompts,
+                              const RunRows& measured) {
+  RoundAgreement agreement;
+  const std::vector<RoundStatistics>& least = predicted.setting.least;
+  const std::vector<RoundStatistics>& most = predicted.setting.most.empty() ? least : predicted.setting.most;
+  if (predicted.source == RoundSource::modelled || prompts.size() != least.size()) return agreement;
+  std::unordered_map<std::string_view, std::size_t> place;  // by text
+  for (std::size_t i = 0; i < prompts.size(); ++i) place.try_emplace(prompts[i]->text, i);
+  for (const RequestRows& rows : measured.requests) {
+    const auto found = place.find(rows.prompt->text);
+    if (found == place.end()) continue;
+    const std::size_t i = found->second;
+    ++agreement.requests;
+    const std::string text = difference(counts_of(rows), least[i], most[i]);
+    const RoundMatch match = !text.empty()                         ? RoundMatch::differs
+                             : least[i].drafted != most[i].drafted ? RoundMatch::bounded
+                                                                   : RoundMatch::exact;
+    agreement.match = std::max(agreement.match, match);
+    if (!text.empty() && agreement.first_difference.empty())
+      agreement.first_difference = fmt::format("question {} turn {} repeat {}: {}", rows.prompt->question_id,
+                                               rows.prompt->turn, rows.request->repeat, text);
+  }
+  return agreement;
+}
+
+std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if,
+                                                     const traces::Recording& recording,
+                                                     const StrategyRounds& rounds) {
+  std::vector<const traces::Prompt*> prompts;
+  if (rounds.source == RoundSource::replayed) {
+    std::unordered_map<std::int64_t, const traces::Prompt*> by_id;
+    for (const traces::Prompt& prompt : recording.prompts) by_id.emplace(prompt.id, &prompt);
+    std::unordered_map<std::int64_t, const traces::Prompt*> of_request;
+    for (const traces::Request& request : recording.requests)
+      of_request.emplace(request.id, by_id[request.prompt]);
+    for (const ShadowTable& table : what_if.tables())
+      if (const traces::Prompt* prompt = of_request[table.request]; prompt != nullptr)
+        prompts.push_back(prompt);
+    return prompts;
+  }
+  // Recorded rounds are one request a prompt, in order of their start.
+  for (const RunRows& run : rows_by_run(recording)) {
+    if (run.run->specification != rounds.strategy) continue;
+    std::set<std::int64_t> known;
+    for (const RequestRows& rows : run.requests)
+      if (!rows.rounds.empty() && known.insert(rows.prompt->id).second) prompts.push_back(rows.prompt);
+    break;
+  }
+  return prompts;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "../simulator/validation/clustered_recording.h"
+#include "outcome.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ValidateRecordings : public ::testing::Test {
+ protected:
+  ValidateRecordings() {
+    const simulator::ClusteredOptions options{.requests = 24, .repeats = 2, .second_run = true};
+    simulator::write_recording(simulator::clustered_recording(5, options), path_);
+    traces::Recording other = simulator::clustered_recording(6, options);
+    for (traces::Prompt& prompt : other.prompts) prompt.text = "of another task: " + prompt.text;
+    simulator::write_recording(other, other_);
+  }
+  [[nodiscard]] static CommandResult validate(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"validate", "--quiet", "--draws", "200"});
+    return run_command(arguments);
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = (folder_ / "first.dstrace").string();
+  std::string other_ = (folder_ / "other.dstrace").string();
+};
+
+TEST_F(ValidateRecordings, ErrorsAreThoseOfThePrintedFigures) {
+  const CommandResult result = validate({path_, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json found = json::parse(result.out);
+  std::map<std::string, std::vector<double>> errors;
+  for (const json& answer : found["answers"]) {
+    const double predicted = answer["predicted"]["speedup"];
+    const double measured = answer["measured"]["speedup"];
+    EXPECT_DOUBLE_EQ(answer["error"].get<double>(), predicted / measured - 1.0);
+    const json& interval = answer["predicted"]["interval_95"];
+    EXPECT_EQ(answer["inside_95"].get<bool>(), interval[0] <= measured && measured <= interval[1]);
+    errors[answer["kind"]].push_back(std::abs(predicted / measured - 1.0));
+  }
+  EXPECT_EQ(errors.size(), 3U);  // again, length, task
+  ASSERT_EQ(found["kinds"].size(), errors.size());
+  for (const json& kind : found["kinds"]) {
+    const std::vector<double>& all = errors[kind["kind"]];
+    double sum = 0.0;
+    for (const double error : all) sum += error;
+    EXPECT_EQ(kind["questions"], all.size());
+    EXPECT_NEAR(kind["speedup"]["mean_error"].get<double>(), sum / static_cast<double>(all.size()), 1e-12);
+    EXPECT_EQ(kind["speedup"]["greatest_error"].get<double>(), *std::max_element(all.begin(), all.end()));
+  }
+}
+
+TEST_F(ValidateRecordings, CsvHasALineAQuestion) {
+  const CommandResult result = validate({path_, "--csv"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("kind,held_out,strategy,measured_speedup,predicted_speedup,error,"));
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 1 + 4 + 2 + 4);
+}
+
+TEST_F(ValidateRecordings, EndsWithOneWhereABoundIsMissedAfterPrinting) {
+  const CommandResult held = validate({path_, "--bound", "again=50", "--bound", "task=50"});
+  EXPECT_EQ(held.exit_code, 0) << held.err;
+  EXPECT_THAT(held.out, HasSubstr("held"));
+  const CommandResult missed = validate({path_, "--bound", "again=50", "--bound", "task=0"});
+  EXPECT_EQ(missed.exit_code, exit_failure);
+  EXPECT_THAT(missed.out, HasSubstr("MISSED"));
+  EXPECT_THAT(missed.err, StartsWith("draftscope: --bound task: found a mean error of"));
+}
+
+TEST_F(ValidateRecordings, PredictsOthersFromTheFirstOrFromWhatIsNamed) {
+  const json from_first = json::parse(validate({path_, other_, "--json"}).out);
+  EXPECT_EQ(from_first["learnt_from"], json::array({"first.dstrace"}));
+  EXPECT_EQ(from_first["asked"], json::array({"other.dstrace"}));
+  ASSERT_EQ(from_first["answers"].size(), 2U);
+  for (const json& answer : from_first["answers"]) {
+    EXPECT_EQ(answer["kind"], "task");
+    EXPECT_EQ(answer["held_out"], "other.dstrace");
+    EXPECT_LT(std::abs(answer["error"].get<double>()), 0.25);
+  }
+  const json named = json::parse(validate({path_, other_, "--learn-from", other_, "--json"}).out);
+  ASSERT_EQ(named["answers"].size(), 4U);
+  std::map<std::string, int> kinds;
+  for (const json& answer : named["answers"]) ++kinds[answer["kind"]];
+  EXPECT_EQ(kinds["task"], 2);
+  EXPECT_EQ(kinds["again"], 2);
+}
+
+TEST_F(ValidateRecordings, RefusesInOneLine) {
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& says) {
+    const CommandResult result = validate(arguments);
+    EXPECT_EQ(result.exit_code, exit_failure);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(says));
+  };
+  refused({path_, "--bound", "colour=3"}, "colour");
+  refused({path_, "--bound", "exit"}, "KIND=PERCENT");
+  refused({path_, "--bound", "exit=-1"}, "at least 0");
+  refused({path_, "--bound", "exit=nan"}, "at least 0");
+  refused({path_, "--bound", "exit=1", "--bound", "exit=2"}, "given twice");
+  refused({path_, "--bound", "shape=3"}, "no answered question of that kind");
+  refused({path_, "--recorded-gpu", "H-nothing"}, "H-nothing");
+  refused({(folder_ / "none.dstrace").string()}, "none.dstrace");
+  refused({path_, (folder_ / "none.dstrace").string()}, "none.dstrace");
+  EXPECT_EQ(validate({path_, "--published"}).exit_code, exit_usage);
+  EXPECT_EQ(validate({"--published", "--bound", "exit=3"}).exit_code, exit_usage);
+}
+
+TEST_F(ValidateRecordings, EveryKeyOfItsJsonIsDocumented) {
+  std::ifstream file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/cli/OUTPUT.md");
+  std::ostringstream document;
+  document << file.rdbuf();
+  std::set<std::string> keys;
+  const std::function<void(const json&)> collect = [&](const json& value) {
+    for (const auto& [key, inner] : value.items()) {
+      if (value.is_object()) keys.insert(key);
+      if (inner.is_structured()) collect(inner);
+    }
+  };
+  collect(json::parse(validate({path_, "--bound", "again=50", "--json"}).out));
+  EXPECT_GT(keys.size(), 40U);
+  for (const std::string& key : keys) EXPECT_THAT(document.str(), HasSubstr("`" + key + "`"));
+}
+
+}  // namespace
+}  // namespace draftscope::cli
