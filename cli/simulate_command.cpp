@@ -8,8 +8,10 @@
 #include <draftscope/simulator/rounds_elsewhere.h>
 
 #include "progress_bar.h"
+#include "simulate_ladder.h"
 #include "simulate_machines.h"
 #include "simulate_text.h"
+#include "simulate_waterfall.h"
 
 namespace draftscope::cli {
 
@@ -21,6 +23,31 @@ std::vector<std::string> recorded_strategies(const traces::Recording& recording)
   for (const traces::Run& run : recording.runs)
     if (!run.is_baseline) strategies.push_back(run.specification);
   return strategies;
+}
+
+/// What was possible, in place of answers. Without --strategy, recorded runs are shown beside it.
+Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator::WhatIf& what_if,
+                                const traces::Recording& recording,
+                                const std::vector<std::string>& strategies,
+                                const std::vector<simulator::Machine>& machines) {
+  ProgressBar progress("searching", options.quiet);
+  auto found = make_waterfalls(
+      what_if, recording, strategies, machines, options.longer_context,
+      [&](std::int64_t done) { progress.update(done, static_cast<std::int64_t>(machines.size())); });
+  if (!found) return fail("{}: {}", options.file, found.error().message);
+  const int printed = options.json  ? print_out(waterfall_json(*found))
+                      : options.csv ? print_out(waterfall_csv(*found))
+                                    : print_out(waterfall_text(*found, options.quiet, glyphs_for_stdout()));
+  const int exit_code = found->refusals.empty() ? 0 : exit_failure;
+  return printed != 0 ? printed : exit_code;
+}
+
+std::string answers_text(const SimulateOptions& options, const Simulation& simulation,
+                         const std::vector<AnswerLadder>& ladders) {
+  if (options.json) return options.ladder ? ladder_json(simulation, ladders) : simulate_json(simulation);
+  if (options.csv) return options.ladder ? ladder_csv(ladders) : simulate_csv(simulation);
+  const Glyphs glyphs = glyphs_for_stdout();
+  return simulate_text(simulation, options.quiet, glyphs) + ladder_text(ladders, glyphs);
 }
 
 Result<int> simulate(const SimulateOptions& options) {
@@ -36,12 +63,15 @@ Result<int> simulate(const SimulateOptions& options) {
 
   DRAFTSCOPE_TRY_ASSIGN(std::vector<std::string> strategies, swept_strategies(options));
   if (strategies.empty()) strategies = recorded_strategies(recording);
-  if (strategies.empty())
+  if (strategies.empty() && !options.waterfall)
     return fail("{}: found no run but vanilla, expected --strategy to say what to ask about", options.file);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
                         swept_machines(options, what_if.recorded_scenario()));
 
+  if (options.waterfall) return simulate_waterfalls(options, what_if, recording, strategies, machines);
+
   Simulation simulation{.recording = &recording, .fit = &what_if.costs().report};
+  std::vector<AnswerLadder> ladders;
   ProgressBar progress("simulating", options.quiet);
   const auto questions = static_cast<std::int64_t>(strategies.size() * machines.size());
   std::int64_t asked = 0;
@@ -62,16 +92,17 @@ Result<int> simulate(const SimulateOptions& options) {
         simulation.answers.push_back(*std::move(answer));
       else
         simulation.refusals.push_back({strategy, machine.name, answer.error().message});
+      if (answer && options.ladder) {
+        DRAFTSCOPE_TRY_ASSIGN(AnswerLadder ladder, ladder_of(what_if.costs().model, fitting, machine));
+        ladders.push_back(std::move(ladder));
+      }
       progress.update(++asked, questions);
     }
   }
   // A question that has no answer is no success, however many others have one.
   const int exit_code = simulation.refusals.empty() ? 0 : exit_failure;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
-  const int printed = options.json ? print_out(simulate_json(simulation))
-                      : options.csv
-                          ? print_out(simulate_csv(simulation))
-                          : print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
+  const int printed = print_out(answers_text(options, simulation, ladders));
   return printed != 0 ? printed : exit_code;
 }
 
@@ -87,7 +118,9 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       "they are. Costs are fitted to the recording (best at --level ops) or, for another GPU, come from its\n"
       "specification. Every answer says what it rests on.\n"
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
+      "--ladder takes each speedup apart, --waterfall needs shadow tokens and compares with a clairvoyant.\n"
       "Example: draftscope simulate run.dstrace -s layerskip --sweep exit=3..8 --sweep gamma=1..8\n"
+      "         draftscope simulate run.dstrace --waterfall -s layerskip:exit=5,gamma=4\n"
       "         draftscope simulate run.dstrace --gpu H100-SXM --gpu L4 --model Llama-3-8B");
   command->add_option("FILE", options->file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", options->strategies,
@@ -122,6 +155,12 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Same seed, same intervals");
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
+  CLI::Option* ladder =
+      command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count");
+  command
+      ->add_flag("--waterfall", options->waterfall,
+                 "Say what was possible on these texts, and what share of it each strategy gets")
+      ->excludes(ladder);
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--csv", options->csv, "Print CSV, one line an answer")->excludes(json);
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");

@@ -26,6 +26,8 @@ struct SimulateOptions {
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
   bool budget = false;
+  bool ladder = false;
+  bool waterfall = false;
   bool json = false;
   bool csv = false;
   bool quiet = false;
