@@ -21,6 +21,7 @@ Json fastest_json(const Advice& advice) {
   const simulator::Answer& answer = advice.answer;
   Json json{{"strategy", advice.fastest},
             {"exit", nullptr},
+            {"exit_there", json_or_null(advice.exit_there)},
             {"gamma", nullptr},
             {"threshold", nullptr},
             {"rounds_source", round_source_name(answer.source)},

@@ -40,7 +40,9 @@ std::string gain_line(const Advice& advice, const Glyphs& glyphs) {
                         factor(advice.held_out.speedup.value, glyphs),
                         range(advice.held_out.speedup.interval_95, glyphs));
   if (advice.verdict == Verdict::speculate) return line("gain", text);
-  return line("fastest", printable(advice.fastest) + ": " + text);
+  const std::string there =
+      advice.exit_there ? fmt::format(" (exit {} there)", *advice.exit_there) : std::string();
+  return line("fastest", printable(advice.fastest) + there + ": " + text);
 }
 
 std::string sure_line(const Advice& advice, const Glyphs& glyphs) {

@@ -54,14 +54,14 @@ class Adviser {
     advice_.setting = candidates_.all[fastest_].setting;
     DRAFTSCOPE_TRY(ask());
     DRAFTSCOPE_TRY(hold_out());
-    judge(advice_, machine_.scenario.shape.name != what_if_.costs().model.shape.name);
+    judge(advice_, what_if_.costs().model.shape, machine_.scenario.shape);
     DRAFTSCOPE_TRY(find_runner_up());
     DRAFTSCOPE_TRY(find_break_even());
     DRAFTSCOPE_TRY(find_neighbours());
     DRAFTSCOPE_TRY(find_limits());
     DRAFTSCOPE_TRY_ASSIGN(advice_.near_ties, near_tie_effect(what_if_, recording_, advice_.fastest, machine_,
                                                              options_.longer_context));
-    advice_.to_record = what_to_record(advice_, machine_, what_if_.costs().model);
+    advice_.to_record = what_to_record(advice_, machine_, what_if_.costs().model, recording_.meta);
     return std::move(advice_);
   }
 
@@ -75,6 +75,8 @@ class Adviser {
 
   Result<void> ask() {
     DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, rounds_of(advice_.fastest));
+    if (advice_.setting && !rounds.drafts.empty())
+      advice_.exit_there = rounds.drafts[static_cast<std::size_t>(advice_.setting->exit) - 1].attention;
     DRAFTSCOPE_TRY_ASSIGN(advice_.answer, what_if_.ask(rounds, machine_, options_.draws, true));
     const PredictedSpeedup& speedup = advice_.answer.speedup;
     advice_.speedup = speedup.least_drafted.total.value;

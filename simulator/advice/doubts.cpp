@@ -16,21 +16,25 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Speedup of rounds of the recorded shape on the machine.
+/// The slower bound's speedup of rounds of the recorded shape on the machine.
 Result<double> speedup_of(StrategyRounds rounds, const CostModel& model, const Machine& machine,
                           std::int32_t longer_context) {
   rounds = for_shape(std::move(rounds), model.shape, machine.scenario.shape);
   if (longer_context > 0) lengthen_context(rounds, longer_context);
   DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(model, rounds, machine));
   RoundStatistics vanilla;
-  RoundStatistics drafted;
   for (const PassCount& steps : rounds.vanilla) {
     vanilla.rounds += steps.passes;
     vanilla.target_steps.passes += steps.passes;
     vanilla.target_steps.context += steps.context;
   }
-  for (const RoundStatistics& request : rounds.setting.least) add(drafted, request);
-  return time_ns(vanilla, prices) / time_ns(drafted, prices);
+  double ns = 0.0;
+  for (const auto* side : {&rounds.setting.least, &rounds.setting.most}) {
+    RoundStatistics sum;
+    for (const RoundStatistics& request : *side) add(sum, request);
+    ns = std::max(ns, time_ns(sum, prices));
+  }
+  return time_ns(vanilla, prices) / ns;
 }
 
 /// How many prompts narrow the acceptance's part of the interval until it excludes 1, if that alone can.
@@ -55,6 +59,13 @@ std::string more_prompts(const Advice& advice) {
   return fmt::format("more prompts than {}: which ones there are is most of the spread", prompts);
 }
 
+/// What splits passes into parts whose times add up, unless that was recorded.
+std::string_view finer_level(const traces::Meta& meta) {
+  const auto level = meta.find("level");
+  const bool is_fine = level != meta.end() && (level->second == "ops" || level->second == "layers");
+  return is_fine ? "" : "--level layers and ";
+}
+
 }  // namespace
 
 Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
@@ -77,8 +88,10 @@ Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
       flipped.push_back(with_near_ties(table, near_tie_margin, outcome));
     rounds.setting.least.clear();
     rounds.setting.most.clear();
-    for (ReplayTotals& request : replay(flipped, *choice.policy, conditions))
+    for (ReplayTotals& request : replay(flipped, *choice.policy, conditions)) {
       rounds.setting.least.push_back(std::move(request.least));
+      rounds.setting.most.push_back(std::move(request.most));
+    }
     return speedup_of(rounds, what_if.costs().model, machine, longer_context);
   };
   DRAFTSCOPE_TRY_ASSIGN(effect.rejected, with(TieOutcome::rejected));
@@ -86,8 +99,8 @@ Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
   return effect;
 }
 
-std::vector<std::string> what_to_record(const Advice& advice, const Machine& machine,
-                                        const CostModel& model) {
+std::vector<std::string> what_to_record(const Advice& advice, const Machine& machine, const CostModel& model,
+                                        const traces::Meta& meta) {
   std::vector<std::string> lines;
   const RatioEstimate& total = advice.answer.speedup.least_drafted.total;
   if (!total.interval_95)
@@ -96,7 +109,8 @@ std::vector<std::string> what_to_record(const Advice& advice, const Machine& mac
     const VarianceBudget& budget = *advice.answer.budget;
     const std::array<std::pair<double, std::string>, 4> sources{
         {{budget.acceptance, more_prompts(advice)},
-         {budget.fit, "--level ops and more --repeats: times of passes are most of the spread"},
+         {budget.fit,
+          fmt::format("{}more --repeats: times of passes are most of the spread", finer_level(meta))},
          {budget.width, fmt::format("strategies that verify wider: beyond {} rows times are extrapolated",
                                     model.largest_rows)},
          {budget.transfer,

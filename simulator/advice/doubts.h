@@ -17,6 +17,6 @@ namespace draftscope::simulator {
 
 /// Largest share of the variance first; then what no variance shows.
 [[nodiscard]] std::vector<std::string> what_to_record(const Advice& advice, const Machine& machine,
-                                                      const CostModel& model);
+                                                      const CostModel& model, const traces::Meta& meta);
 
 }  // namespace draftscope::simulator

@@ -19,7 +19,7 @@ std::string range(const Interval& interval) {
 }
 
 /// The first thing that speaks against it.
-Judgement judgement(const Advice& advice, bool is_other_model) {
+Judgement judgement(const Advice& advice, const ModelShape& recorded, const ModelShape& asked) {
   const std::string& fastest = advice.fastest;
   const RatioEstimate& held_out = advice.held_out.speedup;
   if (!(advice.speedup > 1.0))
@@ -33,9 +33,9 @@ Judgement judgement(const Advice& advice, bool is_other_model) {
     return {
         Verdict::do_not_speculate,
         fmt::format("chosen on some prompts and judged on others, the gain is gone: {:.2f}", held_out.value)};
-  if (is_other_model)
+  if (asked.name != recorded.name)
     return {Verdict::measure_first,
-            fmt::format("what {} would accept is not in a recording of another model", advice.machine)};
+            fmt::format("what {} would accept is not in a recording of {}", asked.name, recorded.name)};
   if (!advice.interval_95 || !held_out.interval_95)
     return {Verdict::measure_first, advice.answer.speedup.least_drafted.total.no_interval_reason};
   if (!(advice.interval_95->low > 1.0))
@@ -50,8 +50,8 @@ Judgement judgement(const Advice& advice, bool is_other_model) {
 
 }  // namespace
 
-void judge(Advice& advice, bool is_other_model) {
-  Judgement judged = judgement(advice, is_other_model);
+void judge(Advice& advice, const ModelShape& recorded, const ModelShape& asked) {
+  Judgement judged = judgement(advice, recorded, asked);
   advice.verdict = judged.verdict;
   advice.reason = std::move(judged.reason);
   advice.strategy = advice.verdict == Verdict::speculate ? advice.fastest : "vanilla";

@@ -7,8 +7,7 @@
 
 namespace draftscope::simulator {
 
-/// Sets the verdict, its reason and what to set, from the answer and the held-out gain. `is_other_model`: the
-/// prices are of a model whose acceptance was never recorded.
-void judge(Advice& advice, bool is_other_model);
+/// Sets the verdict, its reason and what to set, from the answer and the held-out gain.
+void judge(Advice& advice, const ModelShape& recorded, const ModelShape& asked);
 
 }  // namespace draftscope::simulator

@@ -92,6 +92,8 @@ struct Advice {
   /// The fastest candidate that drafts, as WhatIf::ask() answers for it.
   std::string fastest;
   std::optional<EarlyExitSetting> setting;  ///< of it, if it is one
+  /// On a model of another depth: the exit layer of that model which the setting's stands for.
+  std::optional<std::int32_t> exit_there;
   Answer answer;
   double speedup = 0.0;                 ///< the slower bound
   std::optional<Interval> interval_95;  ///< outermost of both bounds
