@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "report_numbers.h"
+#include "signed_number.h"
 #include "table.h"
 
 namespace draftscope::cli {
@@ -80,8 +81,8 @@ std::string break_even_line(const Advice& advice) {
 std::string neighbours_line(const Advice& advice) {
   std::string text;
   for (const simulator::Neighbour& neighbour : advice.neighbours)
-    text +=
-        fmt::format("{}{} {:+.1f} %", text.empty() ? "" : ", ", neighbour.change, 100.0 * neighbour.relative);
+    text += fmt::format("{}{} {} %", text.empty() ? "" : ", ", neighbour.change,
+                        signed_number(100.0 * neighbour.relative, 1));
   return line("neighbours", text.empty() ? "none: it is no early exit" : text);
 }
 
@@ -114,7 +115,8 @@ std::string limits_line(const Advice& advice) {
   });
   std::string text;
   for (const simulator::NamedGap& gap : gaps)
-    text += fmt::format("{}{} gap {:+.2f}", text.empty() ? "" : ", ", gap.name, gap.figure.value);
+    text +=
+        fmt::format("{}{} gap {}", text.empty() ? "" : ", ", gap.name, signed_number(gap.figure.value, 2));
   return line("limits", text + " (in speedup; simulate --waterfall says more)");
 }
 

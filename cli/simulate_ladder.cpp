@@ -8,6 +8,7 @@
 
 #include "report_json_parts.h"
 #include "report_numbers.h"
+#include "signed_number.h"
 #include "simulate_refusals.h"
 #include "table.h"
 
@@ -41,7 +42,7 @@ std::string_view explanation(simulator::Rung rung) {
 
 std::string change_cell(const LadderRung& rung, const Glyphs& glyphs) {
   if (rung.rung == simulator::Rung::layer_count) return std::string(glyphs.absent());
-  return fmt::format("{:+.3f}", rung.change);
+  return signed_number(rung.change, 3);
 }
 
 /// Of ln(last / first); the first rung starts the ladder and has none.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report_numbers.h"
+#include "signed_number.h"
 #include "simulate_waterfall.h"
 #include "table.h"
 
@@ -56,7 +57,7 @@ std::string gaps_text(const simulator::Waterfall& waterfall, const Glyphs& glyph
   Table table({{"gap", Align::left}, {"", Align::left}, {"speedup"}, {"95 %"}});
   for (const simulator::NamedGap& gap : named_gaps(waterfall.gaps))
     table.add_row({std::string(gap.name), std::string(gap_meaning(gap.name)),
-                   fmt::format("{:+.2f}", gap.figure.value), range_cell(gap.figure.interval, glyphs)});
+                   signed_number(gap.figure.value, 2), range_cell(gap.figure.interval, glyphs)});
   return "  What it costs not to know, and not to be free\n" + table.text(4, glyphs.columns);
 }
 

@@ -90,7 +90,7 @@ class Collector {
     return {};
   }
 
-  void add(std::optional<EarlyExitSetting> setting, StrategyRounds rounds) {
+  void add(const std::optional<EarlyExitSetting>& setting, StrategyRounds rounds) {
     if (!drafts_anything(rounds)) return;
     const auto [known, is_new] = places_.try_emplace(normalized(rounds.strategy), found_.all.size());
     if (!is_new) {
@@ -103,7 +103,7 @@ class Collector {
       known->second = nowhere;
       return;
     }
-    found_.all.push_back({std::move(setting), *std::move(ordered)});
+    found_.all.push_back({setting, *std::move(ordered)});
   }
 
   const WhatIf& what_if_;

@@ -40,7 +40,7 @@ struct Candidates {
 
 struct CandidateOptions {
   std::int32_t longest = 17;  ///< fixed lengths 1, 2, …
-  std::vector<std::int32_t> threshold_lengths{3, 6, 12};
+  std::vector<std::int32_t> threshold_lengths{2, 4, 8, 16};
   std::vector<double> thresholds{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   std::vector<std::string> strategies;  ///< considered besides
   /// Told of settings done, and all.

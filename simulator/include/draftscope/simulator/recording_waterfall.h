@@ -55,7 +55,7 @@ struct RecordingWaterfall {
                                                              std::int32_t longer_context = 0,
                                                              const WaterfallOptions& options = {});
 
-/// Times of the level, by request.
+/// Expects a level that the waterfall has: all but `policy` always.
 [[nodiscard]] const WaterfallStep& step_at(const Waterfall& waterfall, WaterfallLevel level);
 
 /// One of a waterfall's gaps.
