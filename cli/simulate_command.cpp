@@ -42,12 +42,13 @@ Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator:
   return printed != 0 ? printed : exit_code;
 }
 
-std::string answers_text(const SimulateOptions& options, const Simulation& simulation,
-                         const std::vector<AnswerLadder>& ladders) {
-  if (options.json) return options.ladder ? ladder_json(simulation, ladders) : simulate_json(simulation);
-  if (options.csv) return options.ladder ? ladder_csv(ladders) : simulate_csv(simulation);
+/// In place of the answers' own documents; on a terminal below them.
+int print_ladders(const SimulateOptions& options, const Simulation& simulation,
+                  const std::vector<AnswerLadder>& ladders) {
+  if (options.json) return print_out(ladder_json(simulation, ladders));
+  if (options.csv) return print_out(ladder_csv(ladders));
   const Glyphs glyphs = glyphs_for_stdout();
-  return simulate_text(simulation, options.quiet, glyphs) + ladder_text(ladders, glyphs);
+  return print_out(simulate_text(simulation, options.quiet, glyphs) + ladder_text(ladders, glyphs));
 }
 
 Result<int> simulate(const SimulateOptions& options) {
@@ -72,6 +73,13 @@ Result<int> simulate(const SimulateOptions& options) {
 
   Simulation simulation{.recording = &recording, .fit = &what_if.costs().report};
   std::vector<AnswerLadder> ladders;
+  const auto add_ladder = [&](const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+    auto ladder = ladder_of(what_if.costs().model, rounds, machine);
+    if (ladder)
+      ladders.push_back(*std::move(ladder));
+    else
+      simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
+  };
   ProgressBar progress("simulating", options.quiet);
   const auto questions = static_cast<std::int64_t>(strategies.size() * machines.size());
   std::int64_t asked = 0;
@@ -88,21 +96,22 @@ Result<int> simulate(const SimulateOptions& options) {
       const simulator::StrategyRounds fitting =
           simulator::for_shape(*rounds, what_if.recorded_scenario().shape, machine.scenario.shape);
       auto answer = what_if.ask(fitting, machine, draws, options.budget);
+      if (answer && options.ladder) add_ladder(fitting, machine);
       if (answer)
         simulation.answers.push_back(*std::move(answer));
       else
         simulation.refusals.push_back({strategy, machine.name, answer.error().message});
-      if (answer && options.ladder) {
-        DRAFTSCOPE_TRY_ASSIGN(AnswerLadder ladder, ladder_of(what_if.costs().model, fitting, machine));
-        ladders.push_back(std::move(ladder));
-      }
       progress.update(++asked, questions);
     }
   }
   // A question that has no answer is no success, however many others have one.
   const int exit_code = simulation.refusals.empty() ? 0 : exit_failure;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
-  const int printed = print_out(answers_text(options, simulation, ladders));
+  const int printed = options.ladder ? print_ladders(options, simulation, ladders)
+                      : options.json ? print_out(simulate_json(simulation))
+                      : options.csv
+                          ? print_out(simulate_csv(simulation))
+                          : print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
   return printed != 0 ? printed : exit_code;
 }
 

@@ -33,10 +33,14 @@ LayerCounts without_zeros(LayerCounts layers) {
 
 Result<PassParts> pass_parts(const CostModel& model, const StrategyRounds& rounds, const Machine& machine) {
   DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(model, rounds, machine));
-  Machine twice = machine;
-  twice.scenario.shape.vocab *= 2;
-  DRAFTSCOPE_TRY_ASSIGN(const Prices larger, answer_prices(model, rounds, twice));
-  const double head_ns = std::max(larger.target_step.ns - prices.target_step.ns, 0.0);
+  const auto with_vocabularies = [&](std::int32_t count) {
+    Machine other = machine;
+    other.scenario.shape.vocab *= count;
+    return answer_prices(model, rounds, other);
+  };
+  DRAFTSCOPE_TRY_ASSIGN(const Prices two, with_vocabularies(2));
+  DRAFTSCOPE_TRY_ASSIGN(const Prices three, with_vocabularies(3));
+  const double head_ns = std::max(three.target_step.ns - two.target_step.ns, 0.0);
   // Drafts of a single kind leave fixed and layers' time apart only together with the target step, whose
   // layers are the same kind: early exits have every depth.
   const double fixed_ns =

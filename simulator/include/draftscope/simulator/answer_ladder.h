@@ -10,10 +10,10 @@
 
 namespace draftscope::simulator {
 
-/// Head and choice of a pass as the cost model has them: the head is what a vocabulary twice as large would
-/// add, so that a head whose time hides behind launches costs nothing; the choice is the rest of what a pass
-/// takes whatever its layers (fixed_pass_ns), the head's launch included. Never more than the shortest draft
-/// step of `rounds`. Errors: a scenario that contradicts itself.
+/// Head and choice of a pass as the cost model has them: the head is what another vocabulary of the same size
+/// would add, so that a head whose time hides behind launches costs nothing; the choice is the rest of what a
+/// pass takes whatever its layers (fixed_pass_ns), the head's launch included. Never more than the shortest
+/// draft step of `rounds`. Errors: a scenario that contradicts itself.
 [[nodiscard]] Result<PassParts> pass_parts(const CostModel& model, const StrategyRounds& rounds,
                                            const Machine& machine);
 
