@@ -29,15 +29,16 @@ Judgement judgement(const Advice& advice, const ModelShape& recorded, const Mode
   if (advice.interval_95 && !(advice.interval_95->high > 1.0))
     return {Verdict::do_not_speculate,
             fmt::format("{} gives {} (95 %)", fastest, range(*advice.interval_95))};
-  if (advice.held_out.folds > 1 && !(held_out.value > 1.0))
+  if (!advice.interval_95)
+    return {Verdict::measure_first, advice.answer.speedup.least_drafted.total.no_interval_reason};
+  if (!held_out.interval_95) return {Verdict::measure_first, held_out.no_interval_reason};
+  if (!(held_out.value > 1.0))
     return {
         Verdict::do_not_speculate,
         fmt::format("chosen on some prompts and judged on others, the gain is gone: {:.2f}", held_out.value)};
   if (asked.name != recorded.name)
     return {Verdict::measure_first,
             fmt::format("what {} would accept is not in a recording of {}", asked.name, recorded.name)};
-  if (!advice.interval_95 || !held_out.interval_95)
-    return {Verdict::measure_first, advice.answer.speedup.least_drafted.total.no_interval_reason};
   if (!(advice.interval_95->low > 1.0))
     return {Verdict::measure_first,
             fmt::format("the gain's 95 % interval includes 1: {}", range(*advice.interval_95))};
