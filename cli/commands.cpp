@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands.h"
 
+#include "advise_command.h"
 #include "compare_command.h"
 #include "export_command.h"
 #include "generate_command.h"
@@ -33,6 +34,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_predict_command(app, outcome, command_line);
   add_measure_command(app, outcome, command_line);
   add_score_command(app, outcome);
+  add_advise_command(app, outcome, command_line);
   add_validate_command(app, outcome);
   add_view_command(app, outcome);
   add_strategies_command(app, outcome);

@@ -11,9 +11,11 @@
 
 #include "progress_bar.h"
 #include "simulate_import.h"
+#include "simulate_ladder.h"
 #include "simulate_machines.h"
 #include "simulate_text.h"
 #include "simulate_trace.h"
+#include "simulate_waterfall.h"
 
 namespace draftscope::cli {
 
@@ -25,6 +27,32 @@ std::vector<std::string> recorded_strategies(const traces::Recording& recording)
   for (const traces::Run& run : recording.runs)
     if (!run.is_baseline) strategies.push_back(run.specification);
   return strategies;
+}
+
+/// What was possible, in place of answers. Without --strategy, recorded runs are shown beside it.
+Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator::WhatIf& what_if,
+                                const traces::Recording& recording,
+                                const std::vector<std::string>& strategies,
+                                const std::vector<simulator::Machine>& machines) {
+  ProgressBar progress("searching", options.quiet);
+  auto found = make_waterfalls(
+      what_if, recording, strategies, machines, options.longer_context,
+      [&](std::int64_t done) { progress.update(done, static_cast<std::int64_t>(machines.size())); });
+  if (!found) return fail("{}: {}", options.file, found.error().message);
+  const int printed = options.json  ? print_out(waterfall_json(*found))
+                      : options.csv ? print_out(waterfall_csv(*found))
+                                    : print_out(waterfall_text(*found, options.quiet, glyphs_for_stdout()));
+  const int exit_code = found->refusals.empty() ? 0 : exit_failure;
+  return printed != 0 ? printed : exit_code;
+}
+
+/// In place of the answers' own documents; on a terminal below them.
+int print_ladders(const SimulateOptions& options, const Simulation& simulation,
+                  const std::vector<AnswerLadder>& ladders) {
+  if (options.json) return print_out(ladder_json(simulation, ladders));
+  if (options.csv) return print_out(ladder_csv(ladders));
+  const Glyphs glyphs = glyphs_for_stdout();
+  return print_out(simulate_text(simulation, options.quiet, glyphs) + ladder_text(ladders, glyphs));
 }
 
 Result<int> simulate(const SimulateOptions& options) {
@@ -43,13 +71,23 @@ Result<int> simulate(const SimulateOptions& options) {
 
   DRAFTSCOPE_TRY_ASSIGN(std::vector<std::string> strategies, swept_strategies(options));
   if (strategies.empty()) strategies = recorded_strategies(recording);
-  if (strategies.empty())
+  if (strategies.empty() && !options.waterfall)
     return fail("{}: found no run but vanilla, expected --strategy to say what to ask about", options.file);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
                         swept_machines(options, what_if.recorded_scenario()));
   DRAFTSCOPE_TRY(check_write(options, machines));
 
+  if (options.waterfall) return simulate_waterfalls(options, what_if, recording, strategies, machines);
+
   Simulation simulation{.recording = &recording, .fit = &what_if.costs().report};
+  std::vector<AnswerLadder> ladders;
+  const auto add_ladder = [&](const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+    auto ladder = ladder_of(what_if.costs().model, rounds, machine);
+    if (ladder)
+      ladders.push_back(*std::move(ladder));
+    else
+      simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
+  };
   ProgressBar progress("simulating", options.quiet);
   const auto questions = static_cast<std::int64_t>(strategies.size() * machines.size());
   std::int64_t asked = 0;
@@ -68,6 +106,7 @@ Result<int> simulate(const SimulateOptions& options) {
           simulator::for_shape(*rounds, what_if.recorded_scenario().shape, machine.scenario.shape);
       auto answer = what_if.ask(fitting, machine, draws, options.budget);
       if (answer && !options.write.empty()) prediction.runs.push_back({fitting, *answer});
+      if (answer && options.ladder) add_ladder(fitting, machine);
       if (answer)
         simulation.answers.push_back(*std::move(answer));
       else
@@ -84,7 +123,8 @@ Result<int> simulate(const SimulateOptions& options) {
       simulation.refusals.begin(), simulation.refusals.end(),
       [&](const Refusal& refusal) { return options.strategies.empty() && refusal.machine.empty(); });
   const int exit_code = answers_all ? 0 : exit_failure;
-  const int printed = options.json ? print_out(simulate_json(simulation))
+  const int printed = options.ladder ? print_ladders(options, simulation, ladders)
+                      : options.json ? print_out(simulate_json(simulation))
                       : options.csv
                           ? print_out(simulate_csv(simulation))
                           : print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
@@ -105,7 +145,9 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       "whose\n"
       "acceptance is modelled. Every answer says what it rests on.\n"
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
+      "--ladder takes each speedup apart, --waterfall needs shadow tokens and compares with a clairvoyant.\n"
       "Example: draftscope simulate run.dstrace -s layerskip --sweep exit=3..8 --sweep gamma=1..8\n"
+      "         draftscope simulate run.dstrace --waterfall -s layerskip:exit=5,gamma=4\n"
       "         draftscope simulate run.dstrace --gpu H200 --gpu L4 --model Llama-3-8B\n"
       "         draftscope simulate run.dstrace -s del --gpu H200 --write predicted.dstrace");
   command->add_option("FILE", options->file, "Trace to learn from")->required();
@@ -120,11 +162,18 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       ->check(CLI::Range(200, 100000))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Same seed, same intervals");
-  command->add_option(
+  CLI::Option* write = command->add_option(
       "--write", options->write,
       "Also write the answers as a trace, round by round: report, compare and export open it");
   command->add_flag("--overwrite", options->overwrite, "Replace an existing trace");
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
+  CLI::Option* ladder =
+      command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count");
+  command
+      ->add_flag("--waterfall", options->waterfall,
+                 "Say what was possible on these texts, and what share of it each strategy gets")
+      ->excludes(ladder)
+      ->excludes(write);
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--csv", options->csv, "Print CSV, one line an answer")->excludes(json);
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");

@@ -29,6 +29,8 @@ struct SimulateOptions {
   std::string write;  ///< a trace of the answers; empty = none
   bool overwrite = false;
   bool budget = false;
+  bool ladder = false;
+  bool waterfall = false;
   bool json = false;
   bool csv = false;
   bool quiet = false;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answer_prices.h>
+#include <draftscope/simulator/rounds_elsewhere.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace draftscope::simulator {
+
+Result<Prices> answer_prices(const CostModel& model, const StrategyRounds& rounds, const Machine& machine) {
+  Scenario scenario = machine.scenario;
+  scenario.drafts = rounds.drafts;
+  scenario.verified_layers = rounds.verified_layers;
+  scenario.widths = widest_verification(rounds.setting);
+  DRAFTSCOPE_TRY_ASSIGN(Prices result, prices(model, scenario));
+  result.round_ns += rounds.optimise_steps_a_round * (result.target_step.ns + result.step_round_ns);
+  return result;
+}
+
+Result<Prices> early_exit_prices(const CostModel& model, const Machine& machine,
+                                 VerifiedLayers verified_layers, std::int32_t widths) {
+  Scenario scenario = machine.scenario;
+  scenario.drafts = for_shape({}, model.shape, machine.scenario.shape).drafts;
+  scenario.verified_layers = verified_layers;
+  scenario.widths = widths;
+  return prices(model, scenario);
+}
+
+Prices at_longer_context(Prices prices, std::int32_t rows) {
+  const auto lengthen = [rows](AffineTime& time) { time.ns = time.at(rows); };
+  lengthen(prices.target_step);
+  for (DraftPrices& draft : prices.drafts) {
+    lengthen(draft.step);
+    for (AffineTime& verify : draft.verify) lengthen(verify);
+  }
+  return prices;
+}
+
+std::int32_t widest_verification(const SweepSetting& setting) {
+  std::size_t rows = 2;
+  for (const auto* side : {&setting.least, &setting.most})
+    for (const RoundStatistics& request : *side)
+      for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
+  return static_cast<std::int32_t>(rows);
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/candidates.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "advice/prompt_order.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// The specification with its parameters in one order, so that one setting has one name.
+std::string normalized(std::string_view specification) {
+  std::multiset<std::string> pieces;
+  while (!specification.empty()) {
+    const std::size_t end = std::min(specification.find_first_of(":,"), specification.size());
+    pieces.emplace(specification.substr(0, end));
+    specification.remove_prefix(std::min(end + 1, specification.size()));
+  }
+  return fmt::format("{}", fmt::join(pieces, ","));
+}
+
+constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+bool drafts_anything(const StrategyRounds& rounds) {
+  return std::any_of(rounds.setting.least.begin(), rounds.setting.least.end(),
+                     [](const RoundStatistics& request) { return request.drafted > 0; });
+}
+
+class Collector {
+ public:
+  Collector(const WhatIf& what_if, const traces::Recording& recording, const CandidateOptions& options)
+      : what_if_(what_if), recording_(recording), options_(options) {}
+
+  Result<Candidates> collect() {
+    DRAFTSCOPE_TRY(check_replayable(what_if_, recording_));
+    DRAFTSCOPE_TRY_ASSIGN(found_.vanilla, vanilla_rounds(what_if_, recording_));
+    found_.prompts = table_prompts(what_if_.tables(), recording_);
+    add_recorded_runs();
+    for (const std::string& strategy : options_.strategies) {
+      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));
+      add(std::nullopt, std::move(rounds));
+    }
+    DRAFTSCOPE_TRY(add_grid());
+    return std::move(found_);
+  }
+
+ private:
+  void add_recorded_runs() {
+    for (const traces::Run& run : recording_.runs) {
+      if (run.is_baseline) continue;
+      auto rounds = what_if_.rounds(run.specification);
+      if (rounds)
+        add(std::nullopt, *std::move(rounds));
+      else
+        found_.left_out.push_back(rounds.error().message);
+    }
+  }
+
+  Result<void> add_grid() {
+    const std::int32_t exits = what_if_.tables().front().n_layers - 1;
+    std::vector<EarlyExitSetting> settings;
+    for (std::int32_t exit = 1; exit <= exits; ++exit) {
+      for (std::int32_t gamma = 1; gamma <= options_.longest; ++gamma)
+        settings.push_back({.exit = exit, .gamma = gamma});
+      for (const std::int32_t gamma : options_.threshold_lengths)
+        for (const double threshold : options_.thresholds)
+          settings.push_back({.exit = exit, .gamma = gamma, .threshold = threshold});
+    }
+    const auto count = static_cast<std::int64_t>(settings.size());
+    std::int64_t done = 0;
+    for (EarlyExitSetting setting : settings) {
+      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(specification(setting)));
+      // How a round is verified changes its price alone.
+      StrategyRounds above = rounds;
+      add(setting, std::move(rounds));
+      setting.verified_layers = above.verified_layers = VerifiedLayers::above_exit;
+      above.strategy = specification(setting);
+      // Of a recorded run the rounds are in the run's order, and the other verification's are not recorded.
+      if (above.source == RoundSource::recorded) {
+        DRAFTSCOPE_TRY_ASSIGN(above, what_if_.rounds(above.strategy));
+      }
+      add(setting, std::move(above));
+      options_.progress(++done, count);
+    }
+    return {};
+  }
+
+  void add(const std::optional<EarlyExitSetting>& setting, StrategyRounds rounds) {
+    if (!drafts_anything(rounds)) return;
+    const auto [known, is_new] = places_.try_emplace(normalized(rounds.strategy), found_.all.size());
+    if (!is_new) {
+      if (known->second < found_.all.size()) found_.all[known->second].setting = setting;
+      return;
+    }
+    auto ordered = in_order_of(found_.prompts, found_.vanilla, std::move(rounds), recording_);
+    if (!ordered) {
+      found_.left_out.push_back(ordered.error().message);
+      known->second = nowhere;
+      return;
+    }
+    found_.all.push_back({setting, *std::move(ordered)});
+  }
+
+  const WhatIf& what_if_;
+  const traces::Recording& recording_;
+  const CandidateOptions& options_;
+  Candidates found_;
+  std::map<std::string, std::size_t> places_;  // in found_.all
+};
+
+}  // namespace
+
+std::string specification(const EarlyExitSetting& setting) {
+  std::string text = setting.threshold ? "mix:stop=threshold," : "layerskip:";
+  text += fmt::format("exit={},gamma={}", setting.exit, setting.gamma);
+  if (setting.threshold) text += fmt::format(",threshold={}", *setting.threshold);
+  if (setting.verified_layers == VerifiedLayers::above_exit) text += ",verify=above-exit";
+  return text;
+}
+
+Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,
+                              const CandidateOptions& options) {
+  return Collector(what_if, recording, options).collect();
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// One set of prices for strategies that draft and verify in different ways, so that one request may be
+// decoded by this and the next by that: each kind of draft has its own numbers in Prices::drafts.
+
+#include <draftscope/simulator/what_if.h>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// Strategies whose passes cost the same.
+struct PriceGroup {
+  std::vector<DraftSublayers> drafts;
+  VerifiedLayers verified_layers = VerifiedLayers::all;
+  double optimise_steps_a_round = 0.0;
+  std::int32_t widths = 2;
+  std::int32_t offset = 0;  ///< exit E of the group is number offset + E
+};
+
+/// Which strategies go together. Offsets do not depend on the machine.
+class PriceGroups {
+ public:
+  /// `n_layers` of the model that the rounds are priced for. Expects all rounds to be of its shape.
+  PriceGroups(std::span<const StrategyRounds> strategies, std::int32_t n_layers);
+
+  [[nodiscard]] const std::vector<PriceGroup>& groups() const { return groups_; }
+  /// The strategy's statistics with the exits of the joined prices.
+  [[nodiscard]] RoundStatistics placed(std::size_t strategy, RoundStatistics statistics) const;
+
+ private:
+  std::vector<PriceGroup> groups_;
+  std::vector<std::size_t> group_of_;  // [strategy]
+};
+
+/// On one machine. What strategies spend on searches is in the price of their verifications, of which a round
+/// has one. Prices of all groups are drawn together. Errors: a scenario that contradicts itself.
+[[nodiscard]] Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& groups,
+                                                const Machine& machine, std::int32_t longer_context,
+                                                std::uint64_t seed);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "advice/prompt_order.h"
+
+#include <draftscope/simulator/policies.h>
+#include <draftscope/simulator/policy_choice.h>
+#include <draftscope/simulator/run_rows.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// One a prompt, as recorded rounds have them (what_if.h): the first repeat that has rounds.
+std::vector<std::int64_t> run_prompts(const RunRows& run) {
+  std::vector<std::int64_t> prompts;
+  std::set<std::int64_t> known;
+  for (const RequestRows& rows : run.requests)
+    if (!rows.rounds.empty() && known.insert(rows.prompt->id).second) prompts.push_back(rows.prompt->id);
+  return prompts;
+}
+
+constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+template <typename T>
+std::vector<T> picked(std::vector<T> values, std::span<const std::size_t> places) {
+  std::vector<T> result;
+  if (values.empty()) return result;
+  result.reserve(places.size());
+  for (const std::size_t place : places) result.push_back(place == nowhere ? T{} : values[place]);
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> table_prompts(std::span<const ShadowTable> tables,
+                                        const traces::Recording& recording) {
+  std::map<std::int64_t, std::int64_t> prompt_of;
+  for (const traces::Request& request : recording.requests) prompt_of[request.id] = request.prompt;
+  std::vector<std::int64_t> prompts;
+  for (const ShadowTable& table : tables) prompts.push_back(prompt_of[table.request]);
+  return prompts;
+}
+
+Result<StrategyRounds> in_order_of(std::span<const std::int64_t> prompts,
+                                   std::span<const RoundStatistics> vanilla, StrategyRounds rounds,
+                                   const traces::Recording& recording) {
+  if (rounds.source != RoundSource::recorded) return rounds;
+  const std::vector<RunRows> runs = rows_by_run(recording);
+  const auto run = std::find_if(runs.begin(), runs.end(), [&](const RunRows& candidate) {
+    return candidate.run->specification == rounds.strategy;
+  });
+  if (run == runs.end()) return fail("strategy {}: found no such run, expected one", rounds.strategy);
+  const std::vector<std::int64_t> order = run_prompts(*run);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    const auto place = std::find(order.begin(), order.end(), prompts[i]);
+    // A text of the prefill's token alone has no round to find.
+    if (place == order.end() && vanilla[i].rounds == 0) {
+      places.push_back(nowhere);
+      continue;
+    }
+    if (place == order.end())
+      return fail("strategy {}: has no rounds of prompt {}, expected the prompts of the shadow tokens",
+                  rounds.strategy, prompts[i]);
+    places.push_back(static_cast<std::size_t>(place - order.begin()));
+    const std::int64_t emitted = rounds.setting.least[places.back()].tokens;
+    if (emitted != vanilla[i].tokens)
+      return fail("strategy {}: emitted {} tokens on prompt {}, expected {} as the shadow tokens have",
+                  rounds.strategy, emitted, prompts[i], vanilla[i].tokens);
+  }
+  rounds.vanilla = picked(std::move(rounds.vanilla), places);
+  rounds.categories = picked(std::move(rounds.categories), places);
+  rounds.setting.least = picked(std::move(rounds.setting.least), places);
+  rounds.setting.most = picked(std::move(rounds.setting.most), places);
+  return rounds;
+}
+
+Result<std::vector<RoundStatistics>> vanilla_rounds(const WhatIf& what_if,
+                                                    const traces::Recording& recording) {
+  DRAFTSCOPE_TRY_ASSIGN(const ReplayConditions conditions, replay_conditions(recording));
+  NoDraft nothing;
+  std::vector<RoundStatistics> vanilla;
+  for (ReplayTotals& request : replay(what_if.tables(), nothing, conditions))
+    vanilla.push_back(std::move(request.least));
+  return vanilla;
+}
+
+Result<void> check_replayable(const WhatIf& what_if, const traces::Recording& recording) {
+  if (what_if.tables().empty())
+    return fail(
+        "found no shadow tokens, expected what every layer would have predicted: record with --shadow");
+  const PolicyChoice text = text_choice(recording);
+  if (text.status != AnswerStatus::exact)
+    return fail("{}, expected greedy texts: record with --temperature 0", text.reason);
+  return {};
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Which prompt each of a strategy's requests is: replayed rounds are in the order of the shadow tables,
+// recorded ones in that of their run. Whatever compares strategies request by request wants one order.
+
+#include <draftscope/simulator/what_if.h>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// Prompts of the tables, in their order.
+[[nodiscard]] std::vector<std::int64_t> table_prompts(std::span<const ShadowTable> tables,
+                                                      const traces::Recording& recording);
+
+/// The rounds with one request a prompt of `prompts`, in that order. Errors: a prompt that the run has not,
+/// or on which it emitted another number of tokens than `vanilla`.
+[[nodiscard]] Result<StrategyRounds> in_order_of(std::span<const std::int64_t> prompts,
+                                                 std::span<const RoundStatistics> vanilla,
+                                                 StrategyRounds rounds, const traces::Recording& recording);
+
+/// Vanilla decoding of the tables' texts, by request. Errors: those of replay_conditions().
+[[nodiscard]] Result<std::vector<RoundStatistics>> vanilla_rounds(const WhatIf& what_if,
+                                                                  const traces::Recording& recording);
+
+/// Errors: without shadow tokens, or where another policy would write another text; with what to record.
+[[nodiscard]] Result<void> check_replayable(const WhatIf& what_if, const traces::Recording& recording);
+
+}  // namespace draftscope::simulator

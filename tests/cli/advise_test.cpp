@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/policy.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../simulator/advice/shadowed_recording.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using Arguments = std::vector<std::string>;
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the files anew; look at the difference before committing it.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/cli/golden/" + name;
+  if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  EXPECT_EQ(text, read_file(path)) << name;
+}
+
+void expect_one_line(const CommandResult& result, const std::string& says) {
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(says));
+}
+
+void collect_keys(const json& value, std::set<std::string>& keys) {
+  if (value.is_array())
+    for (const json& element : value) collect_keys(element, keys);
+  if (!value.is_object()) return;
+  for (const auto& [key, inner] : value.items()) {
+    keys.insert(key);
+    collect_keys(inner, keys);
+  }
+}
+
+/// Texts and times that follow a rule (shadowed_recording.h).
+class Shadowed : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string write(const simulator::ShadowedRecording& recording,
+                                  const std::string& name = "run.dstrace") {
+    const std::filesystem::path path = folder_ / name;
+    write_shadowed_recording(recording, path);
+    return path.string();
+  }
+  [[nodiscard]] static CommandResult run(const std::string& command, const std::string& path,
+                                         Arguments more) {
+    more.insert(more.begin(), {command, path});
+    return run_command(more);
+  }
+  [[nodiscard]] static json parsed(const CommandResult& result) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.exit_code == 0 ? json::parse(result.out) : json::object();
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Shadowed, ClimbsTheLadderToTheAnswer) {
+  const std::string path = write({});
+  const Arguments asked{"-s", "layerskip:exit=3,gamma=4", "-s", "layerskip:exit=2,gamma=2,verify=above-exit"};
+  Arguments more = asked;
+  more.insert(more.end(), {"--ladder", "--quiet"});
+  expect_golden("simulate_ladder.txt", run("simulate", path, more).out);
+  more.emplace_back("--json");
+  const json ladders = parsed(run("simulate", path, more))["ladders"];
+  more = asked;
+  more.insert(more.end(), {"--json", "--quiet"});
+  const json answers = parsed(run("simulate", path, more))["answers"];
+  ASSERT_EQ(ladders.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(ladders[i]["strategy"], answers[i]["strategy"]);
+    const json& rungs = ladders[i]["rungs"];
+    ASSERT_EQ(rungs.size(), 7U);
+    EXPECT_NEAR(rungs[6]["speedup"].get<double>(), answers[i]["speedup"].get<double>(), 1e-9);
+    double share = 0.0;
+    for (std::size_t rung = 1; rung < 7; ++rung) share += rungs[rung]["share"].get<double>();
+    EXPECT_NEAR(share, 1.0, 1e-9);
+  }
+  more = asked;
+  more.insert(more.end(), {"--ladder", "--csv", "--quiet"});
+  const std::string csv = run("simulate", path, more).out;
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 7);
+}
+
+TEST_F(Shadowed, ShowsTheWaterfallOfEachMachine) {
+  const std::string path = write({});
+  expect_golden("simulate_waterfall.txt",
+                run("simulate", path, {"--waterfall", "-s", "layerskip:exit=3,gamma=4", "--quiet"}).out);
+  const json found = parsed(
+      run("simulate", path,
+          {"--waterfall", "--gpu", "H200-SXM5-141GB", "--gpu", "L4", "--json", "--quiet"}))["waterfalls"];
+  ASSERT_EQ(found.size(), 2U);
+  for (const json& machine : found) {
+    EXPECT_EQ(machine["levels"].size(), 11U);
+    EXPECT_EQ(machine["strategies"].size(), 2U) << "the recorded runs";
+    EXPECT_GT(machine["price_tokens_per_second"], 0.0);
+    EXPECT_EQ(machine["levels"][0]["speedup"]["value"], 1.0);
+  }
+  EXPECT_GT(found[0]["price_tokens_per_second"], found[1]["price_tokens_per_second"]);
+  const CommandResult csv = run("simulate", path, {"--waterfall", "--csv", "--quiet"});
+  EXPECT_EQ(csv.exit_code, 0) << csv.err;
+  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 11);
+  expect_one_line(run("simulate", write({.with_shadow = false}, "bare.dstrace"), {"--waterfall"}),
+                  "--shadow");
+}
+
+TEST_F(Shadowed, AdvisesInTenLines) {
+  const CommandResult result = run("advise", write({.skill = 1.1}), {"--quiet"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 10) << result.out;
+  expect_golden("advise.txt", result.out);
+}
+
+TEST_F(Shadowed, AdvisesWhatSimulatePrints) {
+  const std::string path = write({.skill = 1.1});
+  const json advice = parsed(run("advise", path, {"--json", "--quiet"}))["advice"][0];
+  EXPECT_EQ(advice["verdict"], "speculate");
+  const std::string strategy = advice["strategy"];
+  const json answer = parsed(run("simulate", path, {"-s", strategy, "--json", "--quiet"}))["answers"][0];
+  EXPECT_EQ(advice["fastest"]["interval_95"], answer["interval_95"]);
+  const json& most = answer["speedup_most_drafted"];
+  const double speedup = answer["speedup"];
+  EXPECT_EQ(advice["fastest"]["speedup"], most.is_null() ? speedup : std::min(speedup, most.get<double>()));
+  EXPECT_EQ(advice["fastest"]["mean_accepted_length"], answer["mean_accepted_length"]);
+}
+
+TEST_F(Shadowed, DocumentsEveryKey) {
+  const std::string document = read_file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/cli/OUTPUT.md");
+  const std::string path = write({.skill = 1.1});
+  std::set<std::string> keys;
+  collect_keys(parsed(run("simulate", path, {"--ladder", "--json", "--quiet"})), keys);
+  collect_keys(parsed(run("simulate", path, {"--waterfall", "-s", "layerskip:exit=3", "--json", "--quiet"})),
+               keys);
+  collect_keys(parsed(run("advise", path, {"--json", "--quiet"})), keys);
+  EXPECT_GT(keys.size(), 70U);
+  for (const std::string& key : keys) EXPECT_THAT(document, HasSubstr("`" + key + "`"));
+}
+
+TEST_F(Shadowed, WritesAPolicyWithWhereItComesFrom) {
+  const std::string path = write({.skill = 1.1});
+  const std::string file = (folder_ / "policy.json").string();
+  const json advice = parsed(run("advise", path, {"-o", file, "--json", "--quiet"}))["advice"][0];
+  const auto policy = engine::read_policy(file);
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_TRUE(policy->finished);
+  EXPECT_EQ(policy->strategy, advice["strategy"]);
+  ASSERT_EQ(policy->repeats.size(), 1U);
+  EXPECT_EQ(policy->repeats[0].score, advice["fastest"]["speedup"]);
+  EXPECT_EQ(policy->settings.at("trace"), path);
+  EXPECT_EQ(policy->settings.at("trace_hash").size(), 16U);
+  EXPECT_EQ(policy->settings.at("objective"), "predicted");
+  EXPECT_EQ(policy->machine.at("advised_for"), "as recorded");
+  EXPECT_EQ(policy->machine.at("processor"), "planted");
+  EXPECT_FALSE(policy->date.empty());
+  expect_one_line(run("advise", path, {"-o", file, "--quiet"}), "exists already");
+  EXPECT_EQ(run("advise", path, {"-o", file, "--overwrite", "--quiet"}).exit_code, 0);
+}
+
+TEST_F(Shadowed, WritesNoPolicyBeforeItIsSure) {
+  const std::string file = (folder_ / "policy.json").string();
+  const std::string few = write({.prompts = 3, .skill = 1.1}, "few.dstrace");
+  expect_one_line(run("advise", few, {"-o", file, "--quiet"}), "measure first");
+  const std::string path = write({.skill = 1.1});
+  expect_one_line(run("advise", path, {"-o", file, "--quiet", "--gpu", "L4", "--gpu", "A100-SXM4-80GB"}),
+                  "2 machines");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(Shadowed, AdvisesVanillaWhereNothingPays) {
+  const std::string path = write({.skill = 0.2});
+  const std::string file = (folder_ / "policy.json").string();
+  const json advice = parsed(run("advise", path, {"-o", file, "--json", "--quiet"}))["advice"][0];
+  EXPECT_EQ(advice["verdict"], "do not speculate");
+  EXPECT_EQ(advice["strategy"], "vanilla");
+  EXPECT_EQ(engine::read_policy(file).value().strategy, "vanilla");
+}
+
+TEST_F(Shadowed, IsRefusedWithWhatToRecordInstead) {
+  expect_one_line(run("advise", write({.with_shadow = false}), {"--quiet"}), "--shadow");
+  expect_one_line(run("advise", write({.strategies = {"layerskip:exit=3,gamma=4"}}), {"--quiet"}),
+                  "--strategy vanilla");
+  const std::string answers = (folder_ / "answers.jsonl").string();
+  std::ofstream(answers)
+      << R"({"question_id": 1, "category": "qa", "choices": [{"turns": ["a"], "new_tokens": [4], "wall_time": [0.5], "idxs": [3], "accept_lengths": [2, 2]}]})"
+      << '\n';
+  const std::string imported = (folder_ / "imported.dstrace").string();
+  ASSERT_EQ(run_command({"import", answers, "-o", imported}).exit_code, 0);
+  expect_one_line(run("advise", imported, {"--quiet"}), "imported");
+  const CommandResult one = run("advise", write({.prompts = 1, .skill = 1.1}, "one.dstrace"), {"--quiet"});
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_THAT(one.out, HasSubstr("measure first"));
+  EXPECT_THAT(one.out, HasSubstr("at least 10 prompts"));
+  expect_one_line(run("advise", (folder_ / "none.dstrace").string(), {}), "none.dstrace");
+}
+
+// What the file says is decoded by the engine, to the text that vanilla decoding writes.
+TEST(AdvisedPolicy, IsRunByTheEngineToVanillasText) {
+  const TemporaryFolder folder;
+  const std::string source = DRAFTSCOPE_SOURCE_DIR;
+  const std::string model = source + "/models/demo-layerskip";
+  const std::string trace = (folder / "run.dstrace").string();
+  const CommandResult recorded = run_command({"record",
+                                              "--model",
+                                              model,
+                                              "--prompts",
+                                              source + "/traces/prompts/code.jsonl",
+                                              "--limit",
+                                              "12",
+                                              "--max-tokens",
+                                              "24",
+                                              "--repeats",
+                                              "1",
+                                              "--threads",
+                                              "1",
+                                              "--quiet",
+                                              "--shadow",
+                                              "--output",
+                                              trace,
+                                              "--strategy",
+                                              "vanilla",
+                                              "--strategy",
+                                              "layerskip:exit=5,gamma=4"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const std::string file = (folder / "policy.json").string();
+  CommandResult advised = run_command({"advise", trace, "-o", file, "--quiet"});
+  if (advised.exit_code != 0) {
+    // Times of a busy machine may leave it open whether anything pays.
+    EXPECT_THAT(advised.err, HasSubstr("measure first"));
+    advised = run_command({"advise", trace, "-o", file, "--quiet", "--gpu", "H200-SXM5-141GB"});
+  }
+  ASSERT_EQ(advised.exit_code, 0) << advised.err;
+  const auto generate = [&](const std::string& strategy) {
+    const CommandResult result =
+        run_command({"generate", "--model", model, "--prompt", "def read_file(path):", "--max-tokens", "40",
+                     "--threads", "1", "--quiet", "--strategy", strategy});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_EQ(generate("tuned:policy=" + file), generate("vanilla"));
+}
+
+}  // namespace
+}  // namespace draftscope::cli

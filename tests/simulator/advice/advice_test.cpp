@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/advice.h>
+#include <draftscope/simulator/closed_forms.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "learnt.h"
+
+namespace draftscope::simulator {
+namespace {
+
+using ::testing::HasSubstr;
+
+CandidateOptions few_candidates() {
+  return {.longest = 6, .threshold_lengths = {4, 8}, .thresholds = {0.4, 0.6, 0.8}};
+}
+
+AdviceOptions few_draws() {
+  return {.draws = {.draws = 400},
+          .waterfall = {.longest = 6, .bins = 3, .thresholds = {0.3, 0.6, 0.9}, .resamples = 100}};
+}
+
+Result<Advice> advise_on(const Learnt& learnt, const Machine& machine,
+                         const AdviceOptions& options = few_draws()) {
+  auto found = candidates(learnt.what_if(), learnt.recording(), few_candidates());
+  if (!found) return tl::unexpected(found.error());
+  return advise(learnt.what_if(), learnt.recording(), *found, machine, options);
+}
+
+Result<Advice> advise_on(const Learnt& learnt) {
+  return advise_on(learnt, learnt.machine());
+}
+
+TEST(Advice, NeverProposesWhatIsPredictedToLose) {
+  int speculates = 0;
+  int abstains = 0;
+  for (unsigned seed = 1; seed <= 4; ++seed)
+    for (const double skill : {0.3, 0.8, 1.1}) {
+      const Learnt learnt({.skill = skill, .seed = seed});
+      const auto advice = advise_on(learnt);
+      ASSERT_TRUE(advice) << advice.error().message;
+      EXPECT_EQ(advice->strategy == "vanilla", advice->verdict != Verdict::speculate);
+      EXPECT_FALSE(advice->reason.empty());
+      if (advice->verdict == Verdict::speculate) {
+        ++speculates;
+        EXPECT_GT(advice->interval_95.value().low, 1.0);
+        EXPECT_GT(advice->held_out.speedup.interval_95.value().low, 1.0);
+        EXPECT_GT(advice->speedup, 1.0);
+      } else {
+        ++abstains;
+      }
+    }
+  EXPECT_GT(speculates, 0);
+  EXPECT_GT(abstains, 0);
+}
+
+TEST(Advice, SaysWhatSimulateSays) {
+  const Learnt learnt({.skill = 1.1});
+  const auto advice = advise_on(learnt);
+  ASSERT_TRUE(advice) << advice.error().message;
+  const StrategyRounds rounds = learnt.what_if().rounds(advice->fastest).value();
+  const Answer answer = learnt.what_if().ask(rounds, learnt.machine(), few_draws().draws).value();
+  EXPECT_EQ(advice->answer.speedup.least_drafted.total.value, answer.speedup.least_drafted.total.value);
+  const Interval expected = outermost_interval_95(answer.speedup).value();
+  EXPECT_EQ(advice->interval_95->low, expected.low);
+  EXPECT_EQ(advice->interval_95->high, expected.high);
+}
+
+TEST(Advice, IsNoSlowerThanAnyCandidate) {
+  const Learnt learnt({.skill = 0.95});
+  const auto found = candidates(learnt.what_if(), learnt.recording(), few_candidates());
+  const auto advice = advise_on(learnt);
+  ASSERT_TRUE(found && advice);
+  EXPECT_EQ(advice->considered, found->all.size());
+  for (const Candidate& candidate : found->all) {
+    const StrategyRounds rounds = learnt.what_if().rounds(candidate.rounds.strategy).value();
+    const Answer answer = learnt.what_if().ask(rounds, learnt.machine(), {.draws = 200}).value();
+    double slower = answer.speedup.least_drafted.total.value;
+    if (answer.speedup.most_drafted) slower = std::min(slower, answer.speedup.most_drafted->total.value);
+    EXPECT_LE(slower, advice->speedup + 1e-9) << candidate.rounds.strategy;
+    const auto neighbour =
+        std::find_if(advice->neighbours.begin(), advice->neighbours.end(),
+                     [&](const Neighbour& other) { return other.strategy == candidate.rounds.strategy; });
+    if (neighbour == advice->neighbours.end()) continue;
+    EXPECT_NEAR(neighbour->relative, slower / advice->speedup - 1.0, 1e-9) << neighbour->strategy;
+  }
+  EXPECT_FALSE(advice->neighbours.empty());
+}
+
+// Among settings that differ by luck alone, the luckiest looks better than it is.
+TEST(Advice, IsJudgedOnOtherPromptsThanItWasChosenOn) {
+  double chosen = 0.0;
+  double judged = 0.0;
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    const Learnt learnt({.prompts = 10, .tokens = 20, .skill = 0.8, .seed = seed});
+    const auto advice = advise_on(learnt);
+    ASSERT_TRUE(advice);
+    EXPECT_EQ(advice->held_out.folds, 5);
+    chosen += std::max(advice->speedup, 1.0);
+    judged += advice->held_out.speedup.value;
+  }
+  EXPECT_LT(judged, chosen);
+}
+
+TEST(Advice, BreaksEvenInTheClosedForm) {
+  for (const double skill : {0.7, 1.1}) {
+    const Learnt learnt({.skill = skill});
+    const auto advice = advise_on(learnt);
+    ASSERT_TRUE(advice && advice->break_even);
+    const Answer& answer = advice->answer;
+    const RoundCost cost{answer.steps_a_round, answer.c, answer.v, answer.o};
+    EXPECT_NEAR(round_speedup(advice->break_even->mean_accepted_length, cost).value(), 1.0, 1e-12);
+    EXPECT_EQ(answer.mean_accepted_length > advice->break_even->mean_accepted_length,
+              answer.speedup.least_drafted.total.value > 1.0);
+  }
+}
+
+TEST(Advice, TurnsSpeculationOffAboveTheBatchItSays) {
+  const Learnt learnt({.skill = 1.1});
+  const auto advice = advise_on(learnt);
+  ASSERT_TRUE(advice);
+  ASSERT_GE(advice->batch.last, 1);
+  ASSERT_LT(advice->batch.last, advice->batch.searched) << "a CPU's rows cost arithmetic";
+  Machine machine = learnt.machine();
+  machine.scenario.batch = advice->batch.last;
+  EXPECT_GT(advise_on(learnt, machine)->speedup, 1.0);
+  machine.scenario.batch = advice->batch.last + 1;
+  const auto above = advise_on(learnt, machine);
+  ASSERT_TRUE(above);
+  EXPECT_LE(above->speedup, 1.0);
+  EXPECT_EQ(above->verdict, Verdict::do_not_speculate);
+}
+
+TEST(Advice, ChangesAtTheContextItSays) {
+  const Learnt learnt({.skill = 1.1});
+  const auto advice = advise_on(learnt);
+  ASSERT_TRUE(advice);
+  if (!advice->context.more_rows) GTEST_SKIP() << "the same at every context";
+  AdviceOptions options = few_draws();
+  options.longer_context = *advice->context.more_rows;
+  const auto there = advise_on(learnt, learnt.machine(), options);
+  ASSERT_TRUE(there);
+  EXPECT_EQ(there->speedup > 1.0 ? there->fastest : "vanilla", advice->context.strategy);
+  EXPECT_GT(advice->context.gain, context_tolerance);
+}
+
+TEST(Advice, BoundsWhatNearTiesCanDo) {
+  const Learnt learnt({.skill = 1.1});
+  const auto advice = advise_on(learnt);
+  ASSERT_TRUE(advice && advice->near_ties);
+  EXPECT_EQ(advice->near_ties->positions, 12 * 39);
+  EXPECT_EQ(advice->near_ties->at_risk, 12 * 4);  // every tenth position
+  if (advice->setting && !advice->setting->threshold) {
+    EXPECT_LE(advice->near_ties->rejected, advice->speedup);
+    EXPECT_GE(advice->near_ties->accepted, advice->speedup);
+  }
+}
+
+TEST(Advice, WantsMorePromptsWhereThereIsNoInterval) {
+  for (const int prompts : {1, 3}) {
+    const Learnt learnt({.prompts = prompts, .tokens = 60, .skill = 1.1});
+    const auto advice = advise_on(learnt);
+    ASSERT_TRUE(advice) << advice.error().message;
+    EXPECT_EQ(advice->verdict, Verdict::measure_first);
+    EXPECT_EQ(advice->strategy, "vanilla");
+    ASSERT_FALSE(advice->to_record.empty());
+    EXPECT_THAT(advice->to_record.front(), HasSubstr("10 prompts"));
+    EXPECT_EQ(advice->held_out.folds, prompts);
+  }
+}
+
+TEST(Advice, DoesNotKnowWhatAnotherModelAccepts) {
+  const Learnt learnt({.skill = 1.1});
+  Machine machine = learnt.machine();
+  machine.scenario.gpu = find_gpu("H200-SXM5-141GB").value();
+  machine.scenario.shape = find_model_shape("Llama-3-8B").value();
+  const auto advice = advise_on(learnt, machine);
+  ASSERT_TRUE(advice) << advice.error().message;
+  EXPECT_EQ(advice->verdict, Verdict::measure_first);
+  EXPECT_THAT(advice->reason, HasSubstr("Llama-3-8B"));
+  ASSERT_TRUE(advice->setting && advice->exit_there);
+  EXPECT_EQ(*advice->exit_there, 4 * advice->setting->exit);  // 8 layers and 32
+}
+
+TEST(Advice, RefusesInOneLine) {
+  const Learnt no_vanilla({.strategies = {"layerskip:exit=3,gamma=4"}});
+  const auto without = candidates(no_vanilla.what_if(), no_vanilla.recording(), few_candidates());
+  EXPECT_FALSE(without) << "only vanilla requests have shadow tokens";
+  const Learnt no_shadow({.with_shadow = false});
+  const auto found = advise_on(no_shadow);
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, HasSubstr("--shadow"));
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

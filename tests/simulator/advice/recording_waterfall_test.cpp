@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/recording_waterfall.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "learnt.h"
+
+namespace draftscope::simulator {
+namespace {
+
+WaterfallOptions few() {
+  return {.longest = 6, .bins = 3, .thresholds = {0.3, 0.6, 0.9}, .resamples = 200};
+}
+
+std::vector<StrategyRounds> rounds_of(const Learnt& learnt, const std::vector<std::string>& strategies) {
+  std::vector<StrategyRounds> all;
+  for (const std::string& strategy : strategies) all.push_back(learnt.what_if().rounds(strategy).value());
+  return all;
+}
+
+TEST(RecordingWaterfall, PutsNoEarlyExitAboveTheOracle) {
+  const Learnt learnt({.skill = 0.9});
+  const auto strategies =
+      rounds_of(learnt, {"layerskip:exit=3,gamma=4", "layerskip:exit=2,gamma=9", "fs:exit=4", "vanilla"});
+  const auto found =
+      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), strategies, 0, few());
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->strategies.size(), strategies.size());
+  const double oracle = step_at(found->waterfall, WaterfallLevel::oracle).speedup.value;
+  for (const StrategyShare& share : found->strategies) {
+    EXPECT_TRUE(share.is_bounded) << share.strategy;
+    EXPECT_LE(share.of_oracle.value, 1.0 + 1e-9) << share.strategy;
+    EXPECT_NEAR(share.of_oracle.value, share.speedup / oracle, 1e-9) << share.strategy;
+    EXPECT_NEAR(share.efficiency.value(), (share.speedup - 1.0) / (oracle - 1.0), 1e-9);
+  }
+}
+
+TEST(RecordingWaterfall, AgreesWithTheAnswerOnItsPolicy) {
+  const Learnt learnt({});
+  const auto strategies = rounds_of(learnt, {"layerskip:exit=3,gamma=4"});
+  const auto found =
+      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), strategies, 0, few());
+  ASSERT_TRUE(found) << found.error().message;
+  const Answer answer = learnt.what_if().ask(strategies[0], learnt.machine(), {.draws = 200}).value();
+  const double expected = answer.speedup.least_drafted.total.value;
+  EXPECT_NEAR(step_at(found->waterfall, WaterfallLevel::policy).speedup.value, expected, 1e-9);
+  EXPECT_NEAR(found->strategies[0].speedup, expected, 1e-9);
+  const auto gaps = named_gaps(found->waterfall.gaps);
+  EXPECT_EQ(gaps.size(), 4U);
+}
+
+// What was recorded in another order than the shadow tokens still meets its own prompts.
+TEST(RecordingWaterfall, MatchesRecordedRunsByPrompt) {
+  const Learnt learnt({});
+  const auto recorded = rounds_of(learnt, {"layerskip:exit=5,gamma=9"});
+  const auto replayed = rounds_of(learnt, {"layerskip:exit=5,gamma=9,verify=all-layers"});
+  ASSERT_EQ(recorded[0].source, RoundSource::recorded);
+  ASSERT_EQ(replayed[0].source, RoundSource::replayed);
+  const auto a =
+      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), recorded, 0, few());
+  const auto b =
+      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), replayed, 0, few());
+  ASSERT_TRUE(a && b);
+  const auto times = [](const RecordingWaterfall& found) {
+    return step_at(found.waterfall, WaterfallLevel::policy).times_ns;
+  };
+  ASSERT_EQ(times(*a).size(), 12U);
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(times(*a)[i], times(*b)[i], 1e-6) << i;
+}
+
+TEST(RecordingWaterfall, SaysThatAnotherModelsAcceptanceIsNotKnown) {
+  const Learnt learnt({});
+  Machine machine = learnt.machine();
+  machine.scenario.gpu = find_gpu("H200-SXM5-141GB").value();
+  machine.scenario.shape = find_model_shape("Llama-3-8B").value();
+  const auto found = recording_waterfall(learnt.what_if(), learnt.recording(), machine, {}, 0, few());
+  ASSERT_TRUE(found) << found.error().message;
+  for (const WaterfallStep& step : found->waterfall.steps)
+    EXPECT_EQ(step.status, AnswerStatus::approximate) << waterfall_level_name(step.level);
+  EXPECT_FALSE(found->notes.empty());
+}
+
+TEST(RecordingWaterfall, GrowsWithTheContextAsThePricesDo) {
+  const Learnt learnt({});
+  const auto near = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), {}, 0, few());
+  const auto far =
+      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), {}, 4096, few());
+  ASSERT_TRUE(near && far);
+  EXPECT_NEAR(far->mean_context, near->mean_context + 4096.0, 1e-9);
+  EXPECT_LT(far->waterfall.price, near->waterfall.price);
+}
+
+TEST(RecordingWaterfall, WantsShadowTokens) {
+  const Learnt learnt({.with_shadow = false});
+  const auto found = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine());
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, testing::HasSubstr("--shadow"));
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Small recordings with shadow tokens whose texts and times follow a rule, so that what they teach is known:
+// passes take what planted_cpu() says, to the nanosecond.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+struct ShadowedRecording {
+  int prompts = 12;
+  int tokens = 40;     ///< of output, the prefill's included
+  double skill = 1.0;  ///< how often early layers predict the text, 0 to 1
+  std::vector<std::string> strategies{"vanilla", "layerskip:exit=3,gamma=4", "layerskip:exit=5,gamma=9"};
+  bool with_shadow = true;
+  unsigned seed = 7;
+};
+
+/// Layers of planted_cpu().
+inline constexpr int shadowed_layers = 8;
+
+/// Expects that the file can be written, and strategies whose rounds are replayed exactly.
+void write_shadowed_recording(const ShadowedRecording& recording, const std::filesystem::path& path);
+
+}  // namespace draftscope::simulator
