@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands.h"
 
+#include "calibrate_command.h"
 #include "compare_command.h"
 #include "export_command.h"
 #include "generate_command.h"
@@ -26,6 +27,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_import_command(app, outcome);
   add_inspect_command(app, outcome);
   add_simulate_command(app, outcome);
+  add_calibrate_command(app, outcome);
   add_validate_command(app, outcome);
   add_strategies_command(app, outcome);
 }

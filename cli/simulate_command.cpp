@@ -95,6 +95,8 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--gpu", options->gpus, "Another GPU, by name");
   command->add_option("--gpu-spec", options->gpu_specifications,
                       "A GPU of one's own: a JSON or CSV file with the columns of simulator/data/gpus.csv");
+  command->add_option("--calibration", options->calibrations,
+                      "A machine measured by draftscope calibrate: its file");
   command->add_option(
       "--recorded-gpu", options->recorded_gpu,
       "The GPU of the recording, whose specification fills in what the recording leaves open");

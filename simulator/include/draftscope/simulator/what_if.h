@@ -19,6 +19,7 @@
 #include <draftscope/simulator/variance_budget.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,9 @@ struct StrategyRounds {
 struct Machine {
   std::string name;
   Scenario scenario;
+  std::shared_ptr<const CostModel>
+      costs;                         ///< measured there (calibration.h); null: learnt from the recording
+  std::vector<CostNote> cost_notes;  ///< what `costs` rest on, before the notes of prices
 };
 
 struct Answer {
