@@ -33,6 +33,34 @@ void widen(CostModel& model, double sigma, Belongs belongs) {
         model.covariance[i * cost_parameter_count + j] += sigma * sigma * model.values[i] * model.values[j];
 }
 
+/// The specification with t0 and efficiency scaled to the passes of one row that were measured, and as unsure
+/// of them as of a GPU nobody measured: a few kernels that disagree with a narrow prior would look like
+/// noise.
+///     t = a · (launches and constants as specified) + b · (bytes as specified)
+/// is the affine law of a kernel, divided by its first part.
+GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const CalibratedShape*>& shapes) {
+  const CostVector specified = specified_values(gpu);
+  std::vector<KernelTime> passes;
+  for (const CalibratedShape* shape : shapes) {
+    for (const MeasuredKernel& kernel : shape->kernels) {
+      if (level_of(kernel.form.kind) != CostLevel::pass || kernel.form.rows != 1) continue;
+      const CostVector coefficients =
+          kernel_coefficients(kernel.form, shape->shape, shape->weights, WidthLaw::steps);
+      double constant_ns = 0.0;
+      double bytes_ns = 0.0;
+      for (std::size_t i = 0; i < cost_parameter_count; ++i)
+        (is_rate(i) ? bytes_ns : constant_ns) += coefficients[i] * specified[i];
+      passes.push_back({bytes_ns / constant_ns, kernel.ns.median / constant_ns});
+    }
+  }
+  gpu.calibration = Calibration::family;
+  const auto scales = fit_kernel_law(passes);
+  if (!scales || scales->ns_a_byte <= 0.0) return gpu;
+  gpu.t0_us *= scales->launch_ns;
+  gpu.efficiency = std::min(gpu.efficiency / scales->ns_a_byte, 1.0);
+  return gpu;
+}
+
 }  // namespace
 
 std::string MachineCalibration::name() const {
@@ -82,11 +110,9 @@ Result<CostFit> fit_kernels(const MachineCalibration& calibration,
     }
   }
   if (!has_pass) return fail("calibration: has no draft step and no target pass, expected at least one");
-  std::optional<GpuSpecification> gpu;
-  if (!calibration.gpu.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(gpu, find_gpu(calibration.gpu));
-  }
-  return fit_cost_model(observations, gpu);
+  if (calibration.gpu.empty()) return fit_cost_model(observations);
+  DRAFTSCOPE_TRY_ASSIGN(const GpuSpecification gpu, find_gpu(calibration.gpu));
+  return fit_cost_model(observations, scaled_to_passes(gpu, shapes));
 }
 
 Result<CostFit> fit_calibration(const MachineCalibration& calibration, const ModelShape& shape,
@@ -101,7 +127,8 @@ Result<CostFit> fit_calibration(const MachineCalibration& calibration, const Mod
 Result<CostModel> calibrated_model(const MachineCalibration& calibration, const ModelShape& shape,
                                    WeightType weights) {
   DRAFTSCOPE_TRY_ASSIGN(CostFit fit, fit_calibration(calibration, shape, weights));
-  DRAFTSCOPE_TRY_ASSIGN(const LeaveOneOut errors, leave_one_out(calibration, shape, weights));
+  DRAFTSCOPE_TRY_ASSIGN(const LeaveOneOut errors,
+                        leave_one_out(calibration, shape, weights, LeftOut::passes));
   const double sigma = std::max(errors.pass_rms, least_sigma);
   widen(fit.model, sigma, is_launch);
   widen(fit.model, sigma, is_rate);
@@ -111,7 +138,8 @@ Result<CostModel> calibrated_model(const MachineCalibration& calibration, const 
 Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibration,
                                                 const ModelShape& shape, WeightType weights) {
   const auto measured = pricing_shapes(calibration, shape, weights);
-  DRAFTSCOPE_TRY_ASSIGN(const LeaveOneOut errors, leave_one_out(calibration, shape, weights));
+  DRAFTSCOPE_TRY_ASSIGN(const LeaveOneOut errors,
+                        leave_one_out(calibration, shape, weights, LeftOut::passes));
   std::vector<CostNote> notes;
   const bool cached = stays_in_cache(calibration, shape, weights);
   double nearest = 0.0;

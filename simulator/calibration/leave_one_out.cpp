@@ -7,16 +7,8 @@
 
 namespace draftscope::simulator {
 
-namespace {
-
-bool is_round(KernelKind kind) {
-  return kind == KernelKind::drafting_round || kind == KernelKind::step_round;
-}
-
-}  // namespace
-
 Result<LeaveOneOut> leave_one_out(const MachineCalibration& calibration, const ModelShape& shape,
-                                  WeightType weights) {
+                                  WeightType weights, LeftOut which) {
   const auto shapes = pricing_shapes(calibration, shape, weights);
   LeaveOneOut result;
   double squares = 0.0;
@@ -25,14 +17,14 @@ Result<LeaveOneOut> leave_one_out(const MachineCalibration& calibration, const M
   for (const CalibratedShape* measured : shapes) {
     for (const MeasuredKernel& kernel : measured->kernels) {
       const KernelForm& form = kernel.form;
-      if (is_round(form.kind)) continue;
+      const bool is_pass = form.kind == KernelKind::draft_step || form.kind == KernelKind::target_pass;
+      if (!is_pass && (form.kind != KernelKind::operation || which == LeftOut::passes)) continue;
       DRAFTSCOPE_TRY_ASSIGN(const CostFit fit, fit_kernels(calibration, shapes, &kernel));
       const CostVector coefficients =
           kernel_coefficients(form, measured->shape, measured->weights, fit.model.width_law);
       const double predicted =
           std::inner_product(coefficients.begin(), coefficients.end(), fit.model.values.begin(), 0.0);
       const double error = predicted / kernel.ns.median - 1.0;
-      const bool is_pass = form.kind != KernelKind::operation;
       if (is_pass) {
         squares += error * error;
         passes += 1.0;

@@ -139,10 +139,12 @@ struct LeaveOneOut {
   double greatest = 0.0;
   double pass_rms = 0.0;  ///< of draft and target passes
 };
-/// Operations and passes in turn; the constants of rounds, which nothing else tells of, are left out. Errors:
-/// as fit_calibration().
+enum class LeftOut : std::uint8_t { every_kernel, passes };
+/// Operations and passes in turn, or passes alone, a fit each; not the constants of rounds, which nothing
+/// else tells of. Errors: as fit_calibration().
 [[nodiscard]] Result<LeaveOneOut> leave_one_out(const MachineCalibration& calibration,
-                                                const ModelShape& shape, WeightType weights);
+                                                const ModelShape& shape, WeightType weights,
+                                                LeftOut which = LeftOut::every_kernel);
 
 /// The machine's cost model for `shape`: the fit, its covariance widened by what laws predict of passes they
 /// have not seen (a common factor of launches and one of rates, at least 1 %). Errors: as fit_calibration().
