@@ -88,7 +88,8 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       "specification. Every answer says what it rests on.\n"
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
       "Example: draftscope simulate run.dstrace -s layerskip --sweep exit=3..8 --sweep gamma=1..8\n"
-      "         draftscope simulate run.dstrace --gpu H100-SXM --gpu L4 --model Llama-3-8B");
+      "         draftscope simulate run.dstrace --gpu H100-SXM --gpu L4 --model Llama-3-8B\n"
+      "         draftscope simulate run.dstrace --calibration machine.json");
   command->add_option("FILE", options->file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", options->strategies,
                       "name:key=value,… to ask about; default: the recorded runs");
