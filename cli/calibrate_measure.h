@@ -19,7 +19,7 @@ struct CalibrationPlan {
   std::int64_t end_ns = 0;                       ///< on the profiler's clock: no repeat begins later
   std::int32_t least_repeats = 3;
   const std::atomic<bool>* cancelled = nullptr;
-  std::function<void()> progress;  ///< after every measurement
+  std::function<void()> progress = [] {};  ///< after every measurement
 };
 
 struct CalibrationTimes {

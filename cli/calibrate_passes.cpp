@@ -80,6 +80,7 @@ Result<void> CalibrationPasses::fill_cache(std::int32_t rows) {
   while (filled < rows) {
     const std::int32_t more = std::min(filled, rows - filled);
     std::vector<engine::CacheMove> moves;
+    moves.reserve(static_cast<std::size_t>(more));
     for (std::int32_t i = 0; i < more; ++i) moves.push_back({i, filled + i});
     DRAFTSCOPE_TRY(backend_.move_cache_rows(moves));
     filled += more;

@@ -11,7 +11,6 @@ namespace draftscope::cli {
 namespace {
 
 using simulator::DraftSublayers;
-using simulator::KernelForm;
 using simulator::KernelKind;
 
 class RoundTimes final : public engine::DecodeListener {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "calibrate_shapes.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -36,8 +34,15 @@ engine::ModelShape cached_shape() {
   return shape;
 }
 
+/// What programs may still take without swapping.
 double free_memory_bytes() {
-  return static_cast<double>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  std::ifstream file("/proc/meminfo");
+  std::string field;
+  double kib = 0.0;
+  std::string unit;
+  while (file >> field >> kib && std::getline(file, unit))
+    if (field == "MemAvailable:") return kib * 1024.0;
+  return 0.0;
 }
 
 }  // namespace

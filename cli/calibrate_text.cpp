@@ -132,8 +132,8 @@ std::string calibration_text(const CalibrationReport& report, const Glyphs& glyp
   text += probe_line("eager pass", calibration.eager_pass_ns, glyphs, false);
   for (std::size_t i = 0; i < calibration.shapes.size(); ++i)
     text += shape_text(calibration.shapes[i], report.left_out[i], glyphs);
-  return text + '\n' + advice_text(report.advice, calibration.shapes.front().shape, glyphs) +
-         fmt::format("\nwritten    {}\n", printable(report.file));
+  if (report.advice) text += '\n' + advice_text(*report.advice, calibration.shapes.front().shape, glyphs);
+  return text + fmt::format("\nwritten    {}\n", printable(report.file));
 }
 
 std::string calibration_report_json(const CalibrationReport& report) {
@@ -149,7 +149,8 @@ std::string calibration_report_json(const CalibrationReport& report) {
                         {"pass_rms", shape.pass_rms},
                         {"errors", std::move(errors)}});
   }
-  json["advice"] = next_json(report.advice, report.calibration->shapes.front().shape);
+  json["advice"] = nullptr;
+  if (report.advice) json["advice"] = next_json(*report.advice, report.calibration->shapes.front().shape);
   return json_text(json);
 }
 

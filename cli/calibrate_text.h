@@ -5,7 +5,8 @@
 
 #include <draftscope/simulator/calibration.h>
 #include <draftscope/simulator/next_measurement.h>
-#include <cstdint>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,11 @@ struct CalibrationReport {
   const simulator::MachineCalibration* calibration = nullptr;
   std::string file;
   std::vector<simulator::LeaveOneOut> left_out;  ///< [shape]
-  CalibrationAdvice advice;
+  std::optional<CalibrationAdvice> advice;       ///< none for a model without exits
 };
 
-/// The advice for a shape of the calibration; `models` names another one. At most `most` measurements.
+/// For a model that the calibration can price, at most `most` measurements. Errors: as fit_calibration() and
+/// cost_gradient().
 [[nodiscard]] Result<CalibrationAdvice> advise_measurement(const simulator::MachineCalibration& calibration,
                                                            const simulator::ModelShape& shape,
                                                            simulator::WeightType weights,

@@ -32,6 +32,7 @@ std::optional<AffineLaw> law_of(const CalibratedShape& shape,
   if (!fitted) return std::nullopt;
   AffineLaw law{.law = *fitted, .kernels = kernels.size()};
   std::vector<double> residuals;
+  residuals.reserve(kernels.size());
   for (const KernelTime& kernel : kernels)
     residuals.push_back(std::abs((fitted->launch_ns + kernel.bytes * fitted->ns_a_byte) / kernel.ns - 1.0));
   law.residual_greatest = *std::max_element(residuals.begin(), residuals.end());
