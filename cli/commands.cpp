@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "advise_command.h"
+#include "calibrate_command.h"
 #include "compare_command.h"
 #include "export_command.h"
 #include "generate_command.h"
@@ -35,6 +36,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_measure_command(app, outcome, command_line);
   add_score_command(app, outcome);
   add_advise_command(app, outcome, command_line);
+  add_calibrate_command(app, outcome);
   add_validate_command(app, outcome);
   add_view_command(app, outcome);
   add_strategies_command(app, outcome);

@@ -149,7 +149,8 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       "Example: draftscope simulate run.dstrace -s layerskip --sweep exit=3..8 --sweep gamma=1..8\n"
       "         draftscope simulate run.dstrace --waterfall -s layerskip:exit=5,gamma=4\n"
       "         draftscope simulate run.dstrace --gpu H200 --gpu L4 --model Llama-3-8B\n"
-      "         draftscope simulate run.dstrace -s del --gpu H200 --write predicted.dstrace");
+      "         draftscope simulate run.dstrace -s del --gpu H200 --write predicted.dstrace\n"
+      "         draftscope simulate run.dstrace --calibration machine.json");
   command->add_option("FILE", options->file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", options->strategies,
                       "name:key=value,… to ask about; default: the recorded runs");

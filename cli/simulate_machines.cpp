@@ -9,8 +9,11 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <string_view>
+#include <utility>
 
+#include "calibrate_file.h"
 #include "strategy_text.h"
 
 namespace draftscope::cli {
@@ -18,7 +21,14 @@ namespace draftscope::cli {
 namespace {
 
 using simulator::Machine;
+using simulator::MachineCalibration;
 using simulator::Scenario;
+
+/// A machine before its prices: specified, recorded, or measured on its own.
+struct AskedMachine {
+  Scenario scenario;
+  std::shared_ptr<const MachineCalibration> calibration;
+};
 
 struct Axis {
   std::string key;
@@ -96,9 +106,13 @@ Result<void> set(Scenario& scenario, std::string_view key, const std::string& va
 }
 
 /// What differs from the recorded machine, in a few words.
-std::string name_of(const Scenario& scenario, const Scenario& recorded) {
+std::string name_of(const AskedMachine& asked, const Scenario& recorded) {
+  const Scenario& scenario = asked.scenario;
   std::vector<std::string> parts;
-  parts.push_back(scenario.gpu ? scenario.gpu->name : "as recorded");
+  if (asked.calibration)
+    parts.push_back(asked.calibration->name() + " (calibrated)");
+  else
+    parts.push_back(scenario.gpu ? scenario.gpu->name : "as recorded");
   if (scenario.shape.name != recorded.shape.name) parts.push_back(scenario.shape.name);
   if (scenario.weights != recorded.weights) parts.emplace_back(simulator::weight_type_name(scenario.weights));
   if (scenario.regime != recorded.regime) parts.emplace_back(simulator::regime_name(scenario.regime));
@@ -107,12 +121,27 @@ std::string name_of(const Scenario& scenario, const Scenario& recorded) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
+Result<Machine> machine_of(AskedMachine asked, const Scenario& recorded) {
+  DRAFTSCOPE_TRY(simulator::check_scenario(asked.scenario));
+  Machine machine{name_of(asked, recorded), std::move(asked.scenario), nullptr, {}};
+  if (!asked.calibration) return machine;
+  const Scenario& scenario = machine.scenario;
+  DRAFTSCOPE_TRY_ASSIGN(simulator::CostModel costs,
+                        calibrated_model(*asked.calibration, scenario.shape, scenario.weights));
+  machine.costs = std::make_shared<const simulator::CostModel>(std::move(costs));
+  DRAFTSCOPE_TRY_ASSIGN(machine.cost_notes,
+                        calibration_notes(*asked.calibration, scenario.shape, scenario.weights));
+  return machine;
+}
+
 }  // namespace
 
 void add_machine_options(CLI::App& command, SimulateOptions& options) {
   command.add_option("--gpu", options.gpus, "Another GPU, by name");
   command.add_option("--gpu-spec", options.gpu_specifications,
                      "A GPU of one's own: a JSON or CSV file with the columns of simulator/data/gpus.csv");
+  command.add_option("--calibration", options.calibrations,
+                     "A machine measured by draftscope calibrate: its file");
   command.add_option("--recorded-gpu", options.recorded_gpu,
                      "The GPU of the recording, whose specification fills in what the recording leaves open");
   command.add_option("--model", options.model,
@@ -154,33 +183,38 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
   if (!options.model.empty()) DRAFTSCOPE_TRY(set(base, "model", options.model));
   if (!options.weights.empty()) DRAFTSCOPE_TRY(set(base, "weights", options.weights));
   if (!options.regime.empty()) DRAFTSCOPE_TRY(set(base, "regime", options.regime));
-  std::vector<Scenario> scenarios;
+  std::vector<AskedMachine> all;
   for (const std::string& gpu : options.gpus) {
-    scenarios.push_back(base);
-    DRAFTSCOPE_TRY(set(scenarios.back(), "gpu", gpu));
+    all.push_back({base, nullptr});
+    DRAFTSCOPE_TRY(set(all.back().scenario, "gpu", gpu));
   }
   for (const std::string& path : options.gpu_specifications) {
     DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text(path));
-    scenarios.push_back(base);
-    DRAFTSCOPE_TRY_ASSIGN(scenarios.back().gpu, simulator::parse_gpu_specification(text, path));
+    all.push_back({base, nullptr});
+    DRAFTSCOPE_TRY_ASSIGN(all.back().scenario.gpu, simulator::parse_gpu_specification(text, path));
   }
-  if (scenarios.empty()) scenarios.push_back(base);
+  for (const std::string& path : options.calibrations) {
+    DRAFTSCOPE_TRY_ASSIGN(MachineCalibration calibration, read_calibration(path));
+    all.push_back({base, std::make_shared<const MachineCalibration>(std::move(calibration))});
+  }
+  if (all.empty()) all.push_back({base, nullptr});
   for (const std::string& sweep : options.sweeps) {
     DRAFTSCOPE_TRY_ASSIGN(const Axis axis, parse_axis(sweep));
     if (is_strategy_key(axis.key)) continue;
-    std::vector<Scenario> more;
-    for (const Scenario& scenario : scenarios)
+    if (axis.key == "gpu" && !options.calibrations.empty())
+      return fail("--sweep {}: found --calibration, which is of one machine, expected one of them", sweep);
+    std::vector<AskedMachine> more;
+    for (const AskedMachine& asked : all)
       for (const std::string& value : axis.values) {
-        more.push_back(scenario);
-        DRAFTSCOPE_TRY(set(more.back(), axis.key, value));
+        more.push_back(asked);
+        DRAFTSCOPE_TRY(set(more.back().scenario, axis.key, value));
       }
-    scenarios = std::move(more);
+    all = std::move(more);
   }
   std::vector<Machine> machines;
-  for (Scenario& scenario : scenarios) {
-    DRAFTSCOPE_TRY(simulator::check_scenario(scenario));
-    std::string name = name_of(scenario, recorded);
-    machines.push_back({std::move(name), std::move(scenario)});
+  for (AskedMachine& asked : all) {
+    DRAFTSCOPE_TRY_ASSIGN(Machine machine, machine_of(std::move(asked), recorded));
+    machines.push_back(std::move(machine));
   }
   return machines;
 }

@@ -17,6 +17,7 @@ struct SimulateOptions {
   std::string recorded_gpu;
   std::vector<std::string> gpus;
   std::vector<std::string> gpu_specifications;  ///< files
+  std::vector<std::string> calibrations;        ///< files
   std::string model;                            ///< a published name or a config.json
   std::string weights;
   std::string regime;

@@ -172,7 +172,7 @@ Result<PriceMap> WhatIf::price_map(const StrategyRounds& rounds, const Machine& 
   scenario.drafts = rounds.drafts;
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest(rounds.setting);
-  return PriceMap::make(costs_.model, scenario);
+  return PriceMap::make(machine.costs ? *machine.costs : costs_.model, scenario);
 }
 
 Result<Prices> WhatIf::prices(const StrategyRounds& rounds, const Machine& machine) const {
@@ -194,7 +194,8 @@ Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine,
   if (with_budget && answer.speedup.least_drafted.total.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
   }
-  answer.cost_notes.assign(map.notes().begin(), map.notes().end());
+  answer.cost_notes = machine.cost_notes;
+  answer.cost_notes.insert(answer.cost_notes.end(), map.notes().begin(), map.notes().end());
   return answer;
 }
 

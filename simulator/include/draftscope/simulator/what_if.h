@@ -56,6 +56,9 @@ struct StrategyRounds {
 struct Machine {
   std::string name;
   Scenario scenario;
+  std::shared_ptr<const CostModel>
+      costs;                         ///< measured there (calibration.h); null: learnt from the recording
+  std::vector<CostNote> cost_notes;  ///< what `costs` rest on, before the notes of prices
 };
 
 struct Answer {

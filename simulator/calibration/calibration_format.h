@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What writing and reading a calibration file share.
+
+#include <draftscope/simulator/calibration.h>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace draftscope::simulator {
+
+inline constexpr std::string_view calibration_format = "draftscope calibration";
+inline constexpr int calibration_version = 1;
+
+/// The numbers of a shape by the names of their fields.
+[[nodiscard]] std::vector<std::pair<const char*, std::int32_t>> shape_fields(const ModelShape& shape);
+
+[[nodiscard]] nlohmann::ordered_json laws_json(const CalibrationLaws& laws);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "calibrate_samples.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using Arguments = std::vector<std::string>;
+
+const std::string source = DRAFTSCOPE_SOURCE_DIR;
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void expect_one_line(const CommandResult& result, const std::string& says) {
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(says));
+}
+
+/// One short calibration for all tests: three repeats of the demo model.
+class Calibrate : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TemporaryFolder;
+    path_ = (*folder_ / "machine.json").string();
+    result_ =
+        run_command({"calibrate", "--model", source + "/models/demo-layerskip", "--threads", "1", "--seconds",
+                     "0", "--rows", "1,2,4", "--contexts", "64,128", "--json", "--quiet", "-o", path_});
+  }
+  static void TearDownTestSuite() {
+    delete folder_;
+    folder_ = nullptr;
+  }
+  void SetUp() override { ASSERT_EQ(result_.exit_code, 0) << result_.err; }
+
+  static TemporaryFolder* folder_;
+  static std::string path_;
+  static CommandResult result_;
+};
+
+TemporaryFolder* Calibrate::folder_ = nullptr;
+std::string Calibrate::path_;
+CommandResult Calibrate::result_;
+
+TEST_F(Calibrate, TimesPassesOperationsAndRounds) {
+  const json report = json::parse(result_.out);
+  EXPECT_EQ(json::parse(text_of(path_)), report["calibration"]);
+  const json& calibration = report["calibration"];
+  EXPECT_EQ(calibration["machine"]["device"], "cpu");
+  EXPECT_EQ(calibration["machine"]["threads"], 1);
+  EXPECT_GT(calibration["probes"]["memory_gb_s"]["median"], 0.0);
+  EXPECT_TRUE(calibration["probes"]["eager_pass_ns"].is_null());
+  std::set<std::string> names;
+  for (const json& kernel : calibration["shapes"][0]["kernels"]) {
+    names.insert(kernel["name"]);
+    EXPECT_GE(kernel["ns"]["samples"], 3) << kernel["name"];
+    EXPECT_GT(kernel["ns"]["median"], 0.0) << kernel["name"];
+  }
+  for (const char* expected : {"qkv, 1 row", "down, 4 rows", "head, 2 rows", "attention, 1 row, context 128",
+                               "small operations, 4 rows", "target step, context 64",
+                               "verification of 4 rows, context 64", "verification of 4 rows, context 128",
+                               "rest of a round with a draft", "rest of a round without a draft"})
+    EXPECT_TRUE(names.contains(expected)) << expected;
+  EXPECT_TRUE(std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.starts_with("draft step of 3 layers");
+  }));
+  ASSERT_EQ(report["leave_one_out"].size(), 1U);
+  EXPECT_EQ(report["advice"]["exit"], 3);
+  EXPECT_EQ(report["advice"]["next"].size(), 3U);
+}
+
+TEST_F(Calibrate, EveryKeyOfItsFileAndJsonIsDocumented) {
+  const std::string document = text_of(source + "/cli/OUTPUT.md");
+  std::set<std::string> keys;
+  const std::function<void(const json&)> collect = [&](const json& value) {
+    if (value.is_array()) std::for_each(value.begin(), value.end(), collect);
+    if (!value.is_object()) return;
+    for (const auto& [key, inner] : value.items()) {
+      keys.insert(key);
+      collect(inner);
+    }
+  };
+  collect(json::parse(result_.out));
+  EXPECT_GT(keys.size(), 50U);
+  for (const std::string& key : keys) EXPECT_THAT(document, HasSubstr("`" + key + "`"));
+}
+
+TEST_F(Calibrate, PricesARecordingMadeElsewhere) {
+  const std::string trace = (*folder_ / "run.dstrace").string();
+  const CommandResult recorded = run_command({"record",
+                                              "--model",
+                                              source + "/models/demo-plain",
+                                              "--prompts",
+                                              source + "/traces/prompts/demo.jsonl",
+                                              "--strategy",
+                                              "vanilla",
+                                              "--strategy",
+                                              "layerskip:exit=4,gamma=3",
+                                              "--max-tokens",
+                                              "24",
+                                              "--repeats",
+                                              "1",
+                                              "--limit",
+                                              "2",
+                                              "--threads",
+                                              "1",
+                                              "--quiet",
+                                              "--output",
+                                              trace});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const CommandResult asked = run_command({"simulate", trace, "--json", "--quiet", "--calibration", path_,
+                                           "--sweep", "model=Llama-3.2-1B,Llama-3-8B"});
+  ASSERT_EQ(asked.exit_code, 0) << asked.err;
+  const json answers = json::parse(asked.out)["answers"];
+  ASSERT_EQ(answers.size(), 2U);
+  for (const json& answer : answers) {
+    EXPECT_THAT(answer["machine"], HasSubstr("1 thread (calibrated)"));
+    EXPECT_GT(answer["tokens_per_second"], 0.0);
+    EXPECT_THAT(answer["cost_notes"][0], HasSubstr("kernels of demo-layerskip (bf16) measured there"));
+  }
+  EXPECT_GT(answers[1]["target_step_ns"], 2.0 * answers[0]["target_step_ns"].get<double>());
+
+  expect_one_line(run_command({"simulate", trace, "--quiet", "--calibration", trace}), "is not valid JSON");
+  expect_one_line(
+      run_command({"simulate", trace, "--quiet", "--calibration", path_, "--sweep", "gpu=H200,L4"}),
+      "--calibration");
+}
+
+TEST_F(Calibrate, SaysWhatToMeasureNext) {
+  const CommandResult suggested =
+      run_command({"calibrate", "--suggest", path_, "--exit", "5", "--gamma", "7", "--json"});
+  ASSERT_EQ(suggested.exit_code, 0) << suggested.err;
+  const json advice = json::parse(suggested.out);
+  EXPECT_EQ(advice["exit"], 5);
+  EXPECT_EQ(advice["gamma"], 7);
+  ASSERT_EQ(advice["next"].size(), 10U);
+  for (std::size_t i = 1; i < 10; ++i)
+    EXPECT_LE(advice["next"][i]["variance_share"], advice["next"][i - 1]["variance_share"]);
+  const CommandResult text = run_command({"calibrate", "--suggest", path_});
+  EXPECT_THAT(text.out, HasSubstr("Measured next, this would take most off its variance"));
+}
+
+TEST_F(Calibrate, RefusesInOneLine) {
+  expect_one_line(run_command({"calibrate", "-o", path_, "--quiet"}), "exists already");
+  expect_one_line(run_command({"calibrate", "-o", (*folder_ / "none.json").string(), "--contexts", "64,16"}),
+                  "ascending order");
+  expect_one_line(run_command({"calibrate", "-o", (*folder_ / "none.json").string(), "-m", "no-such-model"}),
+                  "no-such-model");
+  expect_one_line(run_command({"calibrate", "--suggest", (*folder_ / "none.json").string()}),
+                  "can't be read");
+  expect_one_line(run_command({"calibrate", "--suggest", path_, "--exit", "12"}),
+                  "exit is 12, expected 1 to 11");
+  EXPECT_NE(run_command({"calibrate"}).exit_code, 0);
+
+  const std::string broken = (*folder_ / "broken.json").string();
+  std::ofstream(broken) << text_of(path_).substr(0, 500);
+  expect_one_line(run_command({"calibrate", "--suggest", broken}), "broken.json: is not valid JSON");
+}
+
+TEST(KernelSamples, BringTimesOfOneKindTogetherAtTheirMeanContext) {
+  KernelSamples samples;
+  const auto pass = [](std::int32_t rows, double context) {
+    return simulator::KernelForm{
+        .kind = simulator::KernelKind::target_pass, .sublayers = {4, 4}, .rows = rows, .context = context};
+  };
+  for (const double context : {10.0, 20.0, 30.0}) samples.add(pass(1, context), 100.0 * context);
+  samples.add(pass(1, 640.0), 7.0);
+  samples.add(pass(2, 10.0), 9.0);
+  const auto kernels = samples.kernels();
+  ASSERT_EQ(kernels.size(), 3U);
+  EXPECT_EQ(kernels[0].form.context, 20.0);
+  EXPECT_EQ(kernels[0].ns.median, 2000.0);
+  EXPECT_EQ(kernels[0].ns.samples, 3);
+  EXPECT_EQ(kernels[1].ns.median, 7.0);
+  EXPECT_EQ(kernels[2].form.rows, 2);
+}
+
+}  // namespace
+}  // namespace draftscope::cli
