@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include "../costs/verified_layers.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -71,8 +73,7 @@ Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   }
   rounds.setting = {.status = AnswerStatus::exact, .least = std::move(recorded.requests), .most = {}};
   rounds.drafts = std::move(recorded.drafts);
-  rounds.verified_layers =
-      rounds.drafts.empty() ? verified_layers(run.run->specification) : VerifiedLayers::all;
+  rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
   const double step_ns = mean_vanilla_step_ns();
   if (recorded.optimise_ns_a_round > 0.0 && step_ns > 0.0) {
     rounds.optimise_steps_a_round = recorded.optimise_ns_a_round / step_ns;
