@@ -129,6 +129,8 @@ struct GroupKey {
 struct RoundContext {
   DraftLayers layers;       ///< of the draft; none of guesses
   bool above_exit = false;  ///< the verification runs one row below the exit
+  std::int64_t run = 0;
+  std::int64_t block = 0;
   bool is_vanilla = false;  ///< its target steps are those of vanilla decoding, or stand in for them
 };
 
@@ -151,7 +153,7 @@ class Collector {
                  .rows = round.verify_rows,
                  .one_row = few,
                  .n_layers = out_.shape.n_layers}]
-        .push_back({.ns = verify_ns, .context = root, .request = round.request});
+        .push_back({.ns = verify_ns, .context = root, .run = of.run, .block = of.block});
     put({is_round ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
         static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
     if (is_round) ++out_.drafting_rounds;
@@ -164,7 +166,7 @@ class Collector {
                    .attention = of.layers.attention,
                    .mlp = of.layers.mlp,
                    .n_layers = out_.shape.n_layers}]
-          .push_back({static_cast<double>(draft_ns), static_cast<double>(steps), middle, round.request});
+          .push_back({static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run, of.block});
     }
     out_.total_wall_ns += static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns);
     out_.rounds += 1;
@@ -201,6 +203,7 @@ class Collector {
         });
     std::erase_if(measured.passes, [](const MeasuredPass& pass) { return pass.ns <= 0.0; });
     out_.passes = std::move(measured.passes);
+    out_.runs = std::move(measured.runs);
     out_.interruptions_ns += measured.interruptions_ns;
   }
 
@@ -257,6 +260,17 @@ class Collector {
   PassTimes pass_times_;
 };
 
+/// By request: one number a prompt and repeat.
+std::unordered_map<std::int64_t, std::int64_t> blocks_of_requests(const traces::Recording& recording) {
+  std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> numbers;
+  std::unordered_map<std::int64_t, std::int64_t> blocks;
+  for (const traces::Request& request : recording.requests) {
+    const auto next = static_cast<std::int64_t>(numbers.size());
+    blocks.emplace(request.id, numbers.try_emplace({request.prompt, request.repeat}, next).first->second);
+  }
+  return blocks;
+}
+
 Result<void> read_identity(const traces::Recording& recording, CostObservations& out) {
   DRAFTSCOPE_TRY_ASSIGN(out.shape, recorded_shape(recording.meta));
   DRAFTSCOPE_TRY_ASSIGN(out.weights, parse_weight_type(meta_text(recording.meta, "dtype")));
@@ -279,6 +293,7 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
     for (const traces::Run& run : recording.runs)
       if (run.id == request.run && run.strategy != "two-model" && (!use || use(run)))
         run_of_request.emplace(request.id, &run);
+  const auto blocks = blocks_of_requests(recording);
   std::unordered_set<std::int64_t> above_exit;
   for (const traces::Run& run : recording.runs)
     if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
@@ -309,7 +324,7 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
     const bool is_vanilla = run.is_baseline || !has_vanilla;
     const bool is_above = above_exit.contains(run.id);
     const DraftLayers of_draft = found != layers.end() ? found->second : DraftLayers{};
-    collector.add_round(*round, {of_draft, is_above, is_vanilla});
+    collector.add_round(*round, {of_draft, is_above, run.id, blocks.at(round->request), is_vanilla});
     if (round->tree_depth != round->drafted) continue;
     timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
                                                    .draft_steps = round->drafted,

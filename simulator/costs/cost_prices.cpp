@@ -403,6 +403,10 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
                 factor[static_cast<std::size_t>(Factor::host)], into);
 }
 
+bool PriceMap::is_as_recorded() const {
+  return implementation_->corrections.has_value();
+}
+
 std::span<const CostNote> PriceMap::notes() const {
   return implementation_->costs.notes;
 }

@@ -12,21 +12,15 @@ struct TimedPass {
   float context = 0.0F;
 };
 
-/// Fewer than this many times say nothing of what is usual.
+/// Fewer times than this may all have been interrupted but one.
 inline constexpr std::size_t fewest_for_median = 5;
 
-/// Expects at least one; reorders.
-[[nodiscard]] inline double median_of(std::vector<double>& times) {
+/// The median, of few times the least. Expects at least one; reorders.
+[[nodiscard]] inline double usual_of(std::vector<double>& times) {
+  if (times.size() < fewest_for_median) return *std::min_element(times.begin(), times.end());
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
-}
-
-/// The longest time that counts as uninterrupted. Expects at least one; reorders.
-[[nodiscard]] inline double longest_regular(std::vector<double>& times, double times_median,
-                                            double beyond_ns) {
-  if (times.size() < fewest_for_median) return *std::max_element(times.begin(), times.end());
-  return times_median * median_of(times) + beyond_ns;
 }
 
 struct RegularTime {
@@ -34,14 +28,15 @@ struct RegularTime {
   double context = 0.0;
 };
 
-/// Means over the times that nothing interrupted. Not the typical time: a sum of passes is what speed is made
-/// of, and contention for the memory, which is no interruption, delays some kinds of passes more than others.
-[[nodiscard]] inline RegularTime regular_of(const std::vector<TimedPass>& times, double times_median,
+/// Means over times up to `times_usual` times the usual one and `beyond_ns`: those that nothing interrupted.
+/// Not the typical time: a sum of passes is what speed is made of, and contention for the memory, which is no
+/// interruption, delays some kinds of passes more than others.
+[[nodiscard]] inline RegularTime regular_of(const std::vector<TimedPass>& times, double times_usual,
                                             double beyond_ns) {
   std::vector<double> all;
   all.reserve(times.size());
   for (const TimedPass& time : times) all.push_back(static_cast<double>(time.ns));
-  const double longest = longest_regular(all, times_median, beyond_ns);
+  const double longest = times_usual * usual_of(all) + beyond_ns;
   RegularTime sum;
   double count = 0.0;
   for (const TimedPass& time : times) {

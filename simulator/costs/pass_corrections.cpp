@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace draftscope::simulator {
@@ -16,15 +17,20 @@ using Eigen::VectorXd;
 
 constexpr std::array<double, 14> row_knots{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
 constexpr std::size_t depth_intervals = 8;
-constexpr double own_share = 0.3;  // of the scale: what no neighbour knows
+constexpr double of_one_kind = 0.3;  // of what is a number of rows' own, for its kinds
 
-// Weights: of drafts a constant and one an interval of depth, of target passes a constant, one an interval of
-// ln(rows) and one for layers of one row; one for the own part of kinds that were not measured, of which
-// nothing is known; then one for the own part of each that was.
+/// Standard deviation of what all passes have in common: a law that is fitted robustly is nearer to typical
+/// times than to means.
+constexpr double of_all = 0.2;
+
+// Weights: one of all passes, of drafts a constant and one an interval of depth, of target passes a constant,
+// one an interval of ln(rows) and one for layers of one row; one for the own part of kinds that were not
+// measured, of which nothing is known; then one for the own part of each that was.
 constexpr std::size_t draft_weights = 1 + depth_intervals;
 constexpr std::size_t target_weights = 1 + row_knots.size();
 constexpr auto unmeasured_weight = static_cast<Index>(draft_weights + target_weights);
-constexpr Index shared_weights = unmeasured_weight + 1;
+constexpr Index all_weight = unmeasured_weight + 1;
+constexpr Index shared_weights = all_weight + 1;
 
 /// A path's value at x, as weights of the increments between knots.
 template <typename Put>
@@ -35,7 +41,8 @@ void put_path(std::span<const double> knots, double x, const Put& put) {
   }
 }
 
-VectorXd shared_features(const PassKind& kind) {
+/// But for the weight of all passes, in units of the common scale.
+VectorXd path_features(const PassKind& kind) {
   VectorXd row = VectorXd::Zero(shared_weights);
   const double layers = std::max(kind.n_layers, 1);
   if (kind.is_draft) {
@@ -57,6 +64,12 @@ VectorXd shared_features(const PassKind& kind) {
   return row;
 }
 
+VectorXd shared_features(const PassKind& kind, double common) {
+  VectorXd row = common * path_features(kind);
+  row[all_weight] = of_all;
+  return row;
+}
+
 VectorXd residuals(std::span<const MeasuredPass> passes, const CostVector& values) {
   VectorXd result(static_cast<Index>(passes.size()));
   for (std::size_t i = 0; i < passes.size(); ++i) {
@@ -74,72 +87,85 @@ VectorXd noise_variances(std::span<const MeasuredPass> passes) {
   return result;
 }
 
-/// [measured pass][weight]; each has a part of its own.
-MatrixXd measured_features(std::span<const MeasuredPass> passes) {
-  const auto count = static_cast<Index>(passes.size());
-  MatrixXd features = MatrixXd::Zero(count, shared_weights + count);
-  for (Index i = 0; i < count; ++i) {
-    features.row(i).head(shared_weights) = shared_features(passes[static_cast<std::size_t>(i)].kind);
-    features(i, shared_weights + i) = own_share;
-  }
-  return features;
-}
-
 bool same(const PassKind& a, const PassKind& b) {
   return !(a < b) && !(b < a);
 }
 
+/// The first target pass of as many rows, vanilla's apart from the others; −1 if there is none.
+Index first_of_rows(std::span<const MeasuredPass> passes, const PassKind& kind) {
+  const auto first = std::find_if(passes.begin(), passes.end(), [&](const MeasuredPass& pass) {
+    return !pass.kind.is_draft && pass.kind.rows == kind.rows && pass.kind.is_vanilla == kind.is_vanilla;
+  });
+  return first == passes.end() ? -1 : first - passes.begin();
+}
+
+/// Standard deviations of the weights are in the features. [measured pass][weight]; each has a part of its
+/// own, and each number of rows has, which no depth of verification changes.
+MatrixXd measured_features(std::span<const MeasuredPass> passes, const CorrectionScale& scale) {
+  const auto count = static_cast<Index>(passes.size());
+  MatrixXd features = MatrixXd::Zero(count, shared_weights + 2 * count);
+  for (Index i = 0; i < count; ++i) {
+    const PassKind& kind = passes[static_cast<std::size_t>(i)].kind;
+    features.row(i).head(shared_weights) = shared_features(kind, scale.common);
+    features(i, shared_weights + i) = (kind.is_draft ? 1.0 : of_one_kind) * scale.own;
+    if (!kind.is_draft) features(i, shared_weights + count + first_of_rows(passes, kind)) = scale.own;
+  }
+  return features;
+}
+
 }  // namespace
 
-double correction_scale(std::span<const MeasuredPass> passes, const CostVector& values) {
-  if (passes.empty()) return 0.0;
+CorrectionScale correction_scale(std::span<const MeasuredPass> passes, const CostVector& values) {
+  if (passes.empty()) return {};
   constexpr std::array<double, 7> scales{0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2};
   const VectorXd found = residuals(passes, values);
   const VectorXd noise = noise_variances(passes);
-  const MatrixXd features = measured_features(passes);
-  const MatrixXd shape = features * features.transpose();
-  double best = scales.front();
-  double best_evidence = -1e300;
-  for (const double scale : scales) {
-    MatrixXd covariance = scale * scale * shape;
-    covariance.diagonal() += noise;
-    covariance.diagonal().array() += 1e-12;
-    const Eigen::LLT<MatrixXd> root(covariance);
-    const double evidence =
-        -0.5 * found.dot(root.solve(found)) - MatrixXd(root.matrixL()).diagonal().array().log().sum();
-    if (evidence <= best_evidence) continue;
-    best_evidence = evidence;
-    best = scale;
-  }
+  CorrectionScale best;
+  double best_evidence = -std::numeric_limits<double>::infinity();
+  for (const double common : scales)
+    for (const double own : scales) {
+      const MatrixXd features = measured_features(passes, {common, own});
+      MatrixXd covariance = features * features.transpose();
+      covariance.diagonal() += noise;
+      const Eigen::LLT<MatrixXd> root(covariance);
+      const double evidence =
+          -0.5 * found.dot(root.solve(found)) - MatrixXd(root.matrixL()).diagonal().array().log().sum();
+      if (evidence <= best_evidence) continue;
+      best_evidence = evidence;
+      best = {common, own};
+    }
   return best;
 }
 
-PassCorrections::PassCorrections(std::vector<MeasuredPass> passes, double scale)
+PassCorrections::PassCorrections(std::vector<MeasuredPass> passes, const CorrectionScale& scale)
     : passes_(std::move(passes)), scale_(scale) {
-  if (scale_ <= 0.0) passes_.clear();
-  const MatrixXd features = measured_features(passes_);
+  const MatrixXd features = measured_features(passes_, scale_);
   const Index count = features.cols();
-  const double variance = scale_ * scale_;
-  MatrixXd covariance = variance * features * features.transpose();
+  MatrixXd covariance = features * features.transpose();
   covariance.diagonal() += noise_variances(passes_);
-  covariance.diagonal().array() += 1e-12;
-  gain_ = variance * features.transpose() *
-          covariance.llt().solve(MatrixXd::Identity(covariance.rows(), covariance.cols()));
-  MatrixXd left = variance * (MatrixXd::Identity(count, count) - gain_ * features);
-  left.diagonal().array() += 1e-14;  // rounding leaves directions without variance a little below 0
+  gain_ =
+      features.transpose() * covariance.llt().solve(MatrixXd::Identity(covariance.rows(), covariance.cols()));
+  MatrixXd left = MatrixXd::Identity(count, count) - gain_ * features;
+  left.diagonal().array() += 1e-10;  // rounding leaves directions without variance a little below 0
   spread_ = MatrixXd(left.llt().matrixL());
 }
 
 MatrixXd PassCorrections::features(std::span<const PassKind> kinds) const {
+  const auto count = static_cast<Index>(passes_.size());
   MatrixXd result = MatrixXd::Zero(static_cast<Index>(kinds.size()), weights());
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto row = static_cast<Index>(i);
-    result.row(row).head(shared_weights) = shared_features(kinds[i]);
+    const PassKind& kind = kinds[i];
+    result.row(row).head(shared_weights) = shared_features(kind, scale_.common);
     const auto measured = std::find_if(passes_.begin(), passes_.end(),
-                                       [&](const MeasuredPass& pass) { return same(pass.kind, kinds[i]); });
-    const Index own =
-        measured == passes_.end() ? unmeasured_weight : shared_weights + (measured - passes_.begin());
-    result(row, own) = own_share;
+                                       [&](const MeasuredPass& pass) { return same(pass.kind, kind); });
+    const Index of_rows = kind.is_draft ? -1 : first_of_rows(passes_, kind);
+    if (measured != passes_.end())
+      result(row, shared_weights + (measured - passes_.begin())) =
+          (kind.is_draft ? 1.0 : of_one_kind) * scale_.own;
+    else
+      result(row, unmeasured_weight) = (of_rows < 0 ? 1.0 : of_one_kind) * scale_.own;
+    if (of_rows >= 0) result(row, shared_weights + count + of_rows) = scale_.own;
   }
   return result;
 }

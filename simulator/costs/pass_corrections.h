@@ -3,12 +3,12 @@
 
 // What a cost law leaves over at kinds of passes that were measured, and what that says of other kinds.
 //
-// ln(measured / law) is taken for a Gaussian process over kinds: drafts by their share of the depth and
-// target passes by ln(rows), each a constant plus a Brownian path (so that it is interpolated between
-// measured kinds and held beyond them), plus a part of each kind's own. How much laws miss in general, its
-// scale, maximises the evidence. A kind that was measured often is reproduced; one that was hardly measured
-// is left to the law and its neighbours. (Rasmussen and Williams, Gaussian Processes for Machine Learning,
-// §2.1 and §5.4, in weights.)
+// ln(measured / law) is taken for a Gaussian process over kinds: one constant for all, then drafts by their
+// share of the depth and target passes by ln(rows), each a constant plus a Brownian path (so that it is
+// interpolated between measured kinds and held beyond them), plus a part of each number of rows and of each
+// kind's own. How much laws miss in general, and how much of that no neighbour knows, maximise the evidence.
+// A kind that was measured often is reproduced; one that was hardly measured is left to the law and its
+// neighbours. (Rasmussen and Williams, Gaussian Processes for Machine Learning, §2.1 and §5.4, in weights.)
 
 #include <draftscope/simulator/measured_pass.h>
 #include <Eigen/Dense>
@@ -17,13 +17,13 @@
 
 namespace draftscope::simulator {
 
-/// The scale of ln(measured / law), from the residuals of a fit. 0 without passes.
-[[nodiscard]] double correction_scale(std::span<const MeasuredPass> passes, const CostVector& values);
+/// From the residuals of a fit; zero without passes.
+[[nodiscard]] CorrectionScale correction_scale(std::span<const MeasuredPass> passes,
+                                               const CostVector& values);
 
 class PassCorrections {
  public:
-  /// `scale` as above; 0 corrects nothing.
-  PassCorrections(std::vector<MeasuredPass> passes, double scale);
+  PassCorrections(std::vector<MeasuredPass> passes, const CorrectionScale& scale);
 
   [[nodiscard]] Eigen::Index weights() const { return spread_.rows(); }
 
@@ -36,7 +36,7 @@ class PassCorrections {
 
  private:
   std::vector<MeasuredPass> passes_;
-  double scale_ = 0.0;
+  CorrectionScale scale_;
   Eigen::MatrixXd gain_;    ///< [weight][measured pass]
   Eigen::MatrixXd spread_;  ///< [weight][weight], a root of the covariance given the measurements
 };

@@ -15,7 +15,8 @@ struct PassTime {
   double ns = 0.0;       ///< of all steps together
   double steps = 1.0;    ///< draft steps of the round; 1 of a target pass
   double context = 0.0;  ///< mean over the steps
-  std::int64_t request = 0;
+  std::int64_t run = 0;
+  std::int64_t block = 0;  ///< requests of a block were recorded one after the other: a prompt and repeat
 };
 using PassTimes = std::map<PassKind, std::vector<PassTime>>;
 
@@ -27,12 +28,14 @@ inline constexpr double uninterrupted_medians = 2.0;
 
 struct MeasuredPasses {
   std::vector<MeasuredPass> passes;
+  std::vector<MeasuredRun> runs;
   double interruptions_ns = 0.0;  ///< beyond what the interrupted passes take otherwise
 };
 
 /// `coefficients` of passes of a kind with so many steps at that mean context. The error of a mean comes from
-/// how much requests differ, since passes of one request are slow or fast together; kinds of few requests
-/// have the others' deviation.
+/// how much blocks differ, since passes that follow one another are slow or fast together; how slow a block
+/// was by all its other passes is taken out first, since it delays what the kind is compared with as well.
+/// Kinds of few blocks have the others' deviation.
 [[nodiscard]] MeasuredPasses measure(
     const PassTimes& times,
     const std::function<CostVector(const PassKind& kind, double steps, double context)>& coefficients);

@@ -6,6 +6,7 @@
 #include <draftscope/simulator/what_if.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "../costs/verified_layers.h"
@@ -62,6 +63,16 @@ double WhatIf::mean_vanilla_step_ns() const {
   return steps > 0 ? static_cast<double>(ns) / static_cast<double>(steps) : 0.0;
 }
 
+double WhatIf::own_ratio(std::int64_t run) const {
+  const auto found = std::find_if(measured_runs_.begin(), measured_runs_.end(),
+                                  [run](const MeasuredRun& measured) { return measured.run == run; });
+  if (found == measured_runs_.end()) return 1.0;
+  constexpr double between_runs = 0.05;  // standard deviation that is expected of runs without noise
+  const double signal = between_runs * between_runs;
+  const double noise = found->relative_error * found->relative_error;
+  return std::exp(signal / (signal + noise) * std::log(found->ratio));
+}
+
 Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   const RunRows first = first_repeat(run);
   DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics recorded, recorded_statistics(first, recording_->layer_sets));
@@ -74,6 +85,7 @@ Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   rounds.setting = {.status = AnswerStatus::exact, .least = std::move(recorded.requests), .most = {}};
   rounds.drafts = std::move(recorded.drafts);
   rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
+  rounds.own_ratio = own_ratio(run.run->id);
   const double step_ns = mean_vanilla_step_ns();
   if (recorded.optimise_ns_a_round > 0.0 && step_ns > 0.0) {
     rounds.optimise_steps_a_round = recorded.optimise_ns_a_round / step_ns;

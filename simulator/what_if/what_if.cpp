@@ -104,6 +104,24 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
 }
 
+void slow_down(RatioEstimate& speedup, double ratio) {
+  speedup.value /= ratio;
+  for (std::optional<Interval>* const interval : {&speedup.interval_80, &speedup.interval_95})
+    if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
+}
+
+/// The strategy's own time is `ratio` times what prices say, vanilla decoding's is not.
+void slow_down(Answer& answer, double ratio) {
+  answer.tokens_per_second /= ratio;
+  for (SpeedupPrediction* const side :
+       {&answer.speedup.least_drafted,
+        answer.speedup.most_drafted ? &*answer.speedup.most_drafted : nullptr}) {
+    if (side == nullptr) continue;
+    slow_down(side->total, ratio);
+    slow_down(side->request_mean, ratio);
+  }
+}
+
 /// Mean prices and their draws, with what the strategy spends beside the passes that prices cover.
 SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const std::string& name,
                       std::uint64_t seed) {
@@ -138,8 +156,9 @@ Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& re
   else
     what_if.no_tables_reason_ = tables.error().message;
   DRAFTSCOPE_TRY_ASSIGN(what_if.conditions_, replay_conditions(recording));
-  DRAFTSCOPE_TRY_ASSIGN(const CostObservations observations, read_cost_observations(reader, recording));
+  DRAFTSCOPE_TRY_ASSIGN(CostObservations observations, read_cost_observations(reader, recording));
   DRAFTSCOPE_TRY_ASSIGN(what_if.costs_, fit_cost_model(observations, options.recorded_on));
+  what_if.measured_runs_ = std::move(observations.runs);
   return what_if;
 }
 
@@ -166,6 +185,7 @@ Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine,
                 .notes = rounds.notes};
   fill_costs(answer, rounds, priced.prices);
   DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, options));
+  if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
   if (with_budget && answer.speedup.least_drafted.total.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
   }

@@ -41,7 +41,7 @@ struct CostModel {
   std::vector<double> covariance;                               ///< [parameter][parameter], of `values`
   /// What the law leaves over at these is corrected where the scenario is the recorded one, and between them.
   std::vector<MeasuredPass> passes;
-  double correction_scale = 0.0;  ///< how much the law misses kinds of passes, in general: a ratio less 1
+  CorrectionScale correction_scale;
   double stall_share = 0.0;       ///< of the uninterrupted time: what interruptions add
   std::int32_t largest_rows = 0;  ///< that the trace has; 0 without a trace
   double largest_context = 0.0;

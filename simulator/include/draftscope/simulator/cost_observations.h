@@ -38,6 +38,7 @@ struct CostObservations {
   bool on_gpu = false;
   std::vector<CostObservation> groups;
   std::vector<MeasuredPass> passes;
+  std::vector<MeasuredRun> runs;
   /// Of all rounds that were used, for the test of conservation.
   double total_wall_ns = 0.0;     ///< without the search for better parameters
   double interruptions_ns = 0.0;  ///< in that

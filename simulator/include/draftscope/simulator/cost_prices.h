@@ -55,6 +55,9 @@ class PriceMap {
   /// at its mean: `fit` and `width` are the parameters', `transfer` the factors.
   void draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const;
 
+  /// Whether prices are of the recording's own circumstances, and so corrected by its passes.
+  [[nodiscard]] bool is_as_recorded() const;
+
   [[nodiscard]] std::span<const CostNote> notes() const;
 
  private:

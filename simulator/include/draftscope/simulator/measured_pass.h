@@ -29,13 +29,28 @@ struct PassKind {
   }
 };
 
+/// How far a cost law is from kinds of passes, as standard deviations of ln(time / law): what neighbouring
+/// kinds have in common, and what they have not.
+struct CorrectionScale {
+  double common = 0.0;
+  double own = 0.0;
+};
+
 /// Means over the passes of a kind that nothing interrupted: of a draft all steps of a round together.
 struct MeasuredPass {
   PassKind kind;
   CostVector coefficients{};
   double ns = 0.0;
-  double relative_error = 0.0;  ///< standard error of `ns` / `ns`, requests being what varies
+  double relative_error = 0.0;  ///< standard error of `ns` / `ns`, blocks of requests being what varies
   double passes = 0.0;          ///< interrupted ones included
+};
+
+/// All passes of a recorded run that nothing interrupted, against the means of their kinds: what its rounds
+/// leave in the caches, and the noise of its repeats.
+struct MeasuredRun {
+  std::int64_t run = 0;
+  double ratio = 1.0;           ///< time / time at the means of the kinds
+  double relative_error = 0.0;  ///< standard error of `ratio`, blocks of requests being what varies
 };
 
 }  // namespace draftscope::simulator

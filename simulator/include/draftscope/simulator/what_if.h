@@ -44,6 +44,9 @@ struct StrategyRounds {
   VerifiedLayers verified_layers = VerifiedLayers::all;
   /// Time of the optimise phase in a round that drafts, in vanilla steps; known of recorded runs alone.
   double optimise_steps_a_round = 0.0;
+  /// How much longer a recorded run's passes took than their kinds do over all runs, as far as that is no
+  /// noise: what its own rounds do to the caches. Only where it was recorded.
+  double own_ratio = 1.0;
   std::vector<std::string> notes;       ///< what the rounds rest on, a line each
   std::vector<std::string> categories;  ///< [request]
 };
@@ -104,6 +107,7 @@ class WhatIf {
  private:
   [[nodiscard]] Result<PriceMap> price_map(const StrategyRounds& rounds, const Machine& machine) const;
   [[nodiscard]] double mean_vanilla_step_ns() const;
+  [[nodiscard]] double own_ratio(std::int64_t run) const;
   [[nodiscard]] Result<StrategyRounds> recorded_rounds(const RunRows& run) const;
   [[nodiscard]] Result<StrategyRounds> replayed_rounds(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> modelled_rounds(std::string_view strategy) const;
@@ -116,6 +120,7 @@ class WhatIf {
   std::string no_tables_reason_;
   ReplayConditions conditions_;
   CostFit costs_;
+  std::vector<MeasuredRun> measured_runs_;
 };
 
 }  // namespace draftscope::simulator
