@@ -190,9 +190,12 @@ void write_planted_trace(const PlantedTrace& planted, const std::filesystem::pat
       {"device", planted.device},
       {"dtype", std::string(weight_type_name(planted.truth.weights))},
       {"model", shape.name},
+      {"max_tokens", "1000"},
+      {"cache_rows", "4096"},
+      {"temperature", "0"},
       {"model_shape",
        fmt::format(
-           R"({{"n_layers":{},"d_model":{},"n_heads":{},"n_kv_heads":{},"head_dim":{},"d_ff":{},"vocab":{}}})",
+           R"({{"eos_tokens":[],"n_layers":{},"d_model":{},"n_heads":{},"n_kv_heads":{},"head_dim":{},"d_ff":{},"vocab":{}}})",
            shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim, shape.d_ff,
            shape.vocab)}};
   auto writer = traces::Writer::create(path, meta, {.overwrite = true});
