@@ -19,7 +19,7 @@ struct Options {
 Result<int> compare(const Options& options) {
   Comparisons comparisons;
   for (const std::string& file : options.files) {
-    DRAFTSCOPE_TRY_ASSIGN(MeasuredRecording measured, measure_recording(file));
+    DRAFTSCOPE_TRY_ASSIGN(simulator::MeasuredRecording measured, simulator::measure_recording(file));
     comparisons.recordings.push_back(std::move(measured));
   }
   const traces::Recording& first = *comparisons.recordings.front().recording;

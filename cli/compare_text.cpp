@@ -21,7 +21,7 @@ using simulator::RunComparison;
 constexpr double significance_level = 0.05;
 
 /// The figures of a run of a recording.
-const Figures& figures_of(const MeasuredRecording& measured, const traces::Run* run) {
+const Figures& figures_of(const simulator::MeasuredRecording& measured, const traces::Run* run) {
   std::size_t i = 0;
   while (measured.figures.runs[i].all.run->id != run->id) ++i;
   return measured.figures.runs[i].all;
@@ -84,7 +84,7 @@ std::string runs_section(const Comparisons& comparisons, const Glyphs& glyphs) {
                {"p"},
                {"same text"}});
   for (std::size_t i = 0; i < comparisons.recordings.size(); ++i) {
-    const MeasuredRecording& measured = comparisons.recordings[i];
+    const simulator::MeasuredRecording& measured = comparisons.recordings[i];
     for (const simulator::RunFigures& run : measured.figures.runs) {
       const Figures& figures = run.all;
       const auto& speedup = figures.speedup;
@@ -120,7 +120,7 @@ std::string lead_cell(const simulator::Winner& winner, const Glyphs& glyphs) {
 
 /// Where one category of one recording was decoded fastest.
 struct Contest {
-  const MeasuredRecording* measured;
+  const simulator::MeasuredRecording* measured;
   std::string label;
   simulator::Winner winner;
 };
@@ -128,7 +128,7 @@ struct Contest {
 std::vector<Contest> contests_of(const Comparisons& comparisons) {
   std::vector<Contest> contests;
   for (std::size_t i = 0; i < comparisons.recordings.size(); ++i) {
-    const MeasuredRecording& measured = comparisons.recordings[i];
+    const simulator::MeasuredRecording& measured = comparisons.recordings[i];
     const std::string file = comparisons.recordings.size() > 1 ? file_label(i) : "";
     for (simulator::Winner& winner : simulator::winners(*measured.recording)) {
       const std::string space = file.empty() || winner.category.empty() ? "" : " ";
@@ -155,7 +155,7 @@ std::string contest_cell(const Contest& contest, const traces::Run& setting, con
 /// Every setting once, in order of first appearance.
 std::vector<const traces::Run*> settings_of(const Comparisons& comparisons) {
   std::vector<const traces::Run*> settings;
-  for (const MeasuredRecording& measured : comparisons.recordings)
+  for (const simulator::MeasuredRecording& measured : comparisons.recordings)
     for (const simulator::RunFigures& run : measured.figures.runs)
       if (std::none_of(settings.begin(), settings.end(), [&](const traces::Run* known) {
             return simulator::is_same_setting(*known, *run.all.run);
@@ -184,8 +184,8 @@ std::string winners_section(const Comparisons& comparisons, const Glyphs& glyphs
 }
 
 std::string across_section(const Comparisons& comparisons, std::size_t index, const Glyphs& glyphs) {
-  const MeasuredRecording& first = comparisons.recordings.front();
-  const MeasuredRecording& other = comparisons.recordings[index];
+  const simulator::MeasuredRecording& first = comparisons.recordings.front();
+  const simulator::MeasuredRecording& other = comparisons.recordings[index];
   const RecordingComparison& comparison = comparisons.against_first[index - 1];
   const std::string label = file_label(index);
   std::string text = fmt::format("Across recordings, {} against A: a ratio, not a speedup\n", label);
@@ -281,7 +281,7 @@ std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs) {
 std::string compare_json(const Comparisons& comparisons) {
   Json json;
   Json& recordings = json["recordings"] = Json::array();
-  for (const MeasuredRecording& measured : comparisons.recordings) {
+  for (const simulator::MeasuredRecording& measured : comparisons.recordings) {
     Json entry = recording_json(measured);
     const traces::Run* baseline = measured.figures.baseline;
     entry["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id);
@@ -312,7 +312,7 @@ std::string compare_json(const Comparisons& comparisons) {
 std::string compare_csv(const Comparisons& comparisons) {
   std::string text;
   for (std::size_t i = 0; i < comparisons.recordings.size(); ++i) {
-    const MeasuredRecording& measured = comparisons.recordings[i];
+    const simulator::MeasuredRecording& measured = comparisons.recordings[i];
     for (const simulator::RunFigures& run : measured.figures.runs) {
       const Figures& figures = run.all;
       const RunComparison* across = nullptr;

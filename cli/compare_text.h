@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <draftscope/simulator/measured_recording.h>
 #include "report_glyphs.h"
 #include "report_json_parts.h"
-#include "report_recording.h"
 
 namespace draftscope::cli {
 
@@ -21,7 +21,7 @@ struct RecordingComparison {
 };
 
 struct Comparisons {
-  std::vector<MeasuredRecording> recordings;
+  std::vector<simulator::MeasuredRecording> recordings;
   std::vector<RecordingComparison> against_first;  ///< of recordings 1, 2, …
 };
 

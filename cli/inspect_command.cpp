@@ -58,7 +58,7 @@ std::string text_of(const Inspection& inspection) {
   const bool has_recording = !inspection.violations || inspection.violations->empty();
   if (has_recording) text += fmt::format("  closed     {}\n", inspection.closed_cleanly ? "cleanly" : "no");
   text += fmt::format("  integrity  {}\n", integrity_line(inspection));
-  for (const auto& [table, rows] : dropped_rows(inspection.meta))
+  for (const auto& [table, rows] : simulator::dropped_rows(inspection.meta))
     text += fmt::format("  dropped    {} {}\n", count(rows), table);
   if (inspection.violations)
     for (const traces::Violation& violation : *inspection.violations)
@@ -85,7 +85,7 @@ std::string json_of(const Inspection& inspection) {
       json["violations"].push_back(
           {{"table", violation.table}, {"row", violation.row}, {"rule", violation.rule}});
   }
-  json["dropped_rows"] = dropped_rows(inspection.meta);
+  json["dropped_rows"] = simulator::dropped_rows(inspection.meta);
   Json& rows = json["rows"] = Json::object();
   for (const traces::TableCount& table : inspection.tables) rows[table.table] = table.rows;
   json["meta"] = inspection.meta;

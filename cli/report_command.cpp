@@ -19,7 +19,8 @@ struct Options {
 };
 
 Result<int> report(const Options& options) {
-  DRAFTSCOPE_TRY_ASSIGN(const MeasuredRecording measured, measure_recording(options.file));
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::MeasuredRecording measured,
+                        simulator::measure_recording(options.file));
   const bool by_category = !options.by.empty();
   if (options.json) return print_out(report_json(measured, by_category));
   if (options.csv) return print_out(report_csv(measured, by_category));

@@ -60,7 +60,7 @@ std::string csv_of(const std::vector<Json>& rows, bool by_category) {
 
 }  // namespace
 
-std::string report_json(const MeasuredRecording& measured, bool by_category) {
+std::string report_json(const simulator::MeasuredRecording& measured, bool by_category) {
   Json json;
   json["recording"] = recording_json(measured);
   const traces::Run* baseline = measured.figures.baseline;
@@ -82,7 +82,7 @@ std::string report_json(const MeasuredRecording& measured, bool by_category) {
   return json_text(json);
 }
 
-std::string report_csv(const MeasuredRecording& measured, bool by_category) {
+std::string report_csv(const simulator::MeasuredRecording& measured, bool by_category) {
   std::vector<Json> rows;
   const auto add = [&](const simulator::Figures& figures) {
     Json row;

@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "report_recording.h"
+#include <draftscope/simulator/measured_recording.h>
 
 namespace draftscope::cli {
 
-[[nodiscard]] std::string report_json(const MeasuredRecording& measured, bool by_category);
+[[nodiscard]] std::string report_json(const simulator::MeasuredRecording& measured, bool by_category);
 
 /// One line a run, or a run and category.
-[[nodiscard]] std::string report_csv(const MeasuredRecording& measured, bool by_category);
+[[nodiscard]] std::string report_csv(const simulator::MeasuredRecording& measured, bool by_category);
 
 }  // namespace draftscope::cli

@@ -111,13 +111,13 @@ Json device_json(const simulator::DeviceTime& device) {
 
 }  // namespace
 
-Json recording_json(const MeasuredRecording& measured) {
+Json recording_json(const simulator::MeasuredRecording& measured) {
   const traces::Recording& recording = *measured.recording;
   Json json;
   json["path"] = recording.path.string();
   json["schema_version"] = measured.schema_version;
   json["closed_cleanly"] = recording.closed_cleanly;
-  json["warnings"] = warnings(measured);
+  json["warnings"] = simulator::warnings(measured);
   json["meta"] = recording.meta;
   return json;
 }

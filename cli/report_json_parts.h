@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "report_recording.h"
+#include <draftscope/simulator/measured_recording.h>
 
 namespace draftscope::cli {
 
@@ -18,7 +18,7 @@ template <typename T>
 }
 
 /// Schema version, meta, closed cleanly, dropped rows, warnings.
-[[nodiscard]] Json recording_json(const MeasuredRecording& measured);
+[[nodiscard]] Json recording_json(const simulator::MeasuredRecording& measured);
 [[nodiscard]] Json figures_json(const simulator::Figures& figures);
 [[nodiscard]] Json speedup_json(const simulator::Speedup& speedup);
 [[nodiscard]] Json identity_json(const simulator::OutputIdentity& identity);

@@ -134,7 +134,7 @@ std::string explanation(const RecordingFigures& all, const traces::Meta& meta) {
   text +=
       "  M/(gc+v+o): the speedup that these imply, g = draft steps a round; compare it with decode speedup\n";
   text +=
-      is_greedy(meta)
+      simulator::is_greedy(meta)
           ? "  speedup: wall time of vanilla / of the run, same prompts, prefill included; "
           : "  speedup: tokens/s over vanilla's, same prompts, prefill included (geometric mean over prompts "
             "where lengths differ); ";
@@ -161,7 +161,7 @@ std::string identity_cell(const std::optional<simulator::OutputIdentity>& identi
   return fmt::format("no ({} of {})", identity->differing_prompts, identity->compared_prompts);
 }
 
-std::string report_text(const MeasuredRecording& measured, const ReportOptions& options,
+std::string report_text(const simulator::MeasuredRecording& measured, const ReportOptions& options,
                         const Glyphs& glyphs) {
   const RecordingFigures& figures = measured.figures;
   std::string text = header_text(measured, glyphs) + '\n' + speed_table(figures, glyphs) + '\n';

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include <draftscope/simulator/measured_recording.h>
 #include "report_glyphs.h"
-#include "report_recording.h"
 
 namespace draftscope::cli {
 
@@ -15,8 +15,8 @@ struct ReportOptions {
   bool tables_only = false;  ///< no charts and no explanations
 };
 
-[[nodiscard]] std::string report_text(const MeasuredRecording& measured, const ReportOptions& options,
-                                      const Glyphs& glyphs);
+[[nodiscard]] std::string report_text(const simulator::MeasuredRecording& measured,
+                                      const ReportOptions& options, const Glyphs& glyphs);
 
 /// "1.52×", "1 (baseline)" or a dash.
 [[nodiscard]] std::string speedup_cell(const simulator::Figures& figures,

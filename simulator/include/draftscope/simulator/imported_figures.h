@@ -8,11 +8,11 @@
 #include <draftscope/traces/import_lacks.h>
 #include <string>
 
-namespace draftscope::cli {
+namespace draftscope::simulator {
 
-void leave_out_what_lacks(simulator::RecordingFigures& figures, const traces::Meta& meta);
+void leave_out_what_lacks(RecordingFigures& figures, const traces::Meta& meta);
 
 /// "imported from a.jsonl, which lacks draft lengths, token ids": empty for what was recorded.
 [[nodiscard]] std::string import_note(const traces::Meta& meta);
 
-}  // namespace draftscope::cli
+}  // namespace draftscope::simulator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A recording with its figures, as report and compare need it.
+// A recording with its figures, as reports and views need it, and the reasons to doubt them.
 
 #include <draftscope/result.h>
 #include <draftscope/simulator/figures.h>
@@ -10,19 +10,23 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
-namespace draftscope::cli {
+namespace draftscope::simulator {
 
 struct MeasuredRecording {
   int schema_version = 0;
   /// On the heap, because the figures point into it.
   std::unique_ptr<traces::Recording> recording;
   std::vector<traces::Span> phase_spans;
-  std::vector<simulator::DeviceInterval> device_intervals;
-  simulator::RecordingFigures figures;
+  std::vector<DeviceInterval> device_intervals;
+  RecordingFigures figures;
 };
 
-/// Reads and measures. Fails if the file is not a readable trace, or holds no finished request with rounds.
+/// Reads and measures what there is, be it no round at all. Errors: unreadable tables.
+[[nodiscard]] Result<MeasuredRecording> read_measured(traces::Reader& reader);
+
+/// The same of a file. Fails if the file is not a readable trace, or holds no finished request with rounds.
 [[nodiscard]] Result<MeasuredRecording> measure_recording(const std::filesystem::path& path);
 
 /// The meta value of a key, or nothing.
@@ -34,4 +38,8 @@ struct MeasuredRecording {
 /// Sampling with a temperature makes outputs differ from run to run; greedy decoding must not.
 [[nodiscard]] bool is_greedy(const traces::Meta& meta);
 
-}  // namespace draftscope::cli
+/// Reasons to doubt the figures, one line each: not closed cleanly, dropped rows, unfinished requests,
+/// outputs that differ although decoding is greedy, no baseline. Texts of the file stand in them as they are.
+[[nodiscard]] std::vector<std::string> warnings(const MeasuredRecording& measured);
+
+}  // namespace draftscope::simulator

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "imported_figures.h"
-
+#include <draftscope/simulator/imported_figures.h>
+#include <draftscope/simulator/measured_recording.h>
 #include <fmt/format.h>
 
-#include "report_recording.h"
-
-namespace draftscope::cli {
+namespace draftscope::simulator {
 
 namespace {
 
-using simulator::Figures;
 using traces::Lack;
 
-void leave_out_drafts(simulator::Acceptance& acceptance) {
+void leave_out_drafts(Acceptance& acceptance) {
   acceptance.acceptance_rate.reset();
   acceptance.tested_rate.reset();
   acceptance.steps_per_round.reset();
@@ -58,7 +55,7 @@ void leave_out(Figures& figures, Lack lack) {
       break;
     case Lack::round_times:
     case Lack::phase_times:
-      if (figures.breakdown.source == simulator::BreakdownSource::rounds) figures.breakdown = {};
+      if (figures.breakdown.source == BreakdownSource::rounds) figures.breakdown = {};
       figures.cost = {};
       break;
     case Lack::layer_sets:
@@ -71,9 +68,9 @@ void leave_out(Figures& figures, Lack lack) {
 
 }  // namespace
 
-void leave_out_what_lacks(simulator::RecordingFigures& figures, const traces::Meta& meta) {
+void leave_out_what_lacks(RecordingFigures& figures, const traces::Meta& meta) {
   for (const Lack lack : traces::lacks_of(meta))
-    for (simulator::RunFigures& run : figures.runs) {
+    for (RunFigures& run : figures.runs) {
       leave_out(run.all, lack);
       for (Figures& category : run.by_category) leave_out(category, lack);
     }
@@ -90,4 +87,4 @@ std::string import_note(const traces::Meta& meta) {
   return fmt::format("imported from {}{}", source, lacks.empty() ? "" : ", which lacks " + lacks);
 }
 
-}  // namespace draftscope::cli
+}  // namespace draftscope::simulator
