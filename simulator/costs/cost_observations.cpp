@@ -142,18 +142,20 @@ class Collector {
     const double root = round.root_position;
     const bool has_draft = of.layers.attention + of.layers.mlp > 0;
     const bool is_round = round.drafted > 0 || round.verify_rows > 1;
-    const std::int32_t few = of.above_exit && has_draft ? std::min(round.exit_layer, out_.shape.n_layers) : 0;
+    const std::int32_t few =
+        of.above_exit && has_draft ? std::clamp(round.exit_layer, 0, out_.shape.n_layers) : 0;
     const std::int64_t draft_ns = has_draft ? round.draft_ns : 0;
     const std::int64_t rest_ns =
         round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
     const auto verify_ns = static_cast<double>(round.verify_ns);
     if (is_round || of.is_vanilla)
       put({Kind::target, round.verify_rows, few, 0, bucket(root)}, root, verify_ns);
-    pass_times_[{.is_vanilla = !is_round && of.is_vanilla,
-                 .rows = round.verify_rows,
-                 .one_row = few,
-                 .n_layers = out_.shape.n_layers}]
-        .push_back({.ns = verify_ns, .context = root, .run = of.run, .block = of.block});
+    if (verify_ns > 0.0)
+      pass_times_[{.is_vanilla = !is_round && of.is_vanilla,
+                   .rows = round.verify_rows,
+                   .one_row = few,
+                   .n_layers = out_.shape.n_layers}]
+          .push_back({.ns = verify_ns, .context = root, .run = of.run, .block = of.block});
     put({is_round ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
         static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
     if (is_round) ++out_.drafting_rounds;
@@ -162,11 +164,12 @@ class Collector {
       const double middle = root + 0.5 * (steps - 1);
       put({Kind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
           static_cast<double>(draft_ns));
-      pass_times_[{.is_draft = true,
-                   .attention = of.layers.attention,
-                   .mlp = of.layers.mlp,
-                   .n_layers = out_.shape.n_layers}]
-          .push_back({static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run, of.block});
+      if (draft_ns > 0)
+        pass_times_[{.is_draft = true,
+                     .attention = of.layers.attention,
+                     .mlp = of.layers.mlp,
+                     .n_layers = out_.shape.n_layers}]
+            .push_back({static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run, of.block});
     }
     out_.total_wall_ns += static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns);
     out_.rounds += 1;
@@ -187,7 +190,7 @@ class Collector {
     for (const auto& [key, times] : groups_) {
       const bool is_part = key.kind == Kind::operation || key.kind == Kind::layer;
       const RegularTime regular = regular_of(times, uninterrupted_medians, is_part ? 0.0 : beyond_ns);
-      if (regular.ns <= 0.0) continue;
+      if (!(regular.ns > 0.0)) continue;
       CostObservation observation;
       observation.ns = regular.ns;
       observation.samples = static_cast<double>(times.size());

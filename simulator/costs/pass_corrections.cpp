@@ -17,6 +17,8 @@ using Eigen::VectorXd;
 
 constexpr std::array<double, 14> row_knots{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
 constexpr std::size_t depth_intervals = 8;
+/// More kinds would take longer than they are worth; the rest is left to the law and to these.
+constexpr std::size_t most_kinds = 128;
 constexpr double of_one_kind = 0.3;  // of what is a number of rows' own, for its kinds
 
 /// Standard deviation of what all passes have in common: a law that is fitted robustly is nearer to typical
@@ -113,32 +115,52 @@ MatrixXd measured_features(std::span<const MeasuredPass> passes, const Correctio
   return features;
 }
 
+MatrixXd covariance_of(std::span<const MeasuredPass> passes, const CorrectionScale& scale) {
+  const MatrixXd features = measured_features(passes, scale);
+  return features * features.transpose();
+}
+
+/// The kinds that took most of the time.
+std::vector<MeasuredPass> heaviest(std::span<const MeasuredPass> passes) {
+  std::vector<MeasuredPass> kept(passes.begin(), passes.end());
+  if (kept.size() <= most_kinds) return kept;
+  std::stable_sort(kept.begin(), kept.end(), [](const MeasuredPass& a, const MeasuredPass& b) {
+    return a.passes * a.ns > b.passes * b.ns;
+  });
+  kept.resize(most_kinds);
+  return kept;
+}
+
 }  // namespace
 
-CorrectionScale correction_scale(std::span<const MeasuredPass> passes, const CostVector& values) {
-  if (passes.empty()) return {};
+CorrectionScale correction_scale(std::span<const MeasuredPass> all_passes, const CostVector& values) {
+  if (all_passes.empty()) return {};
+  const std::vector<MeasuredPass> passes = heaviest(all_passes);
   constexpr std::array<double, 7> scales{0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2};
   const VectorXd found = residuals(passes, values);
   const VectorXd noise = noise_variances(passes);
+  // Covariances are sums of three parts, two of which grow with a scale's square.
+  const MatrixXd of_both = covariance_of(passes, {0.0, 0.0});
+  const MatrixXd of_common = covariance_of(passes, {1.0, 0.0}) - of_both;
+  const MatrixXd of_own = covariance_of(passes, {0.0, 1.0}) - of_both;
   CorrectionScale best;
   double best_evidence = -std::numeric_limits<double>::infinity();
   for (const double common : scales)
     for (const double own : scales) {
-      const MatrixXd features = measured_features(passes, {common, own});
-      MatrixXd covariance = features * features.transpose();
+      MatrixXd covariance = of_both + common * common * of_common + own * own * of_own;
       covariance.diagonal() += noise;
       const Eigen::LLT<MatrixXd> root(covariance);
       const double evidence =
-          -0.5 * found.dot(root.solve(found)) - MatrixXd(root.matrixL()).diagonal().array().log().sum();
-      if (evidence <= best_evidence) continue;
+          -0.5 * found.dot(root.solve(found)) - root.matrixLLT().diagonal().array().log().sum();
+      if (!(evidence > best_evidence)) continue;
       best_evidence = evidence;
       best = {common, own};
     }
   return best;
 }
 
-PassCorrections::PassCorrections(std::vector<MeasuredPass> passes, const CorrectionScale& scale)
-    : passes_(std::move(passes)), scale_(scale) {
+PassCorrections::PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale)
+    : passes_(heaviest(passes)), scale_(scale) {
   const MatrixXd features = measured_features(passes_, scale_);
   const Index count = features.cols();
   MatrixXd covariance = features * features.transpose();

@@ -23,7 +23,7 @@ namespace draftscope::simulator {
 
 class PassCorrections {
  public:
-  PassCorrections(std::vector<MeasuredPass> passes, const CorrectionScale& scale);
+  PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale);
 
   [[nodiscard]] Eigen::Index weights() const { return spread_.rows(); }
 

@@ -86,6 +86,12 @@ Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   rounds.drafts = std::move(recorded.drafts);
   rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
   rounds.own_ratio = own_ratio(run.run->id);
+  constexpr double worth_a_note = 0.005;
+  if (std::abs(rounds.own_ratio - 1.0) > worth_a_note)
+    rounds.notes.push_back(fmt::format(
+        "its passes took {:+.1f} % beside such passes of all runs, which only the recorded machine's "
+        "answer has",
+        100.0 * (rounds.own_ratio - 1.0)));
   const double step_ns = mean_vanilla_step_ns();
   if (recorded.optimise_ns_a_round > 0.0 && step_ns > 0.0) {
     rounds.optimise_steps_a_round = recorded.optimise_ns_a_round / step_ns;
