@@ -99,11 +99,9 @@ void fill_residuals(const std::vector<CostObservation>& groups, const CostVector
 /// The law and its corrections against what they were made from, and the sum of all against the wall time.
 void fill_pass_residuals(const CostObservations& observations, const CostModel& model,
                          CostFitReport& report) {
-  const PassCorrections corrections(model.passes, model.correction_scale);
   std::vector<PassKind> kinds;
   for (const MeasuredPass& pass : model.passes) kinds.push_back(pass.kind);
-  const VectorXd logs =
-      corrections.features(kinds) * corrections.draw(model.values, VectorXd::Zero(corrections.weights()));
+  const VectorXd logs = correction_logs(model.passes, model.correction_scale, kinds, model.values);
   const auto step_rounds = static_cast<double>(observations.rounds - observations.drafting_rounds);
   double modelled_ns = static_cast<double>(observations.drafting_rounds) * model.values[round_parameter] +
                        step_rounds * model.values[step_round_parameter];

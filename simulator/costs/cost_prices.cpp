@@ -141,16 +141,17 @@ struct PriceMap::Implementation {
   MatrixXd map;         ///< [(rows − 1) · parts · 2 + part · 2 + (fixed, context)][parameter]
   VectorXd arithmetic;  ///< the same rows: constants
   VectorXd link;
-  MatrixXd root;                          ///< of the covariance
-  std::vector<double> draft_start_bytes;  ///< [draft]
-  std::optional<PassCorrections> corrections;
-  MatrixXd corrected;  ///< features of the passes that are priced, in the order of PassPlaces
+  MatrixXd root;                               ///< of the covariance
+  std::vector<double> draft_start_bytes;       ///< [draft]
+  std::optional<PassCorrections> corrections;  ///< of the passes that are priced
 
   void put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
            double link_ns);
   void fill_map(const Scenario& scenario, const Surroundings& surroundings);
   void correct_passes(const CostModel& model);
-  [[nodiscard]] VectorXd no_noise() const { return VectorXd::Zero(corrections ? corrections->weights() : 0); }
+  [[nodiscard]] VectorXd no_noise() const {
+    return VectorXd::Zero(corrections ? corrections->noise_size() : 0);
+  }
   /// [pass that is priced]: what its law is multiplied with; empty where nothing was measured.
   [[nodiscard]] VectorXd factors(const CostVector& values, const VectorXd& noise) const;
   void assemble(const CostVector& values, const VectorXd& corrections_of_passes, double link_factor,
@@ -229,7 +230,6 @@ void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surround
 
 void PriceMap::Implementation::correct_passes(const CostModel& model) {
   if (model.passes.empty()) return;
-  corrections.emplace(model.passes, model.correction_scale);
   const bool has_vanilla = std::any_of(model.passes.begin(), model.passes.end(),
                                        [](const MeasuredPass& pass) { return pass.kind.is_vanilla; });
   std::vector<PassKind> kinds{{.is_vanilla = has_vanilla, .n_layers = n_layers}};
@@ -239,12 +239,12 @@ void PriceMap::Implementation::correct_passes(const CostModel& model) {
   for (std::size_t i = 0; i < verifiers; ++i)
     for (std::int32_t rows = 2; rows <= widths; ++rows)
       kinds.push_back({.rows = rows, .one_row = above_exit ? drafts[i].attention : 0, .n_layers = n_layers});
-  corrected = corrections->features(kinds);
+  corrections.emplace(model.passes, model.correction_scale, kinds);
 }
 
 VectorXd PriceMap::Implementation::factors(const CostVector& values, const VectorXd& noise) const {
   if (!corrections) return {};
-  return (corrected * corrections->draw(values, noise)).array().exp();
+  return corrections->logs(values, noise).array().exp();
 }
 
 void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd& corrections_of_passes,

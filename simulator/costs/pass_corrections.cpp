@@ -115,6 +115,28 @@ MatrixXd measured_features(std::span<const MeasuredPass> passes, const Correctio
   return features;
 }
 
+/// [kind][weight], of the weights that the measured passes have.
+MatrixXd features_of(std::span<const PassKind> kinds, std::span<const MeasuredPass> passes,
+                     const CorrectionScale& scale) {
+  const auto count = static_cast<Index>(passes.size());
+  MatrixXd result = MatrixXd::Zero(static_cast<Index>(kinds.size()), shared_weights + 2 * count);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto row = static_cast<Index>(i);
+    const PassKind& kind = kinds[i];
+    result.row(row).head(shared_weights) = shared_features(kind, scale.common);
+    const auto measured = std::find_if(passes.begin(), passes.end(),
+                                       [&](const MeasuredPass& pass) { return same(pass.kind, kind); });
+    const Index of_rows = kind.is_draft ? -1 : first_of_rows(passes, kind);
+    if (measured != passes.end())
+      result(row, shared_weights + (measured - passes.begin())) =
+          (kind.is_draft ? 1.0 : of_one_kind) * scale.own;
+    else
+      result(row, unmeasured_weight) = (of_rows < 0 ? 1.0 : of_one_kind) * scale.own;
+    if (of_rows >= 0) result(row, shared_weights + count + of_rows) = scale.own;
+  }
+  return result;
+}
+
 MatrixXd covariance_of(std::span<const MeasuredPass> passes, const CorrectionScale& scale) {
   const MatrixXd features = measured_features(passes, scale);
   return features * features.transpose();
@@ -129,6 +151,14 @@ std::vector<MeasuredPass> heaviest(std::span<const MeasuredPass> passes) {
   });
   kept.resize(most_kinds);
   return kept;
+}
+
+/// What kinds of these features take over of each measured pass's residual.
+MatrixXd gain_of(std::span<const MeasuredPass> passes, const CorrectionScale& scale, const MatrixXd& asked) {
+  const MatrixXd measured = measured_features(passes, scale);
+  MatrixXd covariance = measured * measured.transpose();
+  covariance.diagonal() += noise_variances(passes);
+  return covariance.llt().solve(measured * asked.transpose()).transpose();
 }
 
 }  // namespace
@@ -159,40 +189,23 @@ CorrectionScale correction_scale(std::span<const MeasuredPass> all_passes, const
   return best;
 }
 
-PassCorrections::PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale)
-    : passes_(heaviest(passes)), scale_(scale) {
-  const MatrixXd features = measured_features(passes_, scale_);
-  const Index count = features.cols();
-  MatrixXd covariance = features * features.transpose();
-  covariance.diagonal() += noise_variances(passes_);
-  gain_ =
-      features.transpose() * covariance.llt().solve(MatrixXd::Identity(covariance.rows(), covariance.cols()));
-  MatrixXd left = MatrixXd::Identity(count, count) - gain_ * features;
+VectorXd correction_logs(std::span<const MeasuredPass> all_passes, const CorrectionScale& scale,
+                         std::span<const PassKind> kinds, const CostVector& values) {
+  const std::vector<MeasuredPass> passes = heaviest(all_passes);
+  return gain_of(passes, scale, features_of(kinds, passes, scale)) * residuals(passes, values);
+}
+
+PassCorrections::PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale,
+                                 std::span<const PassKind> kinds)
+    : passes_(heaviest(passes)) {
+  const MatrixXd asked = features_of(kinds, passes_, scale);
+  gain_ = gain_of(passes_, scale, asked);
+  MatrixXd left = asked * asked.transpose() - gain_ * measured_features(passes_, scale) * asked.transpose();
   left.diagonal().array() += 1e-10;  // rounding leaves directions without variance a little below 0
   spread_ = MatrixXd(left.llt().matrixL());
 }
 
-MatrixXd PassCorrections::features(std::span<const PassKind> kinds) const {
-  const auto count = static_cast<Index>(passes_.size());
-  MatrixXd result = MatrixXd::Zero(static_cast<Index>(kinds.size()), weights());
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const auto row = static_cast<Index>(i);
-    const PassKind& kind = kinds[i];
-    result.row(row).head(shared_weights) = shared_features(kind, scale_.common);
-    const auto measured = std::find_if(passes_.begin(), passes_.end(),
-                                       [&](const MeasuredPass& pass) { return same(pass.kind, kind); });
-    const Index of_rows = kind.is_draft ? -1 : first_of_rows(passes_, kind);
-    if (measured != passes_.end())
-      result(row, shared_weights + (measured - passes_.begin())) =
-          (kind.is_draft ? 1.0 : of_one_kind) * scale_.own;
-    else
-      result(row, unmeasured_weight) = (of_rows < 0 ? 1.0 : of_one_kind) * scale_.own;
-    if (of_rows >= 0) result(row, shared_weights + count + of_rows) = scale_.own;
-  }
-  return result;
-}
-
-VectorXd PassCorrections::draw(const CostVector& values, const VectorXd& noise) const {
+VectorXd PassCorrections::logs(const CostVector& values, const VectorXd& noise) const {
   return gain_ * residuals(passes_, values) + spread_ * noise;
 }
 

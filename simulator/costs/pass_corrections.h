@@ -21,24 +21,27 @@ namespace draftscope::simulator {
 [[nodiscard]] CorrectionScale correction_scale(std::span<const MeasuredPass> passes,
                                                const CostVector& values);
 
+/// [kind]: expected ln(correction) if the law's parameters are `values`.
+[[nodiscard]] Eigen::VectorXd correction_logs(std::span<const MeasuredPass> passes,
+                                              const CorrectionScale& scale, std::span<const PassKind> kinds,
+                                              const CostVector& values);
+
+/// The same of certain kinds for many parameters, with what stays unknown.
 class PassCorrections {
  public:
-  PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale);
+  PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale,
+                  std::span<const PassKind> kinds);
 
-  [[nodiscard]] Eigen::Index weights() const { return spread_.rows(); }
+  /// Of the normal numbers that a draw takes.
+  [[nodiscard]] Eigen::Index noise_size() const { return spread_.cols(); }
 
-  /// [kind][weight]: ln(correction) of a kind is its row times the weights.
-  [[nodiscard]] Eigen::MatrixXd features(std::span<const PassKind> kinds) const;
-
-  /// Expected weights if the law's parameters are `values`, plus their spread times `noise`, independent
-  /// standard normal numbers.
-  [[nodiscard]] Eigen::VectorXd draw(const CostVector& values, const Eigen::VectorXd& noise) const;
+  /// [kind]: the expected ln(correction) plus its spread times `noise`, independent standard normal numbers.
+  [[nodiscard]] Eigen::VectorXd logs(const CostVector& values, const Eigen::VectorXd& noise) const;
 
  private:
   std::vector<MeasuredPass> passes_;
-  CorrectionScale scale_;
-  Eigen::MatrixXd gain_;    ///< [weight][measured pass]
-  Eigen::MatrixXd spread_;  ///< [weight][weight], a root of the covariance given the measurements
+  Eigen::MatrixXd gain_;    ///< [kind][measured pass]
+  Eigen::MatrixXd spread_;  ///< [kind][noise]: a root of the covariance given the measurements
 };
 
 }  // namespace draftscope::simulator
