@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "cost_priors.h"
+#include "pass_corrections.h"
 #include "robust_fit.h"
 
 namespace draftscope::simulator {
@@ -95,6 +96,33 @@ void fill_residuals(const std::vector<CostObservation>& groups, const CostVector
   report.pass_residual_p90 = quantile(passes, 0.9);
 }
 
+/// The law and its corrections against what they were made from, and the sum of all against the wall time.
+void fill_pass_residuals(const CostObservations& observations, const CostModel& model,
+                         CostFitReport& report) {
+  std::vector<PassKind> kinds;
+  for (const MeasuredPass& pass : model.passes) kinds.push_back(pass.kind);
+  const VectorXd logs = correction_logs(model.passes, model.correction_scale, kinds, model.values);
+  const auto step_rounds = static_cast<double>(observations.rounds - observations.drafting_rounds);
+  double modelled_ns = static_cast<double>(observations.drafting_rounds) * model.values[round_parameter] +
+                       step_rounds * model.values[step_round_parameter];
+  double measured_ns = 0.0;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const MeasuredPass& pass = model.passes[i];
+    const double law_ns = dot(pass.coefficients, model.values);
+    const double corrected_ns = law_ns * std::exp(logs[static_cast<Index>(i)]);
+    measured_ns += pass.passes * pass.ns;
+    modelled_ns += pass.passes * corrected_ns;
+    report.law_residual += pass.passes * std::abs(law_ns - pass.ns);
+    report.corrected_residual += pass.passes * std::abs(corrected_ns - pass.ns);
+  }
+  if (measured_ns > 0.0) {
+    report.law_residual /= measured_ns;
+    report.corrected_residual /= measured_ns;
+  }
+  if (observations.total_wall_ns > 0.0)
+    report.conservation_residual = 1.0 - (1.0 + model.stall_share) * modelled_ns / observations.total_wall_ns;
+}
+
 }  // namespace
 
 Result<CostFit> fit_cost_model(const CostObservations& observations,
@@ -122,16 +150,16 @@ Result<CostFit> fit_cost_model(const CostObservations& observations,
   model.covariance = row_major(fit.covariance);
   model.largest_rows = observations.largest_rows;
   model.largest_context = observations.largest_context;
-  const double modelled_ns = dot(observations.total_coefficients, model.values);
-  if (modelled_ns > 0.0 && observations.total_wall_ns > 0.0)
-    model.stall_share = observations.total_wall_ns / modelled_ns - 1.0;
+  model.passes = observations.passes;
+  model.correction_scale = correction_scale(model.passes, model.values);
+  const double uninterrupted_ns = observations.total_wall_ns - observations.interruptions_ns;
+  if (uninterrupted_ns > 0.0) model.stall_share = observations.interruptions_ns / uninterrupted_ns;
 
   CostFitReport& report = result.report;
   report.has_gpu_prior = gpu.has_value();
   fill_residuals(observations.groups, model.values, report);
   report.condition = condition_of(data);
-  if (observations.total_wall_ns > 0.0)
-    report.conservation_residual = 1.0 - modelled_ns / observations.total_wall_ns;
+  fill_pass_residuals(observations, model, report);
   const MatrixXd before = prior_covariance(priors, unknowns);
   for (Index i = 0; i < unknowns; ++i) {
     FittedParameter parameter;

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "observation_groups.h"
 #include "operation_times.h"
+#include "pass_times.h"
+#include "verified_layers.h"
 
 namespace draftscope::simulator {
 
@@ -37,13 +38,6 @@ std::unordered_map<std::int64_t, DraftLayers> layers_by_set(const traces::Record
   return layers;
 }
 
-bool verifies_above_exit(const traces::Run& run) {
-  const auto parameters = nlohmann::json::parse(run.parameters, nullptr, false);
-  if (!parameters.is_object()) return false;
-  const auto found = parameters.find("verify");
-  return found != parameters.end() && found->is_string() && found->get<std::string>() == "above-exit";
-}
-
 /// Coefficients of whole passes; those of each number of rows are computed once.
 class Passes {
  public:
@@ -56,6 +50,10 @@ class Passes {
     add(sum, head(1));
     sum.fixed[draft_step_parameter] += 1.0;
     return sum;
+  }
+
+  [[nodiscard]] CostCoefficients draft_start(const DraftLayers& layers) const {
+    return draft_start_coefficients(of_.shape, of_.weights, layers.attention, layers.mlp);
   }
 
   /// The first `few` layers run one row, the others all.
@@ -128,31 +126,55 @@ struct GroupKey {
   }
 };
 
+struct RoundContext {
+  DraftLayers layers;       ///< of the draft; none of guesses
+  bool above_exit = false;  ///< the verification runs one row below the exit
+  std::int64_t run = 0;
+  std::int64_t block = 0;
+  bool is_vanilla = false;  ///< its target steps are those of vanilla decoding, or stand in for them
+};
+
 class Collector {
  public:
   explicit Collector(CostObservations& out) : out_(out), passes_(out) {}
 
-  void add_round(const traces::Round& round, const DraftLayers& layers, bool above_exit) {
+  void add_round(const traces::Round& round, const RoundContext& of) {
     const double root = round.root_position;
+    const bool has_draft = of.layers.attention + of.layers.mlp > 0;
+    const bool is_round = round.drafted > 0 || round.verify_rows > 1;
     const std::int32_t few =
-        above_exit && round.drafted > 0 ? std::min(round.exit_layer, out_.shape.n_layers) : 0;
+        of.above_exit && has_draft ? std::clamp(round.exit_layer, 0, out_.shape.n_layers) : 0;
+    const std::int64_t draft_ns = has_draft ? round.draft_ns : 0;
     const std::int64_t rest_ns =
-        round.end_ns - round.start_ns - round.draft_ns - round.verify_ns - round.optimise_ns;
-    put({Kind::target, round.verify_rows, few, 0, bucket(root)}, root, static_cast<double>(round.verify_ns));
-    put({round.drafted > 0 ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
+        round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
+    const auto verify_ns = static_cast<double>(round.verify_ns);
+    if (is_round || of.is_vanilla)
+      put({Kind::target, round.verify_rows, few, 0, bucket(root)}, root, verify_ns);
+    if (verify_ns > 0.0)
+      pass_times_[{.is_vanilla = !is_round && of.is_vanilla,
+                   .rows = round.verify_rows,
+                   .one_row = few,
+                   .n_layers = out_.shape.n_layers}]
+          .push_back({.ns = verify_ns, .context = root, .run = of.run, .block = of.block});
+    put({is_round ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
         static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
-    add_to(out_.total_coefficients, at_context(passes_.target(round.verify_rows, few), root));
-    out_.total_coefficients[round.drafted > 0 ? round_parameter : step_round_parameter] += 1.0;
-    if (round.drafted > 0) {
-      const double middle = root + 0.5 * (round.drafted - 1);
-      put({Kind::draft, round.drafted, layers.attention, layers.mlp, bucket(middle)}, middle,
-          static_cast<double>(round.draft_ns));
-      add_to(out_.total_coefficients, at_context(passes_.draft_step(layers), middle), round.drafted);
+    if (is_round) ++out_.drafting_rounds;
+    if (has_draft) {
+      const std::int32_t steps = round.tree_depth;
+      const double middle = root + 0.5 * (steps - 1);
+      put({Kind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
+          static_cast<double>(draft_ns));
+      if (draft_ns > 0)
+        pass_times_[{.is_draft = true,
+                     .attention = of.layers.attention,
+                     .mlp = of.layers.mlp,
+                     .n_layers = out_.shape.n_layers}]
+            .push_back({static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run, of.block});
     }
     out_.total_wall_ns += static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns);
     out_.rounds += 1;
     out_.largest_rows = std::max(out_.largest_rows, round.verify_rows);
-    out_.largest_context = std::max(out_.largest_context, root + round.drafted);
+    out_.largest_context = std::max(out_.largest_context, root + round.tree_depth);
   }
 
   void add_operation(const TimedOperation& timed, std::int32_t rows, double context) {
@@ -164,15 +186,28 @@ class Collector {
   }
 
   void finish() {
-    for (auto& [key, times] : groups_) {
-      const TypicalTime typical = typical_of(times);
-      if (typical.ns <= 0.0) continue;
+    const double beyond_ns = interruption_ns(pass_times_);
+    for (const auto& [key, times] : groups_) {
+      const bool is_part = key.kind == Kind::operation || key.kind == Kind::layer;
+      const RegularTime regular = regular_of(times, uninterrupted_medians, is_part ? 0.0 : beyond_ns);
+      if (!(regular.ns > 0.0)) continue;
       CostObservation observation;
-      observation.ns = typical.ns;
+      observation.ns = regular.ns;
       observation.samples = static_cast<double>(times.size());
-      fill(key, typical.context, observation);
+      fill(key, regular.context, observation);
       out_.groups.push_back(observation);
+      if (observation.level != CostLevel::round) continue;
+      for (const TimedPass& time : times) out_.interruptions_ns += static_cast<double>(time.ns) - regular.ns;
     }
+    MeasuredPasses measured =
+        measure(pass_times_, [this](const PassKind& kind, double steps, double context) {
+          return kind.is_draft ? draft(steps, {kind.attention, kind.mlp}, context)
+                               : at_context(passes_.target(kind.rows, kind.one_row), context);
+        });
+    std::erase_if(measured.passes, [](const MeasuredPass& pass) { return pass.ns <= 0.0; });
+    out_.passes = std::move(measured.passes);
+    out_.runs = std::move(measured.runs);
+    out_.interruptions_ns += measured.interruptions_ns;
   }
 
  private:
@@ -181,10 +216,17 @@ class Collector {
   }
   static std::int64_t bucket(double context) { return static_cast<std::int64_t>(context / 64.0); }
 
+  CostVector draft(double steps, const DraftLayers& layers, double context) {
+    CostVector sum{};
+    add_to(sum, at_context(passes_.draft_step(layers), context), steps);
+    add_to(sum, passes_.draft_start(layers).fixed);
+    return sum;
+  }
+
   void fill(const GroupKey& key, double context, CostObservation& observation) {
     switch (key.kind) {
       case Kind::draft:
-        add_to(observation.coefficients, at_context(passes_.draft_step({key.b, key.c}), context), key.a);
+        observation.coefficients = draft(key.a, {key.b, key.c}, context);
         break;
       case Kind::target:
         observation.coefficients = at_context(passes_.target(key.a, key.b), context);
@@ -217,8 +259,20 @@ class Collector {
 
   CostObservations& out_;
   Passes passes_;
-  ObservationGroups<GroupKey> groups_;
+  std::map<GroupKey, std::vector<TimedPass>> groups_;
+  PassTimes pass_times_;
 };
+
+/// By request: one number a prompt and repeat.
+std::unordered_map<std::int64_t, std::int64_t> blocks_of_requests(const traces::Recording& recording) {
+  std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> numbers;
+  std::unordered_map<std::int64_t, std::int64_t> blocks;
+  for (const traces::Request& request : recording.requests) {
+    const auto next = static_cast<std::int64_t>(numbers.size());
+    blocks.emplace(request.id, numbers.try_emplace({request.prompt, request.repeat}, next).first->second);
+  }
+  return blocks;
+}
 
 Result<void> read_identity(const traces::Recording& recording, CostObservations& out) {
   DRAFTSCOPE_TRY_ASSIGN(out.shape, recorded_shape(recording.meta));
@@ -244,14 +298,21 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
   std::unordered_map<std::int64_t, const traces::Run*> run_of_request;
   for (const traces::Request& request : recording.requests)
     for (const traces::Run& run : recording.runs)
-      if (run.id == request.run && (!use || use(run))) run_of_request.emplace(request.id, &run);
+      if (run.id == request.run && run.strategy != "two-model" && (!use || use(run)))
+        run_of_request.emplace(request.id, &run);
+  const auto blocks = blocks_of_requests(recording);
   std::unordered_set<std::int64_t> above_exit;
   for (const traces::Run& run : recording.runs)
-    if (verifies_above_exit(run)) above_exit.insert(run.id);
+    if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
 
   std::vector<const traces::Round*> rounds;
-  for (const traces::Round& round : recording.rounds)
-    if (run_of_request.contains(round.request) && round.end_ns > round.start_ns) rounds.push_back(&round);
+  bool has_vanilla = false;
+  for (const traces::Round& round : recording.rounds) {
+    const auto run = run_of_request.find(round.request);
+    if (run == run_of_request.end() || round.end_ns <= round.start_ns) continue;
+    rounds.push_back(&round);
+    has_vanilla = has_vanilla || run->second->is_baseline;
+  }
   std::sort(rounds.begin(), rounds.end(), [](const traces::Round* a, const traces::Round* b) {
     return std::tie(a->start_ns, a->id) < std::tie(b->start_ns, b->id);
   });
@@ -263,13 +324,15 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
   constexpr std::int32_t most_rows = 1 << 16;
   for (const traces::Round* round : rounds) {
     const auto found = layers.find(round->layer_set);
-    const bool has_layers = found != layers.end();
-    if (round->tree_depth != round->drafted || round->verify_rows < 1 || round->verify_rows > most_rows ||
-        round->root_position < 0 || (round->drafted > 0 && !has_layers))
+    if (round->verify_rows < 1 || round->verify_rows > most_rows || round->root_position < 0 ||
+        (round->layer_set != 0 && (found == layers.end() || round->drafted < 1 || round->tree_depth < 1)))
       continue;
-    const bool is_above = above_exit.contains(run_of_request[round->request]->id);
-    const DraftLayers of_draft = has_layers ? found->second : DraftLayers{};
-    collector.add_round(*round, of_draft, is_above);
+    const traces::Run& run = *run_of_request[round->request];
+    const bool is_vanilla = run.is_baseline || !has_vanilla;
+    const bool is_above = above_exit.contains(run.id);
+    const DraftLayers of_draft = found != layers.end() ? found->second : DraftLayers{};
+    collector.add_round(*round, {of_draft, is_above, run.id, blocks.at(round->request), is_vanilla});
+    if (round->tree_depth != round->drafted) continue;
     timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
                                                    .draft_steps = round->drafted,
                                                    .root = round->root_position,

@@ -64,6 +64,8 @@ std::string cost_parameter_name(WidthLaw law, std::size_t parameter) {
       return "rest of a round with a draft, ns";
     case step_round_parameter:
       return "rest of a round without a draft, ns";
+    case draft_start_parameter:
+      return "first step of a draft, ns a byte more";
     case common_launch_parameter:
       return "launch that products have in common, ns";
     default:
@@ -107,6 +109,18 @@ CostCoefficients mlp_coefficients(const ModelShape& shape, WeightType type, Widt
   add(sum, operation_coefficients(Operation::small, shape, type, law, form), 0.5);
   sum.fixed[layer_parameter] += 0.5;
   return sum;
+}
+
+CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type, std::int32_t attention,
+                                          std::int32_t mlp, std::int32_t tensor_parallel) {
+  const auto weight_bytes = [&](Operation product) {
+    return work_of(product, shape, type, 1.0, tensor_parallel).weight_bytes;
+  };
+  CostCoefficients start;
+  start.fixed[draft_start_parameter] =
+      attention * (weight_bytes(Operation::qkv) + weight_bytes(Operation::output)) +
+      mlp * (weight_bytes(Operation::gate_up) + weight_bytes(Operation::down));
+  return start;
 }
 
 void add(CostCoefficients& sum, const CostCoefficients& part, double count) {

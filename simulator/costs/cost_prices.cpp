@@ -4,9 +4,12 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <tuple>
 
 #include "cost_transfer.h"
 #include "normal_draws.h"
+#include "pass_corrections.h"
 
 namespace draftscope::simulator {
 
@@ -33,6 +36,19 @@ struct Surroundings {
 Surroundings surroundings_of(const CostModel& model, const Scenario& scenario) {
   if (scenario.regime == Regime::as_fitted || scenario.regime == model.regime) return {};
   return {true, scenario.regime, regime_costs(scenario.regime)};
+}
+
+/// The very circumstances of the recording, but for drafts, widths and contexts.
+bool is_recorded(const CostModel& model, const Scenario& scenario, const Surroundings& surroundings) {
+  const auto key = [](const ModelShape& shape) {
+    return std::tie(shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim,
+                    shape.d_ff, shape.vocab);
+  };
+  const bool same_machine = !scenario.gpu || (model.gpu && model.gpu->name == scenario.gpu->name &&
+                                              model.gpu->bandwidth_gb_s == scenario.gpu->bandwidth_gb_s);
+  return model.from_trace && same_machine && key(model.shape) == key(scenario.shape) &&
+         model.weights == scenario.weights && !surroundings.replaced && scenario.batch == 1 &&
+         scenario.tensor_parallel == 1;
 }
 
 struct HostTimes {
@@ -125,12 +141,30 @@ struct PriceMap::Implementation {
   MatrixXd map;         ///< [(rows − 1) · parts · 2 + part · 2 + (fixed, context)][parameter]
   VectorXd arithmetic;  ///< the same rows: constants
   VectorXd link;
-  MatrixXd root;  ///< of the covariance
+  MatrixXd root;                               ///< of the covariance
+  std::vector<double> draft_start_bytes;       ///< [draft]
+  std::optional<PassCorrections> corrections;  ///< of the passes that are priced
 
   void put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
            double link_ns);
   void fill_map(const Scenario& scenario, const Surroundings& surroundings);
-  void assemble(const CostVector& values, double link_factor, double host_factor, Prices& into) const;
+  void correct_passes(const CostModel& model);
+  [[nodiscard]] VectorXd no_noise() const {
+    return VectorXd::Zero(corrections ? corrections->noise_size() : 0);
+  }
+  /// [pass that is priced]: what its law is multiplied with; empty where nothing was measured.
+  [[nodiscard]] VectorXd factors(const CostVector& values, const VectorXd& noise) const;
+  void assemble(const CostVector& values, const VectorXd& corrections_of_passes, double link_factor,
+                double host_factor, Prices& into) const;
+
+  // Places of the passes that are priced: the target step, the drafts' steps, then verifications of 2 to
+  // widths rows, of each draft anew if they depend on it.
+  [[nodiscard]] static Index step_place(std::size_t draft) { return static_cast<Index>(1 + draft); }
+  [[nodiscard]] Index verify_place(std::size_t draft, std::int32_t rows) const {
+    const auto width = static_cast<std::size_t>(widths - 1);
+    return static_cast<Index>(1 + drafts.size() + (above_exit ? draft * width : 0) +
+                              static_cast<std::size_t>(rows - 2));
+  }
 };
 
 void PriceMap::Implementation::put(std::int32_t rows, Part part, const CostCoefficients& coefficients,
@@ -194,8 +228,32 @@ void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surround
   target_host_ns = surroundings.costs.host_ns_a_pass;
 }
 
-void PriceMap::Implementation::assemble(const CostVector& values, double link_factor, double host_factor,
-                                        Prices& into) const {
+void PriceMap::Implementation::correct_passes(const CostModel& model) {
+  if (model.passes.empty()) return;
+  const bool has_vanilla = std::any_of(model.passes.begin(), model.passes.end(),
+                                       [](const MeasuredPass& pass) { return pass.kind.is_vanilla; });
+  std::vector<PassKind> kinds{{.is_vanilla = has_vanilla, .n_layers = n_layers}};
+  for (const DraftSublayers& draft : drafts)
+    kinds.push_back({.is_draft = true, .attention = draft.attention, .mlp = draft.mlp, .n_layers = n_layers});
+  const std::size_t verifiers = above_exit ? drafts.size() : 1;
+  for (std::size_t i = 0; i < verifiers; ++i)
+    for (std::int32_t rows = 2; rows <= widths; ++rows)
+      kinds.push_back({.rows = rows, .one_row = above_exit ? drafts[i].attention : 0, .n_layers = n_layers});
+  corrections.emplace(model.passes, model.correction_scale, kinds);
+}
+
+VectorXd PriceMap::Implementation::factors(const CostVector& values, const VectorXd& noise) const {
+  if (!corrections) return {};
+  return corrections->logs(values, noise).array().exp();
+}
+
+void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd& corrections_of_passes,
+                                        double link_factor, double host_factor, Prices& into) const {
+  const auto correct = [&](AffineTime& time, Index place) {
+    if (corrections_of_passes.size() == 0) return;
+    time.ns *= corrections_of_passes[place];
+    time.ns_a_context_row *= corrections_of_passes[place];
+  };
   const Eigen::Map<const VectorXd> parameters(values.data(), unknowns);
   const VectorXd part_times = map * parameters + arithmetic + link_factor * link;
   const auto part = [&](std::int32_t rows, Part which) {
@@ -225,27 +283,37 @@ void PriceMap::Implementation::assemble(const CostVector& values, double link_fa
   const DraftSublayers none;
   const DraftSublayers everything{n_layers, n_layers};
   into.target_step = pass(1, none, everything, target_rest_part, target_host_ns);
+  correct(into.target_step, 0);
   into.round_ns = values[round_parameter] * share;
   into.step_round_ns = values[step_round_parameter] * share;
   into.drafts.resize(drafts.size() + 1);
   std::vector<AffineTime> whole;
   if (!above_exit) {
     whole.resize(static_cast<std::size_t>(widths) + 1);
-    for (std::int32_t rows = 2; rows <= widths; ++rows)
-      whole[static_cast<std::size_t>(rows)] = pass(rows, none, everything, target_rest_part, target_host_ns);
+    for (std::int32_t rows = 2; rows <= widths; ++rows) {
+      AffineTime& verify = whole[static_cast<std::size_t>(rows)];
+      verify = pass(rows, none, everything, target_rest_part, target_host_ns);
+      correct(verify, verify_place(0, rows));
+    }
   }
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     DraftPrices& draft = into.drafts[i + 1];
     draft.step = pass(1, none, drafts[i], draft_rest_part, draft_host_ns);
-    if (!above_exit) {
+    correct(draft.step, step_place(i));
+    AffineTime start{draft_start_bytes[i] * values[draft_start_parameter] * share, 0.0};
+    correct(start, step_place(i));
+    if (above_exit) {
+      const DraftSublayers above{n_layers - drafts[i].attention, n_layers - drafts[i].mlp};
+      draft.verify.resize(static_cast<std::size_t>(widths) + 1);
+      for (std::int32_t rows = 2; rows <= widths; ++rows) {
+        AffineTime& verify = draft.verify[static_cast<std::size_t>(rows)];
+        verify = pass(rows, drafts[i], above, target_rest_part, target_host_ns);
+        correct(verify, verify_place(i, rows));
+      }
+    } else {
       draft.verify = whole;
-      continue;
     }
-    const DraftSublayers above{n_layers - drafts[i].attention, n_layers - drafts[i].mlp};
-    draft.verify.resize(static_cast<std::size_t>(widths) + 1);
-    for (std::int32_t rows = 2; rows <= widths; ++rows)
-      draft.verify[static_cast<std::size_t>(rows)] =
-          pass(rows, drafts[i], above, target_rest_part, target_host_ns);
+    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) draft.verify[rows].ns += start.ns;
   }
 }
 
@@ -277,6 +345,12 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->share = (scenario.with_stalls ? 1.0 + here.stall_share : 1.0) / scenario.batch;
   made->fill_map(scenario, surroundings);
   made->root = covariance_root(here.covariance);
+  for (const DraftSublayers& draft : made->drafts)
+    made->draft_start_bytes.push_back(draft_start_coefficients(scenario.shape, scenario.weights,
+                                                               draft.attention, draft.mlp,
+                                                               scenario.tensor_parallel)
+                                          .fixed[draft_start_parameter]);
+  if (is_recorded(model, scenario, surroundings)) made->correct_passes(model);
   if (surroundings.replaced) {
     double& host_sigma = made->costs.sigma[static_cast<std::size_t>(Factor::host)];
     host_sigma = std::max(host_sigma, surroundings.costs.sigma);
@@ -294,7 +368,9 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
 
 Prices PriceMap::mean() const {
   Prices result;
-  implementation_->assemble(implementation_->costs.model.values, 1.0, 1.0, result);
+  const Implementation& made = *implementation_;
+  const CostVector& values = made.costs.model.values;
+  made.assemble(values, made.factors(values, made.no_noise()), 1.0, 1.0, result);
   return result;
 }
 
@@ -306,8 +382,11 @@ Prices PriceMap::draw(std::uint64_t seed, std::uint64_t index) const {
 
 void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const {
   const Implementation& made = *implementation_;
-  std::array<double, factor_count + cost_parameter_count> normal{};
+  VectorXd correction_noise = made.no_noise();
+  std::vector<double> normal(factor_count + cost_parameter_count +
+                             static_cast<std::size_t>(correction_noise.size()));
   fill_normal(seed, index, normal);
+  if (vary.fit) std::copy(normal.end() - correction_noise.size(), normal.end(), correction_noise.begin());
   std::array<double, factor_count> factor{};
   for (std::size_t i = 0; i < factor_count; ++i)
     factor[i] = vary.transfer ? std::exp(made.costs.sigma[i] * normal[i]) : 1.0;
@@ -319,8 +398,13 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
     const double drawn = values[i] + (varies ? made.costs.ratio[i] * shift[static_cast<Index>(i)] : 0.0);
     values[i] = std::max(drawn * factor[static_cast<std::size_t>(factor_of(i))], made.costs.floor[i]);
   }
-  made.assemble(values, factor[static_cast<std::size_t>(Factor::link)],
+  made.assemble(values, made.factors(values, correction_noise),
+                factor[static_cast<std::size_t>(Factor::link)],
                 factor[static_cast<std::size_t>(Factor::host)], into);
+}
+
+bool PriceMap::is_as_recorded() const {
+  return implementation_->corrections.has_value();
 }
 
 std::span<const CostNote> PriceMap::notes() const {

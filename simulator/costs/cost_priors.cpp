@@ -93,6 +93,7 @@ std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu) {
   expect(target_pass_parameter, 0.5 * values[target_pass_parameter]);
   expect(round_parameter, values[round_parameter]);
   expect(step_round_parameter, values[step_round_parameter]);
+  expect(draft_start_parameter, 0.05 * ns_a_byte);
   return priors;
 }
 
@@ -139,6 +140,7 @@ std::vector<GaussianPrior> scale_priors(const CostObservations& observations) {
   expect(target_pass_parameter, 0.0, 3.0 * launch_ns);
   expect(round_parameter, 0.0, 10.0 * launch_ns);
   expect(step_round_parameter, 0.0, 10.0 * launch_ns);
+  expect(draft_start_parameter, 0.0, 0.3 * ns_a_byte);
   return priors;
 }
 

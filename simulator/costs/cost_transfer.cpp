@@ -55,7 +55,8 @@ void note_sources(const CostModel& model, const Scenario& scenario, std::vector<
   add(used, mlp_coefficients(scenario.shape, scenario.weights, model.width_law, form));
   add(used, operation_coefficients(Operation::head, scenario.shape, scenario.weights, model.width_law, form));
   for (std::size_t i = 0; i < cost_parameter_count; ++i) {
-    const bool is_rest = i >= draft_step_parameter && i <= step_round_parameter;
+    const bool is_rest =
+        (i >= draft_step_parameter && i <= step_round_parameter) || i == draft_start_parameter;
     if (model.sources[i] == ParameterSource::trace ||
         (!is_rest && used.fixed[i] == 0.0 && used.a_context_row[i] == 0.0))
       continue;
@@ -77,7 +78,7 @@ bool same_machine(const CostModel& model, const Scenario& scenario) {
 
 Factor factor_of(std::size_t parameter) {
   if (parameter == common_launch_parameter) return Factor::launch;
-  if (parameter == common_per_byte_parameter) return Factor::bandwidth;
+  if (parameter == common_per_byte_parameter || parameter == draft_start_parameter) return Factor::bandwidth;
   if (parameter >= layer_parameter) return Factor::host;
   if (parameter >= 2 * operation_count) return Factor::bandwidth;
   return parameter % 2 == 0 ? Factor::launch : Factor::bandwidth;

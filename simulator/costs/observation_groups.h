@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
+#include <cstddef>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -12,31 +12,39 @@ struct TimedPass {
   float context = 0.0F;
 };
 
-struct TypicalTime {
+/// Fewer times than this may all have been interrupted but one.
+inline constexpr std::size_t fewest_for_median = 5;
+
+/// The median, of few times the least. Expects at least one; reorders.
+[[nodiscard]] inline double usual_of(std::vector<double>& times) {
+  if (times.size() < fewest_for_median) return *std::min_element(times.begin(), times.end());
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+struct RegularTime {
   double ns = 0.0;
   double context = 0.0;
 };
 
-/// Times of like things, by a key that has an order.
-template <typename Key>
-using ObservationGroups = std::map<Key, std::vector<TimedPass>>;
-
-/// The means over the shortest interval of times that holds half of them: what is typical where much is late
-/// and nothing is early, as on a machine that others use too; the middle of symmetric noise. Expects at least
-/// one; reorders.
-[[nodiscard]] inline TypicalTime typical_of(std::vector<TimedPass>& times) {
-  std::sort(times.begin(), times.end(), [](const TimedPass& a, const TimedPass& b) { return a.ns < b.ns; });
-  const std::size_t half = times.size() / 2 + 1;
-  const auto width = [&](std::size_t first) { return times[first + half - 1].ns - times[first].ns; };
-  std::size_t best = 0;
-  for (std::size_t first = 1; first + half <= times.size(); ++first)
-    if (width(first) < width(best)) best = first;
-  TypicalTime sum;
-  for (std::size_t i = best; i < best + half; ++i) {
-    sum.ns += static_cast<double>(times[i].ns);
-    sum.context += static_cast<double>(times[i].context);
+/// Means over times up to `times_usual` times the usual one and `beyond_ns`: those that nothing interrupted.
+/// Not the typical time: a sum of passes is what speed is made of, and contention for the memory, which is no
+/// interruption, delays some kinds of passes more than others.
+[[nodiscard]] inline RegularTime regular_of(const std::vector<TimedPass>& times, double times_usual,
+                                            double beyond_ns) {
+  std::vector<double> all;
+  all.reserve(times.size());
+  for (const TimedPass& time : times) all.push_back(static_cast<double>(time.ns));
+  const double longest = times_usual * usual_of(all) + beyond_ns;
+  RegularTime sum;
+  double count = 0.0;
+  for (const TimedPass& time : times) {
+    if (static_cast<double>(time.ns) > longest) continue;
+    sum.ns += static_cast<double>(time.ns);
+    sum.context += static_cast<double>(time.context);
+    count += 1.0;
   }
-  const auto count = static_cast<double>(half);
   return {sum.ns / count, sum.context / count};
 }
 

@@ -208,6 +208,7 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
   known.prices.optimise_ns = optimise_ns_a_round(run.rounds, known.prices.prices);
   known.prices.accept_share = recorded_accept_share(recording.rounds);
   known.prices.longer_context = run.rounds.longer_context;
+  DRAFTSCOPE_TRY_ASSIGN(known.prices.own_ratio, what_if.own_ratio(run.rounds, machine));
   return known;
 }
 
@@ -220,7 +221,9 @@ void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) 
       if (!written.emplace(run.requests[i].prompt->id, true).second) continue;
       const KnownRequest vanilla = vanilla_request(run.requests[i], run.run->rounds.vanilla[i],
                                                    run.run->rounds.setting.least[i].tokens);
-      writer.add(vanilla, run.prices, std::vector<traces::LayerSet>(vanilla.rounds.size()));
+      RoundPrices prices = run.prices;
+      prices.own_ratio = 1.0;  // the strategy's, not vanilla decoding's
+      writer.add(vanilla, prices, std::vector<traces::LayerSet>(vanilla.rounds.size()));
     }
 }
 

@@ -23,6 +23,9 @@ RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
   }
   times.accept_ns = prices.accept_share * rest_ns;
   times.control_ns = rest_ns - times.accept_ns;
+  for (double* const ns :
+       {&times.control_ns, &times.draft_ns, &times.verify_ns, &times.accept_ns, &times.optimise_ns})
+    *ns *= prices.own_ratio;
   return times;
 }
 

@@ -102,7 +102,11 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run,
   std::int64_t rounds = 0;
   std::int64_t drafted_rounds = 0;
   std::int64_t optimise_ns = 0;
-  for (const RequestRows& request : run.requests)
+  for (const RequestRows& request : run.requests) {
+    // Between the first token and the first round a strategy searches, if it does anything.
+    if (!request.rounds.empty())
+      optimise_ns +=
+          std::max<std::int64_t>(request.rounds.front().start_ns - request.request->first_token_ns, 0);
     for (std::size_t i = 0; i < request.rounds.size(); ++i) {
       const traces::Round& round = request.rounds[i];
       ++rounds;
@@ -114,6 +118,7 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run,
         return fail("round {}: layer set {} is missing from the recording", round.id, round.layer_set);
       by_exit = by_exit && set != sets.end() && is_exit(*set->second);
     }
+  }
   if (rounds == 0) return fail("run {}: found no round of a finished request", run.run->specification);
 
   RecordedStatistics result;

@@ -7,7 +7,10 @@
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+
+#include "../costs/verified_layers.h"
 
 namespace draftscope::simulator {
 
@@ -62,6 +65,16 @@ double WhatIf::mean_vanilla_step_ns() const {
   return steps > 0 ? static_cast<double>(ns) / static_cast<double>(steps) : 0.0;
 }
 
+double WhatIf::own_ratio(std::int64_t run) const {
+  const auto found = std::find_if(measured_runs_.begin(), measured_runs_.end(),
+                                  [run](const MeasuredRun& measured) { return measured.run == run; });
+  if (found == measured_runs_.end()) return 1.0;
+  constexpr double between_runs = 0.05;  // standard deviation that is expected of runs without noise
+  const double signal = between_runs * between_runs;
+  const double noise = found->relative_error * found->relative_error;
+  return std::exp(signal / (signal + noise) * std::log(found->ratio));
+}
+
 Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   const RunRows first = first_repeat(run);
   DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics recorded, recorded_statistics(first, recording_->layer_sets));
@@ -73,8 +86,14 @@ Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
   }
   rounds.setting = {.status = AnswerStatus::exact, .least = std::move(recorded.requests), .most = {}};
   rounds.drafts = std::move(recorded.drafts);
-  rounds.verified_layers =
-      rounds.drafts.empty() ? verified_layers(run.run->specification) : VerifiedLayers::all;
+  rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
+  rounds.own_ratio = own_ratio(run.run->id);
+  constexpr double worth_a_note = 0.005;
+  if (std::abs(rounds.own_ratio - 1.0) > worth_a_note)
+    rounds.notes.push_back(fmt::format(
+        "its passes took {:+.1f} % beside such passes of all runs, which only the recorded machine's "
+        "answer has",
+        100.0 * (rounds.own_ratio - 1.0)));
   const double step_ns = mean_vanilla_step_ns();
   if (recorded.optimise_ns_a_round > 0.0 && step_ns > 0.0) {
     rounds.optimise_steps_a_round = recorded.optimise_ns_a_round / step_ns;

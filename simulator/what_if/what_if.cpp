@@ -108,6 +108,24 @@ double searches_ns(double vanilla_steps, const Prices& prices) {
   return vanilla_steps * (prices.target_step.ns + prices.step_round_ns);
 }
 
+void slow_down(RatioEstimate& speedup, double ratio) {
+  speedup.value /= ratio;
+  for (std::optional<Interval>* const interval : {&speedup.interval_80, &speedup.interval_95})
+    if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
+}
+
+/// The strategy's own time is `ratio` times what prices say, vanilla decoding's is not.
+void slow_down(Answer& answer, double ratio) {
+  answer.tokens_per_second /= ratio;
+  for (SpeedupPrediction* const side :
+       {&answer.speedup.least_drafted,
+        answer.speedup.most_drafted ? &*answer.speedup.most_drafted : nullptr}) {
+    if (side == nullptr) continue;
+    slow_down(side->total, ratio);
+    slow_down(side->request_mean, ratio);
+  }
+}
+
 /// Mean prices and their draws, with what the strategy spends beside the passes that prices cover.
 SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const std::string& name,
                       std::uint64_t seed) {
@@ -158,8 +176,9 @@ Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& re
     what_if.costs_.model = *options.specified;
     return what_if;
   }
-  DRAFTSCOPE_TRY_ASSIGN(const CostObservations observations, read_cost_observations(reader, recording));
+  DRAFTSCOPE_TRY_ASSIGN(CostObservations observations, read_cost_observations(reader, recording));
   DRAFTSCOPE_TRY_ASSIGN(what_if.costs_, fit_cost_model(observations, options.recorded_on));
+  what_if.measured_runs_ = std::move(observations.runs);
   return what_if;
 }
 
@@ -180,6 +199,11 @@ Result<Prices> WhatIf::prices(const StrategyRounds& rounds, const Machine& machi
   return map.mean();
 }
 
+Result<double> WhatIf::own_ratio(const StrategyRounds& rounds, const Machine& machine) const {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(rounds, machine));
+  return map.is_as_recorded() ? rounds.own_ratio : 1.0;
+}
+
 Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
                            bool with_budget) const {
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(rounds, machine));
@@ -191,6 +215,7 @@ Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine,
                 .notes = rounds.notes};
   fill_costs(answer, rounds, priced.prices);
   DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, options));
+  if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
   if (with_budget && answer.speedup.least_drafted.total.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
   }

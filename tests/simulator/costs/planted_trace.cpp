@@ -5,6 +5,7 @@
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 namespace draftscope::simulator {
@@ -16,14 +17,16 @@ class Planter {
   Planter(const PlantedTrace& planted, traces::Writer& writer) : planted_(planted), writer_(writer) {
     Scenario scenario = fitted_scenario(planted.truth);
     scenario.with_stalls = false;
-    prices_ = prices(planted.truth, scenario).value();
+    CostModel without_start = planted.truth;
+    without_start.values[draft_start_parameter] = 0.0;  // else it is in the prices of verifications
+    prices_ = prices(without_start, scenario).value();
     const bool on_gpu = planted.device != "cpu";
     track_ = writer.add(traces::Track{.kind = on_gpu ? "stream" : "host", .name = "planted"});
   }
 
   void run(const PlantedSetting& setting) {
     const std::int64_t run = writer_.add(traces::Run{.strategy = setting.exit > 0 ? "layerskip" : "vanilla",
-                                                     .specification = "planted",
+                                                     .specification = specification(setting),
                                                      .parameters = "{}",
                                                      .is_baseline = setting.exit == 0});
     const std::int64_t prompt = writer_.add(traces::Prompt{.tokens = {1, 2, 3}});
@@ -36,6 +39,16 @@ class Planter {
   }
 
  private:
+  static std::string specification(const PlantedSetting& setting) {
+    if (setting.exit == 0) return "vanilla";
+    return fmt::format("layerskip:exit={},gamma={}", setting.exit, setting.gamma);
+  }
+
+  static double factor(const std::map<std::int32_t, double>& factors, std::int32_t of) {
+    const auto found = factors.find(of);
+    return found == factors.end() ? 1.0 : found->second;
+  }
+
   void round(const PlantedSetting& setting, std::int64_t request, int index) {
     traces::Round round{.id = writer_.next_round_id(), .request = request, .index = index, .start_ns = now_};
     round.root_position = 10 + index * 7;
@@ -49,12 +62,18 @@ class Planter {
       for (int step = 0; step < setting.gamma; ++step)
         draft_ns +=
             prices_.drafts[static_cast<std::size_t>(setting.exit)].step.at(round.root_position + step);
+      const CostModel& truth = planted_.truth;
+      draft_ns += truth.values[draft_start_parameter] *
+                  draft_start_coefficients(truth.shape, truth.weights, setting.exit, setting.exit)
+                      .fixed[draft_start_parameter];
+      draft_ns *= factor(planted_.of_exit, setting.exit);
     }
     const AffineTime& verify = setting.exit > 0
                                    ? prices_.drafts[1].verify[static_cast<std::size_t>(round.verify_rows)]
                                    : prices_.target_step;
-    round.draft_ns = noisy(draft_ns);
-    round.verify_ns = noisy(verify.at(round.root_position));
+    round.draft_ns = interrupted(noisy(draft_ns));
+    round.verify_ns =
+        interrupted(noisy(verify.at(round.root_position) * factor(planted_.of_rows, round.verify_rows)));
     if (planted_.with_operations) {
       for (int step = 0; step < setting.gamma; ++step)
         operations(round, traces::Phase::draft, setting.exit, 1, round.root_position + step);
@@ -140,15 +159,30 @@ class Planter {
     return static_cast<std::int64_t>(ns * std::exp(normal(random_)) * outlier + 0.5);
   }
 
+  /// Interruptions come by time, whatever runs.
+  std::int64_t interrupted(std::int64_t ns) {
+    if (planted_.interrupted_every_ns <= 0.0) return ns;
+    since_interruption_ += static_cast<double>(ns);
+    if (since_interruption_ < planted_.interrupted_every_ns) return ns;
+    since_interruption_ -= planted_.interrupted_every_ns;
+    return ns + static_cast<std::int64_t>(planted_.interruption_ns);
+  }
+
   const PlantedTrace& planted_;
   traces::Writer& writer_;
   Prices prices_;
   std::int64_t track_ = 0;
   std::int64_t now_ = 1'000'000'000;
+  double since_interruption_ = 0.0;
   std::mt19937_64 random_{5};
 };
 
 }  // namespace
+
+double mean_factor(const PlantedTrace& planted) {
+  constexpr double mean_outlier = 2.75;
+  return std::exp(0.5 * planted.noise * planted.noise) * (1.0 + planted.outliers * (mean_outlier - 1.0));
+}
 
 void write_planted_trace(const PlantedTrace& planted, const std::filesystem::path& path) {
   const ModelShape& shape = planted.truth.shape;
@@ -156,9 +190,12 @@ void write_planted_trace(const PlantedTrace& planted, const std::filesystem::pat
       {"device", planted.device},
       {"dtype", std::string(weight_type_name(planted.truth.weights))},
       {"model", shape.name},
+      {"max_tokens", "1000"},
+      {"cache_rows", "4096"},
+      {"temperature", "0"},
       {"model_shape",
        fmt::format(
-           R"({{"n_layers":{},"d_model":{},"n_heads":{},"n_kv_heads":{},"head_dim":{},"d_ff":{},"vocab":{}}})",
+           R"({{"eos_tokens":[],"n_layers":{},"d_model":{},"n_heads":{},"n_kv_heads":{},"head_dim":{},"d_ff":{},"vocab":{}}})",
            shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim, shape.d_ff,
            shape.vocab)}};
   auto writer = traces::Writer::create(path, meta, {.overwrite = true});

@@ -6,6 +6,7 @@
 #include <draftscope/simulator/cost_model.h>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,17 @@ struct PlantedTrace {
   std::vector<PlantedSetting> settings;
   std::string device = "cpu";  ///< anything else is a GPU, whose operations are kernels
   bool with_operations = true;
-  int rounds_a_setting = 60;
+  int rounds_a_setting = 300;
   double noise = 0.05;
   double outliers = 0.02;  ///< share of times that are 1.5 to 4 times as long
+  /// What passes take that no parameter says: factors of target passes by rows and of draft steps by exit.
+  std::map<std::int32_t, double> of_rows, of_exit;
+  double interrupted_every_ns = 0.0;  ///< for `interruption_ns`, whatever runs then; 0: never
+  double interruption_ns = 0.0;
 };
+
+/// Mean of times over what the law says, without interruptions.
+[[nodiscard]] double mean_factor(const PlantedTrace& planted);
 
 /// Expects that the file can be written.
 void write_planted_trace(const PlantedTrace& planted, const std::filesystem::path& path);

@@ -6,7 +6,8 @@
 // A fit is non-negative least squares on relative residuals, Huber-weighted (δ = 5 %), with Gaussian priors:
 // a GPU's (t0, e) and width steps, pooled over the products; without a GPU's specification (a CPU) only the
 // scale of the recording itself, so wide that they decide nothing but what the recording leaves open.
-// Efficiencies stay at most 1 on a GPU.
+// Efficiencies stay at most 1 on a GPU. What the law then leaves over at whole passes is a second, small
+// model (costs/pass_corrections.h), so that a kind of pass that was measured is priced as it was measured.
 //
 // Values: a model is immutable after fitting and free to share between threads.
 
@@ -38,8 +39,10 @@ struct CostModel {
   CostVector values{};
   std::array<ParameterSource, cost_parameter_count> sources{};  ///< of `values`
   std::vector<double> covariance;                               ///< [parameter][parameter], of `values`
-  /// How much longer rounds took in sum than the typical times say: interruptions, slow outliers.
-  double stall_share = 0.0;
+  /// What the law leaves over at these is corrected where the scenario is the recorded one, and between them.
+  std::vector<MeasuredPass> passes;
+  CorrectionScale correction_scale;
+  double stall_share = 0.0;       ///< of the uninterrupted time: what interruptions add
   std::int32_t largest_rows = 0;  ///< that the trace has; 0 without a trace
   double largest_context = 0.0;
 };
@@ -61,7 +64,12 @@ struct CostFitReport {
   double pass_residual_p50 = 0.0;  ///< over draft and target passes alone
   double pass_residual_p90 = 0.0;
   double condition = 0.0;  ///< of the scaled data without priors; infinite if they leave a direction open
-  double conservation_residual = 0.0;  ///< (recorded wall − modelled) / recorded, of all rounds
+  /// (recorded wall − modelled) / recorded, of all rounds, interruptions included.
+  double conservation_residual = 0.0;
+  /// |relative residual| of the measured kinds of passes, a mean weighed by their time: of the law, and of
+  /// its corrected times.
+  double law_residual = 0.0;
+  double corrected_residual = 0.0;
   bool has_gpu_prior = false;
 };
 

@@ -2,15 +2,18 @@
 #pragma once
 
 // What a trace says of costs: groups of like things (an operation, a layer, a draft, a target pass, the rest
-// of a round; equal rows, contexts within 64 rows of one another) with the time they typically took.
+// of a round; equal rows, contexts within 64 rows of one another) with the mean of the times that nothing
+// interrupted, and passes once more by kind alone. What took more than three times the median was
+// interrupted; interruptions are kept apart, since they befall long and short passes alike, by their time.
 //
 // Operations come from kernels on a GPU, summed over a round's launches, and from spans of level "ops" on a
 // CPU, layers from spans of level "layers"; passes and rounds are in every trace. Left out: the first 20
-// rounds of a longer recording, rounds with token trees, operations of verifications above an exit (whose
-// rows differ by layer).
+// rounds of a longer recording, rounds that a second model drafts, operations of rounds with token trees and
+// of verifications above an exit (whose rows differ by layer). Target steps between drafts stand in for
+// vanilla decoding's only where none was recorded.
 
 #include <draftscope/result.h>
-#include <draftscope/simulator/cost_parameters.h>
+#include <draftscope/simulator/measured_pass.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <functional>
@@ -24,7 +27,7 @@ enum class CostLevel : std::uint8_t { operation, layer, pass, round };
 struct CostObservation {
   CostLevel level = CostLevel::pass;
   CostVector coefficients{};  ///< at the mean context of what `ns` is of
-  double ns = 0.0;            ///< mean of the shortest half: typical, whatever interrupted the others
+  double ns = 0.0;            ///< mean, without interruptions
   double samples = 0.0;
 };
 
@@ -34,10 +37,13 @@ struct CostObservations {
   WidthLaw width_law = WidthLaw::ramp;
   bool on_gpu = false;
   std::vector<CostObservation> groups;
+  std::vector<MeasuredPass> passes;
+  std::vector<MeasuredRun> runs;
   /// Of all rounds that were used, for the test of conservation.
-  CostVector total_coefficients{};
-  double total_wall_ns = 0.0;  ///< without the search for better parameters
+  double total_wall_ns = 0.0;     ///< without the search for better parameters
+  double interruptions_ns = 0.0;  ///< in that
   std::int64_t rounds = 0;
+  std::int64_t drafting_rounds = 0;
   std::int32_t largest_rows = 0;
   double largest_context = 0.0;
 };

@@ -8,6 +8,8 @@
 //       t = launch_k + bytes · per_byte_k + weight bytes · Σ_j width_kj · φ_j(w)
 //   attention, context n: launch + KV bytes · n · (per_byte + (w − 1) · row_kv) + (w − 1) · q bytes · row
 //   small operations: launches · launch + bytes · per_byte
+//   a round's first draft step: its layers' weight bytes · draft_start, since the verification before it has
+//   driven them from the caches
 //   a layer, a pass and a round add a constant each.
 //
 // φ_j is a step at 2, 9, 17, 33, 65 and 129 rows where a library switches kernels (GPU), or a ramp between
@@ -35,7 +37,8 @@ inline constexpr std::size_t round_parameter = 49;          ///< with a draft
 inline constexpr std::size_t step_round_parameter = 50;     ///< without one
 inline constexpr std::size_t common_launch_parameter = 51;  ///< what the products' launches have in common
 inline constexpr std::size_t common_per_byte_parameter = 52;
-inline constexpr std::size_t cost_parameter_count = 53;
+inline constexpr std::size_t draft_start_parameter = 53;  ///< ns a weight byte of the draft's layers
+inline constexpr std::size_t cost_parameter_count = 54;
 
 [[nodiscard]] constexpr std::size_t launch_parameter(Operation operation) {
   return 2 * static_cast<std::size_t>(operation);
@@ -83,6 +86,11 @@ struct PassForm {
                                                       const PassForm& form);
 [[nodiscard]] CostCoefficients mlp_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
                                                 const PassForm& form);
+
+/// What a round's first draft step takes beside the others.
+[[nodiscard]] CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type,
+                                                        std::int32_t attention, std::int32_t mlp,
+                                                        std::int32_t tensor_parallel = 1);
 
 /// Adds `count` times `part` to `sum`.
 void add(CostCoefficients& sum, const CostCoefficients& part, double count = 1.0);

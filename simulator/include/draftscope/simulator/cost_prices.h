@@ -6,7 +6,11 @@
 // To another GPU goes the engine's part: each parameter keeps its ratio to what the recorded GPU's
 // specification implies, and takes the other's. Of a CPU recording nothing carries over to a GPU: the prices
 // are then the specification's. Another shape changes bytes and launches only. Arithmetic bounds a product
-// from below at 75 % of the dense rate.
+// from below at 75 % of the dense rate. Only for the recorded machine, model, number type and regime, one
+// request at a time, are prices corrected by what the law leaves over at the recording's passes.
+//
+// What a round's first draft step takes beside the others is in the price of the verification, of which a
+// round that drafts has one as well.
 
 #include <draftscope/simulator/cost_model.h>
 #include <draftscope/simulator/prices.h>
@@ -50,6 +54,9 @@ class PriceMap {
   /// The same into prices that are kept, which costs no allocation after the first. What does not vary stays
   /// at its mean: `fit` and `width` are the parameters', `transfer` the factors.
   void draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const;
+
+  /// Whether prices are of the recording's own circumstances, and so corrected by its passes.
+  [[nodiscard]] bool is_as_recorded() const;
 
   [[nodiscard]] std::span<const CostNote> notes() const;
 

@@ -24,8 +24,8 @@ struct RecordedStatistics {
   std::vector<std::vector<RecordedDraft>> by_round;  ///< [request of the run][round]
   /// What exit i + 1 of the statistics drafts with; empty if exits are exit layers.
   std::vector<DraftSublayers> drafts;
-  /// Time of the recording that went to searching for better parameters, a round that drafted; no price of a
-  /// pass covers it.
+  /// Time of the recording that went to searching for better parameters, before the first round too, a round
+  /// that drafted; no price of a pass covers it.
   double optimise_ns_a_round = 0.0;
 };
 

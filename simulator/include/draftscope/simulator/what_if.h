@@ -47,7 +47,10 @@ struct StrategyRounds {
   VerifiedLayers verified_layers = VerifiedLayers::all;
   /// Time of the optimise phase in a round that drafts, in vanilla steps; known of recorded runs alone.
   double optimise_steps_a_round = 0.0;
-  std::int32_t longer_context = 0;      ///< K/V rows that passes have before them beside the recorded ones
+  std::int32_t longer_context = 0;  ///< K/V rows that passes have before them beside the recorded ones
+  /// How much longer a recorded run's passes took than their kinds do over all runs, as far as that is no
+  /// noise: what its own rounds do to the caches. Only where it was recorded.
+  double own_ratio = 1.0;
   std::vector<std::string> notes;       ///< what the rounds rest on, a line each
   std::vector<std::string> categories;  ///< [request]
 };
@@ -121,10 +124,15 @@ class WhatIf {
   [[nodiscard]] Result<Answer> ask(const StrategyRounds& rounds, const Machine& machine,
                                    const SweepOptions& options = {}, bool with_budget = false) const;
 
+  /// What the strategy's own time is multiplied with beside prices: StrategyRounds::own_ratio where the
+  /// question is about the recording's own circumstances, else 1. Errors: as ask().
+  [[nodiscard]] Result<double> own_ratio(const StrategyRounds& rounds, const Machine& machine) const;
+
  private:
   [[nodiscard]] const std::vector<ShadowTable>& texts() const { return tables_.empty() ? texts_ : tables_; }
   [[nodiscard]] Result<PriceMap> price_map(const StrategyRounds& rounds, const Machine& machine) const;
   [[nodiscard]] double mean_vanilla_step_ns() const;
+  [[nodiscard]] double own_ratio(std::int64_t run) const;
   [[nodiscard]] Result<StrategyRounds> recorded_rounds(const RunRows& run) const;
   [[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> replayed_rounds(std::string_view strategy) const;
@@ -147,6 +155,7 @@ class WhatIf {
   std::string no_conditions_reason_;
   ReplayConditions conditions_;
   CostFit costs_;
+  std::vector<MeasuredRun> measured_runs_;
 };
 
 }  // namespace draftscope::simulator

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "pass_corrections.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace draftscope::simulator {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr std::array<double, 14> row_knots{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
+constexpr std::size_t depth_intervals = 8;
+/// More kinds would take longer than they are worth; the rest is left to the law and to these.
+constexpr std::size_t most_kinds = 128;
+constexpr double of_one_kind = 0.3;  // of what is a number of rows' own, for its kinds
+
+/// Standard deviation of what all passes have in common: a law that is fitted robustly is nearer to typical
+/// times than to means.
+constexpr double of_all = 0.2;
+
+// Weights: one of all passes, of drafts a constant and one an interval of depth, of target passes a constant,
+// one an interval of ln(rows) and one for layers of one row; one for the own part of kinds that were not
+// measured, of which nothing is known; then one for the own part of each that was.
+constexpr std::size_t draft_weights = 1 + depth_intervals;
+constexpr std::size_t target_weights = 1 + row_knots.size();
+constexpr auto unmeasured_weight = static_cast<Index>(draft_weights + target_weights);
+constexpr Index all_weight = unmeasured_weight + 1;
+constexpr Index shared_weights = all_weight + 1;
+
+/// A path's value at x, as weights of the increments between knots.
+template <typename Put>
+void put_path(std::span<const double> knots, double x, const Put& put) {
+  for (std::size_t i = 1; i < knots.size(); ++i) {
+    const double width = knots[i] - knots[i - 1];
+    put(i - 1, std::clamp((x - knots[i - 1]) / width, 0.0, 1.0) * std::sqrt(width));
+  }
+}
+
+/// But for the weight of all passes, in units of the common scale.
+VectorXd path_features(const PassKind& kind) {
+  VectorXd row = VectorXd::Zero(shared_weights);
+  const double layers = std::max(kind.n_layers, 1);
+  if (kind.is_draft) {
+    std::array<double, depth_intervals + 1> knots{};
+    for (std::size_t i = 0; i < knots.size(); ++i)
+      knots[i] = static_cast<double>(i) / static_cast<double>(depth_intervals);
+    row[0] = 1.0;
+    put_path(knots, (kind.attention + kind.mlp) / (2.0 * layers),
+             [&](std::size_t i, double value) { row[static_cast<Index>(1 + i)] = value; });
+    return row;
+  }
+  std::array<double, row_knots.size()> knots{};
+  std::transform(row_knots.begin(), row_knots.end(), knots.begin(),
+                 [](double rows) { return std::log(rows); });
+  row[draft_weights] = 1.0;
+  put_path(knots, std::log(static_cast<double>(std::max(kind.rows, 1))),
+           [&](std::size_t i, double value) { row[static_cast<Index>(draft_weights + 1 + i)] = value; });
+  if (kind.rows > 1) row[unmeasured_weight - 1] = kind.one_row / layers;
+  return row;
+}
+
+VectorXd shared_features(const PassKind& kind, double common) {
+  VectorXd row = common * path_features(kind);
+  row[all_weight] = of_all;
+  return row;
+}
+
+VectorXd residuals(std::span<const MeasuredPass> passes, const CostVector& values) {
+  VectorXd result(static_cast<Index>(passes.size()));
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    const CostVector& of = passes[i].coefficients;
+    const double law_ns = std::inner_product(of.begin(), of.end(), values.begin(), 0.0);
+    result[static_cast<Index>(i)] = law_ns > 0.0 ? std::log(passes[i].ns / law_ns) : 0.0;
+  }
+  return result;
+}
+
+VectorXd noise_variances(std::span<const MeasuredPass> passes) {
+  VectorXd result(static_cast<Index>(passes.size()));
+  for (std::size_t i = 0; i < passes.size(); ++i)
+    result[static_cast<Index>(i)] = passes[i].relative_error * passes[i].relative_error;
+  return result;
+}
+
+bool same(const PassKind& a, const PassKind& b) {
+  return !(a < b) && !(b < a);
+}
+
+/// The first target pass of as many rows, vanilla's apart from the others; −1 if there is none.
+Index first_of_rows(std::span<const MeasuredPass> passes, const PassKind& kind) {
+  const auto first = std::find_if(passes.begin(), passes.end(), [&](const MeasuredPass& pass) {
+    return !pass.kind.is_draft && pass.kind.rows == kind.rows && pass.kind.is_vanilla == kind.is_vanilla;
+  });
+  return first == passes.end() ? -1 : first - passes.begin();
+}
+
+/// Standard deviations of the weights are in the features. [measured pass][weight]; each has a part of its
+/// own, and each number of rows has, which no depth of verification changes.
+MatrixXd measured_features(std::span<const MeasuredPass> passes, const CorrectionScale& scale) {
+  const auto count = static_cast<Index>(passes.size());
+  MatrixXd features = MatrixXd::Zero(count, shared_weights + 2 * count);
+  for (Index i = 0; i < count; ++i) {
+    const PassKind& kind = passes[static_cast<std::size_t>(i)].kind;
+    features.row(i).head(shared_weights) = shared_features(kind, scale.common);
+    features(i, shared_weights + i) = (kind.is_draft ? 1.0 : of_one_kind) * scale.own;
+    if (!kind.is_draft) features(i, shared_weights + count + first_of_rows(passes, kind)) = scale.own;
+  }
+  return features;
+}
+
+/// [kind][weight], of the weights that the measured passes have.
+MatrixXd features_of(std::span<const PassKind> kinds, std::span<const MeasuredPass> passes,
+                     const CorrectionScale& scale) {
+  const auto count = static_cast<Index>(passes.size());
+  MatrixXd result = MatrixXd::Zero(static_cast<Index>(kinds.size()), shared_weights + 2 * count);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto row = static_cast<Index>(i);
+    const PassKind& kind = kinds[i];
+    result.row(row).head(shared_weights) = shared_features(kind, scale.common);
+    const auto measured = std::find_if(passes.begin(), passes.end(),
+                                       [&](const MeasuredPass& pass) { return same(pass.kind, kind); });
+    const Index of_rows = kind.is_draft ? -1 : first_of_rows(passes, kind);
+    if (measured != passes.end())
+      result(row, shared_weights + (measured - passes.begin())) =
+          (kind.is_draft ? 1.0 : of_one_kind) * scale.own;
+    else
+      result(row, unmeasured_weight) = (of_rows < 0 ? 1.0 : of_one_kind) * scale.own;
+    if (of_rows >= 0) result(row, shared_weights + count + of_rows) = scale.own;
+  }
+  return result;
+}
+
+MatrixXd covariance_of(std::span<const MeasuredPass> passes, const CorrectionScale& scale) {
+  const MatrixXd features = measured_features(passes, scale);
+  return features * features.transpose();
+}
+
+/// The kinds that took most of the time.
+std::vector<MeasuredPass> heaviest(std::span<const MeasuredPass> passes) {
+  std::vector<MeasuredPass> kept(passes.begin(), passes.end());
+  if (kept.size() <= most_kinds) return kept;
+  std::stable_sort(kept.begin(), kept.end(), [](const MeasuredPass& a, const MeasuredPass& b) {
+    return a.passes * a.ns > b.passes * b.ns;
+  });
+  kept.resize(most_kinds);
+  return kept;
+}
+
+/// What kinds of these features take over of each measured pass's residual.
+MatrixXd gain_of(std::span<const MeasuredPass> passes, const CorrectionScale& scale, const MatrixXd& asked) {
+  const MatrixXd measured = measured_features(passes, scale);
+  MatrixXd covariance = measured * measured.transpose();
+  covariance.diagonal() += noise_variances(passes);
+  return covariance.llt().solve(measured * asked.transpose()).transpose();
+}
+
+}  // namespace
+
+CorrectionScale correction_scale(std::span<const MeasuredPass> all_passes, const CostVector& values) {
+  if (all_passes.empty()) return {};
+  const std::vector<MeasuredPass> passes = heaviest(all_passes);
+  constexpr std::array<double, 7> scales{0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2};
+  const VectorXd found = residuals(passes, values);
+  const VectorXd noise = noise_variances(passes);
+  // Covariances are sums of three parts, two of which grow with a scale's square.
+  const MatrixXd of_both = covariance_of(passes, {0.0, 0.0});
+  const MatrixXd of_common = covariance_of(passes, {1.0, 0.0}) - of_both;
+  const MatrixXd of_own = covariance_of(passes, {0.0, 1.0}) - of_both;
+  CorrectionScale best;
+  double best_evidence = -std::numeric_limits<double>::infinity();
+  for (const double common : scales)
+    for (const double own : scales) {
+      MatrixXd covariance = of_both + common * common * of_common + own * own * of_own;
+      covariance.diagonal() += noise;
+      const Eigen::LLT<MatrixXd> root(covariance);
+      const double evidence =
+          -0.5 * found.dot(root.solve(found)) - root.matrixLLT().diagonal().array().log().sum();
+      if (!(evidence > best_evidence)) continue;
+      best_evidence = evidence;
+      best = {common, own};
+    }
+  return best;
+}
+
+VectorXd correction_logs(std::span<const MeasuredPass> all_passes, const CorrectionScale& scale,
+                         std::span<const PassKind> kinds, const CostVector& values) {
+  const std::vector<MeasuredPass> passes = heaviest(all_passes);
+  return gain_of(passes, scale, features_of(kinds, passes, scale)) * residuals(passes, values);
+}
+
+PassCorrections::PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale,
+                                 std::span<const PassKind> kinds)
+    : passes_(heaviest(passes)) {
+  const MatrixXd asked = features_of(kinds, passes_, scale);
+  gain_ = gain_of(passes_, scale, asked);
+  MatrixXd left = asked * asked.transpose() - gain_ * measured_features(passes_, scale) * asked.transpose();
+  left.diagonal().array() += 1e-10;  // rounding leaves directions without variance a little below 0
+  spread_ = MatrixXd(left.llt().matrixL());
+}
+
+VectorXd PassCorrections::logs(const CostVector& values, const VectorXd& noise) const {
+  return gain_ * residuals(passes_, values) + spread_ * noise;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What a cost law leaves over at kinds of passes that were measured, and what that says of other kinds.
+//
+// ln(measured / law) is taken for a Gaussian process over kinds: one constant for all, then drafts by their
+// share of the depth and target passes by ln(rows), each a constant plus a Brownian path (so that it is
+// interpolated between measured kinds and held beyond them), plus a part of each number of rows and of each
+// kind's own. How much laws miss in general, and how much of that no neighbour knows, maximise the evidence.
+// A kind that was measured often is reproduced; one that was hardly measured is left to the law and its
+// neighbours. (Rasmussen and Williams, Gaussian Processes for Machine Learning, §2.1 and §5.4, in weights.)
+
+#include <draftscope/simulator/measured_pass.h>
+#include <Eigen/Dense>
+#include <span>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// From the residuals of a fit; zero without passes.
+[[nodiscard]] CorrectionScale correction_scale(std::span<const MeasuredPass> passes,
+                                               const CostVector& values);
+
+/// [kind]: expected ln(correction) if the law's parameters are `values`.
+[[nodiscard]] Eigen::VectorXd correction_logs(std::span<const MeasuredPass> passes,
+                                              const CorrectionScale& scale, std::span<const PassKind> kinds,
+                                              const CostVector& values);
+
+/// The same of certain kinds for many parameters, with what stays unknown.
+class PassCorrections {
+ public:
+  PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale,
+                  std::span<const PassKind> kinds);
+
+  /// Of the normal numbers that a draw takes.
+  [[nodiscard]] Eigen::Index noise_size() const { return spread_.cols(); }
+
+  /// [kind]: the expected ln(correction) plus its spread times `noise`, independent standard normal numbers.
+  [[nodiscard]] Eigen::VectorXd logs(const CostVector& values, const Eigen::VectorXd& noise) const;
+
+ private:
+  std::vector<MeasuredPass> passes_;
+  Eigen::MatrixXd gain_;    ///< [kind][measured pass]
+  Eigen::MatrixXd spread_;  ///< [kind][noise]: a root of the covariance given the measurements
+};
+
+}  // namespace draftscope::simulator
