@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "../sweep/parallel.h"
 #include "../sweep/pass_sums.h"
@@ -51,7 +52,9 @@ Result<RatioEstimate> with_noise(std::span<const ClusterSums> clusters, RatioMea
   if (mean == RatioMean::mean_of_ratios)
     for (ClusterSums& part : parts) part = {part.numerator / part.denominator, 1.0};
   std::vector<double> draws = confidence_draws(parts, options);
-  const double mean_prices = std::log(estimate.value);
+  // Drawn parameters are kept from going below 0, which makes the mean draw dearer than the mean prices.
+  const double mean_prices =
+      std::accumulate(noise.begin(), noise.end(), 0.0) / static_cast<double>(noise.size());
   for (std::size_t i = 0; i < draws.size(); ++i) {
     draws[i] = std::exp(draws[i] + noise[i] - mean_prices);
     if (!std::isfinite(draws[i]))

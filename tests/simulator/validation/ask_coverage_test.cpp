@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Do the intervals of whole answers hold the true value as often as they promise? Many recordings are made
+// of a population whose true speedup is known; from each one costs are fitted and a recorded run is asked
+// about, as any user does.
+
+#include <draftscope/simulator/what_if.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "../uncertainty/synthetic_requests.h"
+#include "clustered_recording.h"
+
+namespace draftscope::simulator {
+namespace {
+
+constexpr const char* strategy = "layerskip:exit=3,gamma=4";
+
+Result<PredictedSpeedup> ask(traces::Reader& reader, const traces::Recording& recording, std::uint64_t seed) {
+  DRAFTSCOPE_TRY_ASSIGN(const WhatIf what_if, WhatIf::learn(reader, recording));
+  DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, what_if.rounds(strategy));
+  DRAFTSCOPE_TRY_ASSIGN(const Answer answer, what_if.ask(rounds, {"as recorded", what_if.recorded_scenario()},
+                                                         {.draws = 400, .seed = seed, .threads = 1}));
+  return answer.speedup;
+}
+
+/// Of far more requests than a recording has, at the prices that recordings are made with.
+double true_speedup() {
+  constexpr int population = 50'000;
+  std::mt19937_64 random(2);
+  const Prices prices = synthetic_prices();
+  double vanilla_ns = 0.0;
+  double speculative_ns = 0.0;
+  for (int i = 0; i < population; ++i) {
+    const RoundStatistics request = statistics_of(synthetic_rounds(random));
+    vanilla_ns += vanilla_time_ns(request.tokens, synthetic_prompt, prices);
+    speculative_ns += time_ns(request, prices);
+  }
+  return vanilla_ns / speculative_ns;
+}
+
+TEST(AnswerCoverage, IsAsPromisedFromRecordingToInterval) {
+  const TemporaryTrace file("coverage");
+  write_recording(clustered_recording(1), file.path());
+  traces::Reader reader = traces::Reader::open(file.path()).value();
+  const double truth = true_speedup();
+  constexpr int trials = 400;
+  int of_80 = 0;
+  int of_95 = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    const auto seed = static_cast<std::uint64_t>(trial) + 1;
+    // The file has neither shadow tokens nor spans, which is all that a reader is asked for here.
+    const auto answer = ask(reader, clustered_recording(seed), seed);
+    ASSERT_TRUE(answer) << answer.error().message;
+    const RatioEstimate& total = answer->least_drafted.total;
+    const auto holds = [&](const Interval& interval) {
+      return interval.low <= truth && truth <= interval.high ? 1 : 0;
+    };
+    of_80 += holds(*total.interval_80);
+    of_95 += holds(*total.interval_95);
+  }
+  const double share_80 = static_cast<double>(of_80) / trials;
+  const double share_95 = static_cast<double>(of_95) / trials;
+  RecordProperty("share_80", fmt::format("{:.3f}", share_80));
+  RecordProperty("share_95", fmt::format("{:.3f}", share_95));
+  EXPECT_GE(share_95, 0.93);
+  EXPECT_LE(share_95, 0.97);
+  EXPECT_GE(share_80, 0.76);
+  EXPECT_LE(share_80, 0.84);
+}
+
+TEST(AnswerCoverage, RestsOnAnswersThatAWrittenRecordingGivesToo) {
+  const TemporaryTrace file("written");
+  const traces::Recording made = clustered_recording(3);
+  write_recording(made, file.path());
+  traces::Reader reader = traces::Reader::open(file.path()).value();
+  const traces::Recording read = reader.recording().value();
+  const PredictedSpeedup from_memory = ask(reader, made, 5).value();
+  const PredictedSpeedup from_file = ask(reader, read, 5).value();
+  EXPECT_EQ(from_memory.least_drafted.total.value, from_file.least_drafted.total.value);
+  EXPECT_EQ(from_memory.least_drafted.total.interval_95->low, from_file.least_drafted.total.interval_95->low);
+  EXPECT_EQ(from_memory.least_drafted.total.interval_95->high,
+            from_file.least_drafted.total.interval_95->high);
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
