@@ -3,10 +3,10 @@
 
 // DEL (Entezari Zarch et al. 2025, §4 and the public code) as a policy. Its statistics count the text's
 // positions up to and with the first where the exit in use was wrong, all of which the table holds. What it
-// lacks: the last prompt positions, unless they were recorded (ShadowTable::prompt_cells) for a window of just
-// that length, recordings' 32; confidences beyond millionths, which blurs thresholds; and, as published, after
-// a choice of γ = 0, the positions of a draft behind its first wrong token. After the first and the last the
-// policy is uncertain.
+// lacks: the last prompt positions, unless they were recorded (ShadowTable::prompt_cells) for a window of
+// just that length, recordings' 32; confidences beyond millionths, which blurs thresholds; and, as published,
+// after a choice of γ = 0, the positions of a draft behind its first wrong token. After the first and the
+// last the policy is uncertain.
 
 #include <draftscope/simulator/policy.h>
 #include <cstdint>
