@@ -48,7 +48,7 @@ Result<Advices> advise_all(const SimulateOptions& asked, traces::Reader& reader,
   // Replaying the candidates takes about as long as judging them on one machine.
   const auto parts = static_cast<std::int64_t>(machines.size()) + 1;
   simulator::CandidateOptions grid;
-  grid.strategies = asked.strategies;
+  DRAFTSCOPE_TRY_ASSIGN(grid.strategies, swept_strategies(asked));
   grid.progress = [&](std::int64_t done, std::int64_t all) { progress.update(done, all * parts); };
   DRAFTSCOPE_TRY_ASSIGN(const simulator::Candidates found, simulator::candidates(what_if, recording, grid));
   simulator::AdviceOptions options;
@@ -98,28 +98,6 @@ Result<int> advise(const AdviseOptions& options) {
   return advices->refusals.empty() ? 0 : exit_failure;
 }
 
-void add_machine_options(CLI::App& command, SimulateOptions& asked) {
-  command.add_option("--gpu", asked.gpus, "Another GPU, by name");
-  command.add_option("--gpu-spec", asked.gpu_specifications,
-                     "A GPU of one's own: a JSON or CSV file with the columns of simulator/data/gpus.csv");
-  command.add_option("--recorded-gpu", asked.recorded_gpu,
-                     "The GPU of the recording, whose specification fills in what the recording leaves open");
-  command.add_option("--model", asked.model, "Another model: a name of models/models.csv, or a config.json");
-  command.add_option("--weights", asked.weights, "Another number type: bf16, fp16, fp32, fp8");
-  command.add_option("--regime", asked.regime,
-                     "How kernels are launched: eager-python, eager-cpp, graph, device-loop, persistent");
-  command.add_option("--batch", asked.batch, "Requests decoded together")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--tensor-parallel", asked.tensor_parallel, "GPUs that share the model")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command
-      .add_option("--longer-context", asked.longer_context,
-                  "As if every prompt had so many tokens more before it")
-      ->check(CLI::NonNegativeNumber);
-}
-
 }  // namespace
 
 void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& command_line) {
@@ -137,6 +115,10 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
   command->add_option("FILE", asked.file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", asked.strategies, "name:key=value,… to consider besides");
   add_machine_options(*command, asked);
+  command
+      ->add_option("--longer-context", asked.longer_context,
+                   "As if every prompt had so many tokens more before it")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("-o,--output", options->output,
                       "Policy file to write, for --strategy tuned:policy=FILE");
   command->add_flag("--overwrite", options->overwrite, "Replace the policy file");

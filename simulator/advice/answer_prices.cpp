@@ -12,7 +12,7 @@ Result<Prices> answer_prices(const CostModel& model, const StrategyRounds& round
   scenario.drafts = rounds.drafts;
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest_verification(rounds.setting);
-  DRAFTSCOPE_TRY_ASSIGN(Prices result, prices(model, scenario));
+  DRAFTSCOPE_TRY_ASSIGN(Prices result, prices(machine.costs_or(model), scenario));
   result.round_ns += rounds.optimise_steps_a_round * (result.target_step.ns + result.step_round_ns);
   return result;
 }
@@ -23,7 +23,7 @@ Result<Prices> early_exit_prices(const CostModel& model, const Machine& machine,
   scenario.drafts = for_shape({}, model.shape, machine.scenario.shape).drafts;
   scenario.verified_layers = verified_layers;
   scenario.widths = widths;
-  return prices(model, scenario);
+  return prices(machine.costs_or(model), scenario);
 }
 
 Prices at_longer_context(Prices prices, std::int32_t rows) {

@@ -68,7 +68,7 @@ Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& gro
     scenario.drafts = group.drafts;
     scenario.verified_layers = group.verified_layers;
     scenario.widths = group.widths;
-    DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(model, scenario));
+    DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(model), scenario));
     join(group, map.mean(), target.prices);
     maps.push_back(std::move(map));
   }

@@ -191,7 +191,7 @@ Result<PriceMap> WhatIf::price_map(const StrategyRounds& rounds, const Machine& 
   scenario.drafts = rounds.drafts;
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest(rounds.setting);
-  return PriceMap::make(machine.costs ? *machine.costs : costs_.model, scenario);
+  return PriceMap::make(machine.costs_or(costs_.model), scenario);
 }
 
 Result<Prices> WhatIf::prices(const StrategyRounds& rounds, const Machine& machine) const {

@@ -79,8 +79,9 @@ TEST_P(EveryKind, GivesTheTextOfEachTokenAsItStandsInASequence) {
     ASSERT_TRUE(anchor);
     Ids behind = *anchor;
     behind.push_back(token);
-    if (text.find("\xEF\xBF\xBD") == std::string::npos)
+    if (text.find("\xEF\xBF\xBD") == std::string::npos) {
       EXPECT_EQ(tokenizer.decode(behind, false), tokenizer.decode(*anchor, false) + text) << token;
+    }
   }
   EXPECT_EQ(tokenizer.text_of(-1), "");
   EXPECT_EQ(tokenizer.text_of(tokenizer.vocab_size()), "");

@@ -62,6 +62,8 @@ struct Machine {
   std::shared_ptr<const CostModel>
       costs;                         ///< measured there (calibration.h); null: learnt from the recording
   std::vector<CostNote> cost_notes;  ///< what `costs` rest on, before the notes of prices
+
+  [[nodiscard]] const CostModel& costs_or(const CostModel& learnt) const { return costs ? *costs : learnt; }
 };
 
 struct Answer {
