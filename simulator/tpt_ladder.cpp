@@ -119,6 +119,7 @@ Result<Ladder> correction_ladder(const LadderInput& input) {
                           time_true_speedup(input.statistics, vanilla_ns(input.vanilla, prices), prices));
     ladder[i] = {.rung = rung, .speedup = speedup};
   }
+  ladder.back().speedup /= input.own_ratio;
   add_shares(ladder);
   return ladder;
 }

@@ -58,6 +58,7 @@ Result<PassParts> pass_parts(const CostModel& model, const StrategyRounds& round
 Result<Ladder> answer_ladder(const CostModel& model, const StrategyRounds& rounds, const Machine& machine) {
   DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(model, rounds, machine));
   DRAFTSCOPE_TRY_ASSIGN(const PassParts parts, pass_parts(model, rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(const double own_ratio, own_time_ratio(model, rounds, machine));
   PassCount vanilla;
   for (const PassCount& steps : rounds.vanilla) {
     vanilla.passes += steps.passes;
@@ -68,7 +69,8 @@ Result<Ladder> answer_ladder(const CostModel& model, const StrategyRounds& round
                             .vanilla = vanilla,
                             .prices = prices,
                             .parts = parts,
-                            .layers = without_zeros(layer_counts(rounds, machine.scenario.shape))});
+                            .layers = without_zeros(layer_counts(rounds, machine.scenario.shape)),
+                            .own_ratio = own_ratio});
 }
 
 }  // namespace draftscope::simulator

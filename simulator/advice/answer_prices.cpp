@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answer_prices.h>
+#include <draftscope/simulator/cost_prices.h>
 #include <draftscope/simulator/rounds_elsewhere.h>
 
 #include <algorithm>
@@ -7,12 +8,26 @@
 
 namespace draftscope::simulator {
 
-Result<Prices> answer_prices(const CostModel& model, const StrategyRounds& rounds, const Machine& machine) {
+namespace {
+
+Scenario scenario_of(const StrategyRounds& rounds, const Machine& machine) {
   Scenario scenario = machine.scenario;
   scenario.drafts = rounds.drafts;
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest_verification(rounds.setting);
-  DRAFTSCOPE_TRY_ASSIGN(Prices result, prices(machine.costs_or(model), scenario));
+  return scenario;
+}
+
+}  // namespace
+
+Result<double> own_time_ratio(const CostModel& model, const StrategyRounds& rounds, const Machine& machine) {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
+                        PriceMap::make(machine.costs_or(model), scenario_of(rounds, machine)));
+  return map.is_as_recorded() ? rounds.own_ratio : 1.0;
+}
+
+Result<Prices> answer_prices(const CostModel& model, const StrategyRounds& rounds, const Machine& machine) {
+  DRAFTSCOPE_TRY_ASSIGN(Prices result, prices(machine.costs_or(model), scenario_of(rounds, machine)));
   result.round_ns += rounds.optimise_steps_a_round * (result.target_step.ns + result.step_round_ns);
   return result;
 }

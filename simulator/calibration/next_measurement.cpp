@@ -53,6 +53,7 @@ Result<CostVector> cost_gradient(const CostModel& model, const RoundCostQuestion
   add_to(step, form(KernelKind::step_round, 0, 1, 0.0));
   CostVector round = form(KernelKind::target_pass, n_layers, question.gamma + 1, question.context);
   add_to(round, form(KernelKind::drafting_round, 0, 1, 0.0));
+  add_to(round, draft_start_coefficients(model.shape, model.weights, question.exit, question.exit).fixed);
   const double middle = question.context + 0.5 * (question.gamma - 1);
   add_to(round, form(KernelKind::draft_step, question.exit, 1, middle), question.gamma);
   CostVector gradient{};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answer_prices.h>
 #include <draftscope/simulator/predicted_trace.h>
 #include <draftscope/traces/atomic_trace.h>
 
@@ -208,7 +209,7 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
   known.prices.optimise_ns = optimise_ns_a_round(run.rounds, known.prices.prices);
   known.prices.accept_share = recorded_accept_share(recording.rounds);
   known.prices.longer_context = run.rounds.longer_context;
-  DRAFTSCOPE_TRY_ASSIGN(known.prices.own_ratio, what_if.own_ratio(run.rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(known.prices.own_ratio, own_time_ratio(what_if.costs().model, run.rounds, machine));
   return known;
 }
 

@@ -199,11 +199,6 @@ Result<Prices> WhatIf::prices(const StrategyRounds& rounds, const Machine& machi
   return map.mean();
 }
 
-Result<double> WhatIf::own_ratio(const StrategyRounds& rounds, const Machine& machine) const {
-  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(rounds, machine));
-  return map.is_as_recorded() ? rounds.own_ratio : 1.0;
-}
-
 Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
                            bool with_budget) const {
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(rounds, machine));

@@ -19,10 +19,10 @@ class Query : public testing::Test {
 TEST_F(Query, GivesColumnsAndTypedRows) {
   const auto result = query(
       path_,
-      "SELECT id, specification, 0.5 AS half, NULL AS nothing, x'0102' AS bytes FROM runs ORDER BY id;\n",
+      "SELECT id, specification, 0.5 AS half, NULL AS missing, x'0102' AS bytes FROM runs ORDER BY id;\n",
       10);
   ASSERT_TRUE(result) << result.error().message;
-  EXPECT_THAT(result->columns, testing::ElementsAre("id", "specification", "half", "nothing", "bytes"));
+  EXPECT_THAT(result->columns, testing::ElementsAre("id", "specification", "half", "missing", "bytes"));
   ASSERT_EQ(result->rows.size(), 2U);
   EXPECT_EQ(result->rows[0][0], SqlValue(std::int64_t{1}));
   EXPECT_EQ(result->rows[0][2], SqlValue(0.5));

@@ -19,6 +19,11 @@ namespace draftscope::simulator {
 [[nodiscard]] Result<Prices> answer_prices(const CostModel& model, const StrategyRounds& rounds,
                                            const Machine& machine);
 
+/// What the strategy's own time is multiplied with beside prices: StrategyRounds::own_ratio where the
+/// question is about the recording's own circumstances, else 1. Errors as above.
+[[nodiscard]] Result<double> own_time_ratio(const CostModel& model, const StrategyRounds& rounds,
+                                            const Machine& machine);
+
 /// Of every exit layer E of the recorded model, as Prices::drafts[E], and verifications of up to `widths`
 /// rows. On a model of another depth an exit stands for the same share of it. Errors as above.
 [[nodiscard]] Result<Prices> early_exit_prices(const CostModel& model, const Machine& machine,

@@ -65,6 +65,9 @@ struct LadderInput {
   const Prices& prices;
   PassParts parts;
   LayerCounts layers;
+  /// What the strategy's own time is multiplied with beside prices (StrategyRounds::own_ratio); booked to the
+  /// overhead.
+  double own_ratio = 1.0;
 };
 
 /// Tokens are those that rounds emitted, on every rung: eTPL counts no token that the end of the text cut.

@@ -126,10 +126,6 @@ class WhatIf {
   [[nodiscard]] Result<Answer> ask(const StrategyRounds& rounds, const Machine& machine,
                                    const SweepOptions& options = {}, bool with_budget = false) const;
 
-  /// What the strategy's own time is multiplied with beside prices: StrategyRounds::own_ratio where the
-  /// question is about the recording's own circumstances, else 1. Errors: as ask().
-  [[nodiscard]] Result<double> own_ratio(const StrategyRounds& rounds, const Machine& machine) const;
-
  private:
   [[nodiscard]] const std::vector<ShadowTable>& texts() const { return tables_.empty() ? texts_ : tables_; }
   [[nodiscard]] Result<PriceMap> price_map(const StrategyRounds& rounds, const Machine& machine) const;
