@@ -86,6 +86,7 @@ class Generator {
                         .draft_stop = traces::DraftStop::length,
                         .threshold = 0.4};
     std::vector<traces::DraftToken> tokens;
+    tokens.reserve(static_cast<std::size_t>(drafted));
     for (std::int32_t i = 0; i < drafted; ++i)
       tokens.push_back({.index = i,
                         .parent = i - 1,

@@ -2,6 +2,7 @@
 #include "round_times.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace draftscope::gui {
@@ -11,7 +12,7 @@ namespace {
 /// The smallest value that at least `share` of all do not exceed. Reorders them.
 std::int64_t percentile(std::vector<std::int64_t>& values, double share) {
   if (values.empty()) return 0;
-  const auto rank = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  const auto rank = static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size() - 1)));
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
   return values[rank];
 }

@@ -266,8 +266,7 @@ void CompareView::show_request() {
         at.push_back(static_cast<double>(times[token]) / ns_a_ms);
         if (token < base.size()) ahead.push_back(static_cast<double>(base[token] - times[token]) / ns_a_ms);
       }
-      const QPen pen(series_color(i, dark), i == baseline_ ? 2.5 : 1.5,
-                     i == baseline_ ? Qt::SolidLine : Qt::SolidLine);
+      const QPen pen(series_color(i, dark), i == baseline_ ? 2.5 : 1.5);
       QCPGraph* line = race_->addGraph();
       line->setName(QString::fromStdString(runs_[i].row().specification).left(48));
       line->setPen(pen);

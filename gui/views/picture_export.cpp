@@ -83,9 +83,9 @@ Result<void> write_csv(const QAbstractItemModel& model, const QString& path) {
   for (int row = 0; row < model.rowCount(); ++row)
     line([&](int column) {
       const QModelIndex index = model.index(row, column);
-      const QVariant raw = index.data(Qt::UserRole);
+      QVariant raw = index.data(Qt::UserRole);
       if (raw.isValid()) return raw;
-      const QVariant shown = index.data(Qt::DisplayRole);
+      QVariant shown = index.data(Qt::DisplayRole);
       return shown.toString() == QStringLiteral("–") ? QVariant() : shown;
     });
   const QByteArray bytes = text.toUtf8();

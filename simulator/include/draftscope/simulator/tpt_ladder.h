@@ -71,8 +71,9 @@ struct LadderInput {
 };
 
 /// Tokens are those that rounds emitted, on every rung: eTPL counts no token that the end of the text cut.
-/// Errors: no tokens, vanilla passes other than tokens, an exit or width without a price, layer counts
-/// outside (0, L], parts that leave a target step no time for layers or a draft step less than none.
+/// Errors: no tokens, vanilla passes fewer than tokens or more than twice as many, an exit or width without a
+/// price, layer counts outside (0, L], parts that leave a target step no time for layers or a draft step less
+/// than none.
 [[nodiscard]] Result<Ladder> correction_ladder(const LadderInput& input);
 
 /// Head and choice together as the prices show them: the intercept of the least-squares line through step
