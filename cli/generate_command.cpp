@@ -5,13 +5,13 @@
 
 #include <draftscope/engine/decode.h>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
 
 #include "interrupt.h"
 #include "model_options.h"
+#include "text_file.h"
 #include "token_printer.h"
 
 namespace draftscope::cli {
@@ -32,10 +32,7 @@ struct GenerateOptions {
 Result<std::string> read_prompt(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
   if (options.prompt_file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream file(options.prompt_file, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file) return fail("{}: can't be read", options.prompt_file);
-  return text;
+  return read_text_file(options.prompt_file);
 }
 
 bool use_colour(const GenerateOptions& options) {

@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "calibrate_file.h"
 #include "strategy_text.h"
+#include "text_file.h"
 
 namespace draftscope::cli {
 
@@ -74,16 +73,9 @@ bool is_strategy_key(std::string_view key) {
   return key == "exit" || key == "gamma" || key == "threshold";
 }
 
-Result<std::string> read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return fail("{}: can't be read", path);
-  return text;
-}
-
 Result<simulator::ModelShape> shape_named(const std::string& name) {
   if (!name.ends_with(".json")) return simulator::find_model_shape(name);
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text(name));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(name));
   return simulator::parse_model_config(text, name);
 }
 
@@ -189,7 +181,7 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
     DRAFTSCOPE_TRY(set(all.back().scenario, "gpu", gpu));
   }
   for (const std::string& path : options.gpu_specifications) {
-    DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text(path));
+    DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path));
     all.push_back({base, nullptr});
     DRAFTSCOPE_TRY_ASSIGN(all.back().scenario.gpu, simulator::parse_gpu_specification(text, path));
   }

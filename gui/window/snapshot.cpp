@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QPixmap>
 #include <QRegularExpression>
+#include <QStyle>
 #include <QStyleFactory>
 
 #include "window/main_window.h"
