@@ -2,6 +2,7 @@
 #include <draftscope/simulator/acceptance_models.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -241,10 +242,38 @@ double expected_tokens_a_round(const AcceptanceModel& model, std::int32_t length
   return easy_share * easy.tokens + (1.0 - easy_share) * hard.tokens;
 }
 
+namespace {
+
+/// Of one text, from its start on: where states last long, texts differ, and the chain's long run is
+/// nobody's.
+double expected_rounds(const AcceptanceModel& model, const ExpectedSetting& setting) {
+  const std::array from{round_from(model, 0, setting.length), round_from(model, 1, setting.length)};
+  double rounds = 0.0;
+  for (std::size_t start = 0; start < 2; ++start) {
+    Pair state{};
+    state[start] = 1.0;
+    double left = static_cast<double>(setting.tokens);
+    double taken = 0.0;
+    while (left > 0.0) {
+      const double emitted = state[0] * from[0].tokens + state[1] * from[1].tokens;
+      taken += std::min(1.0, left / emitted);
+      left -= emitted;
+      state = {state[0] * from[0].next[0] + state[1] * from[1].next[0],
+               state[0] * from[0].next[1] + state[1] * from[1].next[1]};
+    }
+    rounds += model.start[start] * taken;
+  }
+  return rounds;
+}
+
+}  // namespace
+
 RoundStatistics expected_statistics(const AcceptanceModel& model, const ExpectedSetting& setting) {
-  const double a_round = expected_tokens_a_round(model, setting.length);
   const auto tokens = static_cast<double>(setting.tokens);
-  const double rounds = tokens / a_round;
+  // No model makes a round yield more than its draft and the bonus token, whatever is rounded.
+  const double fewest = std::ceil(tokens / (setting.length + 1.0));
+  const double rounds = std::max(expected_rounds(model, setting), fewest);
+  const double a_round = rounds > 0.0 ? tokens / rounds : 0.0;
   const double root = static_cast<double>(setting.first_context) + std::max(0.0, (tokens - a_round) / 2.0);
   const auto whole = [](double value) { return static_cast<std::int64_t>(std::llround(value)); };
   RoundStatistics statistics{.tokens = setting.tokens, .rounds = whole(rounds)};

@@ -144,5 +144,33 @@ TEST(AcceptanceModels, StatisticsAddUp) {
   EXPECT_EQ(vanilla.target_steps.context, 50 * 10 + 49 * 50 / 2);
 }
 
+TEST(ExpectedStatistics, TellTextsApartThatAreEasyOrHardThroughout) {
+  // Half the texts accept all, half nothing: the states never change within one.
+  std::vector<AcceptanceBits> requests;
+  for (int text = 0; text < 20; ++text) {
+    AcceptanceBits& bits = requests.emplace_back();
+    for (int round = 0; round < 12; ++round) {
+      if (text % 2 == 0) bits.insert(bits.end(), 4, AcceptanceBit::accepted);
+      bits.push_back(text % 2 == 0 ? AcceptanceBit::unseen : AcceptanceBit::rejected);
+    }
+  }
+  const auto model = fit_markov_acceptance(requests);
+  ASSERT_TRUE(model);
+  const RoundStatistics statistics = expected_statistics(*model, {.exit = 3, .length = 4, .tokens = 1000});
+  EXPECT_NEAR(static_cast<double>(statistics.rounds), 0.5 * (1000.0 / 5.0) + 0.5 * 1000.0, 12.0);
+}
+
+TEST(ExpectedStatistics, NeverGiveARoundMoreThanItsDraftAndTheBonusToken) {
+  for (const double alpha : {0.0, 0.5, 0.99, 1.0})
+    for (std::int32_t length = 0; length < 9; ++length)
+      for (std::int64_t tokens = 1; tokens < 60; ++tokens) {
+        const RoundStatistics statistics =
+            expected_statistics(iid(alpha), {.exit = 3, .length = length, .tokens = tokens});
+        EXPECT_LE(statistics.tokens, statistics.rounds * (length + 1))
+            << alpha << ' ' << length << ' ' << tokens;
+        EXPECT_LE(statistics.rounds, tokens);
+      }
+}
+
 }  // namespace
 }  // namespace draftscope::simulator
