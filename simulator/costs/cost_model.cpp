@@ -99,7 +99,7 @@ void fill_residuals(const std::vector<CostObservation>& groups, const CostVector
 /// The law and its corrections against what they were made from, and the sum of all against the wall time.
 void fill_pass_residuals(const CostObservations& observations, const CostModel& model,
                          CostFitReport& report) {
-  std::vector<PassKind> kinds;
+  std::vector<MeasuredPassKind> kinds;
   for (const MeasuredPass& pass : model.passes) kinds.push_back(pass.kind);
   const VectorXd logs = correction_logs(model.passes, model.correction_scale, kinds, model.values);
   const auto step_rounds = static_cast<double>(observations.rounds - observations.drafting_rounds);

@@ -200,7 +200,7 @@ class Collector {
       for (const TimedPass& time : times) out_.interruptions_ns += static_cast<double>(time.ns) - regular.ns;
     }
     MeasuredPasses measured =
-        measure(pass_times_, [this](const PassKind& kind, double steps, double context) {
+        measure(pass_times_, [this](const MeasuredPassKind& kind, double steps, double context) {
           return kind.is_draft ? draft(steps, {kind.attention, kind.mlp}, context)
                                : at_context(passes_.target(kind.rows, kind.one_row), context);
         });

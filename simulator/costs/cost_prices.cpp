@@ -232,7 +232,7 @@ void PriceMap::Implementation::correct_passes(const CostModel& model) {
   if (model.passes.empty()) return;
   const bool has_vanilla = std::any_of(model.passes.begin(), model.passes.end(),
                                        [](const MeasuredPass& pass) { return pass.kind.is_vanilla; });
-  std::vector<PassKind> kinds{{.is_vanilla = has_vanilla, .n_layers = n_layers}};
+  std::vector<MeasuredPassKind> kinds{{.is_vanilla = has_vanilla, .n_layers = n_layers}};
   for (const DraftSublayers& draft : drafts)
     kinds.push_back({.is_draft = true, .attention = draft.attention, .mlp = draft.mlp, .n_layers = n_layers});
   const std::size_t verifiers = above_exit ? drafts.size() : 1;

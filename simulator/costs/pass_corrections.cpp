@@ -44,7 +44,7 @@ void put_path(std::span<const double> knots, double x, const Put& put) {
 }
 
 /// But for the weight of all passes, in units of the common scale.
-VectorXd path_features(const PassKind& kind) {
+VectorXd path_features(const MeasuredPassKind& kind) {
   VectorXd row = VectorXd::Zero(shared_weights);
   const double layers = std::max(kind.n_layers, 1);
   if (kind.is_draft) {
@@ -66,7 +66,7 @@ VectorXd path_features(const PassKind& kind) {
   return row;
 }
 
-VectorXd shared_features(const PassKind& kind, double common) {
+VectorXd shared_features(const MeasuredPassKind& kind, double common) {
   VectorXd row = common * path_features(kind);
   row[all_weight] = of_all;
   return row;
@@ -89,12 +89,12 @@ VectorXd noise_variances(std::span<const MeasuredPass> passes) {
   return result;
 }
 
-bool same(const PassKind& a, const PassKind& b) {
+bool same(const MeasuredPassKind& a, const MeasuredPassKind& b) {
   return !(a < b) && !(b < a);
 }
 
 /// The first target pass of as many rows, vanilla's apart from the others; −1 if there is none.
-Index first_of_rows(std::span<const MeasuredPass> passes, const PassKind& kind) {
+Index first_of_rows(std::span<const MeasuredPass> passes, const MeasuredPassKind& kind) {
   const auto first = std::find_if(passes.begin(), passes.end(), [&](const MeasuredPass& pass) {
     return !pass.kind.is_draft && pass.kind.rows == kind.rows && pass.kind.is_vanilla == kind.is_vanilla;
   });
@@ -107,7 +107,7 @@ MatrixXd measured_features(std::span<const MeasuredPass> passes, const Correctio
   const auto count = static_cast<Index>(passes.size());
   MatrixXd features = MatrixXd::Zero(count, shared_weights + 2 * count);
   for (Index i = 0; i < count; ++i) {
-    const PassKind& kind = passes[static_cast<std::size_t>(i)].kind;
+    const MeasuredPassKind& kind = passes[static_cast<std::size_t>(i)].kind;
     features.row(i).head(shared_weights) = shared_features(kind, scale.common);
     features(i, shared_weights + i) = (kind.is_draft ? 1.0 : of_one_kind) * scale.own;
     if (!kind.is_draft) features(i, shared_weights + count + first_of_rows(passes, kind)) = scale.own;
@@ -116,13 +116,13 @@ MatrixXd measured_features(std::span<const MeasuredPass> passes, const Correctio
 }
 
 /// [kind][weight], of the weights that the measured passes have.
-MatrixXd features_of(std::span<const PassKind> kinds, std::span<const MeasuredPass> passes,
+MatrixXd features_of(std::span<const MeasuredPassKind> kinds, std::span<const MeasuredPass> passes,
                      const CorrectionScale& scale) {
   const auto count = static_cast<Index>(passes.size());
   MatrixXd result = MatrixXd::Zero(static_cast<Index>(kinds.size()), shared_weights + 2 * count);
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto row = static_cast<Index>(i);
-    const PassKind& kind = kinds[i];
+    const MeasuredPassKind& kind = kinds[i];
     result.row(row).head(shared_weights) = shared_features(kind, scale.common);
     const auto measured = std::find_if(passes.begin(), passes.end(),
                                        [&](const MeasuredPass& pass) { return same(pass.kind, kind); });
@@ -190,13 +190,13 @@ CorrectionScale correction_scale(std::span<const MeasuredPass> all_passes, const
 }
 
 VectorXd correction_logs(std::span<const MeasuredPass> all_passes, const CorrectionScale& scale,
-                         std::span<const PassKind> kinds, const CostVector& values) {
+                         std::span<const MeasuredPassKind> kinds, const CostVector& values) {
   const std::vector<MeasuredPass> passes = heaviest(all_passes);
   return gain_of(passes, scale, features_of(kinds, passes, scale)) * residuals(passes, values);
 }
 
 PassCorrections::PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale,
-                                 std::span<const PassKind> kinds)
+                                 std::span<const MeasuredPassKind> kinds)
     : passes_(heaviest(passes)) {
   const MatrixXd asked = features_of(kinds, passes_, scale);
   gain_ = gain_of(passes_, scale, asked);

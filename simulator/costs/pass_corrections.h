@@ -23,14 +23,15 @@ namespace draftscope::simulator {
 
 /// [kind]: expected ln(correction) if the law's parameters are `values`.
 [[nodiscard]] Eigen::VectorXd correction_logs(std::span<const MeasuredPass> passes,
-                                              const CorrectionScale& scale, std::span<const PassKind> kinds,
+                                              const CorrectionScale& scale,
+                                              std::span<const MeasuredPassKind> kinds,
                                               const CostVector& values);
 
 /// The same of certain kinds for many parameters, with what stays unknown.
 class PassCorrections {
  public:
   PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale,
-                  std::span<const PassKind> kinds);
+                  std::span<const MeasuredPassKind> kinds);
 
   /// Of the normal numbers that a draw takes.
   [[nodiscard]] Eigen::Index noise_size() const { return spread_.cols(); }

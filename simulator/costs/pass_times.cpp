@@ -27,7 +27,7 @@ struct Sum {
 
 /// Of one kind, without its interrupted passes.
 struct Means {
-  PassKind kind;
+  MeasuredPassKind kind;
   Sum sum;
   std::map<std::int64_t, Sum> by_block;
   double passes = 0.0;           // interrupted ones included
@@ -44,7 +44,7 @@ std::vector<double> times_a_step(const std::vector<PassTime>& times) {
   return a_step;
 }
 
-Means means_of(const PassKind& kind, const std::vector<PassTime>& times, double beyond_ns,
+Means means_of(const MeasuredPassKind& kind, const std::vector<PassTime>& times, double beyond_ns,
                double& interruptions_ns) {
   std::vector<double> a_step = times_a_step(times);
   Means means{.kind = kind};
@@ -186,9 +186,9 @@ double interruption_ns(const PassTimes& times) {
   return target_steps * shortest;
 }
 
-MeasuredPasses measure(
-    const PassTimes& times,
-    const std::function<CostVector(const PassKind& kind, double steps, double context)>& coefficients) {
+MeasuredPasses measure(const PassTimes& times,
+                       const std::function<CostVector(const MeasuredPassKind& kind, double steps,
+                                                      double context)>& coefficients) {
   MeasuredPasses result;
   std::vector<Means> kinds;
   const double beyond_ns = interruption_ns(times);

@@ -18,7 +18,7 @@ struct PassTime {
   std::int64_t run = 0;
   std::int64_t block = 0;  ///< requests of a block were recorded one after the other: a prompt and repeat
 };
-using PassTimes = std::map<PassKind, std::vector<PassTime>>;
+using PassTimes = std::map<MeasuredPassKind, std::vector<PassTime>>;
 
 /// A pass that took longer than twice the median of its kind and this was interrupted: something else ran.
 /// The same for all kinds, so that interruptions, which come by time, are told by the time they take; four
@@ -38,6 +38,7 @@ struct MeasuredPasses {
 /// Kinds of few blocks have the others' deviation.
 [[nodiscard]] MeasuredPasses measure(
     const PassTimes& times,
-    const std::function<CostVector(const PassKind& kind, double steps, double context)>& coefficients);
+    const std::function<CostVector(const MeasuredPassKind& kind, double steps, double context)>&
+        coefficients);
 
 }  // namespace draftscope::simulator

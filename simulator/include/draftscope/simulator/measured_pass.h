@@ -10,7 +10,7 @@
 namespace draftscope::simulator {
 
 /// Passes whose prices differ in the context alone.
-struct PassKind {
+struct MeasuredPassKind {
   bool is_draft = false;
   /// A target step that follows another, as in vanilla decoding: it finds caches as a step left them.
   bool is_vanilla = false;
@@ -20,8 +20,8 @@ struct PassKind {
   std::int32_t one_row = 0;   ///< of its layers that run one row: those below the exit
   std::int32_t n_layers = 1;  ///< of the model
 
-  [[nodiscard]] bool operator<(const PassKind& other) const {
-    const auto key = [](const PassKind& kind) {
+  [[nodiscard]] bool operator<(const MeasuredPassKind& other) const {
+    const auto key = [](const MeasuredPassKind& kind) {
       return std::tie(kind.is_draft, kind.is_vanilla, kind.attention, kind.mlp, kind.rows, kind.one_row,
                       kind.n_layers);
     };
@@ -38,7 +38,7 @@ struct CorrectionScale {
 
 /// Means over the passes of a kind that nothing interrupted: of a draft all steps of a round together.
 struct MeasuredPass {
-  PassKind kind;
+  MeasuredPassKind kind;
   CostVector coefficients{};
   double ns = 0.0;
   double relative_error = 0.0;  ///< standard error of `ns` / `ns`, blocks of requests being what varies
