@@ -86,7 +86,10 @@ Result<Database> connect(const fs::path& path, std::string_view query) {
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, most_value_bytes);
   sqlite3_busy_timeout(handle, 1000);
   DRAFTSCOPE_TRY(execute(handle, "", "PRAGMA cell_size_check=ON; PRAGMA temp_store=FILE;"));
-  // Reads the first page, so that a problem with the log shows here.
+  // One snapshot for as long as the file is open: of a recording that goes on, the rounds that a later
+  // statement sees have the requests that an earlier one saw. It begins with the first page read, where a
+  // problem with the log shows.
+  DRAFTSCOPE_TRY(execute(handle, "", "BEGIN;"));
   DRAFTSCOPE_TRY(query_integer(handle, "", "PRAGMA schema_version"));
   DRAFTSCOPE_TRY(query_integer(handle, "", "SELECT count(*) FROM sqlite_schema"));
   return database;
@@ -234,7 +237,7 @@ Result<OpenTrace> open_trace(const fs::path& path) {
   trace.schema_version = static_cast<int>(version);
   DRAFTSCOPE_TRY(
       (check_tables<StringRow, Run, Prompt, Request, LayerSet, Round, DraftToken, Decision, ShadowToken,
-                    Track, Span, Kernel, Counter>(handle, name, trace.schema_version)));
+                    TokenText, Track, Span, Kernel, Counter>(handle, name, trace.schema_version)));
 
   trace.budget = std::make_unique<WorkBudget>();
   const auto bytes = size_or_zero(path) + size_or_zero(beside(path, "-wal"));

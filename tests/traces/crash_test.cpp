@@ -199,19 +199,40 @@ TEST(ReadOnlyFolder, gives_its_recordings_whether_closed_or_cut_off_with_or_with
   EXPECT_EQ(rounds_seen_by_a_guest(folder / "moved.dstrace"), cut);
 }
 
+void wait_until_written(const Writer& writer, std::int64_t rows) {
+  while (writer.counts().written_rows < rows && !writer.failed())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_FALSE(writer.failed());
+}
+
+TEST(RecordingThatGoesOn, is_seen_as_it_was_when_it_was_opened) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {}, {.rows_a_transaction = 1, .transaction_ns = 1});
+  ASSERT_TRUE(writer);
+  (*writer)->add(Prompt{.text = "first"});
+  ASSERT_NO_FATAL_FAILURE(wait_until_written(**writer, 1));
+  auto reader = Reader::open(folder / "trace.dstrace");
+  ASSERT_TRUE(reader) << reader.error().message;
+  for (int prompt = 0; prompt < 50; ++prompt) (*writer)->add(Prompt{.text = "later"});
+  ASSERT_NO_FATAL_FAILURE(wait_until_written(**writer, 51));
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_EQ(recording->prompts.size(), 1U);
+  auto later = Reader::open(folder / "trace.dstrace");
+  ASSERT_TRUE(later) << later.error().message;
+  EXPECT_EQ(later->recording()->prompts.size(), 51U);
+}
+
 TEST(RecordingThatGoesOn, can_be_read_by_others_meanwhile) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {}, {.rows_a_transaction = 1, .transaction_ns = 1});
   ASSERT_TRUE(writer);
   const Sample sample = write_sample(**writer);
-  while ((*writer)->counts().written_rows < static_cast<std::int64_t>(sample.spans.size())) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    ASSERT_FALSE((*writer)->failed());
-  }
+  ASSERT_NO_FATAL_FAILURE(wait_until_written(**writer, static_cast<std::int64_t>(sample.spans.size())));
   auto reader = Reader::open(folder / "trace.dstrace");
   ASSERT_TRUE(reader) << reader.error().message;
   const auto recording = reader->recording();
-  ASSERT_TRUE(recording);
+  ASSERT_TRUE(recording) << recording.error().message;
   EXPECT_FALSE(recording->closed_cleanly);
   EXPECT_FALSE(recording->requests.empty());
   ASSERT_TRUE((*writer)->close()) << "a reader does not hinder closing";

@@ -48,8 +48,9 @@ struct Violation {
 
 class Reader {
  public:
-  /// Opens read-only; never modifies the file. A file left by a crash is read with its write-ahead log. Fails
-  /// with one line if the file is not a trace, is of a newer schema, or is damaged.
+  /// Opens read-only; never modifies the file. A file left by a crash is read with its write-ahead log; of a
+  /// recording that goes on, everything that was committed before opening, and nothing after. Fails with one
+  /// line if the file is not a trace, is of a newer schema, or is damaged.
   [[nodiscard]] static Result<Reader> open(const std::filesystem::path& path);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
