@@ -8,6 +8,7 @@
 
 #include "advise_policy.h"
 #include "advise_text.h"
+#include "learning.h"
 #include "progress_bar.h"
 #include "simulate_machines.h"
 
@@ -23,25 +24,19 @@ struct AdviseOptions {
 };
 
 /// What others' traces and crashed recordings lack, and what to record instead.
-Result<void> check_recording(const traces::Recording& recording) {
+Result<void> check_recording(const std::string& file, const traces::Recording& recording) {
   if (recording.meta.contains("imported_from"))
-    return fail("an imported trace, which says nothing of layers, expected draftscope record --shadow");
+    return fail("{}: an imported trace, which says nothing of layers, expected draftscope record --shadow",
+                file);
   const bool has_vanilla = std::any_of(recording.runs.begin(), recording.runs.end(),
                                        [](const traces::Run& run) { return run.is_baseline; });
   if (!has_vanilla)
-    return fail("found no vanilla run, expected one to gain over: record with --strategy vanilla");
+    return fail("{}: found no vanilla run, expected one to gain over: record with --strategy vanilla", file);
   return {};
 }
 
-Result<Advices> advise_all(const SimulateOptions& asked, traces::Reader& reader,
+Result<Advices> advise_all(const SimulateOptions& asked, const simulator::WhatIf& what_if,
                            const traces::Recording& recording) {
-  DRAFTSCOPE_TRY(check_recording(recording));
-  simulator::WhatIfOptions learning;
-  if (!asked.recorded_gpu.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(asked.recorded_gpu));
-  }
-  DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if,
-                        simulator::WhatIf::learn(reader, recording, learning));
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
                         swept_machines(asked, what_if.recorded_scenario()));
   ProgressBar progress("advising", asked.quiet);
@@ -88,7 +83,9 @@ Result<int> advise(const AdviseOptions& options) {
   DRAFTSCOPE_TRY(check_output(options));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.asked.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
-  const auto advices = advise_all(options.asked, reader, recording);
+  DRAFTSCOPE_TRY(check_recording(options.asked.file, recording));
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(options.asked, reader, recording));
+  const auto advices = advise_all(options.asked, what_if, recording);
   if (!advices) return fail("{}: {}", options.asked.file, advices.error().message);
   const int printed = options.asked.json
                           ? print_out(advise_json(*advices))

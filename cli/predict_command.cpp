@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "learning.h"
 #include "predict_digest.h"
 #include "predict_file.h"
 #include "progress_bar.h"
@@ -23,7 +24,6 @@ struct Options {
   SimulateOptions asked;
   std::filesystem::path output;
   std::string command_line;
-  bool force = false;
 };
 
 /// The texts of finished requests; each once.
@@ -99,8 +99,8 @@ Result<void> check_target(const Options& options) {
   if (std::filesystem::equivalent(options.asked.file, options.output, error))
     return fail("{}: the prediction would replace the trace itself; choose another --output",
                 options.output.string());
-  if (std::filesystem::exists(options.output, error) && !options.force)
-    return fail("{}: exists already; --force replaces it", options.output.string());
+  if (std::filesystem::exists(options.output, error) && !options.asked.overwrite)
+    return fail("{}: exists already, expected a new file (or --overwrite)", options.output.string());
   return {};
 }
 
@@ -115,15 +115,10 @@ Result<int> predict(const Options& options) {
   DRAFTSCOPE_TRY(check_target(options));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(asked.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
-  simulator::WhatIfOptions learning;
-  if (!asked.recorded_gpu.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(asked.recorded_gpu));
-  }
-  auto learnt = simulator::WhatIf::learn(reader, recording, learning);
-  if (!learnt) return fail("{}: {}", asked.file, learnt.error().message);
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(asked, reader, recording));
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> strategies, swept_strategies(asked));
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
-                        swept_machines(asked, learnt->recorded_scenario()));
+                        swept_machines(asked, what_if.recorded_scenario()));
 
   PredictionFile prediction{.tool_version = DRAFTSCOPE_VERSION,
                             .command_line = options.command_line,
@@ -139,7 +134,7 @@ Result<int> predict(const Options& options) {
   for (const std::string& strategy : strategies)
     for (const simulator::Machine& machine : machines) {
       // A question without an answer would be missing when the others are scored.
-      DRAFTSCOPE_TRY_ASSIGN(PredictedQuestion question, ask(*learnt, recording, strategy, machine, draws));
+      DRAFTSCOPE_TRY_ASSIGN(PredictedQuestion question, ask(what_if, recording, strategy, machine, draws));
       prediction.questions.push_back(std::move(question));
       progress.update(static_cast<std::int64_t>(prediction.questions.size()), questions);
     }
@@ -174,7 +169,7 @@ void add_predict_command(CLI::App& app, Outcome& outcome, const std::string& com
       ->check(CLI::Range(200, 100000))
       ->capture_default_str();
   command->add_option("--seed", asked.seed, "Same seed, same intervals");
-  command->add_flag("--force", options->force, "Replace an existing prediction");
+  command->add_flag("--overwrite", asked.overwrite, "Replace an existing prediction");
   command->add_flag("-q,--quiet", asked.quiet, "No progress, print nothing");
   options->command_line = command_line;
   command->callback([options, &outcome] { finish(outcome, predict(*options)); });

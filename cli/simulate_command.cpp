@@ -9,8 +9,8 @@
 
 #include <draftscope/simulator/rounds_elsewhere.h>
 
+#include "learning.h"
 #include "progress_bar.h"
-#include "simulate_import.h"
 #include "simulate_ladder.h"
 #include "simulate_machines.h"
 #include "simulate_text.h"
@@ -55,20 +55,88 @@ int print_ladders(const SimulateOptions& options, const Simulation& simulation,
   return print_out(simulate_text(simulation, options.quiet, glyphs) + ladder_text(ladders, glyphs));
 }
 
+int print_answers(const SimulateOptions& options, const Simulation& simulation,
+                  const std::vector<AnswerLadder>& ladders) {
+  if (options.ladder) return print_ladders(options, simulation, ladders);
+  if (options.json) return print_out(simulate_json(simulation));
+  if (options.csv) return print_out(simulate_csv(simulation));
+  return print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
+}
+
+/// Every strategy on every machine, with what the options want of each answer.
+class Questions {
+ public:
+  Questions(const SimulateOptions& options, const simulator::WhatIf& what_if,
+            const traces::Recording& recording, const std::vector<simulator::Machine>& machines)
+      : simulation{.recording = &recording, .fit = &what_if.costs().report},
+        prediction{.machine = machines.front(), .runs = {}, .meta = {}},
+        options_(options),
+        what_if_(what_if),
+        machines_(machines) {}
+
+  void ask_all(const std::vector<std::string>& strategies) {
+    ProgressBar progress("simulating", options_.quiet);
+    const auto questions = static_cast<std::int64_t>(strategies.size() * machines_.size());
+    std::int64_t asked = 0;
+    for (const std::string& strategy : strategies) {
+      auto rounds = what_if_.rounds(strategy);
+      if (!rounds) {
+        simulation.refusals.push_back({strategy, "", rounds.error().message});
+        asked += static_cast<std::int64_t>(machines_.size());
+        continue;
+      }
+      if (options_.longer_context > 0) simulator::lengthen_context(*rounds, options_.longer_context);
+      for (const simulator::Machine& machine : machines_) {
+        ask(*rounds, machine);
+        progress.update(++asked, questions);
+      }
+    }
+  }
+
+  Simulation simulation;
+  std::vector<AnswerLadder> ladders;
+  simulator::PredictedTrace prediction;
+
+ private:
+  void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+    const simulator::StrategyRounds fitting =
+        simulator::for_shape(rounds, what_if_.recorded_scenario().shape, machine.scenario.shape);
+    auto answer =
+        what_if_.ask(fitting, machine, {.draws = options_.draws, .seed = options_.seed}, options_.budget);
+    if (!answer) {
+      simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
+      return;
+    }
+    if (!options_.write.empty()) prediction.runs.push_back({fitting, *answer});
+    if (options_.ladder) add_ladder(fitting, machine);
+    simulation.answers.push_back(*std::move(answer));
+  }
+
+  void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+    auto ladder = ladder_of(what_if_.costs().model, rounds, machine);
+    if (ladder)
+      ladders.push_back(*std::move(ladder));
+    else
+      simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
+  }
+
+  const SimulateOptions& options_;
+  const simulator::WhatIf& what_if_;
+  const std::vector<simulator::Machine>& machines_;
+};
+
+/// A question that has no answer is no success, however many others have one. About the recorded runs nobody
+/// asked one by one.
+bool answers_all(const SimulateOptions& options, const Simulation& simulation) {
+  return std::all_of(simulation.refusals.begin(), simulation.refusals.end(), [&](const Refusal& refusal) {
+    return options.strategies.empty() && refusal.machine.empty();
+  });
+}
+
 Result<int> simulate(const SimulateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
-  if (simulator::is_predicted(recording.meta))
-    return fail("{}: is predicted itself, expected the recording that it was predicted from", options.file);
-  simulator::WhatIfOptions learning;
-  if (!options.recorded_gpu.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(options.recorded_gpu));
-  }
-  DRAFTSCOPE_TRY_ASSIGN(learning.specified, specified_costs(options, recording));
-  auto learnt = simulator::WhatIf::learn(reader, recording, learning);
-  if (!learnt) return fail("{}: {}", options.file, learnt.error().message);
-  const simulator::WhatIf& what_if = *learnt;
-
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(options, reader, recording));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<std::string> strategies, swept_strategies(options));
   if (strategies.empty()) strategies = recorded_strategies(recording);
   if (strategies.empty() && !options.waterfall)
@@ -76,58 +144,16 @@ Result<int> simulate(const SimulateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
                         swept_machines(options, what_if.recorded_scenario()));
   DRAFTSCOPE_TRY(check_write(options, machines));
-
   if (options.waterfall) return simulate_waterfalls(options, what_if, recording, strategies, machines);
 
-  Simulation simulation{.recording = &recording, .fit = &what_if.costs().report};
-  std::vector<AnswerLadder> ladders;
-  const auto add_ladder = [&](const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
-    auto ladder = ladder_of(what_if.costs().model, rounds, machine);
-    if (ladder)
-      ladders.push_back(*std::move(ladder));
-    else
-      simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
-  };
-  ProgressBar progress("simulating", options.quiet);
-  const auto questions = static_cast<std::int64_t>(strategies.size() * machines.size());
-  std::int64_t asked = 0;
-  simulator::PredictedTrace prediction{.machine = machines.front(), .runs = {}, .meta = {}};
-  const simulator::SweepOptions draws{.draws = options.draws, .seed = options.seed};
-  for (const std::string& strategy : strategies) {
-    auto rounds = what_if.rounds(strategy);
-    if (!rounds) {
-      simulation.refusals.push_back({strategy, "", rounds.error().message});
-      asked += static_cast<std::int64_t>(machines.size());
-      continue;
-    }
-    if (options.longer_context > 0) simulator::lengthen_context(*rounds, options.longer_context);
-    for (const simulator::Machine& machine : machines) {
-      const simulator::StrategyRounds fitting =
-          simulator::for_shape(*rounds, what_if.recorded_scenario().shape, machine.scenario.shape);
-      auto answer = what_if.ask(fitting, machine, draws, options.budget);
-      if (answer && !options.write.empty()) prediction.runs.push_back({fitting, *answer});
-      if (answer && options.ladder) add_ladder(fitting, machine);
-      if (answer)
-        simulation.answers.push_back(*std::move(answer));
-      else
-        simulation.refusals.push_back({strategy, machine.name, answer.error().message});
-      progress.update(++asked, questions);
-    }
-  }
+  Questions questions(options, what_if, recording, machines);
+  questions.ask_all(strategies);
+  const Simulation& simulation = questions.simulation;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
+  const int printed = print_answers(options, simulation, questions.ladders);
   if (!options.write.empty())
-    DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(prediction)));
-  // A question that has no answer is no success, however many others have one. About the recorded runs
-  // nobody asked one by one.
-  const bool answers_all = std::all_of(
-      simulation.refusals.begin(), simulation.refusals.end(),
-      [&](const Refusal& refusal) { return options.strategies.empty() && refusal.machine.empty(); });
-  const int exit_code = answers_all ? 0 : exit_failure;
-  const int printed = options.ladder ? print_ladders(options, simulation, ladders)
-                      : options.json ? print_out(simulate_json(simulation))
-                      : options.csv
-                          ? print_out(simulate_csv(simulation))
-                          : print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
+    DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(questions.prediction)));
+  const int exit_code = answers_all(options, simulation) ? 0 : exit_failure;
   return printed != 0 ? printed : exit_code;
 }
 

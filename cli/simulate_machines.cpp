@@ -161,8 +161,12 @@ Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options
     if (options.strategies.empty())
       return fail("--sweep {}: found no --strategy whose {} it could vary", sweep, axis.key);
     std::vector<std::string> more;
-    for (const std::string& strategy : all)
+    for (const std::string& strategy : all) {
+      if (has_parameter(strategy, axis.key))
+        return fail("--sweep {}: --strategy {} sets {} itself, expected one of them", sweep, strategy,
+                    axis.key);
       for (const std::string& value : axis.values) more.push_back(with_parameter(strategy, axis.key, value));
+    }
     all = std::move(more);
   }
   return all;

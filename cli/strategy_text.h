@@ -8,6 +8,16 @@
 
 namespace draftscope::cli {
 
+/// Whether the specification gives a parameter of this name.
+[[nodiscard]] inline bool has_parameter(std::string_view specification, std::string_view key) {
+  for (std::size_t at = specification.find(':'); at != std::string_view::npos;
+       at = specification.find(',', at + 1)) {
+    const std::string_view item = specification.substr(at + 1);
+    if (item.starts_with(key) && item.substr(key.size()).starts_with('=')) return true;
+  }
+  return false;
+}
+
 /// The specification with one more parameter.
 [[nodiscard]] inline std::string with_parameter(std::string specification, std::string_view key,
                                                 std::string_view value) {

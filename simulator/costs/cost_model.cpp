@@ -34,13 +34,15 @@ std::vector<double> row_major(const MatrixXd& matrix) {
 
 FitData fit_data(const std::vector<CostObservation>& groups) {
   const auto count = static_cast<Index>(groups.size());
-  FitData data{MatrixXd::Zero(count, unknowns), VectorXd::Zero(count), VectorXd::Zero(count)};
+  FitData data{MatrixXd::Zero(count, unknowns), VectorXd::Zero(count), VectorXd::Zero(count),
+               VectorXd::Zero(count)};
   for (Index i = 0; i < count; ++i) {
     const CostObservation& group = groups[static_cast<std::size_t>(i)];
     for (Index j = 0; j < unknowns; ++j) data.rows(i, j) = group.coefficients[static_cast<std::size_t>(j)];
     data.times[i] = group.ns;
-    // A median of few samples is uncertain itself; of many, groups differ by what the model lacks.
+    // Of few samples not even the scatter is known.
     data.weights[i] = group.samples / (group.samples + 4.0);
+    data.errors[i] = group.relative_error;
   }
   return data;
 }
@@ -197,7 +199,7 @@ Result<KernelLaw> fit_kernel_law(std::span<const KernelTime> kernels) {
   constexpr std::size_t fewest = 2;
   if (kernels.size() < fewest) return fail("calibration: {} kernels, expected at least 2", kernels.size());
   const auto count = static_cast<Index>(kernels.size());
-  FitData data{MatrixXd::Zero(count, 2), VectorXd::Zero(count), VectorXd::Ones(count)};
+  FitData data{MatrixXd::Zero(count, 2), VectorXd::Zero(count), VectorXd::Ones(count), VectorXd::Zero(count)};
   for (Index i = 0; i < count; ++i) {
     const KernelTime& kernel = kernels[static_cast<std::size_t>(i)];
     if (!(kernel.bytes > 0.0) || !(kernel.ns > 0.0) || !std::isfinite(kernel.bytes * kernel.ns))

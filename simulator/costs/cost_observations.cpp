@@ -2,6 +2,7 @@
 #include <draftscope/simulator/cost_observations.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -134,6 +135,19 @@ struct RoundContext {
   bool is_vanilla = false;  ///< its target steps are those of vanilla decoding, or stand in for them
 };
 
+/// Of one time, over all groups of a kind: few times do not tell their own.
+std::map<Kind, double> relative_deviations(const std::map<GroupKey, RegularTime>& groups) {
+  std::map<Kind, double> sums;
+  std::map<Kind, double> counts;
+  for (const auto& [key, time] : groups) {
+    sums[key.kind] += time.count * time.relative_deviation;
+    counts[key.kind] += time.count;
+  }
+  std::map<Kind, double> deviations;
+  for (const auto& [kind, sum] : sums) deviations[kind] = sum / counts[kind];
+  return deviations;
+}
+
 class Collector {
  public:
   explicit Collector(CostObservations& out) : out_(out), passes_(out) {}
@@ -187,13 +201,19 @@ class Collector {
 
   void finish() {
     const double beyond_ns = interruption_ns(pass_times_);
+    std::map<GroupKey, RegularTime> regular_times;
     for (const auto& [key, times] : groups_) {
       const bool is_part = key.kind == Kind::operation || key.kind == Kind::layer;
-      const RegularTime regular = regular_of(times, uninterrupted_medians, is_part ? 0.0 : beyond_ns);
+      regular_times[key] = regular_of(times, uninterrupted_medians, is_part ? 0.0 : beyond_ns);
+    }
+    const auto deviations = relative_deviations(regular_times);
+    for (const auto& [key, times] : groups_) {
+      const RegularTime& regular = regular_times[key];
       if (!(regular.ns > 0.0)) continue;
       CostObservation observation;
       observation.ns = regular.ns;
       observation.samples = static_cast<double>(times.size());
+      observation.relative_error = dependence_of_passes * deviations.at(key.kind) / std::sqrt(regular.count);
       fill(key, regular.context, observation);
       out_.groups.push_back(observation);
       if (observation.level != CostLevel::round) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -26,7 +27,12 @@ inline constexpr std::size_t fewest_for_median = 5;
 struct RegularTime {
   double ns = 0.0;
   double context = 0.0;
+  double count = 0.0;
+  double relative_deviation = 0.0;  ///< of one time, whatever outliers there are
 };
+
+/// Of passes that follow one another a mean is less certain than of independent ones.
+inline constexpr double dependence_of_passes = 2.0;
 
 /// Means over times up to `times_usual` times the usual one and `beyond_ns`: those that nothing interrupted.
 /// Not the typical time: a sum of passes is what speed is made of, and contention for the memory, which is no
@@ -38,14 +44,20 @@ struct RegularTime {
   for (const TimedPass& time : times) all.push_back(static_cast<double>(time.ns));
   const double longest = times_usual * usual_of(all) + beyond_ns;
   RegularTime sum;
-  double count = 0.0;
   for (const TimedPass& time : times) {
-    if (static_cast<double>(time.ns) > longest) continue;
-    sum.ns += static_cast<double>(time.ns);
+    const auto ns = static_cast<double>(time.ns);
+    if (ns > longest) continue;
+    sum.ns += ns;
     sum.context += static_cast<double>(time.context);
-    count += 1.0;
+    sum.count += 1.0;
   }
-  return {sum.ns / count, sum.context / count};
+  sum.ns /= sum.count;
+  sum.context /= sum.count;
+  const double usual = usual_of(all);
+  for (double& ns : all) ns = std::abs(ns / usual - 1.0);
+  constexpr double to_deviation = 1.4826;  // of a normal distribution's median magnitude
+  sum.relative_deviation = to_deviation * usual_of(all);
+  return sum;
 }
 
 }  // namespace draftscope::simulator

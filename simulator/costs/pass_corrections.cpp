@@ -19,7 +19,7 @@ constexpr std::array<double, 14> row_knots{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 3
 constexpr std::size_t depth_intervals = 8;
 /// More kinds would take longer than they are worth; the rest is left to the law and to these.
 constexpr std::size_t most_kinds = 128;
-constexpr double of_one_kind = 0.3;  // of what is a number of rows' own, for its kinds
+constexpr double of_one_kind = 0.3;  // of what drafts, or passes of a number of rows, have in common
 
 /// Standard deviation of what all passes have in common: a law that is fitted robustly is nearer to typical
 /// times than to means.
@@ -66,10 +66,15 @@ VectorXd path_features(const MeasuredPassKind& kind) {
   return row;
 }
 
-VectorXd shared_features(const MeasuredPassKind& kind, double common) {
-  VectorXd row = common * path_features(kind);
+VectorXd shared_features(const MeasuredPassKind& kind, const CorrectionScale& scale) {
+  VectorXd row = (kind.is_draft ? scale.drafts : scale.common) * path_features(kind);
   row[all_weight] = of_all;
   return row;
+}
+
+/// What only this kind has, beside what passes of its number of rows share.
+double own_part(const MeasuredPassKind& kind, const CorrectionScale& scale) {
+  return of_one_kind * (kind.is_draft ? scale.drafts : scale.own);
 }
 
 VectorXd residuals(std::span<const MeasuredPass> passes, const CostVector& values) {
@@ -108,8 +113,8 @@ MatrixXd measured_features(std::span<const MeasuredPass> passes, const Correctio
   MatrixXd features = MatrixXd::Zero(count, shared_weights + 2 * count);
   for (Index i = 0; i < count; ++i) {
     const MeasuredPassKind& kind = passes[static_cast<std::size_t>(i)].kind;
-    features.row(i).head(shared_weights) = shared_features(kind, scale.common);
-    features(i, shared_weights + i) = (kind.is_draft ? 1.0 : of_one_kind) * scale.own;
+    features.row(i).head(shared_weights) = shared_features(kind, scale);
+    features(i, shared_weights + i) = own_part(kind, scale);
     if (!kind.is_draft) features(i, shared_weights + count + first_of_rows(passes, kind)) = scale.own;
   }
   return features;
@@ -123,15 +128,14 @@ MatrixXd features_of(std::span<const MeasuredPassKind> kinds, std::span<const Me
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto row = static_cast<Index>(i);
     const MeasuredPassKind& kind = kinds[i];
-    result.row(row).head(shared_weights) = shared_features(kind, scale.common);
+    result.row(row).head(shared_weights) = shared_features(kind, scale);
     const auto measured = std::find_if(passes.begin(), passes.end(),
                                        [&](const MeasuredPass& pass) { return same(pass.kind, kind); });
     const Index of_rows = kind.is_draft ? -1 : first_of_rows(passes, kind);
     if (measured != passes.end())
-      result(row, shared_weights + (measured - passes.begin())) =
-          (kind.is_draft ? 1.0 : of_one_kind) * scale.own;
+      result(row, shared_weights + (measured - passes.begin())) = own_part(kind, scale);
     else
-      result(row, unmeasured_weight) = (of_rows < 0 ? 1.0 : of_one_kind) * scale.own;
+      result(row, unmeasured_weight) = kind.is_draft || of_rows >= 0 ? own_part(kind, scale) : scale.own;
     if (of_rows >= 0) result(row, shared_weights + count + of_rows) = scale.own;
   }
   return result;
@@ -166,26 +170,36 @@ MatrixXd gain_of(std::span<const MeasuredPass> passes, const CorrectionScale& sc
 CorrectionScale correction_scale(std::span<const MeasuredPass> all_passes, const CostVector& values) {
   if (all_passes.empty()) return {};
   const std::vector<MeasuredPass> passes = heaviest(all_passes);
-  constexpr std::array<double, 7> scales{0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2};
   const VectorXd found = residuals(passes, values);
   const VectorXd noise = noise_variances(passes);
-  // Covariances are sums of three parts, two of which grow with a scale's square.
-  const MatrixXd of_both = covariance_of(passes, {0.0, 0.0});
-  const MatrixXd of_common = covariance_of(passes, {1.0, 0.0}) - of_both;
-  const MatrixXd of_own = covariance_of(passes, {0.0, 1.0}) - of_both;
-  CorrectionScale best;
-  double best_evidence = -std::numeric_limits<double>::infinity();
-  for (const double common : scales)
-    for (const double own : scales) {
-      MatrixXd covariance = of_both + common * common * of_common + own * own * of_own;
-      covariance.diagonal() += noise;
-      const Eigen::LLT<MatrixXd> root(covariance);
-      const double evidence =
-          -0.5 * found.dot(root.solve(found)) - root.matrixLLT().diagonal().array().log().sum();
-      if (!(evidence > best_evidence)) continue;
-      best_evidence = evidence;
-      best = {common, own};
-    }
+  // Covariances are sums of parts, each of which grows with one scale's square.
+  const MatrixXd of_all_passes = covariance_of(passes, {});
+  const MatrixXd of_common = covariance_of(passes, {.common = 1.0}) - of_all_passes;
+  const MatrixXd of_own = covariance_of(passes, {.own = 1.0}) - of_all_passes;
+  const MatrixXd of_drafts = covariance_of(passes, {.drafts = 1.0}) - of_all_passes;
+  const auto evidence = [&](const CorrectionScale& scale) {
+    MatrixXd covariance = of_all_passes + scale.common * scale.common * of_common +
+                          scale.own * scale.own * of_own + scale.drafts * scale.drafts * of_drafts;
+    covariance.diagonal() += noise;
+    const Eigen::LLT<MatrixXd> root(covariance);
+    return -0.5 * found.dot(root.solve(found)) - root.matrixLLT().diagonal().array().log().sum();
+  };
+  constexpr std::array<double, 7> scales{0.003, 0.006, 0.0125, 0.025, 0.05, 0.1, 0.2};
+  CorrectionScale best{.common = 0.05, .own = 0.05, .drafts = 0.05};
+  double best_evidence = evidence(best);
+  const auto take_if_better = [&](const CorrectionScale& scale) {
+    const double found_evidence = evidence(scale);
+    if (!(found_evidence > best_evidence)) return;
+    best_evidence = found_evidence;
+    best = scale;
+  };
+  // Drafts and target passes have hardly anything in common: one after the other, twice.
+  for (int round = 0; round < 2; ++round) {
+    for (const double common : scales)
+      for (const double own : scales) take_if_better({.common = common, .own = own, .drafts = best.drafts});
+    for (const double drafts : scales)
+      take_if_better({.common = best.common, .own = best.own, .drafts = drafts});
+  }
   return best;
 }
 

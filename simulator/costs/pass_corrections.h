@@ -6,7 +6,7 @@
 // ln(measured / law) is taken for a Gaussian process over kinds: one constant for all, then drafts by their
 // share of the depth and target passes by ln(rows), each a constant plus a Brownian path (so that it is
 // interpolated between measured kinds and held beyond them), plus a part of each number of rows and of each
-// kind's own. How much laws miss in general, and how much of that no neighbour knows, maximise the evidence.
+// kind's own. How much laws miss, drafts apart from target passes, maximises the evidence.
 // A kind that was measured often is reproduced; one that was hardly measured is left to the law and its
 // neighbours. (Rasmussen and Williams, Gaussian Processes for Machine Learning, §2.1 and §5.4, in weights.)
 

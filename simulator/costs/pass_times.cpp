@@ -119,10 +119,8 @@ constexpr double enough_blocks = 8.0;
 double relative_error(const Means& means, const Scatter& scatter,
                       const std::optional<double>& deviation_of_blocks) {
   if (means.passes < static_cast<double>(fewest_for_median)) return hardly_measured;
-  // Of passes that follow one another a mean is less certain than of independent ones.
-  constexpr double dependence = 2.0;
   const auto blocks = static_cast<double>(means.by_block.size());
-  double error = dependence * means.deviation / std::sqrt(means.sum.passes);
+  double error = dependence_of_passes * means.deviation / std::sqrt(means.sum.passes);
   if (blocks >= enough_blocks)
     error = std::sqrt(scatter.weighed * blocks / (blocks - 1.0));
   else if (deviation_of_blocks)

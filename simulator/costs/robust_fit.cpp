@@ -99,7 +99,10 @@ RobustFit robust_fit(const FitData& data, const std::vector<GaussianPrior>& prio
   VectorXd scale;
   constexpr int iterations = 25;
   for (int iteration = 0; iteration < iterations; ++iteration) {
-    const VectorXd weights = data.weights.cwiseProduct(huber) / (fit.sigma * fit.sigma);
+    // What the law misses and what is not known of a time add up.
+    const VectorXd variances =
+        fit.sigma * fit.sigma * data.weights.cwiseInverse() + data.errors.cwiseProduct(data.errors);
+    const VectorXd weights = huber.cwiseQuotient(variances);
     gram = relative.transpose() * weights.asDiagonal() * relative;
     VectorXd right = relative.transpose() * weights;
     add_priors(priors, gram, right);

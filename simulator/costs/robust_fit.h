@@ -2,7 +2,7 @@
 #pragma once
 
 // Minimises, over x ≥ lower,
-//     Σ weight · huber((a·x − y) / y) / σ² + Σ ((c·x − target) / sigma)²,
+//     Σ huber((a·x − y) / y) / (σ² / weight + error²) + Σ ((c·x − target) / sigma)²,
 // huber being quadratic up to 5 %, by iteratively reweighted non-negative least squares; σ is the residuals'
 // own spread. Dense normal equations: meant for up to some hundred unknowns.
 
@@ -17,6 +17,7 @@ struct FitData {
   Eigen::MatrixXd rows;
   Eigen::VectorXd times;  ///< positive
   Eigen::VectorXd weights;
+  Eigen::VectorXd errors;  ///< relative standard errors of `times`
 };
 
 struct GaussianPrior {

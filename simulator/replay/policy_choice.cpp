@@ -239,6 +239,9 @@ Result<PolicyChoice> policy_of_specification(std::string_view specification, con
   const std::string_view name = name_of(specification);
   if (name == "tuned")
     return fail("strategy tuned: found a policy file, expected the strategy that it names");
+  if (name == "vanilla" && specification.size() > name.size() + 1)
+    return fail("strategy vanilla: found \"{}\", expected no parameters",
+                specification.substr(name.size() + 1));
   if (auto choice = table_free(name)) return *std::move(choice);
   const std::string_view text =
       name.size() == specification.size() ? "" : specification.substr(name.size() + 1);

@@ -329,11 +329,12 @@ TEST_F(PredictMeasureScore, PredictRefusesInOneLineAndLeavesNothingBehind) {
   EXPECT_FALSE(std::filesystem::exists(prediction_));
   ASSERT_EQ(predict({"--quiet"}).exit_code, 0);
   const std::string before = read_file(prediction_);
-  expect_refused(predict({}), "exists already; --force replaces it");
+  expect_refused(predict({}), "exists already, expected a new file (or --overwrite)");
   EXPECT_EQ(read_file(prediction_), before);
-  EXPECT_EQ(predict({"--force", "--quiet"}).exit_code, 0);
+  EXPECT_EQ(predict({"--overwrite", "--quiet"}).exit_code, 0);
   EXPECT_NE(read_file(prediction_), before) << "written later";
-  expect_refused(run_command({"predict", trace_, "-s", "del", "-o", trace_, "--force"}), "the trace itself");
+  expect_refused(run_command({"predict", trace_, "-s", "del", "-o", trace_, "--overwrite"}),
+                 "the trace itself");
   EXPECT_EQ(run_command({"predict", trace_, "-o", prediction_}).exit_code, exit_usage);
   expect_refused(run_command({"score", trace_, trace_}), "found no prediction");
   expect_refused(run_command({"score", (folder_ / "none.json").string(), trace_}), "none.json");

@@ -191,7 +191,8 @@ TEST_F(PlantedFit, PassesThatNoLawExplainsArePricedAsTheyWereMeasured) {
     };
     const double planted_ns = mean * round_ns(truth, planted.of_exit.at(setting.exit),
                                               planted.of_rows.at(static_cast<std::int32_t>(rows)));
-    EXPECT_NEAR(round_ns(here, 1.0, 1.0) / planted_ns, 1.0, 0.02) << setting.exit;
+    // 200 noisy rounds of one request are known to 3 to 5 %, and shrunk to the law by as much.
+    EXPECT_NEAR(round_ns(here, 1.0, 1.0) / planted_ns, 1.0, 0.03) << setting.exit;
   }
   // Elsewhere the law's own form holds.
   Scenario other = fitted_scenario(found.model);

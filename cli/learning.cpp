@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "simulate_import.h"
+#include "learning.h"
 
 #include <draftscope/simulator/measured_recording.h>
+#include <draftscope/simulator/predicted_trace.h>
 #include <draftscope/traces/import_lacks.h>
 
 namespace draftscope::cli {
@@ -17,8 +18,7 @@ bool is_time_alone(const traces::Meta& meta) {
   return !has_rounds && !meta.contains("stated_figures");
 }
 
-}  // namespace
-
+/// Absent for a recording of the project's own.
 Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOptions& options,
                                                             const traces::Recording& recording) {
   if (!traces::is_imported(recording.meta)) return std::nullopt;
@@ -43,6 +43,22 @@ Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOption
       return fail("{}: is imported and has no times that costs could be learnt from, expected --gpu",
                   options.file);
   return simulator::cost_model_of(*first.gpu, first.shape, first.weights);
+}
+
+}  // namespace
+
+Result<simulator::WhatIf> learn_from(const SimulateOptions& options, traces::Reader& reader,
+                                     const traces::Recording& recording) {
+  if (simulator::is_predicted(recording.meta))
+    return fail("{}: is predicted itself, expected the recording that it was predicted from", options.file);
+  simulator::WhatIfOptions learning;
+  if (!options.recorded_gpu.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(options.recorded_gpu));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(learning.specified, specified_costs(options, recording));
+  auto learnt = simulator::WhatIf::learn(reader, recording, learning);
+  if (!learnt) return fail("{}: {}", options.file, learnt.error().message);
+  return learnt;
 }
 
 }  // namespace draftscope::cli
