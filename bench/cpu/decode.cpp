@@ -113,7 +113,7 @@ nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& ba
   engine::Outputs outputs;
   const auto prompt = std::min(options.prompt, backend.cache_rows());
   prefill_seconds(backend, prompt, outputs);  // touches pages and makes primitives
-  const std::int32_t widths[] = {1, 2, 4, 8, 16, 32, 64};
+  const std::int32_t widths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32, 64};
   for (const std::int32_t width : widths) pass_seconds(backend, width, options.context, true, outputs);
   const nlohmann::json memory_use =
       resident_memory(checkpoint, backend, std::max(prompt, options.context + widths[std::size(widths) - 1]));

@@ -16,6 +16,7 @@ struct PairDot {
   static constexpr std::int64_t weight_bytes = 2;
   static constexpr std::int64_t activation_bytes = 2;
   static constexpr int most_accumulators = 24;
+  static constexpr int outputs_of_many_rows = 2;
 
   static Weight weight(const std::byte* p) { return reinterpret_cast<Weight>(_mm512_loadu_si512(p)); }
   static Weight weight_first(const std::byte* p, std::int64_t n) {

@@ -32,6 +32,7 @@ struct WideningDot {
   static constexpr std::int64_t weight_bytes = static_cast<std::int64_t>(dtype_bytes(dtype));
   static constexpr std::int64_t activation_bytes = sizeof(float);
   static constexpr int most_accumulators = Vector::width == 16 ? 24 : 12;
+  static constexpr int outputs_of_many_rows = Vector::width == 16 ? 8 : 2;
 
   static Weight weight(const std::byte* p) { return Vector::template load_as<dtype>(p); }
   static Weight weight_first(const std::byte* p, std::int64_t n) {
@@ -83,8 +84,10 @@ struct Piece {
   Prefetch prefetch;
 };
 
+/// Always inlined: as a call its sums would live in memory, which takes twice as long.
 template <typename Dot, int outputs, int rows, bool prefetching>
-void add_piece(const Piece& piece, typename Dot::Sums::Value (&sums)[outputs * rows]) {
+[[gnu::always_inline]] inline void add_piece(const Piece& piece,
+                                             typename Dot::Sums::Value (&sums)[outputs * rows]) {
   constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
   constexpr std::int64_t activation_step = Dot::step * Dot::activation_bytes;
   for (std::int64_t s = 0; s < piece.steps; ++s) {
@@ -113,11 +116,13 @@ void add_piece(const Piece& piece, typename Dot::Sums::Value (&sums)[outputs * r
   }
 }
 
-/// Weight rows multiplied together for a number of activation rows: as many sums as registers hold.
+/// Weight rows multiplied together for a number of activation rows: as many sums as registers hold, for more
+/// than two rows as few weight rows as keep the multipliers busy, since memory serves few streams faster.
 template <typename Dot>
 constexpr int outputs_at_once(int rows) {
   const int fit = Dot::most_accumulators / rows;
-  return fit > 8 ? 8 : (fit < 1 ? 1 : fit);
+  const int most = rows > 2 ? Dot::outputs_of_many_rows : 8;
+  return fit > most ? most : (fit < 1 ? 1 : fit);
 }
 
 template <int outputs, int rows>
