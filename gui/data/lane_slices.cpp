@@ -2,8 +2,43 @@
 #include "lane_slices.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace draftscope::gui {
+
+template <typename A, typename B, typename Action>
+void LaneSlices::for_each_column(A& a, B& b, Action action) {
+  action(a.start_ns_, b.start_ns_);
+  action(a.end_ns_, b.end_ns_);
+  action(a.name_, b.name_);
+  action(a.round_, b.round_);
+  action(a.id_, b.id_);
+  action(a.layer_, b.layer_);
+  action(a.phase_, b.phase_);
+}
+
+void LaneSlices::append(LaneSlices&& later) {
+  for_each_column(*this, later, [](auto& mine, auto& others) {
+    if (mine.empty())
+      mine.swap(others);
+    else
+      mine.insert(mine.end(), others.begin(), others.end());
+    others = std::remove_reference_t<decltype(others)>();
+  });
+}
+
+LaneSlices LaneSlices::reordered(const std::vector<std::uint32_t>& order) const {
+  LaneSlices result;
+  for_each_column(result, *this, [&](auto& column, const auto& mine) {
+    column.reserve(order.size());
+    for (const std::uint32_t index : order) column.push_back(mine[index]);
+  });
+  return result;
+}
+
+void LaneSlices::shrink_to_fit() {
+  for_each_column(*this, *this, [](auto& column, auto& /*same*/) { column.shrink_to_fit(); });
+}
 
 void LaneSlices::reserve(std::size_t slices) {
   start_ns_.reserve(slices);
