@@ -42,8 +42,6 @@ Result<Recording> read_recording(OpenTrace& trace) {
   DRAFTSCOPE_TRY_ASSIGN(Recording recording, read_outline(trace));
   DRAFTSCOPE_TRY_ASSIGN(recording.rounds, read_all<Round>(trace));
   DRAFTSCOPE_TRY_ASSIGN(recording.draft_tokens, read_all<DraftToken>(trace));
-  recording.rounds.shrink_to_fit();
-  recording.draft_tokens.shrink_to_fit();
   const auto order = [](const Round& row) { return std::pair(row.request, row.index); };
   if (!std::ranges::is_sorted(recording.rounds, {}, order))
     std::ranges::stable_sort(recording.rounds, {}, order);

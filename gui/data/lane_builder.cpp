@@ -137,7 +137,6 @@ Timeline LaneBuilder::finish(const traces::Recording& recording, const LaneNames
         lanes = without_overlap(std::move(gathered.slices));
       for (LaneSlices& slices : lanes) {
         slices.translate_rounds([&](std::uint32_t id) { return id == 0 ? no_index : rounds[id]; });
-        slices.shrink_to_fit();
         widen(timeline.whole, is_first, {slices.start_ns(0), slices.end_ns(slices.size() - 1)});
         BusyPyramid pyramid(slices);
         timeline.lanes.push_back({.kind = group.kind,

@@ -36,20 +36,6 @@ LaneSlices LaneSlices::reordered(const std::vector<std::uint32_t>& order) const 
   return result;
 }
 
-void LaneSlices::shrink_to_fit() {
-  for_each_column(*this, *this, [](auto& column, auto& /*same*/) { column.shrink_to_fit(); });
-}
-
-void LaneSlices::reserve(std::size_t slices) {
-  start_ns_.reserve(slices);
-  end_ns_.reserve(slices);
-  name_.reserve(slices);
-  round_.reserve(slices);
-  id_.reserve(slices);
-  layer_.reserve(slices);
-  phase_.reserve(slices);
-}
-
 void LaneSlices::add(const LaneSlice& slice) {
   start_ns_.push_back(slice.time.start_ns);
   end_ns_.push_back(slice.time.end_ns);
@@ -81,7 +67,7 @@ std::size_t LaneSlices::first_starting_at(std::int64_t time_ns) const {
 }
 
 std::size_t LaneSlices::bytes() const {
-  return start_ns_.capacity() *
+  return start_ns_.size() *
          (2 * sizeof(std::int64_t) + 3 * sizeof(std::uint32_t) + sizeof(std::int16_t) + 1);
 }
 

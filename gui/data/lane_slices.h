@@ -39,7 +39,6 @@ struct LaneSlice {
 
 class LaneSlices {
  public:
-  void reserve(std::size_t slices);
   /// In the order of their start, each at or after the end of the one before.
   void add(const LaneSlice& slice);
   /// Puts another's behind its own, in their order.
@@ -51,7 +50,6 @@ class LaneSlices {
   void translate_rounds(Translate translate) {
     for (std::uint32_t& round : round_) round = translate(round);
   }
-  void shrink_to_fit();
 
   [[nodiscard]] std::size_t size() const { return start_ns_.size(); }
   [[nodiscard]] std::int64_t start_ns(std::size_t index) const { return start_ns_[index]; }
@@ -64,6 +62,7 @@ class LaneSlices {
   [[nodiscard]] std::size_t first_ending_after(std::int64_t time_ns) const;
   [[nodiscard]] std::size_t first_starting_at(std::int64_t time_ns) const;  ///< or later
 
+  /// What the slices take; memory reserved beyond them has not been touched.
   [[nodiscard]] std::size_t bytes() const;
 
  private:

@@ -25,7 +25,7 @@ using traces::IdRange;
 
 constexpr std::int64_t rows_a_progress = 1 << 16;
 // A round with its draft tokens takes about as long to read as so many spans.
-constexpr std::int64_t spans_a_round = 4;
+constexpr std::int64_t spans_a_round = 5;
 
 /// Runs a task on a thread of its own; on this one if there is none to be had.
 template <typename Task>

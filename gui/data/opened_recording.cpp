@@ -85,7 +85,6 @@ void OpenedRecording::index_rounds() {
     const auto starts_before = [&](std::uint32_t a, std::uint32_t b) {
       return rows.rounds[a].start_ns < rows.rounds[b].start_ns;
     };
-    run.rounds.shrink_to_fit();
     if (!std::is_sorted(run.rounds.begin(), run.rounds.end(), starts_before))
       std::stable_sort(run.rounds.begin(), run.rounds.end(), starts_before);
     for (std::size_t place = 0; place < run.rounds.size(); ++place)

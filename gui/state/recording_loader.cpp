@@ -7,7 +7,7 @@
 namespace draftscope::gui {
 
 RecordingLoader::~RecordingLoader() {
-  cancel();
+  if (job_ != nullptr) job_->cancelled = true;
   for (const std::shared_ptr<Job>& job : all_jobs_) job->done.wait(false);
 }
 

@@ -223,10 +223,10 @@ void MainWindow::make_actions() {
   progress_->setAccessibleName(tr("Loading"));
   progress_->hide();
   cancel_->setShortcut(Qt::Key_Escape);
+  cancel_->setIconText(tr("Cancel"));  // the button's
   cancel_->setEnabled(false);
   connect(cancel_, &QAction::triggered, this, &MainWindow::cancel_opening);
   cancel_button_->setDefaultAction(cancel_);
-  cancel_button_->setText(tr("Cancel"));
   cancel_button_->setFocusPolicy(Qt::StrongFocus);
   cancel_button_->hide();
   statusBar()->addPermanentWidget(progress_);

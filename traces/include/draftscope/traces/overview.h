@@ -19,12 +19,12 @@ inline constexpr int lane_of_count = 5;
 /// How long the rows of one lane and phase lasted within one column of time. Rows that overlap count each.
 struct LaneColumn {
   LaneOf lane = LaneOf::requests;
-  std::int64_t owner =
-      0;  ///< the run of requests and rounds, the track of spans and kernels, 0 for decisions
-  std::int32_t depth = 0;        ///< of spans; 0 for others
-  std::int64_t start_ns = 0;     ///< of the column
-  Phase phase = Phase::control;  ///< a request's is control, a decision's optimise, a round's draft if that
-                                 ///< took longer than verification, else verify
+  std::int64_t owner = 0;     ///< run of requests and rounds, track of spans and kernels; 0 for decisions
+  std::int32_t depth = 0;     ///< of spans; 0 for others
+  std::int64_t start_ns = 0;  ///< of the column
+  /// A request's is control, a decision's optimise, a round's draft if that took longer than verification,
+  /// else verify.
+  Phase phase = Phase::control;
   std::int64_t busy_ns = 0;
 };
 
