@@ -60,6 +60,6 @@ int main(int argc, char** argv) {
   }
   MainWindow window;
   window.show();
-  if (!parser.positionalArguments().isEmpty()) window.open(parser.positionalArguments().front());
+  if (!parser.positionalArguments().isEmpty()) window.open(parser.positionalArguments());
   return QApplication::exec();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/draft_cost.h>
+#include "draft_cost_sums.h"
 
 #include <string_view>
 #include <unordered_set>
@@ -29,21 +29,30 @@ double baseline_step_ns(const RunRows& run, const RunRows& baseline) {
 }  // namespace
 
 DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptance& measured) {
-  DraftCost cost;
-  cost.rounds = measured.rounds;
+  DraftTimes times;
   for (const RequestRows& rows : run.requests) {
     for (const traces::Round& round : rows.rounds) {
-      cost.draft_ns += round.draft_ns;
-      cost.verify_ns += round.verify_ns;
-      cost.other_ns += round.accept_ns + round.optimise_ns + round.control_ns;
+      times.draft_ns += round.draft_ns;
+      times.verify_ns += round.verify_ns;
+      times.other_ns += round.accept_ns + round.optimise_ns + round.control_ns;
     }
   }
+  const bool has_step = baseline != nullptr && measured.rounds > 0;
+  return draft_cost(times, has_step ? baseline_step_ns(run, *baseline) : 0.0, measured);
+}
+
+DraftCost draft_cost(const DraftTimes& times, double baseline_step_ns, const Acceptance& measured) {
+  DraftCost cost;
+  cost.rounds = measured.rounds;
+  cost.draft_ns = times.draft_ns;
+  cost.verify_ns = times.verify_ns;
+  cost.other_ns = times.other_ns;
   if (cost.rounds == 0) return cost;
   cost.draft_ns_a_round = mean(cost.draft_ns, cost.rounds);
   cost.verify_ns_a_round = mean(cost.verify_ns, cost.rounds);
   if (measured.draft_steps > 0) cost.draft_ns_a_step = mean(cost.draft_ns, measured.draft_steps);
 
-  if (baseline != nullptr) cost.target_step_ns = baseline_step_ns(run, *baseline);
+  cost.target_step_ns = baseline_step_ns;
   if (cost.target_step_ns > 0.0) {
     cost.target_step = TargetStep::baseline_rounds;
   } else if (cost.verify_ns > 0) {

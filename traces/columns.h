@@ -9,6 +9,7 @@
 // enumeration(name, field, values, table), millionths(name, field) for a real number that is stored as a
 // whole number of millionths, value(name, field).
 
+#include <draftscope/traces/overview.h>
 #include <draftscope/traces/records.h>
 #include <concepts>
 #include <string>
@@ -58,6 +59,12 @@ template <>
 inline constexpr std::string_view table_name<Kernel> = "kernels";
 template <>
 inline constexpr std::string_view table_name<Counter> = "counters";
+template <>
+inline constexpr std::string_view table_name<LaneColumn> = "lane_columns";
+template <>
+inline constexpr std::string_view table_name<RoundColumn> = "round_columns";
+template <>
+inline constexpr std::string_view table_name<RequestSum> = "request_sums";
 
 /// Row is Record or const Record.
 template <typename Row, typename Record>
@@ -233,6 +240,42 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.key("track", row.track, "tracks");
   visit.value("timestamp_ns", row.timestamp_ns);
   visit.value("value", row.value);
+}
+
+template <RowOf<LaneColumn> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.enumeration("lane", row.lane, lane_of_count, "lanes");
+  visit.value("owner", row.owner);
+  visit.value("depth", row.depth);
+  visit.value("start_ns", row.start_ns);
+  visit.enumeration("phase", row.phase, phase_count, "phases");
+  visit.value("busy_ns", row.busy_ns);
+}
+
+template <RowOf<RoundColumn> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.key("run", row.run, "runs");
+  visit.value("start_ns", row.start_ns);
+  visit.value("rounds", row.rounds);
+  visit.value("emitted", row.emitted);
+  visit.value("most_emitted", row.most_emitted);
+}
+
+template <RowOf<RequestSum> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.key("request", row.request, "requests");
+  visit.value("rounds", row.rounds);
+  visit.value("drafted", row.drafted);
+  visit.value("accepted", row.accepted);
+  visit.value("emitted", row.emitted);
+  visit.value("draft_steps", row.draft_steps);
+  visit.value("draft_sublayers", row.draft_sublayers);
+  visit.value("rounds_ns", row.rounds_ns);
+  visit.value("draft_ns", row.draft_ns);
+  visit.value("verify_ns", row.verify_ns);
+  visit.value("accept_ns", row.accept_ns);
+  visit.value("optimise_ns", row.optimise_ns);
+  visit.value("control_ns", row.control_ns);
 }
 
 /// Collects names as a quoted, comma-separated list ("index" is a word of SQL). Of columns that a file of

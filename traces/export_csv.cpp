@@ -4,6 +4,7 @@
 
 #include <draftscope/traces/atomic_file.h>
 #include <draftscope/traces/atomic_folder.h>
+#include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/exporters.h>
 #include <fmt/format.h>
 
@@ -25,6 +26,9 @@ std::string_view word(DraftStop stop) {
 }
 std::string_view word(RequestStop stop) {
   return request_stop_name(stop);
+}
+std::string_view word(LaneOf lane) {
+  return lane_of_name(lane);
 }
 
 /// Builds one line; with `header` the names instead of the fields.
@@ -170,7 +174,8 @@ Result<void> export_csv(Reader& reader, const std::filesystem::path& target, con
   if (progress) {
     DRAFTSCOPE_TRY_ASSIGN(all, count_rows(reader, {"strings", "runs", "prompts", "requests", "layer_sets",
                                                    "rounds", "draft_tokens", "decisions", "shadow_tokens",
-                                                   "token_texts", "tracks", "spans", "kernels", "counters"}));
+                                                   "token_texts", "tracks", "spans", "kernels", "counters",
+                                                   "lane_columns", "round_columns", "request_sums"}));
   }
   CsvFolder folder(whole.path(), progress, all);
   DRAFTSCOPE_TRY(folder.write_meta(recording.meta));
@@ -199,6 +204,14 @@ Result<void> export_csv(Reader& reader, const std::filesystem::path& target, con
   DRAFTSCOPE_TRY(folder.write<Span>([&](const auto& visit) { return reader.spans(visit); }));
   DRAFTSCOPE_TRY(folder.write<Kernel>([&](const auto& visit) { return reader.kernels(visit); }));
   DRAFTSCOPE_TRY(folder.write<Counter>([&](const auto& visit) { return reader.counters(visit); }));
+  // As it was stored, be it what the rows give or not.
+  const std::atomic<bool> never{false};
+  DRAFTSCOPE_TRY_ASSIGN(BulkReader bulk, BulkReader::open(recording.path, never));
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<Overview> stored, bulk.overview());
+  const Overview overview = stored.value_or(Overview{});
+  DRAFTSCOPE_TRY(folder.write(overview.lanes));
+  DRAFTSCOPE_TRY(folder.write(overview.rounds));
+  DRAFTSCOPE_TRY(folder.write(overview.requests));
   if (progress && !progress(all, all)) return fail("export cancelled");
   return whole.commit();
 }

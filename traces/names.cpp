@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The words that enumerations have in the database, the exports and the reports.
 
+#include <draftscope/traces/overview.h>
 #include <draftscope/traces/records.h>
 #include <array>
 
@@ -20,6 +21,12 @@ std::string_view draft_stop_name(DraftStop stop) {
 std::string_view request_stop_name(RequestStop stop) {
   static constexpr std::array<std::string_view, 5> names{"eos", "length", "context", "cancelled", "error"};
   return names.at(static_cast<std::size_t>(stop));
+}
+
+std::string_view lane_of_name(LaneOf lane) {
+  static constexpr std::array<std::string_view, lane_of_count> names{"requests", "rounds", "decisions",
+                                                                     "spans", "kernels"};
+  return names.at(static_cast<std::size_t>(lane));
 }
 
 }  // namespace draftscope::traces

@@ -116,6 +116,7 @@ Result<Database> connect_to_copy(const fs::path& path, TemporaryFolder& folder) 
 int look_at_budget(void* context) {
   auto* const budget = static_cast<WorkBudget*>(context);
   budget->steps_left -= steps_a_look;
+  if (budget->stopped != nullptr && budget->stopped->load(std::memory_order_relaxed)) return 1;
   return budget->steps_left < 0 ? 1 : 0;
 }
 
@@ -237,7 +238,8 @@ Result<OpenTrace> open_trace(const fs::path& path) {
   trace.schema_version = static_cast<int>(version);
   DRAFTSCOPE_TRY(
       (check_tables<StringRow, Run, Prompt, Request, LayerSet, Round, DraftToken, Decision, ShadowToken,
-                    TokenText, Track, Span, Kernel, Counter>(handle, name, trace.schema_version)));
+                    TokenText, Track, Span, Kernel, Counter, LaneColumn, RoundColumn, RequestSum>(
+          handle, name, trace.schema_version)));
 
   trace.budget = std::make_unique<WorkBudget>();
   const auto bytes = size_or_zero(path) + size_or_zero(beside(path, "-wal"));

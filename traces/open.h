@@ -4,6 +4,7 @@
 // Opens somebody's trace for reading without changing it.
 
 #include <draftscope/result.h>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -34,7 +35,8 @@ class TemporaryFolder {
 /// rows in a small file; an honest one never needs more than some instructions a byte.
 struct WorkBudget {
   std::int64_t steps_left = 0;
-  std::int64_t steps = 0;  ///< of each statement
+  std::int64_t steps = 0;                      ///< of each statement
+  const std::atomic<bool>* stopped = nullptr;  ///< ends a statement from outside
 };
 
 /// Members go in reverse order: the connection before the copy that it reads.

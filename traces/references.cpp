@@ -2,8 +2,9 @@
 #include "references.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
-#include <unordered_set>
+#include <vector>
 
 namespace draftscope::traces {
 namespace {
@@ -11,15 +12,25 @@ namespace {
 // Real models have up to some hundreds of layers; a mask of more would only cost memory.
 constexpr std::int32_t most_layers = 65536;
 
-using Ids = std::unordered_set<std::int64_t>;
+/// Ids of a table. They mostly have no gaps, and rows that refer to them come in their order.
+class Ids {
+ public:
+  template <typename Record>
+  explicit Ids(const std::vector<Record>& rows) {
+    ids_.reserve(rows.size());
+    for (const Record& row : rows) ids_.push_back(row.id);
+    if (!std::is_sorted(ids_.begin(), ids_.end())) std::sort(ids_.begin(), ids_.end());
+  }
+  [[nodiscard]] bool contains(std::int64_t id) const {
+    if (ids_.empty() || id < ids_.front()) return false;
+    const auto guess = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ids_.front());
+    if (guess < ids_.size() && ids_[guess] == id) return true;
+    return std::binary_search(ids_.begin(), ids_.end(), id);
+  }
 
-template <typename Record>
-Ids ids_of(const std::vector<Record>& rows) {
-  Ids ids;
-  ids.reserve(rows.size());
-  for (const Record& row : rows) ids.insert(row.id);
-  return ids;
-}
+ private:
+  std::vector<std::int64_t> ids_;
+};
 
 Result<void> expect_known(const Recording& recording, std::string_view table, std::int64_t row,
                           std::string_view column, std::int64_t id, const Ids& ids, std::string_view target) {
@@ -47,12 +58,12 @@ Result<void> check_layer_sets(const Recording& recording) {
 
 Result<void> check_references(const Recording& recording) {
   DRAFTSCOPE_TRY(check_layer_sets(recording));
-  const Ids runs = ids_of(recording.runs);
-  const Ids prompts = ids_of(recording.prompts);
-  const Ids requests = ids_of(recording.requests);
-  const Ids layer_sets = ids_of(recording.layer_sets);
-  const Ids rounds = ids_of(recording.rounds);
-  const Ids tracks = ids_of(recording.tracks);
+  const Ids runs(recording.runs);
+  const Ids prompts(recording.prompts);
+  const Ids requests(recording.requests);
+  const Ids layer_sets(recording.layer_sets);
+  const Ids rounds(recording.rounds);
+  const Ids tracks(recording.tracks);
   for (const Request& row : recording.requests) {
     DRAFTSCOPE_TRY(expect_known(recording, "requests", row.id, "run", row.run, runs, "runs"));
     DRAFTSCOPE_TRY(expect_known(recording, "requests", row.id, "prompt", row.prompt, prompts, "prompts"));

@@ -40,6 +40,8 @@ template <typename Record>
 void add_references(std::vector<Rule>& rules, bool may_lack_spans) {
   const std::string_view row_id = std::is_same_v<Record, DraftToken>    ? "round"
                                   : std::is_same_v<Record, ShadowToken> ? "request"
+                                  : std::is_same_v<Record, RequestSum>  ? "request"
+                                  : std::is_same_v<Record, RoundColumn> ? "run"
                                                                         : "id";
   const Record record{};
   visit_columns(record, ReferenceRules{rules, table_name<Record>, row_id, may_lack_spans});
@@ -257,6 +259,10 @@ std::vector<Rule> rules(int schema_version, bool closed_cleanly) {
     all.push_back({"token_texts",
                    "SELECT token, printf('token is %d, expected at least 0', token) FROM token_texts "
                    "WHERE token < 0"});
+  if (has_table(schema_version, "request_sums")) {
+    add_references<RoundColumn>(all, !closed_cleanly);
+    add_references<RequestSum>(all, !closed_cleanly);
+  }
   add_run_rules(all);
   add_request_rules(all, closed_cleanly);
   add_round_rules(all, schema_version);

@@ -10,15 +10,17 @@
 
 namespace draftscope::traces {
 
-/// Rows of Record ordered by `order` ("" = as stored) until `visit` returns false. `unfit` hears of a row
-/// whose fields are not as expected (its first column and the problem in words), which `visit` then does not
-/// see.
+/// Rows of Record that `where` names ("" = all), ordered by `order` ("" = as stored) until `visit` returns
+/// false. `unfit` hears of a row whose fields are not as expected (its first column and the problem in
+/// words), which `visit` then does not see.
 template <typename Record, typename Visit, typename Unfit>
-Result<void> scan(OpenTrace& trace, std::string_view order, Visit visit, Unfit unfit) {
+Result<void> scan(OpenTrace& trace, std::string_view where, std::string_view order, Visit visit,
+                  Unfit unfit) {
   if (!has_table(trace.schema_version, table_name<Record>)) return {};
   const std::string name = trace.path.string();
-  const std::string sql = fmt::format("SELECT {} FROM {}{}{}", column_list<Record>(trace.schema_version),
-                                      table_name<Record>, order.empty() ? "" : " ORDER BY ", order);
+  const std::string sql =
+      fmt::format("SELECT {} FROM {}{}{}{}{}", column_list<Record>(trace.schema_version), table_name<Record>,
+                  where.empty() ? "" : " WHERE ", where, order.empty() ? "" : " ORDER BY ", order);
   trace.budget->steps_left = trace.budget->steps;
   DRAFTSCOPE_TRY_ASSIGN(const Statement statement, prepare(trace.database.get(), name, sql));
   Record row{};
@@ -36,9 +38,9 @@ Result<void> scan(OpenTrace& trace, std::string_view order, Visit visit, Unfit u
 
 /// As above; the first row that is not as expected is the error.
 template <typename Record, typename Visit>
-Result<void> scan(OpenTrace& trace, std::string_view order, Visit visit) {
+Result<void> scan(OpenTrace& trace, std::string_view where, std::string_view order, Visit visit) {
   Result<void> problem;
-  DRAFTSCOPE_TRY(scan<Record>(trace, order, visit, [&](std::int64_t row, const std::string& words) {
+  DRAFTSCOPE_TRY(scan<Record>(trace, where, order, visit, [&](std::int64_t row, const std::string& words) {
     problem = fail("{}: {} row {}: {}", trace.path.string(), table_name<Record>, row, words);
     return false;
   }));

@@ -15,6 +15,7 @@ CREATE TABLE strings (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
 CREATE TABLE phases (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE draft_stops (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE request_stops (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE lanes (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY,
   strategy TEXT NOT NULL,
@@ -158,6 +159,38 @@ CREATE TABLE counters (
   timestamp_ns INTEGER NOT NULL,
   value REAL
 ) STRICT;
+CREATE TABLE lane_columns (
+  lane INTEGER NOT NULL REFERENCES lanes (id),
+  owner INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  phase INTEGER NOT NULL REFERENCES phases (id),
+  busy_ns INTEGER NOT NULL,
+  PRIMARY KEY (lane, owner, depth, start_ns, phase)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE round_columns (
+  run INTEGER NOT NULL REFERENCES runs (id),
+  start_ns INTEGER NOT NULL,
+  rounds INTEGER NOT NULL,
+  emitted INTEGER NOT NULL,
+  most_emitted INTEGER NOT NULL,
+  PRIMARY KEY (run, start_ns)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE request_sums (
+  request INTEGER PRIMARY KEY REFERENCES requests (id),
+  rounds INTEGER NOT NULL,
+  drafted INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
+  emitted INTEGER NOT NULL,
+  draft_steps INTEGER NOT NULL,
+  draft_sublayers INTEGER NOT NULL,
+  rounds_ns INTEGER NOT NULL,
+  draft_ns INTEGER NOT NULL,
+  verify_ns INTEGER NOT NULL,
+  accept_ns INTEGER NOT NULL,
+  optimise_ns INTEGER NOT NULL,
+  control_ns INTEGER NOT NULL
+) STRICT;
 )sql";
 
 // The figures follow the definitions of the words: acceptance_rate = accepted / drafted;
@@ -257,6 +290,7 @@ std::string schema_sql() {
   sql += name_rows<Phase>("phases", phase_count, phase_name);
   sql += name_rows<DraftStop>("draft_stops", draft_stop_count, draft_stop_name);
   sql += name_rows<RequestStop>("request_stops", request_stop_count, request_stop_name);
+  sql += name_rows<LaneOf>("lanes", lane_of_count, lane_of_name);
   sql += views;
   return sql;
 }

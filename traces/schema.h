@@ -13,7 +13,7 @@ namespace draftscope::traces {
 
 /// "DStr" in ASCII, in the SQLite header's application_id field: `file` and this reader tell a trace by it.
 inline constexpr std::int32_t application_id = 0x44537472;
-inline constexpr int current_schema_version = 3;
+inline constexpr int current_schema_version = 4;
 
 /// What a version added to the one before it; `column` is empty for a whole table. A file of an older version
 /// stays as it is: what it lacks reads as no rows, or as zeros.
@@ -22,11 +22,14 @@ struct Addition {
   std::string_view table;
   std::string_view column;
 };
-inline constexpr std::array<Addition, 5> additions{{{2, "rounds", "tree_depth"},
+inline constexpr std::array<Addition, 8> additions{{{2, "rounds", "tree_depth"},
                                                     {2, "rounds", "optimise_ns"},
                                                     {2, "decisions", ""},
                                                     {2, "shadow_tokens", ""},
-                                                    {3, "token_texts", ""}}};
+                                                    {3, "token_texts", ""},
+                                                    {4, "lane_columns", ""},
+                                                    {4, "round_columns", ""},
+                                                    {4, "request_sums", ""}}};
 
 [[nodiscard]] constexpr bool has_column(int version, std::string_view table, std::string_view column) {
   return std::none_of(additions.begin(), additions.end(), [&](const Addition& addition) {
@@ -38,10 +41,13 @@ inline constexpr std::array<Addition, 5> additions{{{2, "rounds", "tree_depth"},
 }
 
 /// Every table with rows of its own, parents before children.
-inline constexpr std::array<std::string_view, 15> table_names{
-    "meta",        "strings", "runs",         "prompts",   "requests",
-    "layer_sets",  "rounds",  "draft_tokens", "decisions", "shadow_tokens",
-    "token_texts", "tracks",  "spans",        "kernels",   "counters"};
+inline constexpr std::array<std::string_view, 18> table_names{
+    "meta",   "strings",      "runs",      "prompts",       "requests",      "layer_sets",
+    "rounds", "draft_tokens", "decisions", "shadow_tokens", "token_texts",   "tracks",
+    "spans",  "kernels",      "counters",  "lane_columns",  "round_columns", "request_sums"};
+
+/// The key of `meta` that says how wide the overview's columns are, and so that there is one.
+inline constexpr std::string_view overview_key = "overview_column_ns";
 
 /// Tables, name tables of the enumerations and views, as SQL.
 [[nodiscard]] std::string schema_sql();

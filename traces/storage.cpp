@@ -97,10 +97,7 @@ Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& m
   first.meta.assign(meta.begin(), meta.end());
   first.meta.emplace_back("closed_cleanly", "0");
   for (const auto& [key, text] : first.meta) {
-    Binder binder(storage.statements_.meta.get());
-    binder.value(key, key);
-    binder.value(key, text);
-    DRAFTSCOPE_TRY(storage.step(storage.statements_.meta.get()));
+    DRAFTSCOPE_TRY(storage.write_meta(key, text));
   }
   DRAFTSCOPE_TRY(storage.step(storage.statements_.commit.get()));
   return storage;
@@ -145,10 +142,7 @@ Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_a_transact
   const Statements& s = statements_;
   DRAFTSCOPE_TRY(step(s.begin.get()));
   for (const auto& [key, text] : batch.meta) {
-    Binder binder(s.meta.get());
-    binder.value(key, key);
-    binder.value(key, text);
-    DRAFTSCOPE_TRY(step(s.meta.get()));
+    DRAFTSCOPE_TRY(write_meta(key, text));
   }
   DRAFTSCOPE_TRY(insert(s.strings.get(), batch.strings));
   DRAFTSCOPE_TRY(insert(s.runs.get(), batch.runs));
@@ -164,6 +158,12 @@ Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_a_transact
       insert_many(s.shadow_tokens.get(), s.many_shadow_tokens.get(), std::span(batch.shadow_tokens)));
 
   DRAFTSCOPE_TRY(insert(s.token_texts.get(), batch.token_texts));
+  for (const LayerSet& row : batch.layer_sets) overview_.add(row);
+  for (const Request& row : batch.requests) overview_.add(row);
+  for (const Round& row : batch.rounds) overview_.add(row);
+  for (const Decision& row : batch.decisions) overview_.add(row);
+  for (const Span& row : batch.spans) overview_.add(row);
+  for (const Kernel& row : batch.kernels) overview_.add(row);
 
   std::size_t open_rows = batch.rows() - batch.droppable_rows();
   const auto insert_in_parts = [&](sqlite3_stmt* one, sqlite3_stmt* many, const auto& rows) -> Result<void> {
@@ -205,21 +205,39 @@ Result<void> Storage::detach_dropped_parents() {
                  "UPDATE kernels SET span = NULL WHERE span NOT IN (SELECT id FROM spans);");
 }
 
+Result<void> Storage::write_overview() {
+  const std::optional<Overview> overview = overview_.finish();
+  if (!overview) return {};
+  sqlite3* const db = database_.get();
+  DRAFTSCOPE_TRY_ASSIGN(const Statement lane, prepare(db, name_, insert_sql<LaneColumn>()));
+  DRAFTSCOPE_TRY_ASSIGN(const Statement round, prepare(db, name_, insert_sql<RoundColumn>()));
+  DRAFTSCOPE_TRY_ASSIGN(const Statement request, prepare(db, name_, insert_sql<RequestSum>()));
+  DRAFTSCOPE_TRY(insert(lane.get(), overview->lanes));
+  DRAFTSCOPE_TRY(insert(round.get(), overview->rounds));
+  DRAFTSCOPE_TRY(insert(request.get(), overview->requests));
+  return write_meta(std::string(overview_key), std::to_string(overview->column_ns));
+}
+
+Result<void> Storage::write_meta(const std::string& key, const std::string& text) {
+  Binder binder(statements_.meta.get());
+  binder.value(key, key);
+  binder.value(key, text);
+  return step(statements_.meta.get());
+}
+
 Result<void> Storage::finish(const WriterCounts& counts) {
   sqlite3* const db = database_.get();
   DRAFTSCOPE_TRY(step(statements_.begin.get()));
   if (counts.dropped_spans > 0) DRAFTSCOPE_TRY(detach_dropped_parents());
   DRAFTSCOPE_TRY(execute(db, name_, std::string(index_sql()) + "ANALYZE;"));
+  DRAFTSCOPE_TRY(write_overview());
   Batch last;
   last.meta = {{"dropped_spans", std::to_string(counts.dropped_spans)},
                {"dropped_kernels", std::to_string(counts.dropped_kernels)},
                {"dropped_counters", std::to_string(counts.dropped_counters)},
                {"closed_cleanly", "1"}};
   for (const auto& [key, text] : last.meta) {
-    Binder binder(statements_.meta.get());
-    binder.value(key, key);
-    binder.value(key, text);
-    DRAFTSCOPE_TRY(step(statements_.meta.get()));
+    DRAFTSCOPE_TRY(write_meta(key, text));
   }
   DRAFTSCOPE_TRY(step(statements_.commit.get()));
   // One file to send around: no log beside it, and readers need no shared memory. Somebody who reads the file

@@ -12,6 +12,7 @@
 
 #include "batch.h"
 #include "database.h"
+#include "overview_builder.h"
 
 namespace draftscope::traces {
 
@@ -26,7 +27,7 @@ class Storage {
   [[nodiscard]] Result<void> write(const Batch& batch, std::size_t rows_a_transaction,
                                    const std::function<void(std::size_t)>& committed);
 
-  /// Indexes, statistics, counts, and one file in the end.
+  /// Indexes, statistics, overview, counts, and one file in the end.
   [[nodiscard]] Result<void> finish(const WriterCounts& counts);
 
   /// Lets the file go; nothing may follow.
@@ -49,10 +50,13 @@ class Storage {
   template <typename Record>
   [[nodiscard]] Result<void> insert_many(sqlite3_stmt* one, sqlite3_stmt* many, std::span<const Record> rows);
   [[nodiscard]] Result<void> detach_dropped_parents();
+  [[nodiscard]] Result<void> write_overview();
+  [[nodiscard]] Result<void> write_meta(const std::string& key, const std::string& text);
 
   Database database_;
   std::string name_;  // the path, for messages
   Statements statements_;
+  OverviewBuilder overview_;
 };
 
 }  // namespace draftscope::traces

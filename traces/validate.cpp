@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "overview_rule.h"
 #include "rules.h"
 #include "scan.h"
 
@@ -42,7 +43,7 @@ class Findings {
   void add_unfit_rows() {
     if (full()) return;
     const auto scanned = scan<Record>(
-        trace_, "", [](const Record& /*row*/) { return true; },
+        trace_, "", "", [](const Record& /*row*/) { return true; },
         [&](std::int64_t row, const std::string& words) {
           add(table_name<Record>, row, words);
           return !full();
@@ -87,10 +88,16 @@ Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t mos
   findings.add_unfit_rows<Span>();
   findings.add_unfit_rows<Kernel>();
   findings.add_unfit_rows<Counter>();
+  findings.add_unfit_rows<LaneColumn>();
+  findings.add_unfit_rows<RoundColumn>();
+  findings.add_unfit_rows<RequestSum>();
   const auto closed = query_integer(trace.database.get(), trace.path.string(),
                                     "SELECT count(*) FROM meta WHERE key = 'closed_cleanly' AND value = '1'");
   for (const Rule& rule : rules(trace.schema_version, closed && *closed == 1))
     findings.add_rows(rule.table, rule.sql);
+  if (has_table(trace.schema_version, table_name<LaneColumn>) && !findings.full())
+    for (Violation& difference : overview_differences(trace))
+      findings.add(difference.table, difference.row, std::move(difference.rule));
   return findings.take();
 }
 

@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
   QEventLoop loop;
   QString problem;
   QObject::connect(&window.state(), &ViewState::recording_changed, &window, [&] {
+    if (painted_s > 0.0) return;
     QPixmap canvas(window.size());
     window.render(&canvas);
     painted_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;

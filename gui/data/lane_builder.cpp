@@ -2,6 +2,7 @@
 #include "lane_builder.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace draftscope::gui {
 
@@ -23,28 +24,73 @@ void widen(TimeRange& whole, bool& is_first, TimeRange time) {
   is_first = false;
 }
 
+/// Slices by start, each in the first lane that is free by then.
+std::vector<LaneSlices> without_overlap(LaneSlices slices) {
+  std::vector<std::uint32_t> order(slices.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(slices.start_ns(a), slices.id(a)) < std::pair(slices.start_ns(b), slices.id(b));
+  });
+  std::vector<std::vector<std::uint32_t>> lanes;
+  for (const std::uint32_t index : order) {
+    auto lane = std::find_if(lanes.begin(), lanes.end(), [&](const std::vector<std::uint32_t>& taken) {
+      return slices.end_ns(taken.back()) <= slices.start_ns(index);
+    });
+    if (lane == lanes.end()) lane = lanes.emplace(lanes.end());
+    lane->push_back(index);
+  }
+  std::vector<LaneSlices> result;
+  result.reserve(lanes.size());
+  for (const std::vector<std::uint32_t>& lane : lanes) result.push_back(slices.reordered(lane));
+  return result;
+}
+
 }  // namespace
 
-std::uint32_t LaneBuilder::name(const std::string& text) {
-  const auto [found, is_new] = names_.try_emplace(text, static_cast<std::uint32_t>(timeline_.names.size()));
-  if (is_new) timeline_.names.push_back(text);
-  return found->second;
+std::string group_name(const traces::Recording& recording, const LaneGroup& group) {
+  if (group.kind == LaneKind::decisions) return "decisions";
+  if (group.kind == LaneKind::track) {
+    const traces::Track* track = find_track(recording, group.id);
+    return track == nullptr ? "unknown track" : track->name;
+  }
+  const auto run = std::find_if(recording.runs.begin(), recording.runs.end(),
+                                [&](const traces::Run& candidate) { return candidate.id == group.id; });
+  return run == recording.runs.end() ? "unknown run" : run->specification;
+}
+
+std::string track_kind(const traces::Recording& recording, const LaneGroup& group) {
+  const traces::Track* track = group.kind == LaneKind::track ? find_track(recording, group.id) : nullptr;
+  return track == nullptr ? "" : track->kind;
+}
+
+LaneNames::LaneNames(const std::unordered_map<std::int64_t, std::string>& strings)
+    : names_{"request", "round", "unnamed"} {
+  std::vector<std::pair<std::int64_t, const std::string*>> rows;
+  rows.reserve(strings.size());
+  for (const auto& [id, text] : strings) rows.emplace_back(id, &text);
+  std::sort(rows.begin(), rows.end());
+  index_ = IdIndex(rows, [](const auto& row) { return row.first; });
+  std::unordered_map<std::string, std::uint32_t> known;
+  for (const std::string& name : names_) known.emplace(name, static_cast<std::uint32_t>(known.size()));
+  name_of_.reserve(rows.size());
+  for (const auto& [id, text] : rows) {
+    const auto [found, is_new] = known.try_emplace(*text, static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(*text);
+    name_of_.push_back(found->second);
+  }
 }
 
 void LaneBuilder::add(const LaneGroup& group, std::int32_t depth, const LaneSlice& slice) {
-  if (last_lanes_ == nullptr || depth != last_depth_ || !is_same(group, last_group_)) {
-    last_lanes_ = &groups_[group][depth];
+  if (last_ == nullptr || depth != last_depth_ || !is_same(group, last_group_)) {
+    last_ = &groups_[group][depth];
     last_group_ = group;
     last_depth_ = depth;
   }
-  Lanes& lanes = *last_lanes_;
-  auto lane = std::find_if(lanes.begin(), lanes.end(),
-                           [&](const Open& open) { return open.end_ns <= slice.time.start_ns; });
-  if (lane == lanes.end()) lane = lanes.emplace(lanes.end());
   LaneSlice kept = slice;
   kept.time.end_ns = std::max(kept.time.end_ns, kept.time.start_ns);
-  lane->slices.add(kept);
-  lane->end_ns = kept.time.end_ns;
+  last_->is_in_order = last_->is_in_order && kept.time.start_ns >= last_->end_ns;
+  last_->end_ns = std::max(last_->end_ns, kept.time.end_ns);
+  last_->slices.add(kept);
 }
 
 void LaneBuilder::add(const traces::Counter& counter) {
@@ -55,42 +101,62 @@ void LaneBuilder::add(const traces::Counter& counter) {
 
 void LaneBuilder::launch(std::int64_t kernel, std::int64_t span) {
   if (kernel > 0 && kernel < no_index && span > 0 && span < no_index)
-    timeline_.launches.emplace_back(static_cast<std::uint32_t>(kernel), static_cast<std::uint32_t>(span));
+    launches_.emplace_back(static_cast<std::uint32_t>(kernel), static_cast<std::uint32_t>(span));
 }
 
-std::string LaneBuilder::group_name(const LaneGroup& group) const {
-  if (group.kind == LaneKind::decisions) return "decisions";
-  if (group.kind == LaneKind::track) {
-    const traces::Track* track = find_track(*recording_, group.id);
-    return track == nullptr ? "unknown track" : track->name;
+void LaneBuilder::add(LaneBuilder&& later) {
+  for (auto& [group, depths] : later.groups_)
+    for (auto& [depth, lane] : depths) {
+      Gathered& into = groups_[group][depth];
+      const bool follows = into.slices.size() == 0 || lane.slices.start_ns(0) >= into.end_ns;
+      into.is_in_order = into.is_in_order && lane.is_in_order && follows;
+      into.end_ns = std::max(into.end_ns, lane.end_ns);
+      into.slices.append(std::move(lane.slices));
+    }
+  for (auto& [track, lane] : later.counters_) {
+    CounterLane& into = counters_[track];
+    into.timestamp_ns.insert(into.timestamp_ns.end(), lane.timestamp_ns.begin(), lane.timestamp_ns.end());
+    into.value.insert(into.value.end(), lane.value.begin(), lane.value.end());
   }
-  const auto run = std::find_if(recording_->runs.begin(), recording_->runs.end(),
-                                [&](const traces::Run& candidate) { return candidate.id == group.id; });
-  return run->specification;
+  launches_.insert(launches_.end(), later.launches_.begin(), later.launches_.end());
+  later = {};
 }
 
-Timeline LaneBuilder::finish() && {
+Timeline LaneBuilder::finish(const traces::Recording& recording, const LaneNames& names,
+                             const IdIndex& rounds) && {
+  Timeline timeline;
+  timeline.names = names.all();
   bool is_first = true;
   for (auto& [group, depths] : groups_) {
-    const std::string name = group_name(group);
-    const traces::Track* track = group.kind == LaneKind::track ? find_track(*recording_, group.id) : nullptr;
     std::int32_t row = 0;
-    for (auto& [depth, lanes] : depths)
-      for (Open& open : lanes) {
-        const std::size_t count = open.slices.size();
-        widen(timeline_.whole, is_first, {open.slices.start_ns(0), open.slices.end_ns(count - 1)});
-        BusyPyramid pyramid(open.slices);
-        timeline_.lanes.push_back({group.kind, name, track == nullptr ? "" : track->kind, row++,
-                                   std::move(open.slices), std::move(pyramid)});
+    for (auto& [depth, gathered] : depths) {
+      std::vector<LaneSlices> lanes;
+      if (gathered.is_in_order)
+        lanes.push_back(std::move(gathered.slices));
+      else
+        lanes = without_overlap(std::move(gathered.slices));
+      for (LaneSlices& slices : lanes) {
+        slices.translate_rounds([&](std::uint32_t id) { return id == 0 ? no_index : rounds[id]; });
+        widen(timeline.whole, is_first, {slices.start_ns(0), slices.end_ns(slices.size() - 1)});
+        BusyPyramid pyramid(slices);
+        timeline.lanes.push_back({.kind = group.kind,
+                                  .name = group_name(recording, group),
+                                  .track_kind = track_kind(recording, group),
+                                  .depth = row++,
+                                  .slices = std::move(slices),
+                                  .pyramid = std::move(pyramid),
+                                  .columns = {}});
       }
+    }
   }
   for (auto& [id, lane] : counters_) {
-    const traces::Track* track = find_track(*recording_, id);
+    const traces::Track* track = find_track(recording, id);
     lane.name = track == nullptr ? "unknown counter" : track->name;
-    timeline_.counters.push_back(std::move(lane));
+    timeline.counters.push_back(std::move(lane));
   }
-  std::sort(timeline_.launches.begin(), timeline_.launches.end());
-  return std::move(timeline_);
+  std::sort(launches_.begin(), launches_.end());
+  timeline.launches = std::move(launches_);
+  return timeline;
 }
 
 }  // namespace draftscope::gui

@@ -2,17 +2,38 @@
 #include "lane_slices.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace draftscope::gui {
 
-void LaneSlices::reserve(std::size_t slices) {
-  start_ns_.reserve(slices);
-  end_ns_.reserve(slices);
-  name_.reserve(slices);
-  round_.reserve(slices);
-  id_.reserve(slices);
-  layer_.reserve(slices);
-  phase_.reserve(slices);
+template <typename A, typename B, typename Action>
+void LaneSlices::for_each_column(A& a, B& b, Action action) {
+  action(a.start_ns_, b.start_ns_);
+  action(a.end_ns_, b.end_ns_);
+  action(a.name_, b.name_);
+  action(a.round_, b.round_);
+  action(a.id_, b.id_);
+  action(a.layer_, b.layer_);
+  action(a.phase_, b.phase_);
+}
+
+void LaneSlices::append(LaneSlices&& later) {
+  for_each_column(*this, later, [](auto& mine, auto& others) {
+    if (mine.empty())
+      mine.swap(others);
+    else
+      mine.insert(mine.end(), others.begin(), others.end());
+    others = std::remove_reference_t<decltype(others)>();
+  });
+}
+
+LaneSlices LaneSlices::reordered(const std::vector<std::uint32_t>& order) const {
+  LaneSlices result;
+  for_each_column(result, *this, [&](auto& column, const auto& mine) {
+    column.reserve(order.size());
+    for (const std::uint32_t index : order) column.push_back(mine[index]);
+  });
+  return result;
 }
 
 void LaneSlices::add(const LaneSlice& slice) {
@@ -46,7 +67,7 @@ std::size_t LaneSlices::first_starting_at(std::int64_t time_ns) const {
 }
 
 std::size_t LaneSlices::bytes() const {
-  return start_ns_.capacity() *
+  return start_ns_.size() *
          (2 * sizeof(std::int64_t) + 3 * sizeof(std::uint32_t) + sizeof(std::int16_t) + 1);
 }
 

@@ -39,23 +39,37 @@ struct LaneSlice {
 
 class LaneSlices {
  public:
-  void reserve(std::size_t slices);
   /// In the order of their start, each at or after the end of the one before.
   void add(const LaneSlice& slice);
+  /// Puts another's behind its own, in their order.
+  void append(LaneSlices&& later);
+  /// The slices in another order: place i has what was at order[i].
+  [[nodiscard]] LaneSlices reordered(const std::vector<std::uint32_t>& order) const;
+  /// Changes what slices say of their round, each by translate(round).
+  template <typename Translate>
+  void translate_rounds(Translate translate) {
+    for (std::uint32_t& round : round_) round = translate(round);
+  }
 
   [[nodiscard]] std::size_t size() const { return start_ns_.size(); }
   [[nodiscard]] std::int64_t start_ns(std::size_t index) const { return start_ns_[index]; }
   [[nodiscard]] std::int64_t end_ns(std::size_t index) const { return end_ns_[index]; }
   [[nodiscard]] traces::Phase phase(std::size_t index) const { return phase_[index]; }
+  [[nodiscard]] std::uint32_t id(std::size_t index) const { return id_[index]; }
   [[nodiscard]] LaneSlice operator[](std::size_t index) const;
 
   // O(log size); size() if there is none.
   [[nodiscard]] std::size_t first_ending_after(std::int64_t time_ns) const;
   [[nodiscard]] std::size_t first_starting_at(std::int64_t time_ns) const;  ///< or later
 
+  /// What the slices take; memory reserved beyond them has not been touched.
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  /// Calls action(column of a, the same column of b) for each.
+  template <typename A, typename B, typename Action>
+  static void for_each_column(A& a, B& b, Action action);
+
   std::vector<std::int64_t> start_ns_;
   std::vector<std::int64_t> end_ns_;
   std::vector<std::uint32_t> name_;

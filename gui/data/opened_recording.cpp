@@ -1,52 +1,92 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "opened_recording.h"
 
+#include <draftscope/simulator/imported_figures.h>
+#include <draftscope/simulator/overview_figures.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+
+#include "id_index.h"
 
 namespace draftscope::gui {
 
+namespace {
+
+// A damaged overview may claim any number of rounds; so many are shown at most until the rows are read.
+constexpr std::int64_t most_overview_rounds = 1 << 24;
+
+}  // namespace
+
 Result<RecordingPointer> OpenedRecording::open(const std::filesystem::path& path) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
+  DRAFTSCOPE_TRY_ASSIGN(simulator::MeasuredRecording measured, simulator::read_measured(reader));
+  DRAFTSCOPE_TRY_ASSIGN(TokenTexts token_texts, reader.token_texts());
+  return of(std::move(measured), std::move(token_texts));
+}
+
+RecordingPointer OpenedRecording::of(simulator::MeasuredRecording measured, TokenTexts token_texts) {
   std::shared_ptr<OpenedRecording> opened(new OpenedRecording);
-  DRAFTSCOPE_TRY_ASSIGN(opened->measured_, simulator::read_measured(reader));
-  DRAFTSCOPE_TRY_ASSIGN(opened->token_texts_, reader.token_texts());
+  opened->measured_ = std::move(measured);
+  opened->token_texts_ = std::move(token_texts);
   opened->warnings_ = simulator::warnings(opened->measured_);
   opened->index();
-  return RecordingPointer(std::move(opened));
+  opened->index_rounds();
+  return opened;
+}
+
+RecordingPointer OpenedRecording::of_overview(int schema_version, traces::Recording outline,
+                                              const traces::Overview& overview) {
+  std::shared_ptr<OpenedRecording> opened(new OpenedRecording);
+  opened->measured_.schema_version = schema_version;
+  opened->measured_.recording = std::make_unique<traces::Recording>(std::move(outline));
+  opened->measured_.figures = simulator::measure_overview(opened->recording(), overview.requests);
+  simulator::leave_out_what_lacks(opened->measured_.figures, opened->recording().meta);
+  opened->warnings_ = simulator::warnings(opened->measured_);
+  opened->index();
+  opened->sum_up(overview);
+  return opened;
 }
 
 void OpenedRecording::index() {
   const traces::Recording& rows = recording();
-  std::unordered_map<std::int64_t, std::uint32_t> run_places;
-  for (const traces::Run& run : rows.runs) {
-    run_places.emplace(run.id, static_cast<std::uint32_t>(runs_.size()));
-    runs_.push_back({&run, {}});
-  }
-  std::unordered_map<std::int64_t, std::uint32_t> requests;
-  for (std::size_t i = 0; i < rows.requests.size(); ++i)
-    requests.emplace(rows.requests[i].id, static_cast<std::uint32_t>(i));
+  for (const traces::Run& run : rows.runs) runs_.push_back({&run, {}});
   for (std::size_t i = 0; i < rows.prompts.size(); ++i) prompts_.emplace(rows.prompts[i].id, i);
   for (std::size_t i = 0; i < rows.layer_sets.size(); ++i) layer_sets_.emplace(rows.layer_sets[i].id, i);
+  bool is_first = true;
+  const auto widen = [&](std::int64_t start_ns, std::int64_t end_ns) {
+    whole_.start_ns = is_first ? start_ns : std::min(whole_.start_ns, start_ns);
+    whole_.end_ns = is_first ? end_ns : std::max(whole_.end_ns, end_ns);
+    is_first = false;
+  };
+  for (const traces::Request& request : rows.requests)
+    widen(request.start_ns, std::max(request.start_ns, request.end_ns));
+  for (const traces::Round& round : rows.rounds) widen(round.start_ns, round.end_ns);
+}
 
+void OpenedRecording::index_rounds() {
+  const traces::Recording& rows = recording();
+  const auto id_of = [](const auto& row) { return row.id; };
+  const IdIndex run_places(rows.runs, id_of);
+  const IdIndex requests(rows.requests, id_of);
+  const IdIndex round_places(rows.rounds, id_of);
   const std::size_t count = rows.rounds.size();
   run_of_round_.assign(count, no_index);
   place_in_run_.assign(count, no_index);
   request_of_round_.assign(count, no_index);
-  std::unordered_map<std::int64_t, std::uint32_t> round_places;
-  round_places.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    round_places.emplace(rows.rounds[i].id, static_cast<std::uint32_t>(i));
     // The reader has checked that requests and runs are there.
-    request_of_round_[i] = requests.at(rows.rounds[i].request);
-    run_of_round_[i] = run_places.at(rows.requests[request_of_round_[i]].run);
+    request_of_round_[i] = requests[rows.rounds[i].request];
+    run_of_round_[i] = run_places[rows.requests[request_of_round_[i]].run];
     runs_[run_of_round_[i]].rounds.push_back(static_cast<std::uint32_t>(i));
   }
   for (RunRounds& run : runs_) {
-    std::stable_sort(run.rounds.begin(), run.rounds.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto starts_before = [&](std::uint32_t a, std::uint32_t b) {
       return rows.rounds[a].start_ns < rows.rounds[b].start_ns;
-    });
+    };
+    if (!std::is_sorted(run.rounds.begin(), run.rounds.end(), starts_before))
+      std::stable_sort(run.rounds.begin(), run.rounds.end(), starts_before);
     for (std::size_t place = 0; place < run.rounds.size(); ++place)
       place_in_run_[run.rounds[place]] = static_cast<std::uint32_t>(place);
   }
@@ -58,22 +98,53 @@ void OpenedRecording::index() {
     const std::int64_t round = rows.draft_tokens[i].round;
     std::size_t end = i;
     while (end < rows.draft_tokens.size() && rows.draft_tokens[end].round == round) ++end;
-    if (const auto place = round_places.find(round); place != round_places.end()) {
-      first_draft_token_[place->second] = static_cast<std::uint32_t>(i);
-      draft_token_counts_[place->second] = static_cast<std::uint32_t>(end - i);
+    if (const std::uint32_t place = round_places[round]; place != no_index) {
+      first_draft_token_[place] = static_cast<std::uint32_t>(i);
+      draft_token_counts_[place] = static_cast<std::uint32_t>(end - i);
     }
     i = end;
   }
+}
 
-  bool is_first = true;
-  const auto widen = [&](std::int64_t start_ns, std::int64_t end_ns) {
-    whole_.start_ns = is_first ? start_ns : std::min(whole_.start_ns, start_ns);
-    whole_.end_ns = is_first ? end_ns : std::max(whole_.end_ns, end_ns);
-    is_first = false;
-  };
-  for (const traces::Request& request : rows.requests)
-    widen(request.start_ns, std::max(request.start_ns, request.end_ns));
-  for (const traces::Round& round : rows.rounds) widen(round.start_ns, round.end_ns);
+void OpenedRecording::sum_up(const traces::Overview& overview) {
+  strips_of_overview_.emplace(runs_.size());
+  const IdIndex run_places(recording().runs, [](const traces::Run& run) { return run.id; });
+  std::int64_t all = 0;
+  for (const traces::RoundColumn& column : overview.rounds) {
+    const std::uint32_t run = run_places[column.run];
+    if (run == no_index || column.rounds <= 0 || column.rounds > most_overview_rounds - all) continue;
+    all += column.rounds;
+    RoundsOfRun& strip = (*strips_of_overview_)[run];
+    const auto rounds = static_cast<double>(column.rounds);
+    const double emitted = std::clamp(static_cast<double>(column.emitted), 0.0, 0x1p40);
+    const std::int64_t before = strip.emitted_before.back();
+    for (std::int64_t i = 1; i <= column.rounds; ++i)
+      strip.emitted_before.push_back(before + std::llround(emitted * static_cast<double>(i) / rounds));
+    strip.most_emitted = std::max(strip.most_emitted, column.most_emitted);
+  }
+}
+
+std::size_t OpenedRecording::round_count() const {
+  std::size_t all = 0;
+  for (std::size_t run = 0; run < runs_.size(); ++run) all += round_count(run);
+  return all;
+}
+
+std::size_t OpenedRecording::round_count(std::size_t run) const {
+  return strips_of_overview_ ? (*strips_of_overview_)[run].emitted_before.size() - 1
+                             : runs_[run].rounds.size();
+}
+
+RoundsOfRun OpenedRecording::rounds_of_run(std::size_t run) const {
+  if (strips_of_overview_) return (*strips_of_overview_)[run];
+  RoundsOfRun strip;
+  strip.emitted_before.reserve(runs_[run].rounds.size() + 1);
+  for (const std::uint32_t round : runs_[run].rounds) {
+    const std::int32_t emitted = recording().rounds[round].emitted;
+    strip.most_emitted = std::max(strip.most_emitted, emitted);
+    strip.emitted_before.push_back(strip.emitted_before.back() + emitted);
+  }
+  return strip;
 }
 
 const traces::Request& OpenedRecording::request_of(std::uint32_t round) const {

@@ -5,9 +5,11 @@
 // go through it. Made once by a worker, immutable then, shared by all views through a pointer.
 
 #include <draftscope/simulator/measured_recording.h>
+#include <draftscope/traces/overview.h>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -23,10 +25,30 @@ struct RunRounds {
   std::vector<std::uint32_t> rounds;
 };
 
+/// Tokens that the rounds of a run emitted, in the order of the rounds' starts.
+struct RoundsOfRun {
+  /// Emitted before round i, and by all; within a column of an overview as if each had emitted its mean.
+  std::vector<std::int64_t> emitted_before{0};
+  std::int32_t most_emitted = 1;  ///< by one of them, at least 1
+};
+
 class OpenedRecording {
  public:
+  using TokenTexts = std::unordered_map<std::int32_t, std::string>;
+
   /// Errors: not a readable trace; one line.
   [[nodiscard]] static Result<std::shared_ptr<const OpenedRecording>> open(const std::filesystem::path& path);
+  /// Of what has been read already.
+  [[nodiscard]] static std::shared_ptr<const OpenedRecording> of(simulator::MeasuredRecording measured,
+                                                                 TokenTexts token_texts);
+  /// Before its rounds are read: what the stored overview says of them. `outline` lacks them.
+  [[nodiscard]] static std::shared_ptr<const OpenedRecording> of_overview(int schema_version,
+                                                                          traces::Recording outline,
+                                                                          const traces::Overview& overview);
+
+  /// False while only the overview has been read: rounds and draft tokens are not there, though there are
+  /// some.
+  [[nodiscard]] bool has_rows() const { return !strips_of_overview_; }
 
   [[nodiscard]] const traces::Recording& recording() const { return *measured_.recording; }
   [[nodiscard]] const simulator::MeasuredRecording& measured() const { return measured_; }
@@ -35,6 +57,10 @@ class OpenedRecording {
 
   [[nodiscard]] const std::vector<RunRounds>& runs() const { return runs_; }
   [[nodiscard]] TimeRange whole() const { return whole_; }
+  /// How many rounds there are, read or not.
+  [[nodiscard]] std::size_t round_count() const;
+  [[nodiscard]] std::size_t round_count(std::size_t run) const;
+  [[nodiscard]] RoundsOfRun rounds_of_run(std::size_t run) const;
 
   [[nodiscard]] const traces::Round& round(std::uint32_t index) const { return recording().rounds[index]; }
   [[nodiscard]] const traces::Request& request_of(std::uint32_t round) const;
@@ -53,10 +79,13 @@ class OpenedRecording {
  private:
   OpenedRecording() = default;
   void index();
+  void index_rounds();
+  void sum_up(const traces::Overview& overview);
 
   simulator::MeasuredRecording measured_;
   std::vector<std::string> warnings_;
-  std::unordered_map<std::int32_t, std::string> token_texts_;
+  TokenTexts token_texts_;
+  std::optional<std::vector<RoundsOfRun>> strips_of_overview_;  ///< by run
   std::vector<RunRounds> runs_;
   std::vector<std::uint32_t> run_of_round_;
   std::vector<std::uint32_t> place_in_run_;

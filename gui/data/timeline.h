@@ -3,15 +3,15 @@
 
 // Everything that a recording's timeline shows, as lanes of slices with their level of detail: requests and
 // rounds (one lane a run), then each track of the recording, nested spans in a lane of each depth. Immutable
-// once read.
+// once read (load_recording.h).
 
-#include <draftscope/result.h>
+#include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "busy_columns.h"
 #include "busy_pyramid.h"
 #include "lane_slices.h"
 
@@ -26,6 +26,7 @@ struct Lane {
   std::int32_t depth = 0;  ///< within the group, 0 at the top
   LaneSlices slices;
   BusyPyramid pyramid;
+  BusyColumns columns;  ///< instead of slices, while those have not been read
 };
 
 struct CounterLane {
@@ -46,15 +47,8 @@ struct Timeline {
   [[nodiscard]] std::size_t bytes() const;
 };
 
-/// Called now and then with rows read and rows there are; false cancels.
-using LoadProgress = std::function<bool(std::int64_t done, std::int64_t all)>;
-
-/// Requests, rounds and decisions alone: what there is to see at once.
-[[nodiscard]] Result<Timeline> read_rounds_timeline(traces::Reader& reader,
-                                                    const traces::Recording& recording);
-
-/// All of it. Errors: unreadable tables; "cancelled".
-[[nodiscard]] Result<Timeline> read_timeline(traces::Reader& reader, const traces::Recording& recording,
-                                             const LoadProgress& progress);
+/// What the recording's stored overview says of it: lanes with columns instead of slices. `outline` may lack
+/// rounds and draft tokens.
+[[nodiscard]] Timeline overview_timeline(const traces::Recording& outline, const traces::Overview& overview);
 
 }  // namespace draftscope::gui

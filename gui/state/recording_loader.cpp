@@ -7,7 +7,7 @@
 namespace draftscope::gui {
 
 RecordingLoader::~RecordingLoader() {
-  cancel();
+  if (job_ != nullptr) job_->cancelled = true;
   for (const std::shared_ptr<Job>& job : all_jobs_) job->done.wait(false);
 }
 
@@ -28,50 +28,33 @@ void RecordingLoader::post(const std::shared_ptr<Job>& job, Report report) {
       Qt::QueuedConnection);
 }
 
-void RecordingLoader::load(const QString& path) {
+void RecordingLoader::load(const QString& path, Preview preview) {
   cancel();
   std::erase_if(all_jobs_, [](const std::shared_ptr<Job>& job) { return job->done.load(); });
   job_ = std::make_shared<Job>();
   all_jobs_.push_back(job_);
-  QThreadPool::globalInstance()->start([this, job = job_, name = path.toStdString()] {
-    run(job, name);
+  QThreadPool::globalInstance()->start([this, job = job_, name = path.toStdString(), preview] {
+    run(job, name, preview);
     // The destructor waits for this: nothing of the loader is touched after it.
     job->done = true;
     job->done.notify_all();
   });
 }
 
-void RecordingLoader::run(const std::shared_ptr<Job>& job, const std::string& path) {
-  const auto give_up = [&](const Error& error) {
-    post(job, [this, words = QString::fromStdString(error.message)] {
-      job_.reset();
-      emit failed(words);
-      emit finished();
-    });
-  };
+void RecordingLoader::run(const std::shared_ptr<Job>& job, const std::string& path, Preview preview) {
   if (job->cancelled) return;
-  const Result<RecordingPointer> recording = OpenedRecording::open(path);
-  if (!recording) return give_up(recording.error());
-  post(job, [this, pointer = *recording] { emit opened(pointer); });
-  auto reader = traces::Reader::open(path);
-  if (!reader) return give_up(reader.error());
-  const auto share = [&](Result<Timeline> timeline) {
-    post(job, [this, pointer = std::make_shared<const Timeline>(*std::move(timeline))] {
-      emit timeline_read(pointer);
-    });
+  const auto share = [&](const LoadedRecording& loaded) {
+    post(job, [this, loaded] { emit opened(loaded.recording, loaded.timeline); });
   };
-  auto rounds = read_rounds_timeline(*reader, (*recording)->recording());
-  if (!rounds) return give_up(rounds.error());
-  share(std::move(rounds));
-  auto timeline = read_timeline(*reader, (*recording)->recording(), [&](std::int64_t done, std::int64_t all) {
+  if (preview == Preview::wanted)
+    if (const auto overview = read_overview(path, job->cancelled)) share(*overview);
+  const auto loaded = load_recording(path, job->cancelled, [&](std::int64_t done, std::int64_t all) {
     post(job, [this, done, all] { emit progressed(done, all); });
-    return !job->cancelled;
   });
-  if (job->cancelled) return;
-  if (!timeline) return give_up(timeline.error());
-  share(std::move(timeline));
-  post(job, [this] {
+  if (loaded) share(*loaded);
+  post(job, [this, loaded] {
     job_.reset();
+    if (!loaded) emit failed(QString::fromStdString(loaded.error().message));
     emit finished();
   });
 }

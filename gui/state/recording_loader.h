@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Reads recordings on a worker, so that the window never waits: first rows and figures, then the timeline.
-// Loading another file cancels what is under way; results of a cancelled job are dropped.
+// Reads recordings on workers, so that the window never waits: first what the file's overview tells, if it
+// stores one, then all. Loading another file cancels what is under way; results of a cancelled job are
+// dropped.
 
 #include <QObject>
 #include <QString>
 #include <atomic>
 #include <memory>
 
-#include "data/opened_recording.h"
-#include "data/timeline.h"
+#include "data/load_recording.h"
 
 namespace draftscope::gui {
 
@@ -22,13 +22,17 @@ class RecordingLoader : public QObject {
   /// Cancels, and waits for the worker to notice.
   ~RecordingLoader() override;
 
-  void load(const QString& path);
+  enum class Preview : std::uint8_t { wanted, none };
+
+  void load(const QString& path, Preview preview = Preview::wanted);
+  /// Nothing more comes of what is being loaded, but finished().
   void cancel();
   [[nodiscard]] bool is_loading() const { return job_ != nullptr; }
 
  signals:
-  void opened(const draftscope::gui::RecordingPointer& recording);
-  void timeline_read(const std::shared_ptr<const draftscope::gui::Timeline>& timeline);
+  /// Once or twice: the overview, whose recording has no rows yet, and then the whole.
+  void opened(const draftscope::gui::RecordingPointer& recording,
+              const std::shared_ptr<const draftscope::gui::Timeline>& timeline);
   void progressed(qint64 done, qint64 all);
   /// One line that names the file.
   void failed(const QString& reason);
@@ -40,7 +44,7 @@ class RecordingLoader : public QObject {
     std::atomic<bool> cancelled{false};
     std::atomic<bool> done{false};
   };
-  void run(const std::shared_ptr<Job>& job, const std::string& path);
+  void run(const std::shared_ptr<Job>& job, const std::string& path, Preview preview);
   /// Calls `report` on this object's thread, unless the job was cancelled.
   template <typename Report>
   void post(const std::shared_ptr<Job>& job, Report report);

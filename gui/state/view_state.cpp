@@ -38,19 +38,40 @@ ViewState::ViewState(QObject* parent) : QObject(parent) {
   history_.setUndoLimit(deepest_history);
 }
 
-void ViewState::add(const RecordingPointer& recording) {
+void ViewState::keep(const RecordingPointer& recording, const TimelinePointer& timeline) {
   std::erase_if(opened_, [&](const RecordingPointer& other) {
-    return other->recording().path == recording->recording().path;
+    const bool is_same = other->recording().path == recording->recording().path;
+    if (is_same) timelines_.erase(other.get());
+    return is_same;
   });
   opened_.push_back(recording);
-  show(recording);
+  timelines_[recording.get()] = timeline;
   emit opened_changed();
 }
 
-void ViewState::show(RecordingPointer recording) {
+void ViewState::add(const RecordingPointer& recording, const TimelinePointer& timeline) {
+  const bool completes =
+      recording_ && !recording_->has_rows() && recording_->recording().path == recording->recording().path;
+  keep(recording, timeline);
+  if (completes)
+    complete(recording, timeline);
+  else
+    show(recording, timeline);
+}
+
+void ViewState::preview(const RecordingPointer& recording, const TimelinePointer& timeline) {
+  show(recording, timeline);
+}
+
+void ViewState::show(const RecordingPointer& recording) {
+  const auto timeline = timelines_.find(recording.get());
+  show(recording, timeline == timelines_.end() ? nullptr : timeline->second);
+}
+
+void ViewState::show(const RecordingPointer& recording, const TimelinePointer& timeline) {
   if (recording == recording_) return;
-  recording_ = std::move(recording);
-  timeline_.reset();
+  recording_ = recording;
+  timeline_ = timeline;
   run_ = 0;
   selection_.reset();
   cursor_ = {};
@@ -59,23 +80,35 @@ void ViewState::show(RecordingPointer recording) {
   if (recording_) {
     // A run that drafts says more than the baseline.
     const auto& runs = recording_->runs();
-    const auto drafting = std::find_if(runs.begin(), runs.end(), [](const RunRounds& run) {
-      return !run.run->is_baseline && !run.rounds.empty();
-    });
-    if (drafting != runs.end()) run_ = static_cast<std::size_t>(drafting - runs.begin());
-    if (const RunRounds* shown = run_rounds(); shown != nullptr && !shown->rounds.empty()) {
-      const traces::Request& request = recording_->request_of(shown->rounds.front());
-      cursor_ = {.round = shown->rounds.front(),
-                 .request = static_cast<std::size_t>(&request - recording_->recording().requests.data()),
-                 .token = 1};
-    }
+    for (std::size_t run = 0; run < runs.size(); ++run)
+      if (!runs[run].run->is_baseline && recording_->round_count(run) > 0) {
+        run_ = run;
+        break;
+      }
+    put_cursor_on_first_round();
   }
   emit recording_changed();
+  emit timeline_changed();
 }
 
-void ViewState::set_timeline(std::shared_ptr<const Timeline> timeline) {
-  timeline_ = std::move(timeline);
+void ViewState::complete(const RecordingPointer& recording, const TimelinePointer& timeline) {
+  const bool shows_whole = range_ == recording_->whole();
+  recording_ = recording;
+  timeline_ = timeline;
+  if (run_ >= recording_->runs().size()) run_ = 0;
+  range_ = shows_whole ? recording_->whole() : cut(range_);
+  put_cursor_on_first_round();
+  emit recording_changed();
   emit timeline_changed();
+}
+
+void ViewState::put_cursor_on_first_round() {
+  const RunRounds* shown = run_rounds();
+  if (shown == nullptr || shown->rounds.empty()) return;
+  const traces::Request& request = recording_->request_of(shown->rounds.front());
+  cursor_ = {.round = shown->rounds.front(),
+             .request = static_cast<std::size_t>(&request - recording_->recording().requests.data()),
+             .token = 1};
 }
 
 const RunRounds* ViewState::run_rounds() const {

@@ -9,6 +9,7 @@
 
 #include <QObject>
 #include <QUndoStack>
+#include <map>
 #include <optional>
 
 #include "data/opened_recording.h"
@@ -32,16 +33,21 @@ class ViewState : public QObject {
  public:
   explicit ViewState(QObject* parent = nullptr);
 
+  using TimelinePointer = std::shared_ptr<const Timeline>;
+
   /// Keeps a recording open and shows it; one of the same path takes the older's place.
-  void add(const RecordingPointer& recording);
+  void add(const RecordingPointer& recording, const TimelinePointer& timeline);
+  /// Keeps it open beside the one that is shown.
+  void keep(const RecordingPointer& recording, const TimelinePointer& timeline);
   [[nodiscard]] const std::vector<RecordingPointer>& opened() const { return opened_; }
-  /// Shows another recording from its beginning, whole; null shows none.
-  void show(RecordingPointer recording);
-  /// The timeline of the recording that is shown, as far as it has been read.
-  void set_timeline(std::shared_ptr<const Timeline> timeline);
+  /// Shows another recording of those opened from its beginning, whole; null shows none.
+  void show(const RecordingPointer& recording);
+  /// Shows a recording of which only the overview has been read. The whole of it that add() brings takes its
+  /// place, and what was zoomed to and chosen stays.
+  void preview(const RecordingPointer& recording, const TimelinePointer& timeline);
 
   [[nodiscard]] const RecordingPointer& recording() const { return recording_; }
-  [[nodiscard]] const std::shared_ptr<const Timeline>& timeline() const { return timeline_; }
+  [[nodiscard]] const TimelinePointer& timeline() const { return timeline_; }
 
   /// Index into OpenedRecording::runs(); views of rounds show this run's.
   [[nodiscard]] std::size_t run() const { return run_; }
@@ -79,11 +85,16 @@ class ViewState : public QObject {
   friend class RangeChange;
   void apply_range(TimeRange range);
   [[nodiscard]] TimeRange cut(TimeRange range) const;
+  void show(const RecordingPointer& recording, const TimelinePointer& timeline);
+  /// From the overview to the rows of the recording that is shown.
+  void complete(const RecordingPointer& recording, const TimelinePointer& timeline);
+  void put_cursor_on_first_round();
   void reveal(TimeRange time);
 
   std::vector<RecordingPointer> opened_;
+  std::map<const OpenedRecording*, TimelinePointer> timelines_;  ///< of those opened
   RecordingPointer recording_;
-  std::shared_ptr<const Timeline> timeline_;
+  TimelinePointer timeline_;
   std::size_t run_ = 0;
   TimeRange range_;
   std::optional<TimeRange> selection_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "views/theme.h"
 
@@ -24,7 +25,7 @@ QColor slice_color(const Lane& lane, const LaneSlice& slice, const LaneLook& loo
     color = look.dark ? color.darker(100 + 14 * std::min(lane.depth, 5))
                       : color.lighter(100 + 12 * std::min(lane.depth, 5));
   const bool other_round = look.round != no_index && slice.round != no_index && slice.round != look.round;
-  const bool no_match = look.matches != nullptr && !(*look.matches)[slice.name];
+  const bool no_match = look.matches != nullptr && (lane.slices.size() == 0 || !(*look.matches)[slice.name]);
   if (other_round || no_match) color.setAlpha(fade_alpha);
   return color;
 }
@@ -68,10 +69,28 @@ class ColumnRun {
   QColor color_;
 };
 
+/// What an overview says of the lane.
+void paint_columns(QPainter& painter, const Lane& lane, const TimeAxis& axis, const QRect& area,
+                   const LaneLook& look) {
+  ColumnRun columns(painter, area);
+  for (int pixel = axis.left; pixel < axis.left + axis.width; ++pixel) {
+    const TimeRange time{axis.ns(pixel), std::max(axis.ns(pixel + 1), axis.ns(pixel) + 1)};
+    const BusyColumns::ByPhase busy = lane.columns.summarise(time);
+    const auto most = std::max_element(busy.begin(), busy.end());
+    if (*most <= 0.0) continue;
+    const double share =
+        std::accumulate(busy.begin(), busy.end(), 0.0) / static_cast<double>(time.duration_ns());
+    const int height = std::clamp(static_cast<int>(std::lround(share * area.height())), 2, area.height());
+    columns.add(pixel, height,
+                slice_color(lane, {.phase = static_cast<traces::Phase>(most - busy.begin())}, look));
+  }
+}
+
 }  // namespace
 
 void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const TimeAxis& axis,
                 const QRect& area, const LaneLook& look) {
+  if (!lane.columns.empty()) return paint_columns(painter, lane, axis, area, look);
   const LaneSlices& slices = lane.slices;
   const int right = axis.left + axis.width;
   ColumnRun columns(painter, area);

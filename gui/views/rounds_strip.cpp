@@ -32,14 +32,10 @@ RoundsStrip::RoundsStrip(ViewState& state, QWidget* parent) : QWidget(parent), s
 void RoundsStrip::read_run() {
   sums_.clear();
   most_ = 1;
-  if (const RunRounds* run = state_.run_rounds()) {
-    sums_.reserve(run->rounds.size() + 1);
-    sums_.push_back(0);
-    for (const std::uint32_t round : run->rounds) {
-      const std::int32_t emitted = state_.recording()->round(round).emitted;
-      most_ = std::max(most_, emitted);
-      sums_.push_back(sums_.back() + emitted);
-    }
+  if (state_.run_rounds() != nullptr) {
+    RoundsOfRun run = state_.recording()->rounds_of_run(state_.run());
+    sums_ = std::move(run.emitted_before);
+    most_ = run.most_emitted;
   }
   const double mean = rounds() > 0 ? static_cast<double>(sums_.back()) / static_cast<double>(rounds()) : 0.0;
   setAccessibleDescription(tr("%1 rounds, %2 tokens a round on average").arg(rounds()).arg(mean, 0, 'f', 2));
@@ -67,6 +63,21 @@ void RoundsStrip::paintEvent(QPaintEvent* /*event*/) {
     const double mean = static_cast<double>(sums_[last] - sums_[first]) / static_cast<double>(last - first);
     painter.fillRect(x, bar_top, 1, bar_height, scale_color(mean / most_, dark));
   }
+  if (has_rows()) paint_place(painter, rounds_a_pixel);
+  painter.setPen(palette().color(QPalette::WindowText));
+  painter.drawText(QRect(4, 0, width() - 8, bar_top - 2), Qt::AlignLeft | Qt::AlignVCenter, title());
+}
+
+QString RoundsStrip::title() const {
+  QString words = tr("%1 rounds, coloured by tokens emitted (0 to %2)").arg(rounds()).arg(most_);
+  if (const std::uint32_t round = state_.cursor().round;
+      has_rows() && round != no_index && state_.recording()->run_of(round) == state_.run())
+    words += tr(" · at round %1").arg(state_.recording()->place_in_run(round));
+  return words;
+}
+
+void RoundsStrip::paint_place(QPainter& painter, double rounds_a_pixel) const {
+  const bool dark = is_dark(palette());
   // What the timeline shows of it.
   const RunRounds& run = *state_.run_rounds();
   const auto x_of_time = [&](std::int64_t ns) {
@@ -79,19 +90,19 @@ void RoundsStrip::paintEvent(QPaintEvent* /*event*/) {
   const int to = std::max(x_of_time(state_.range().end_ns), from + 2);
   painter.setPen(QPen(palette().color(QPalette::WindowText), 1));
   painter.setBrush(Qt::NoBrush);
-  painter.drawRect(from, bar_top - 2, std::min(to, width()) - from - 1, bar_height + 3);
+  painter.drawRect(from, bar_top - 2, std::min(to, width()) - from - 1, height() - bar_top - 1);
 
   const std::uint32_t round = state_.cursor().round;
-  QString title = tr("%1 rounds, coloured by tokens emitted (0 to %2)").arg(rounds()).arg(most_);
   if (round != no_index && state_.recording()->run_of(round) == state_.run()) {
     const std::uint32_t place = state_.recording()->place_in_run(round);
     const double x = (place + 0.5) / rounds_a_pixel;
     painter.setPen(QPen(cursor_color(dark), 2));
     painter.drawLine(QPointF(x, bar_top - 4), QPointF(x, height() - 1));
-    title += tr(" · at round %1").arg(place);
   }
-  painter.setPen(palette().color(QPalette::WindowText));
-  painter.drawText(QRect(4, 0, width() - 8, bar_top - 2), Qt::AlignLeft | Qt::AlignVCenter, title);
+}
+
+bool RoundsStrip::has_rows() const {
+  return rounds() > 0 && state_.recording()->has_rows();
 }
 
 void RoundsStrip::go_to(std::size_t place) {
@@ -99,16 +110,16 @@ void RoundsStrip::go_to(std::size_t place) {
 }
 
 void RoundsStrip::mousePressEvent(QMouseEvent* event) {
-  if (rounds() > 0 && event->button() == Qt::LeftButton) go_to(place_at(event->pos().x()));
+  if (has_rows() && event->button() == Qt::LeftButton) go_to(place_at(event->pos().x()));
 }
 
 void RoundsStrip::mouseMoveEvent(QMouseEvent* event) {
-  if (rounds() > 0 && event->buttons().testFlag(Qt::LeftButton)) go_to(place_at(event->pos().x()));
+  if (has_rows() && event->buttons().testFlag(Qt::LeftButton)) go_to(place_at(event->pos().x()));
 }
 
 void RoundsStrip::keyPressEvent(QKeyEvent* event) {
   const std::uint32_t round = state_.cursor().round;
-  if (rounds() == 0 || round == no_index) return QWidget::keyPressEvent(event);
+  if (!has_rows() || round == no_index) return QWidget::keyPressEvent(event);
   const std::size_t place = state_.recording()->place_in_run(round);
   if (event->key() == Qt::Key_Right && place + 1 < rounds())
     go_to(place + 1);
@@ -123,7 +134,7 @@ void RoundsStrip::keyPressEvent(QKeyEvent* event) {
 }
 
 bool RoundsStrip::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip && rounds() > 0) {
+  if (event->type() == QEvent::ToolTip && has_rows()) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const std::size_t place = place_at(help->pos().x());
     const traces::Round& round = state_.recording()->round(state_.run_rounds()->rounds[place]);

@@ -29,6 +29,10 @@ class RoundsStrip : public QWidget {
 
  private:
   void read_run();
+  /// False of an overview: it has no single rounds to go to.
+  [[nodiscard]] bool has_rows() const;
+  [[nodiscard]] QString title() const;
+  void paint_place(QPainter& painter, double rounds_a_pixel) const;
   [[nodiscard]] std::size_t rounds() const { return sums_.empty() ? 0 : sums_.size() - 1; }
   [[nodiscard]] std::size_t place_at(int x) const;
   void go_to(std::size_t place);

@@ -34,7 +34,7 @@ QString identity_text(const OpenedRecording& opened) {
                            : SummaryView::tr("temperature %1").arg(value_of(meta, "temperature"))};
   decoding << SummaryView::tr("%1 prompts").arg(opened.recording().prompts.size());
   decoding << SummaryView::tr("%1 requests").arg(opened.recording().requests.size());
-  decoding << SummaryView::tr("%1 rounds").arg(opened.recording().rounds.size());
+  decoding << SummaryView::tr("%1 rounds").arg(opened.round_count());
   for (QStringList* parts : {&model, &machine, &decoding}) parts->removeAll(QString());
   const auto line = [](const QString& label, const QStringList& parts) {
     return QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")

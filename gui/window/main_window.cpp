@@ -20,6 +20,7 @@
 #include <QStatusBar>
 #include <QTableView>
 #include <QToolBar>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "state/trace_exporter.h"
@@ -44,17 +45,24 @@ namespace {
 constexpr int most_recent = 10;
 constexpr int layout_version = 1;
 
-QStringList dropped_files(const QMimeData& data) {
-  QStringList paths;
-  for (const QUrl& url : data.urls()) {
-    const QString path = url.toLocalFile();
+/// Folders give way to the recordings in them.
+QStringList files_of(const QStringList& paths) {
+  QStringList files;
+  for (const QString& path : paths) {
     if (QFileInfo(path).isDir())
       for (const QFileInfo& file :
            QDir(path).entryInfoList({QStringLiteral("*.dstrace")}, QDir::Files, QDir::Name))
-        paths << file.filePath();
+        files << file.filePath();
     else if (!path.isEmpty())
-      paths << path;
+      files << path;
   }
+  return files;
+}
+
+QStringList dropped_paths(const QMimeData& data) {
+  QStringList paths;
+  for (const QUrl& url : data.urls())
+    if (const QString path = url.toLocalFile(); !path.isEmpty()) paths << path;
   return paths;
 }
 
@@ -69,6 +77,8 @@ MainWindow::MainWindow(Memory memory)
       runs_(new QComboBox),
       search_(new QLineEdit),
       progress_(new QProgressBar),
+      cancel_(new QAction(tr("&Cancel opening"), this)),
+      cancel_button_(new QToolButton),
       range_words_(new QLabel) {
   setWindowTitle(tr("Draftscope"));
   setAcceptDrops(true);
@@ -76,15 +86,23 @@ MainWindow::MainWindow(Memory memory)
   resize(1600, 900);
   make_views();
   make_actions();
-  connect(&loader_, &RecordingLoader::opened, this, &MainWindow::show_recording);
-  connect(&loader_, &RecordingLoader::timeline_read, &state_, &ViewState::set_timeline);
+  connect(&loader_, &RecordingLoader::opened, this, &MainWindow::take);
   connect(&loader_, &RecordingLoader::progressed, this, [this](qint64 done, qint64 all) {
-    progress_->setVisible(all > 0);
+    progress_->setRange(0, 100);
     progress_->setValue(all > 0 ? static_cast<int>(100 * done / all) : 0);
   });
-  connect(&loader_, &RecordingLoader::finished, this, [this] { progress_->hide(); });
-  connect(&loader_, &RecordingLoader::failed, this,
-          [this](const QString& reason) { show_banner(reason, true); });
+  connect(&loader_, &RecordingLoader::finished, this, [this] {
+    if (waiting_.isEmpty())
+      end_opening();
+    else
+      open_next();
+  });
+  connect(&loader_, &RecordingLoader::failed, this, [this](const QString& reason) {
+    const bool has_more = banner_->isVisible() && opening_ > 1;
+    show_banner(has_more ? QStringLiteral("%1\n%2").arg(banner_->text(), reason) : reason, true);
+  });
+  connect(&state_, &ViewState::recording_changed, this, &MainWindow::show_recording);
+  connect(&state_, &ViewState::opened_changed, this, &MainWindow::list_opened);
   connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
   if (memory_ == Memory::none) return;
   const QSettings settings;
@@ -142,12 +160,13 @@ void MainWindow::make_views() {
   add_dock(QStringLiteral("compare"), tr("Compare"), new CompareView(state_));
   add_dock(QStringLiteral("sql"), tr("SQL"), new SqlView(state_));
   connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_file);
-  connect(start_page_, &StartPage::file_chosen, this, &MainWindow::open);
+  connect(start_page_, &StartPage::file_chosen, this, qOverload<const QString&>(&MainWindow::open));
 }
 
 void MainWindow::make_actions() {
   QMenu* file = menuBar()->addMenu(tr("&File"));
   file->addAction(tr("&Open…"), QKeySequence::Open, this, &MainWindow::choose_file);
+  file->addAction(cancel_);
   file->addAction(tr("&Start page"), this, [this] { pages_->setCurrentWidget(start_page_); });
   file->addSeparator();
   QMenu* pictures = file->addMenu(tr("Export a &view"));
@@ -184,6 +203,9 @@ void MainWindow::make_actions() {
     search_->selectAll();
   });
 
+  recordings_ = menuBar()->addMenu(tr("&Recordings"));
+  list_opened();
+
   QToolBar* bar = addToolBar(tr("Recording"));
   bar->setObjectName(QStringLiteral("recording-bar"));
   auto* run_label = new QLabel(tr(" &Run: "));
@@ -200,7 +222,15 @@ void MainWindow::make_actions() {
   progress_->setMaximumWidth(160);
   progress_->setAccessibleName(tr("Loading"));
   progress_->hide();
+  cancel_->setShortcut(Qt::Key_Escape);
+  cancel_->setIconText(tr("Cancel"));  // the button's
+  cancel_->setEnabled(false);
+  connect(cancel_, &QAction::triggered, this, &MainWindow::cancel_opening);
+  cancel_button_->setDefaultAction(cancel_);
+  cancel_button_->setFocusPolicy(Qt::StrongFocus);
+  cancel_button_->hide();
   statusBar()->addPermanentWidget(progress_);
+  statusBar()->addPermanentWidget(cancel_button_);
   statusBar()->addWidget(range_words_, 1);
   connect(runs_, &QComboBox::activated, this,
           [this](int index) { state_.set_run(static_cast<std::size_t>(index)); });
@@ -214,38 +244,108 @@ void MainWindow::make_actions() {
 }
 
 void MainWindow::choose_file() {
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open a recording"), QString(),
-                                                    tr("Recordings (*.dstrace);;All files (*)"));
-  if (!path.isEmpty()) open(path);
+  const QStringList paths = QFileDialog::getOpenFileNames(this, tr("Open recordings"), QString(),
+                                                          tr("Recordings (*.dstrace);;All files (*)"));
+  if (!paths.isEmpty()) open(paths);
 }
 
-void MainWindow::open(const QString& path) {
+void MainWindow::open(const QStringList& paths) {
+  waiting_.clear();
+  loader_.cancel();
   banner_->hide();
-  progress_->setRange(0, 100);
-  progress_->setValue(0);
-  statusBar()->showMessage(tr("Opening %1 …").arg(path));
-  loader_.load(path);
+  const QStringList files = files_of(paths);
+  if (files.isEmpty()) {
+    show_banner(tr("%1: no recordings (*.dstrace) in this folder").arg(paths.join(u", ")), true);
+    return;
+  }
+  waiting_ = files;
+  opening_ = 0;
+  shows_next_ = true;
+  open_next();
 }
 
-void MainWindow::show_recording(const RecordingPointer& recording) {
-  const QString path = QString::fromStdString(recording->recording().path.string());
+void MainWindow::open_next() {
+  const QString path = waiting_.takeFirst();
+  ++opening_;
+  // How far it is shows with the first progress.
+  progress_->setRange(0, 0);
+  progress_->show();
+  cancel_->setEnabled(true);
+  cancel_button_->show();
+  const qsizetype all = opening_ + waiting_.size();
+  statusBar()->showMessage(all == 1 ? tr("Opening %1 …").arg(path)
+                                    : tr("Opening %1 (%2 of %3) …").arg(path).arg(opening_).arg(all));
+  loader_.load(path, shows_next_ ? RecordingLoader::Preview::wanted : RecordingLoader::Preview::none);
+}
+
+void MainWindow::end_opening() {
+  progress_->hide();
+  cancel_->setEnabled(false);
+  cancel_button_->hide();
+  statusBar()->clearMessage();
+}
+
+void MainWindow::cancel_opening() {
+  waiting_.clear();
+  loader_.cancel();
+  if (state_.recording() && !state_.recording()->has_rows())
+    show_banner(
+        tr("Opening was cancelled: this is the overview that the file stores. Open it again for its rounds."),
+        false);
+}
+
+void MainWindow::take(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline) {
+  if (!recording->has_rows()) {
+    state_.preview(recording, timeline);
+    return;
+  }
+  if (shows_next_)
+    state_.add(recording, timeline);
+  else
+    state_.keep(recording, timeline);
+  shows_next_ = false;
+  remember(QString::fromStdString(recording->recording().path.string()));
+}
+
+void MainWindow::show_recording() {
+  const RecordingPointer& recording = state_.recording();
+  if (!recording) return;
   runs_->clear();
   for (const RunRounds& run : recording->runs())
     runs_->addItem(QString::fromStdString(run.run->specification));
-  state_.add(recording);
   runs_->setCurrentIndex(static_cast<int>(state_.run()));
+  const bool is_first = pages_->currentIndex() != 1;
   pages_->setCurrentIndex(1);
-  for (const NamedView& named : views_)
-    if (named.dock != nullptr && named.dock->isHidden()) named.dock->show();
-  views_[2].dock->raise();
+  for (const NamedView& named : views_) {
+    if (named.dock == nullptr) continue;
+    // What needs the rounds comes with them.
+    const bool is_ready = recording->has_rows() || named.name == u"summary";
+    named.view->setEnabled(is_ready);
+    if (is_ready && named.dock->isHidden()) named.dock->show();
+  }
+  if (is_first) views_[2].dock->raise();
   setWindowTitle(tr("%1 – Draftscope").arg(QString::fromStdString(recording->name())));
-  statusBar()->clearMessage();
+  list_opened();
   if (!recording->recording().closed_cleanly)
     show_banner(tr("This recording was not closed cleanly; what was committed before it broke off is shown."),
                 false);
-  else if (recording->recording().rounds.empty())
+  else if (recording->round_count() == 0)
     show_banner(tr("This recording holds no rounds, so only its timeline and its facts are shown."), false);
-  remember(path);
+}
+
+void MainWindow::list_opened() {
+  recordings_->clear();
+  for (const RecordingPointer& recording : state_.opened()) {
+    QAction* action = recordings_->addAction(QString::fromStdString(recording->name()));
+    // Queued: showing it makes this list anew.
+    connect(
+        action, &QAction::triggered, this, [this, recording] { state_.show(recording); },
+        Qt::QueuedConnection);
+    action->setCheckable(true);
+    action->setChecked(recording == state_.recording());
+    action->setToolTip(QString::fromStdString(recording->recording().path.string()));
+  }
+  recordings_->setEnabled(!state_.opened().empty());
 }
 
 void MainWindow::export_view(QWidget& view) {
@@ -318,7 +418,7 @@ void MainWindow::go_to_round() {
 
 void MainWindow::show_range_statistics() {
   const auto& selection = state_.selection();
-  if (!selection || !state_.timeline()) {
+  if (!selection || !state_.timeline() || !state_.recording()->has_rows()) {
     range_words_->clear();
     return;
   }
@@ -341,12 +441,12 @@ void MainWindow::show_range_statistics() {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (!dropped_files(*event->mimeData()).isEmpty()) event->acceptProposedAction();
+  if (!dropped_paths(*event->mimeData()).isEmpty()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  const QStringList paths = dropped_files(*event->mimeData());
-  if (!paths.isEmpty()) open(paths.front());
+  const QStringList paths = dropped_paths(*event->mimeData());
+  if (!paths.isEmpty()) open(paths);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

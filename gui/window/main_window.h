@@ -5,6 +5,7 @@
 // docked around them. It wires views, loader and actions together; what is shown is the view state's.
 
 #include <QMainWindow>
+#include <QStringList>
 #include <vector>
 
 #include "state/recording_loader.h"
@@ -16,6 +17,7 @@ class QLabel;
 class QLineEdit;
 class QProgressBar;
 class QStackedWidget;
+class QToolButton;
 
 namespace draftscope::gui {
 
@@ -39,7 +41,12 @@ class MainWindow : public QMainWindow {
  public:
   explicit MainWindow(Memory memory = Memory::kept);
 
-  void open(const QString& path);
+  void open(const QString& path) { open(QStringList{path}); }
+  /// Files, and folders for the recordings in them: one after another, the first is shown. Ends what is being
+  /// opened.
+  void open(const QStringList& paths);
+  /// Gives up what is being opened, and what was to follow it.
+  void cancel_opening();
 
   [[nodiscard]] ViewState& state() { return state_; }
   [[nodiscard]] RecordingLoader& loader() { return loader_; }
@@ -55,7 +62,12 @@ class MainWindow : public QMainWindow {
   void make_actions();
   QDockWidget* add_dock(const QString& name, const QString& title, QWidget* view);
   void choose_file();
-  void show_recording(const RecordingPointer& recording);
+  void open_next();
+  void end_opening();
+  void take(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline);
+  /// Everything around the views that says which recording is shown.
+  void show_recording();
+  void list_opened();
   void show_banner(const QString& words, bool is_error);
   void export_view(QWidget& view);
   void export_trace(TraceFormat format);
@@ -74,6 +86,12 @@ class MainWindow : public QMainWindow {
   QComboBox* runs_;
   QLineEdit* search_;
   QProgressBar* progress_;
+  QAction* cancel_;
+  QToolButton* cancel_button_;
+  QMenu* recordings_ = nullptr;
+  QStringList waiting_;     ///< to be opened
+  qsizetype opening_ = 0;   ///< how many of what open() was given have been begun
+  bool shows_next_ = true;  ///< whether the next that is read is the one to show
   QLabel* range_words_;
 };
 

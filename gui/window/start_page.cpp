@@ -32,10 +32,10 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
   column->setMaximumWidth(page_width);
   auto* layout = new QVBoxLayout(column);
   auto* title = new QLabel(
-      tr("<h1>Draftscope</h1><p>Records, explains and predicts self-speculative decoding. Open a recording "
-         "(.dstrace), or drop one or several here.</p>"));
+      tr("<h1>Draftscope</h1><p>Records, explains and predicts self-speculative decoding. Open recordings "
+         "(.dstrace), or drop files or folders here.</p>"));
   title->setWordWrap(true);
-  auto* open = new QPushButton(tr("&Open a recording…"));
+  auto* open = new QPushButton(tr("&Open recordings…"));
   layout->addWidget(title);
   layout->addWidget(open, 0, Qt::AlignLeft);
   layout->addSpacing(12);

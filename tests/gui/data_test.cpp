@@ -3,10 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <draftscope/simulator/figures.h>
+
+#include <atomic>
+#include <map>
 #include <numeric>
 #include <random>
 
 #include "data/draft_confidences.h"
+#include "data/id_index.h"
+#include "data/lane_builder.h"
+#include "data/load_recording.h"
 #include "data/opened_recording.h"
 #include "data/replayed_text.h"
 #include "data/round_times.h"
@@ -17,6 +24,8 @@
 
 namespace draftscope::gui {
 namespace {
+
+const std::atomic<bool> never_cancelled{false};
 
 LaneSlices random_lane(std::mt19937_64& random, std::size_t count) {
   LaneSlices slices;
@@ -100,32 +109,164 @@ TEST_P(Recordings, HaveEachRoundOnceInTheOrderOfItsRun) {
 }
 
 TEST_P(Recordings, ShowEverySpanAndKernelOnceInLanesWithoutOverlap) {
-  auto reader = traces::Reader::open(folder_ / "sample.dstrace");
-  ASSERT_TRUE(reader);
-  const auto timeline = read_timeline(*reader, opened_->recording(), {});
-  ASSERT_TRUE(timeline) << timeline.error().message;
+  const auto loaded = load_recording(folder_ / "sample.dstrace", never_cancelled, {});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const Timeline& timeline = *loaded->timeline;
   std::size_t on_tracks = 0;
-  for (const Lane& lane : timeline->lanes) {
+  std::size_t rounds = 0;
+  std::size_t requests = 0;
+  std::map<std::int64_t, std::int64_t> spans;  // by id: the start
+  for (const Lane& lane : timeline.lanes) {
     if (lane.kind == LaneKind::track) on_tracks += lane.slices.size();
-    for (std::size_t i = 1; i < lane.slices.size(); ++i)
-      EXPECT_GE(lane.slices.start_ns(i), lane.slices.end_ns(i - 1)) << lane.name;
+    if (lane.kind == LaneKind::requests) requests += lane.slices.size();
+    for (std::size_t i = 0; i < lane.slices.size(); ++i) {
+      if (i > 0) {
+        EXPECT_GE(lane.slices.start_ns(i), lane.slices.end_ns(i - 1)) << lane.name;
+      }
+      const LaneSlice slice = lane.slices[i];
+      if (lane.kind == LaneKind::track && lane.track_kind == "host") spans[slice.id] = slice.time.start_ns;
+      if (lane.kind != LaneKind::rounds) continue;
+      ++rounds;
+      ASSERT_LT(slice.round, loaded->recording->recording().rounds.size());
+      EXPECT_EQ(loaded->recording->round(slice.round).id, slice.id);
+    }
   }
+  EXPECT_EQ(rounds, sample_.recording.rounds.size());
+  EXPECT_EQ(requests, sample_.recording.requests.size());
   EXPECT_EQ(on_tracks, sample_.spans.size() + sample_.kernels.size());
+  EXPECT_EQ(spans.size(), sample_.spans.size());
+  for (const traces::Span& span : sample_.spans) EXPECT_EQ(spans[span.id], span.start_ns);
   std::size_t counters = 0;
-  for (const CounterLane& lane : timeline->counters) counters += lane.value.size();
+  for (const CounterLane& lane : timeline.counters) counters += lane.value.size();
   EXPECT_EQ(counters, sample_.counters.size());
   const auto launched = std::count_if(sample_.kernels.begin(), sample_.kernels.end(),
                                       [](const traces::Kernel& kernel) { return kernel.span != 0; });
-  EXPECT_EQ(timeline->launches.size(), static_cast<std::size_t>(launched));
+  EXPECT_EQ(timeline.launches.size(), static_cast<std::size_t>(launched));
 }
 
-TEST_P(Recordings, CanBeCancelledWhileTheyAreRead) {
-  auto reader = traces::Reader::open(folder_ / "sample.dstrace");
-  ASSERT_TRUE(reader);
-  // Progress comes every so many rows: a small file may be read before it is first asked.
-  const auto timeline =
-      read_timeline(*reader, opened_->recording(), [](std::int64_t, std::int64_t) { return false; });
-  EXPECT_TRUE(timeline || timeline.error().message == "cancelled");
+TEST_P(Recordings, TellTheSameWhetherReadByOneThreadOrTwo) {
+  const auto loaded = load_recording(folder_ / "sample.dstrace", never_cancelled, {});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto& expected = opened_->measured().figures.runs;
+  const auto& found = loaded->recording->measured().figures.runs;
+  ASSERT_EQ(found.size(), expected.size());
+  const auto expect_same = [](const simulator::Figures& a, const simulator::Figures& b) {
+    EXPECT_EQ(a.breakdown.source, b.breakdown.source);
+    EXPECT_EQ(a.breakdown.by_phase, b.breakdown.by_phase);
+    EXPECT_EQ(a.throughput.tokens_per_second, b.throughput.tokens_per_second);
+    EXPECT_EQ(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate);
+    EXPECT_EQ(a.acceptance.tested_rate, b.acceptance.tested_rate);
+    EXPECT_EQ(a.cost.c, b.cost.c);
+    EXPECT_EQ(a.device.busy_ns, b.device.busy_ns);
+    EXPECT_EQ(a.device.activities, b.device.activities);
+  };
+  for (std::size_t run = 0; run < expected.size(); ++run) {
+    expect_same(found[run].all, expected[run].all);
+    ASSERT_EQ(found[run].by_category.size(), expected[run].by_category.size());
+    for (std::size_t i = 0; i < expected[run].by_category.size(); ++i)
+      expect_same(found[run].by_category[i], expected[run].by_category[i]);
+  }
+  EXPECT_EQ(loaded->recording->warnings(), opened_->warnings());
+  EXPECT_EQ(loaded->recording->whole(), opened_->whole());
+}
+
+TEST_P(Recordings, CanBeCancelledAtAnyTime) {
+  std::atomic<bool> cancelled{true};
+  EXPECT_FALSE(load_recording(folder_ / "sample.dstrace", cancelled, {}));
+  cancelled = false;
+  const auto loaded = load_recording(folder_ / "sample.dstrace", cancelled,
+                                     [&](std::int64_t, std::int64_t) { cancelled = true; });
+  // Progress comes every so many rows: a small file may be read before the first.
+  EXPECT_EQ(static_cast<bool>(loaded), !cancelled);
+}
+
+TEST_P(Recordings, AreSummedUpByTheirOverviewAsByTheirRows) {
+  const auto overview = read_overview(folder_ / "sample.dstrace", never_cancelled);
+  ASSERT_TRUE(overview);
+  EXPECT_FALSE(overview->recording->has_rows());
+  EXPECT_TRUE(overview->recording->recording().rounds.empty());
+  EXPECT_EQ(overview->recording->round_count(), opened_->recording().rounds.size());
+  const auto& expected = opened_->measured().figures;
+  const auto& found = overview->recording->measured().figures;
+  ASSERT_EQ(found.runs.size(), expected.runs.size());
+  EXPECT_EQ(found.baseline == nullptr, expected.baseline == nullptr);
+  for (std::size_t i = 0; i < found.runs.size(); ++i) {
+    const simulator::Figures& a = found.runs[i].all;
+    const simulator::Figures& b = expected.runs[i].all;
+    EXPECT_EQ(a.throughput.requests, b.throughput.requests);
+    EXPECT_EQ(a.throughput.output_tokens, b.throughput.output_tokens);
+    EXPECT_EQ(a.throughput.tokens_per_second, b.throughput.tokens_per_second);
+    EXPECT_EQ(a.acceptance.rounds, b.acceptance.rounds);
+    EXPECT_EQ(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate);
+    EXPECT_EQ(a.acceptance.mean_accepted_length, b.acceptance.mean_accepted_length);
+    EXPECT_EQ(a.acceptance.emitted_per_round, b.acceptance.emitted_per_round);
+    EXPECT_EQ(a.acceptance.steps_per_round, b.acceptance.steps_per_round);
+    EXPECT_EQ(a.layers.etpl, b.layers.etpl);
+    EXPECT_EQ(a.layers.etpl_pooled, b.layers.etpl_pooled);
+    EXPECT_EQ(a.cost.target_step, b.cost.target_step);
+    EXPECT_EQ(a.cost.c, b.cost.c);
+    EXPECT_EQ(a.cost.v, b.cost.v);
+    EXPECT_EQ(a.cost.o, b.cost.o);
+    EXPECT_EQ(a.cost.closed_form_speedup, b.cost.closed_form_speedup);
+    EXPECT_EQ(a.speedup.has_value(), b.speedup.has_value());
+    if (a.speedup && b.speedup) {
+      EXPECT_EQ(a.speedup->value, b.speedup->value);
+    }
+    EXPECT_EQ(a.identity.has_value(), b.identity.has_value());
+    // Spans are not part of it: the breakdown is that of the rounds' own times.
+    const auto by_rounds = simulator::measure(opened_->recording()).runs[i].all.breakdown;
+    EXPECT_EQ(a.breakdown.source, by_rounds.source);
+    EXPECT_EQ(a.breakdown.by_phase, by_rounds.by_phase);
+
+    const RoundsOfRun strip = overview->recording->rounds_of_run(i);
+    const RoundsOfRun rounds = opened_->rounds_of_run(i);
+    ASSERT_EQ(strip.emitted_before.size(), rounds.emitted_before.size());
+    EXPECT_EQ(strip.emitted_before.back(), rounds.emitted_before.back());
+    EXPECT_EQ(strip.most_emitted, rounds.most_emitted);
+    EXPECT_TRUE(std::is_sorted(strip.emitted_before.begin(), strip.emitted_before.end()));
+  }
+}
+
+TEST_P(Recordings, AreAsBusyInTheirOverviewAsInTheirSlices) {
+  const auto overview = read_overview(folder_ / "sample.dstrace", never_cancelled);
+  const auto loaded = load_recording(folder_ / "sample.dstrace", never_cancelled, {});
+  ASSERT_TRUE(overview && loaded);
+  std::map<std::pair<LaneKind, std::string>, std::array<double, 2>> busy;
+  for (const Lane& lane : overview->timeline->lanes) {
+    EXPECT_FALSE(lane.columns.empty());
+    for (const double ns : lane.columns.summarise(lane.columns.whole()))
+      busy[{lane.kind, lane.name}][0] += ns;
+  }
+  for (const Lane& lane : loaded->timeline->lanes)
+    busy[{lane.kind, lane.name}][1] +=
+        static_cast<double>(lane.pyramid.summarise(lane.slices, loaded->timeline->whole).busy_ns());
+  EXPECT_FALSE(busy.empty());
+  for (const auto& [lane, ns] : busy) EXPECT_NEAR(ns[0], ns[1], 1e-4 * ns[1] + 1.0) << lane.second;
+}
+
+TEST_P(Recordings, ThatContradictTheirOverviewAreShownByTheirRows) {
+  const auto path = folder_ / "sample.dstrace";
+  traces::change(path,
+                 "UPDATE request_sums SET accepted = 0; UPDATE round_columns SET emitted = 0; "
+                 "DELETE FROM lane_columns");
+  const auto overview = read_overview(path, never_cancelled);
+  ASSERT_TRUE(overview);
+  const auto loaded = load_recording(path, never_cancelled, {});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  for (std::size_t run = 0; run < opened_->runs().size(); ++run)
+    EXPECT_EQ(loaded->recording->measured().figures.runs[run].all.acceptance.acceptance_rate,
+              opened_->measured().figures.runs[run].all.acceptance.acceptance_rate);
+  for (const char* damage :
+       {"UPDATE meta SET value = 'x' WHERE key = 'overview_column_ns'", "UPDATE request_sums SET rounds = -1",
+        "UPDATE round_columns SET rounds = 4611686018427387904 WHERE run = 1",
+        "UPDATE request_sums SET drafted = 4611686018427387904", "DELETE FROM round_columns"}) {
+    traces::change(path, damage);
+    const auto damaged = read_overview(path, never_cancelled);
+    if (damaged) {
+      EXPECT_LT(damaged->recording->round_count(), std::size_t{1} << 25U);
+    }
+    EXPECT_TRUE(load_recording(path, never_cancelled, {})) << damage;
+  }
 }
 
 TEST_P(Recordings, CountSkippedSublayersAsTheRoundsHaveThem) {
@@ -232,6 +373,93 @@ TEST_P(Recordings, AlignRunsOnTheRequestsOfAll) {
       const std::vector<std::int64_t> times = token_times_ns(*opened_, aligned.requests[i]);
       EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
     }
+}
+
+TEST(BusyColumns, SumUpToTheirPartsOverAnyStretch) {
+  std::mt19937_64 random(7);
+  BusyColumns columns(64);
+  std::map<std::int64_t, std::array<double, traces::phase_count>> plain;
+  for (std::int64_t column = 0; column < 200; ++column)
+    for (int phase = 0; phase < traces::phase_count; ++phase) {
+      if (random() % 5 != 0) continue;
+      const auto ns = static_cast<std::int64_t>(1 + random() % 64);
+      columns.add(64 * column, static_cast<traces::Phase>(phase), ns);
+      plain[64 * column][static_cast<std::size_t>(phase)] += static_cast<double>(ns);
+    }
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto start = static_cast<std::int64_t>(random() % 13000);
+    const TimeRange range{start,
+                          start + static_cast<std::int64_t>(1 + random() % (trial % 2 == 0 ? 100 : 9000))};
+    BusyColumns::ByPhase expected{};
+    for (const auto& [at, ns] : plain) {
+      const auto overlap = std::min(at + 64, range.end_ns) - std::max(at, range.start_ns);
+      for (std::size_t phase = 0; phase < expected.size(); ++phase)
+        if (overlap > 0) expected[phase] += ns[phase] * static_cast<double>(overlap) / 64.0;
+    }
+    const BusyColumns::ByPhase found = columns.summarise(range);
+    for (std::size_t phase = 0; phase < expected.size(); ++phase)
+      EXPECT_NEAR(found[phase], expected[phase], 1e-6 * expected[phase] + 1e-9);
+  }
+}
+
+TEST(IdIndex, FindsEveryIdWhetherTheyAreDenseOrNot) {
+  std::mt19937_64 random(3);
+  for (const std::uint64_t spread : {1U, 3U, 1000U, 1U << 30U}) {
+    std::vector<std::int64_t> ids;
+    std::int64_t id = 1;
+    for (int i = 0; i < 500; ++i) ids.push_back(id += 1 + static_cast<std::int64_t>(random() % spread));
+    std::shuffle(ids.begin(), ids.end(), random);
+    const IdIndex index(ids, [](std::int64_t row) { return row; });
+    for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(index[ids[i]], i);
+    for (int i = 0; i < 500; ++i) {
+      const auto other = static_cast<std::int64_t>(random() % (501 * spread + 2));
+      const auto found = std::find(ids.begin(), ids.end(), other);
+      EXPECT_EQ(index[other],
+                found == ids.end() ? no_index : static_cast<std::uint32_t>(found - ids.begin()));
+    }
+  }
+  EXPECT_EQ(IdIndex()[1], no_index);
+}
+
+TEST(LaneBuilder, MakesTheSameLanesOfTwoPartsAsOfTheWholeInAnyOrder) {
+  std::mt19937_64 random(11);
+  const traces::Recording recording;
+  const LaneNames names({});
+  for (const bool is_sorted : {true, false}) {
+    std::vector<LaneSlice> slices;
+    std::int64_t time = 0;
+    for (std::int64_t id = 1; id <= 3000; ++id) {
+      time += static_cast<std::int64_t>(random() % 20);
+      const auto duration = static_cast<std::int64_t>(random() % (is_sorted ? 10 : 60));
+      slices.push_back({.time = {time, time + duration}, .round = 0, .id = id});
+      if (is_sorted) time += duration;
+    }
+    if (!is_sorted) std::shuffle(slices.begin(), slices.end(), random);
+    LaneBuilder whole;
+    LaneBuilder first;
+    LaneBuilder second;
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      whole.add({LaneKind::track, 1}, 0, slices[i]);
+      (i < 1000 ? first : second).add({LaneKind::track, 1}, 0, slices[i]);
+    }
+    first.add(std::move(second));
+    const Timeline a = std::move(whole).finish(recording, names, {});
+    const Timeline b = std::move(first).finish(recording, names, {});
+    ASSERT_EQ(a.lanes.size(), b.lanes.size());
+    EXPECT_EQ(a.slices(), slices.size());
+    for (std::size_t lane = 0; lane < a.lanes.size(); ++lane) {
+      ASSERT_EQ(a.lanes[lane].slices.size(), b.lanes[lane].slices.size());
+      for (std::size_t i = 0; i < a.lanes[lane].slices.size(); ++i) {
+        EXPECT_EQ(a.lanes[lane].slices.id(i), b.lanes[lane].slices.id(i));
+        if (i > 0) {
+          EXPECT_GE(a.lanes[lane].slices.start_ns(i), a.lanes[lane].slices.end_ns(i - 1));
+        }
+      }
+    }
+    if (is_sorted) {
+      EXPECT_EQ(a.lanes.size(), 1U);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Recordings, testing::Range(1U, 7U));

@@ -11,6 +11,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <QWheelEvent>
 
 #include "sample.h"
@@ -190,6 +191,142 @@ TEST_F(Window, LoadingAnotherFileDropsTheFirst) {
   QTest::qWait(50);
   ASSERT_EQ(window_.state().opened().size(), 1U);
   EXPECT_EQ(window_.state().recording()->name(), "second.dstrace");
+}
+
+TEST_F(Window, ShowsTheOverviewFirstAndKeepsWhatWasZoomedTo) {
+  ViewState& state = window_.state();
+  std::vector<bool> had_rows;
+  TimeRange zoomed;
+  QObject::connect(&state, &ViewState::recording_changed, &window_, [&] {
+    had_rows.push_back(state.recording()->has_rows());
+    if (had_rows.back()) return;
+    EXPECT_GT(state.recording()->round_count(), 0U);
+    EXPECT_FALSE(state.timeline()->lanes.empty());
+    const TimeRange whole = state.range();
+    state.set_range({whole.start_ns + whole.duration_ns() / 4, whole.end_ns - whole.duration_ns() / 4});
+    zoomed = state.range();
+  });
+  EXPECT_EQ(open(folder_ / "sample.dstrace"), QString());
+  EXPECT_THAT(had_rows, testing::ElementsAre(false, true));
+  EXPECT_EQ(state.range(), zoomed);
+  EXPECT_EQ(state.opened().size(), 1U);
+  EXPECT_NE(state.cursor().round, no_index);
+}
+
+TEST_F(Window, EveryViewBearsARecordingWhoseRoundsHaveNotBeenRead) {
+  ViewState& state = window_.state();
+  int previews = 0;
+  QObject::connect(&state, &ViewState::timeline_changed, &window_, [&] {
+    if (state.recording()->has_rows()) return;
+    ++previews;
+    for (const NamedView& named : window_.views()) {
+      if (named.dock != nullptr) named.dock->show();
+      EXPECT_FALSE(named.view->grab().isNull());
+      QTest::mouseClick(named.view, Qt::LeftButton, Qt::NoModifier, named.view->rect().center());
+      for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Left, Qt::Key_End, Qt::Key_W, Qt::Key_F})
+        QTest::keyClick(named.view, key);
+      EXPECT_FALSE(named.view->grab().isNull());
+    }
+    for (std::size_t run = 0; run < state.recording()->runs().size(); ++run) state.set_run(run);
+  });
+  EXPECT_EQ(open(folder_ / "sample.dstrace"), QString());
+  EXPECT_EQ(previews, 1);
+  EXPECT_TRUE(state.recording()->has_rows());
+  for (const NamedView& named : window_.views()) EXPECT_TRUE(named.view->isEnabled());
+}
+
+TEST_F(Window, ShowsARecordingOfAnOlderVersionWithoutAnOverview) {
+  std::filesystem::copy_file(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/traces/version_3.dstrace",
+                             folder_ / "old.dstrace");
+  QSignalSpy shown(&window_.state(), &ViewState::recording_changed);
+  EXPECT_EQ(open(folder_ / "old.dstrace"), QString());
+  EXPECT_EQ(shown.count(), 1);
+  EXPECT_FALSE(window_.state().recording()->recording().rounds.empty());
+}
+
+QToolButton* cancel_button(MainWindow& window) {
+  for (QToolButton* button : window.findChildren<QToolButton*>())
+    if (button->isVisible() && button->text() == QStringLiteral("Cancel")) return button;
+  return nullptr;
+}
+
+TEST_F(Window, TheVeryFirstOpeningCanBeCancelled) {
+  EXPECT_EQ(cancel_button(window_), nullptr);
+  QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
+  window_.open(QString::fromStdString((folder_ / "sample.dstrace").string()));
+  ASSERT_NE(cancel_button(window_), nullptr);
+  cancel_button(window_)->click();
+  EXPECT_EQ(finished.count(), 1);
+  QTest::qWait(100);
+  EXPECT_FALSE(window_.loader().is_loading());
+  EXPECT_EQ(window_.state().recording(), nullptr);
+  EXPECT_EQ(cancel_button(window_), nullptr);
+  EXPECT_EQ(open(folder_ / "sample.dstrace"), QString());
+  EXPECT_NE(window_.state().recording(), nullptr);
+}
+
+TEST_F(Window, CancelledBehindTheOverviewItSaysSoAndKeepsIt) {
+  QObject::connect(&window_.state(), &ViewState::recording_changed, &window_, [&] {
+    if (!window_.state().recording()->has_rows())
+      QMetaObject::invokeMethod(
+          &window_, [&] { window_.cancel_opening(); }, Qt::QueuedConnection);
+  });
+  window_.open(QString::fromStdString((folder_ / "sample.dstrace").string()));
+  QTest::qWait(500);
+  ASSERT_NE(window_.state().recording(), nullptr);
+  if (!window_.state().recording()->has_rows()) {  // a small file may have been read by then
+    EXPECT_TRUE(window_.state().opened().empty());
+    const auto labels = window_.findChildren<QLabel*>();
+    EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->isVisible() && label->text().contains(QStringLiteral("cancelled"));
+    }));
+  }
+}
+
+TEST_F(Window, OpensSeveralFilesAndFoldersAndShowsTheFirst) {
+  std::filesystem::create_directory(folder_ / "more");
+  traces::make_sample_file(folder_ / "more/b.dstrace", {.seed = 5});
+  traces::make_sample_file(folder_ / "more/a.dstrace", {.seed = 6});
+  traces::write_file(folder_ / "broken.dstrace", "no recording");
+  std::vector<std::string> shown;
+  QObject::connect(&window_.state(), &ViewState::recording_changed, &window_,
+                   [&] { shown.push_back(window_.state().recording()->name()); });
+  QSignalSpy failed(&window_.loader(), &RecordingLoader::failed);
+  QStringList paths;
+  for (const char* name : {"broken.dstrace", "sample.dstrace", "more"})
+    paths << QString::fromStdString((folder_ / name).string());
+  window_.open(paths);
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] { return window_.state().opened().size() == 3 && !window_.loader().is_loading(); }, 10000));
+  ASSERT_EQ(window_.state().opened().size(), 3U);
+  EXPECT_EQ(failed.count(), 1);
+  EXPECT_THAT(shown, testing::Each("sample.dstrace"));
+  EXPECT_EQ(window_.state().recording()->name(), "sample.dstrace");
+  EXPECT_EQ(window_.state().opened()[1]->name(), "a.dstrace");
+  EXPECT_EQ(window_.state().opened()[2]->name(), "b.dstrace");
+  window_.state().show(window_.state().opened()[2]);
+  EXPECT_EQ(window_.windowTitle().contains(QStringLiteral("b.dstrace")), true);
+  EXPECT_NE(window_.state().timeline(), nullptr);
+}
+
+TEST_F(Window, CancellingGivesUpWhatWasToFollow) {
+  traces::make_sample_file(folder_ / "other.dstrace", {.seed = 5});
+  window_.open(QStringList{QString::fromStdString((folder_ / "sample.dstrace").string()),
+                           QString::fromStdString((folder_ / "other.dstrace").string())});
+  window_.cancel_opening();
+  QTest::qWait(200);
+  EXPECT_TRUE(window_.state().opened().empty());
+  EXPECT_FALSE(window_.loader().is_loading());
+}
+
+TEST_F(Window, SaysThatAFolderHoldsNoRecordings) {
+  std::filesystem::create_directory(folder_ / "empty");
+  window_.open(QString::fromStdString((folder_ / "empty").string()));
+  const auto labels = window_.findChildren<QLabel*>();
+  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+    return label->isVisible() && label->text().contains(QStringLiteral("no recordings"));
+  }));
+  EXPECT_FALSE(window_.loader().is_loading());
 }
 
 class Snapshots : public testing::TestWithParam<std::tuple<std::string, int, bool>> {};

@@ -33,7 +33,7 @@ TEST(OpeningWhatIsNoTrace, says_why_in_one_line) {
     return open_error(path).substr(path.string().size() + 2);
   };
   EXPECT_EQ(damaged("PRAGMA application_id = 1"), "is not a trace (application_id 0x1, expected 0x44537472)");
-  EXPECT_EQ(damaged("PRAGMA user_version = 7"), "newer schema (found 7, this reads up to 3)");
+  EXPECT_EQ(damaged("PRAGMA user_version = 7"), "newer schema (found 7, this reads up to 4)");
   EXPECT_EQ(damaged("PRAGMA user_version = 0"), "schema version is 0, expected 1 or more");
   EXPECT_EQ(damaged("DROP TABLE counters"), "is not a whole trace: the table counters is missing");
   EXPECT_EQ(damaged("DROP TABLE counters; CREATE VIEW counters AS SELECT 1 AS track"),
@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(table, DamagedRow, testing::ValuesIn(damages));
 
 TEST(FileCutShort, at_any_length_ends_in_a_message_or_an_intact_part) {
   const TestFolder folder;
-  make_sample_file(folder / "good.dstrace", {.requests_a_run = 1});
+  make_sample_file(folder / "good.dstrace", {.requests_a_run = 2});
   const std::string good = read_file(folder / "good.dstrace");
   for (std::size_t size = 0; size < good.size(); size += size < 600 ? 37 : 1777) {
     write_file(folder / "cut.dstrace", good.substr(0, size));

@@ -3,6 +3,7 @@
 
 // Takes a file through every reading function, as a test or the fuzzer does with a hostile one.
 
+#include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/reader.h>
 #include <filesystem>
 #include <string>
@@ -26,6 +27,16 @@ inline std::string read_everything(const std::filesystem::path& path) {
   keep(reader->spans([](const Span& /*span*/) { return true; }));
   keep(reader->kernels([](const Kernel& /*kernel*/) { return true; }));
   keep(reader->counters([](const Counter& /*counter*/) { return true; }));
+  const std::atomic<bool> never{false};
+  auto bulk = BulkReader::open(path, never);
+  if (!bulk) return bulk.error().message;
+  keep(bulk->outline());
+  keep(bulk->overview());
+  keep(bulk->highest_ids());
+  keep(bulk->recording());
+  keep(bulk->spans({}, [](const Span& /*span*/) { return true; }));
+  keep(bulk->kernels({}, [](const Kernel& /*kernel*/) { return true; }));
+  keep(bulk->decisions([](const Decision& /*decision*/) { return true; }));
   const auto violations = reader->validate();
   keep(violations);
   if (first.empty() && violations && !violations->empty()) first = violations->front().rule;

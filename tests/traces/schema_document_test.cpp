@@ -84,6 +84,9 @@ TEST(Schema, has_the_columns_of_the_records_in_their_order) {
   expect_columns_of<Span>(path);
   expect_columns_of<Kernel>(path);
   expect_columns_of<Counter>(path);
+  expect_columns_of<LaneColumn>(path);
+  expect_columns_of<RoundColumn>(path);
+  expect_columns_of<RequestSum>(path);
 }
 
 TEST(Schema, declares_every_reference_and_a_sample_keeps_them) {
@@ -92,7 +95,7 @@ TEST(Schema, declares_every_reference_and_a_sample_keeps_them) {
   EXPECT_TRUE(query(folder / "trace.dstrace", "PRAGMA foreign_key_check").empty());
   EXPECT_EQ(query(folder / "trace.dstrace",
                   "SELECT count(*) FROM pragma_table_list AS t, pragma_foreign_key_list(t.name)")[0][0],
-            "25");
+            "29");
   EXPECT_TRUE(query(folder / "trace.dstrace",
                     "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = "
                     "'table' AND name NOT LIKE 'sqlite_%' AND NOT strict")

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 
 #include "read_everything.h"
@@ -40,10 +41,13 @@ TEST(Version1, has_no_rows_in_the_tables_that_it_lacks) {
                                                        {"decisions", 0},
                                                        {"draft_tokens", 23},
                                                        {"kernels", 29},
+                                                       {"lane_columns", 0},
                                                        {"layer_sets", 4},
                                                        {"meta", 7},
                                                        {"prompts", 3},
+                                                       {"request_sums", 0},
                                                        {"requests", 6},
+                                                       {"round_columns", 0},
                                                        {"rounds", 9},
                                                        {"runs", 2},
                                                        {"shadow_tokens", 0},
@@ -62,6 +66,31 @@ TEST(Version2, is_read_in_full_and_breaks_no_rule) {
   const auto texts = reader->token_texts();
   ASSERT_TRUE(texts) << texts.error().message;
   EXPECT_TRUE(texts->empty());
+}
+
+TEST(Version3, is_read_in_full_has_no_overview_and_breaks_no_rule) {
+  const auto file = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/traces/version_3.dstrace";
+  EXPECT_EQ(read_everything(file), "");
+  auto reader = Reader::open(file);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ(reader->schema_version(), 3);
+  const std::atomic<bool> never{false};
+  auto bulk = BulkReader::open(file, never);
+  ASSERT_TRUE(bulk) << bulk.error().message;
+  const auto overview = bulk->overview();
+  ASSERT_TRUE(overview) << overview.error().message;
+  EXPECT_FALSE(*overview);
+  const auto texts = reader->token_texts();
+  ASSERT_TRUE(texts) << texts.error().message;
+  EXPECT_FALSE(texts->empty());
+}
+
+/// Before the schema changes: DRAFTSCOPE_WRITE_VERSION=tests/traces/version_N.dstrace traces_test
+/// --gtest_filter=Fixture.*
+TEST(Fixture, is_written_by_the_present_writer_where_asked) {
+  const char* const path = std::getenv("DRAFTSCOPE_WRITE_VERSION");
+  if (path == nullptr) GTEST_SKIP() << "nobody asked for it";
+  make_sample_file(path, {.seed = 3});
 }
 
 TEST(Version1, gets_its_tree_depths_from_the_draft_tokens) {

@@ -2,6 +2,7 @@
 // Input: the bytes of a trace. Whatever comes is read in full or refused in one line; nothing crashes and
 // nothing is written.
 
+#include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/reader.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -40,6 +41,12 @@ void read_everything(const std::filesystem::path& path) {
   if (const auto done = reader->kernels([](const traces::Kernel&) { return true; }); !done)
     require_one_line(done.error());
   if (const auto done = reader->counters([](const traces::Counter&) { return true; }); !done)
+    require_one_line(done.error());
+  const std::atomic<bool> never{false};
+  auto bulk = traces::BulkReader::open(path, never);
+  if (!bulk) return require_one_line(bulk.error());
+  if (const auto overview = bulk->overview(); !overview) require_one_line(overview.error());
+  if (const auto done = bulk->spans({}, [](const traces::Span&) { return true; }); !done)
     require_one_line(done.error());
   if (const auto violations = reader->validate(); !violations) require_one_line(violations.error());
 }

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The stored overview against the plain statement of it over all rows.
+#include <draftscope/traces/bulk_reader.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+
+#include "overview_builder.h"
+#include "read_everything.h"
+#include "sample.h"
+
+namespace draftscope::traces {
+namespace {
+
+const std::atomic<bool> never_stopped{false};
+
+Overview overview_of(const std::filesystem::path& path) {
+  auto reader = BulkReader::open(path, never_stopped);
+  if (!reader) throw std::runtime_error(reader.error().message);
+  auto overview = reader->overview();
+  if (!overview) throw std::runtime_error(overview.error().message);
+  if (!*overview) throw std::runtime_error("no overview");
+  return std::move(**overview);
+}
+
+struct Interval {
+  LaneOf lane;
+  std::int64_t owner;
+  std::int32_t depth;
+  Phase phase;
+  std::int64_t start_ns;
+  std::int64_t end_ns;
+};
+
+std::vector<Interval> intervals_of(const Sample& sample) {
+  std::map<std::int64_t, std::int64_t> runs;
+  std::vector<Interval> all;
+  for (const Request& row : sample.recording.requests) {
+    runs[row.id] = row.run;
+    all.push_back({LaneOf::requests, row.run, 0, Phase::control, row.start_ns, row.end_ns});
+  }
+  for (const Round& row : sample.recording.rounds)
+    all.push_back({LaneOf::rounds, runs.at(row.request), 0,
+                   row.drafted > 0 && row.draft_ns > row.verify_ns ? Phase::draft : Phase::verify,
+                   row.start_ns, row.end_ns});
+  for (const Decision& row : sample.decisions)
+    all.push_back({LaneOf::decisions, 0, 0, Phase::optimise, row.start_ns, row.end_ns});
+  for (const Span& row : sample.spans)
+    all.push_back({LaneOf::spans, row.track, row.depth, row.phase, row.start_ns, row.end_ns});
+  for (const Kernel& row : sample.kernels)
+    all.push_back({LaneOf::kernels, row.track, 0, row.phase, row.start_ns, row.end_ns});
+  return all;
+}
+
+class StoredOverview : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  void SetUp() override {
+    sample_ = make_sample_file(
+        path_,
+        {.seed = GetParam(), .runs = 3, .requests_a_run = 5, .most_rounds = GetParam() % 2 == 0 ? 200 : 9});
+  }
+  TestFolder folder_;
+  std::filesystem::path path_ = folder_ / "trace.dstrace";
+  Sample sample_;
+};
+
+TEST_P(StoredOverview, has_as_many_columns_as_reach_over_all_that_lasted) {
+  const Overview overview = overview_of(path_);
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = 0;
+  for (const Interval& interval : intervals_of(sample_)) {
+    if (interval.end_ns == interval.start_ns) continue;
+    first = std::min(first, interval.start_ns);
+    last = std::max(last, interval.end_ns - 1);
+  }
+  const auto rows = static_cast<std::int64_t>(sample_.recording.rounds.size() + sample_.decisions.size() +
+                                              sample_.spans.size() + sample_.kernels.size());
+  std::int64_t width = 1;
+  while (last / width - first / width + 1 > std::clamp<std::int64_t>(rows / 128, 16, 2048)) width *= 2;
+  EXPECT_EQ(overview.column_ns, width);
+}
+
+TEST_P(StoredOverview, says_how_long_each_lane_was_busy_in_each_column) {
+  const Overview overview = overview_of(path_);
+  const std::int64_t width = overview.column_ns;
+  std::map<std::tuple<LaneOf, std::int64_t, std::int32_t, std::int64_t, Phase>, std::int64_t> expected;
+  for (const Interval& interval : intervals_of(sample_))
+    for (std::int64_t at = interval.start_ns / width * width; at < interval.end_ns; at += width) {
+      const std::int64_t ns = std::min(interval.end_ns, at + width) - std::max(interval.start_ns, at);
+      if (ns > 0) expected[{interval.lane, interval.owner, interval.depth, at, interval.phase}] += ns;
+    }
+  ASSERT_EQ(overview.lanes.size(), expected.size());
+  for (const LaneColumn& row : overview.lanes) {
+    const auto found = expected.find(lane_column_key(row));
+    ASSERT_NE(found, expected.end());
+    EXPECT_EQ(row.busy_ns, found->second);
+  }
+}
+
+TEST_P(StoredOverview, counts_rounds_and_tokens_by_column_and_request) {
+  const Overview overview = overview_of(path_);
+  std::map<std::int64_t, std::int64_t> runs;
+  for (const Request& row : sample_.recording.requests) runs[row.id] = row.run;
+  std::map<std::int64_t, const LayerSet*> sets;
+  for (const LayerSet& set : sample_.recording.layer_sets) sets[set.id] = &set;
+  std::map<std::pair<std::int64_t, std::int64_t>, RoundColumn> columns;
+  std::map<std::int64_t, RequestSum> sums;
+  for (const Round& row : sample_.recording.rounds) {
+    RoundColumn& column =
+        columns[{runs.at(row.request), row.start_ns / overview.column_ns * overview.column_ns}];
+    ++column.rounds;
+    column.emitted += row.emitted;
+    column.most_emitted = std::max(column.most_emitted, row.emitted);
+    RequestSum& sum = sums[row.request];
+    ++sum.rounds;
+    sum.drafted += row.drafted;
+    sum.accepted += row.accepted;
+    sum.emitted += row.emitted;
+    sum.draft_steps += row.tree_depth;
+    std::int64_t kept = 2 * row.exit_layer;
+    if (const auto set = sets.find(row.layer_set); set != sets.end()) {
+      kept = 0;
+      for (std::int32_t bit = 0; bit < 2 * set->second->n_layers; ++bit)
+        kept += (set->second->skipped[static_cast<std::size_t>(bit / 8)] >> (bit % 8) & 1) == 0 ? 1 : 0;
+    }
+    sum.draft_sublayers += row.tree_depth * kept;
+    sum.rounds_ns += row.end_ns - row.start_ns;
+    sum.draft_ns += row.draft_ns;
+    sum.verify_ns += row.verify_ns;
+    sum.accept_ns += row.accept_ns;
+    sum.optimise_ns += row.optimise_ns;
+    sum.control_ns += row.control_ns;
+  }
+  ASSERT_EQ(overview.rounds.size(), columns.size());
+  for (const RoundColumn& row : overview.rounds) {
+    const RoundColumn& column = columns[{row.run, row.start_ns}];
+    EXPECT_EQ(row.rounds, column.rounds);
+    EXPECT_EQ(row.emitted, column.emitted);
+    EXPECT_EQ(row.most_emitted, column.most_emitted);
+  }
+  ASSERT_EQ(overview.requests.size(), sums.size());
+  for (const RequestSum& row : overview.requests) {
+    const RequestSum& sum = sums[row.request];
+    for (const auto member : {&RequestSum::rounds, &RequestSum::drafted, &RequestSum::accepted,
+                              &RequestSum::emitted, &RequestSum::draft_steps, &RequestSum::draft_sublayers,
+                              &RequestSum::rounds_ns, &RequestSum::draft_ns, &RequestSum::verify_ns,
+                              &RequestSum::accept_ns, &RequestSum::optimise_ns, &RequestSum::control_ns})
+      EXPECT_EQ(row.*member, sum.*member) << row.request;
+  }
+}
+
+TEST_P(StoredOverview, keeps_every_rule) {
+  EXPECT_EQ(read_everything(path_), "");
+}
+
+TEST_P(StoredOverview, does_not_depend_on_the_order_of_the_rows) {
+  OverviewBuilder forward;
+  OverviewBuilder backward;
+  for (OverviewBuilder* builder : {&forward, &backward}) {
+    for (const LayerSet& set : sample_.recording.layer_sets) builder->add(set);
+    for (const Request& request : sample_.recording.requests) builder->add(request);
+  }
+  const auto add_all = [](OverviewBuilder& builder, const auto& rows, bool is_backward) {
+    for (std::size_t i = 0; i < rows.size(); ++i) builder.add(rows[is_backward ? rows.size() - 1 - i : i]);
+  };
+  add_all(forward, sample_.spans, false);
+  add_all(forward, sample_.recording.rounds, false);
+  add_all(forward, sample_.kernels, false);
+  add_all(backward, sample_.kernels, true);
+  add_all(backward, sample_.recording.rounds, true);
+  add_all(backward, sample_.spans, true);
+  const auto a = forward.finish();
+  const auto b = backward.finish();
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(a->column_ns, b->column_ns);
+  ASSERT_EQ(a->lanes.size(), b->lanes.size());
+  for (std::size_t i = 0; i < a->lanes.size(); ++i) {
+    EXPECT_EQ(lane_column_key(a->lanes[i]), lane_column_key(b->lanes[i]));
+    EXPECT_EQ(a->lanes[i].busy_ns, b->lanes[i].busy_ns);
+  }
+  EXPECT_EQ(a->rounds.size(), b->rounds.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, StoredOverview, testing::Range(1U, 7U));
+
+TEST(Overview, is_not_stored_where_nothing_lasted) {
+  const TestFolder folder;
+  auto writer = Writer::create(folder / "trace.dstrace", {});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE((*writer)->close());
+  auto reader = BulkReader::open(folder / "trace.dstrace", never_stopped);
+  ASSERT_TRUE(reader);
+  const auto overview = reader->overview();
+  ASSERT_TRUE(overview) << overview.error().message;
+  EXPECT_FALSE(*overview);
+  EXPECT_EQ(read_everything(folder / "trace.dstrace"), "");
+}
+
+TEST(Overview, is_not_made_of_more_lanes_than_it_has) {
+  OverviewBuilder builder;
+  for (std::int64_t track = 1; track <= 600; ++track) {
+    Span span;
+    span.track = track;
+    span.end_ns = 10;
+    builder.add(span);
+  }
+  EXPECT_FALSE(builder.finish());
+}
+
+TEST(Overview, survives_times_that_no_clock_gives) {
+  OverviewBuilder builder;
+  constexpr std::int64_t end = std::int64_t{1} << 62U;
+  for (int i = 0; i < 3000; ++i) {
+    Span span;
+    span.track = 1;
+    span.start_ns = i % 7;
+    span.end_ns = end - i % 5;
+    builder.add(span);
+  }
+  const auto overview = builder.finish();
+  ASSERT_TRUE(overview);
+  EXPECT_LE(overview->lanes.size(), 23U);
+  for (const LaneColumn& row : overview->lanes) EXPECT_GT(row.busy_ns, 0);
+}
+
+struct Contradiction {
+  const char* sql;
+  const char* table;
+  const char* words;
+};
+
+class ContradictingOverview : public testing::TestWithParam<Contradiction> {};
+
+TEST_P(ContradictingOverview, is_named_by_validate) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  make_sample_file(path, {.seed = 3});
+  change(path, GetParam().sql);
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto violations = reader->validate(100);
+  ASSERT_TRUE(violations) << violations.error().message;
+  std::string found;
+  for (const Violation& violation : *violations)
+    found += fmt::format("{}: {}\n", violation.table, violation.rule);
+  EXPECT_THAT(found,
+              testing::AllOf(testing::HasSubstr(GetParam().table), testing::HasSubstr(GetParam().words)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, ContradictingOverview,
+    testing::Values(
+        Contradiction{"UPDATE lane_columns SET busy_ns = busy_ns + 1 WHERE lane = 3", "lane_columns",
+                      "but the rows give"},
+        Contradiction{"DELETE FROM lane_columns WHERE lane = 0", "lane_columns", "is missing"},
+        Contradiction{"INSERT INTO lane_columns VALUES (4, 77, 0, 0, 0, 1)", "lane_columns", "no rows give"},
+        Contradiction{"UPDATE lane_columns SET phase = phase + 90 WHERE lane = 1", "lane_columns", "phase is 9"},
+        Contradiction{"UPDATE round_columns SET emitted = emitted + 1", "round_columns", "emitted is"},
+        Contradiction{"UPDATE round_columns SET run = 99 WHERE run = 1", "round_columns", "run is 99"},
+        Contradiction{"UPDATE request_sums SET accepted = 0", "request_sums", "accepted is 0"},
+        Contradiction{"DELETE FROM request_sums", "request_sums", "is missing"},
+        Contradiction{"DELETE FROM meta WHERE key = 'overview_column_ns'", "request_sums", "no rows give"},
+        Contradiction{"UPDATE meta SET value = '7' WHERE key = 'overview_column_ns'", "meta",
+                      "overview_column_ns is 7"},
+        Contradiction{"UPDATE rounds SET emitted = 0", "round_columns", "emitted"}));
+
+TEST(Overview, that_can_not_be_read_is_an_error_of_one_line) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  for (const char* sql : {"UPDATE meta SET value = 'wide' WHERE key = 'overview_column_ns'",
+                          "UPDATE meta SET value = '0' WHERE key = 'overview_column_ns'",
+                          "UPDATE lane_columns SET depth = depth + 99999999999",
+                          "UPDATE round_columns SET start_ns = -1 WHERE run = 1 AND start_ns = (SELECT "
+                          "max(start_ns) FROM round_columns WHERE run = 1)"}) {
+    make_sample_file(path, {.seed = 3});
+    change(path, sql);
+    auto reader = BulkReader::open(path, never_stopped);
+    ASSERT_TRUE(reader) << reader.error().message;
+    const auto overview = reader->overview();
+    ASSERT_FALSE(overview) << sql;
+    EXPECT_THAT(overview.error().message, testing::StartsWith(path.string() + ": "));
+    EXPECT_EQ(overview.error().message.find('\n'), std::string::npos);
+    EXPECT_TRUE(reader->recording()) << "the rows are what they were";
+    std::filesystem::remove(path);
+  }
+}
+
+TEST(BulkReader, gives_the_recording_without_its_rounds) {
+  const TestFolder folder;
+  const Sample sample = make_sample_file(folder / "trace.dstrace");
+  auto reader = BulkReader::open(folder / "trace.dstrace", never_stopped);
+  ASSERT_TRUE(reader);
+  const auto outline = reader->outline();
+  ASSERT_TRUE(outline) << outline.error().message;
+  EXPECT_EQ(outline->requests.size(), sample.recording.requests.size());
+  EXPECT_EQ(outline->runs.size(), sample.recording.runs.size());
+  EXPECT_TRUE(outline->rounds.empty());
+  EXPECT_TRUE(outline->draft_tokens.empty());
+}
+
+TEST(BulkReader, gives_spans_and_kernels_by_ranges_of_their_ids) {
+  const TestFolder folder;
+  const Sample sample = make_sample_file(folder / "trace.dstrace", {.most_rounds = 40});
+  auto reader = BulkReader::open(folder / "trace.dstrace", never_stopped);
+  ASSERT_TRUE(reader);
+  const auto count = static_cast<std::int64_t>(sample.spans.size());
+  std::int64_t next = 1;
+  for (const IdRange ids : {IdRange{1, count / 3}, IdRange{count / 3 + 1, count}, IdRange{count + 1}}) {
+    const auto read = reader->spans(ids, [&](const Span& span) {
+      EXPECT_EQ(span.id, next);
+      EXPECT_EQ(span.start_ns, sample.spans[static_cast<std::size_t>(next - 1)].start_ns);
+      ++next;
+      return true;
+    });
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(next, std::min(ids.last, count) + 1);
+  }
+  const auto ids = reader->highest_ids();
+  ASSERT_TRUE(ids) << ids.error().message;
+  const auto spans = std::ranges::find(*ids, "spans", &TableCount::table);
+  ASSERT_NE(spans, ids->end());
+  EXPECT_EQ(spans->rows, count);
+}
+
+TEST(BulkReader, stops_when_told_to) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  make_sample_file(path, {.requests_a_run = 20, .most_rounds = 400});
+  std::atomic<bool> stopped{true};
+  auto reader = BulkReader::open(path, stopped);
+  ASSERT_TRUE(reader);
+  const auto recording = reader->recording();
+  ASSERT_FALSE(recording);
+  EXPECT_EQ(recording.error().message.find('\n'), std::string::npos);
+  stopped = false;
+  EXPECT_TRUE(reader->recording());
+}
+
+}  // namespace
+}  // namespace draftscope::traces

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/traces/bulk_reader.h>
+
+#include <bit>
+#include <charconv>
+
+#include "read_rows.h"
+#include "references.h"
+#include "schema.h"
+
+namespace draftscope::traces {
+
+class BulkReader::Implementation {
+ public:
+  explicit Implementation(OpenTrace opened) : trace(std::move(opened)) {}
+  OpenTrace trace;
+};
+
+BulkReader::BulkReader(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+BulkReader::BulkReader(BulkReader&&) noexcept = default;
+BulkReader& BulkReader::operator=(BulkReader&&) noexcept = default;
+BulkReader::~BulkReader() = default;
+
+namespace {
+
+// 512 lanes and phases of 2,048 columns: what a writer stores at most.
+constexpr std::size_t most_overview_rows = std::size_t{1} << 20U;
+
+Result<std::int64_t> column_width(const OpenTrace& trace, const std::string& stated) {
+  std::int64_t width = 0;
+  const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), width);
+  if (error != std::errc() || end != stated.data() + stated.size() || width < 1 || width > most_ns ||
+      !std::has_single_bit(static_cast<std::uint64_t>(width)))
+    return fail("{}: meta {}: found \"{}\", expected a power of two", trace.path.string(), overview_key,
+                stated);
+  return width;
+}
+
+/// Ids rise; in a damaged tree that has rows more than once they need not, nor end.
+template <typename Record>
+Result<void> scan_by_id(OpenTrace& trace, IdRange ids, const std::function<bool(const Record&)>& visit) {
+  std::int64_t before = 0;
+  bool rising = true;
+  DRAFTSCOPE_TRY(scan_intervals<Record>(trace, fmt::format("id BETWEEN {} AND {}", ids.first, ids.last), "",
+                                        [&](const Record& row) {
+                                          rising = row.id > before;
+                                          before = row.id;
+                                          return rising && visit(row);
+                                        }));
+  if (rising) return {};
+  return fail("{}: table {}: rows out of order after row {}", trace.path.string(), table_name<Record>,
+              before);
+}
+
+}  // namespace
+
+Result<BulkReader> BulkReader::open(const std::filesystem::path& path, const std::atomic<bool>& stopped) {
+  DRAFTSCOPE_TRY_ASSIGN(OpenTrace trace, open_trace(path));
+  trace.budget->stopped = &stopped;
+  return BulkReader(std::make_unique<Implementation>(std::move(trace)));
+}
+
+int BulkReader::schema_version() const {
+  return implementation_->trace.schema_version;
+}
+
+Result<Recording> BulkReader::outline() {
+  DRAFTSCOPE_TRY_ASSIGN(Recording recording, read_outline(implementation_->trace));
+  DRAFTSCOPE_TRY(check_references(recording));
+  return recording;
+}
+
+Result<std::optional<Overview>> BulkReader::overview() {
+  OpenTrace& trace = implementation_->trace;
+  if (!has_table(trace.schema_version, table_name<LaneColumn>)) return std::nullopt;
+  DRAFTSCOPE_TRY_ASSIGN(const Meta meta, read_meta(trace));
+  const auto stated = meta.find(std::string(overview_key));
+  if (stated == meta.end()) return std::nullopt;
+  Overview overview;
+  DRAFTSCOPE_TRY_ASSIGN(overview.column_ns, column_width(trace, stated->second));
+  DRAFTSCOPE_TRY_ASSIGN(overview.lanes, read_all<LaneColumn>(trace, most_overview_rows));
+  DRAFTSCOPE_TRY_ASSIGN(overview.rounds, read_all<RoundColumn>(trace, most_overview_rows));
+  DRAFTSCOPE_TRY_ASSIGN(overview.requests, read_all<RequestSum>(trace));
+  return overview;
+}
+
+Result<Recording> BulkReader::recording() {
+  return read_recording(implementation_->trace);
+}
+
+Result<std::unordered_map<std::int64_t, std::string>> BulkReader::strings() {
+  return read_strings(implementation_->trace);
+}
+
+Result<std::unordered_map<std::int32_t, std::string>> BulkReader::token_texts() {
+  return read_token_texts(implementation_->trace);
+}
+
+Result<std::vector<TableCount>> BulkReader::highest_ids() {
+  OpenTrace& trace = implementation_->trace;
+  std::vector<TableCount> ids;
+  for (const char* const table : {"rounds", "decisions", "spans", "kernels", "counters"}) {
+    if (!has_table(trace.schema_version, table)) continue;
+    trace.budget->steps_left = trace.budget->steps;
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t id,
+                          query_integer(trace.database.get(), trace.path.string(),
+                                        fmt::format("SELECT coalesce(max(id), 0) FROM {}", table)));
+    ids.push_back({table, id});
+  }
+  return ids;
+}
+
+Result<void> BulkReader::spans(IdRange ids, const std::function<bool(const Span&)>& visit) {
+  return scan_by_id<Span>(implementation_->trace, ids, visit);
+}
+
+Result<void> BulkReader::kernels(IdRange ids, const std::function<bool(const Kernel&)>& visit) {
+  return scan_by_id<Kernel>(implementation_->trace, ids, visit);
+}
+
+Result<void> BulkReader::decisions(const std::function<bool(const Decision&)>& visit) {
+  return scan_by_id<Decision>(implementation_->trace, {}, visit);
+}
+
+Result<void> BulkReader::counters(const std::function<bool(const Counter&)>& visit) {
+  return scan<Counter>(implementation_->trace, "", "track, timestamp_ns, id", visit);
+}
+
+}  // namespace draftscope::traces

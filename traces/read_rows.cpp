@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "read_rows.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "references.h"
+#include "upgrade.h"
+
+namespace draftscope::traces {
+
+Result<Meta> read_meta(OpenTrace& trace) {
+  const std::string name = trace.path.string();
+  trace.budget->steps_left = trace.budget->steps;
+  DRAFTSCOPE_TRY_ASSIGN(const Statement statement,
+                        prepare(trace.database.get(), name, "SELECT key, value FROM meta"));
+  Meta meta;
+  int code = SQLITE_ROW;
+  while ((code = sqlite3_step(statement.get())) == SQLITE_ROW)
+    meta.insert_or_assign(std::string(column_bytes(statement.get(), 0)),
+                          std::string(column_bytes(statement.get(), 1)));
+  if (code != SQLITE_DONE) return fail("{}: table meta: {}", name, sqlite_error(trace.database.get()));
+  return meta;
+}
+
+Result<Recording> read_outline(OpenTrace& trace) {
+  Recording recording;
+  recording.path = trace.path;
+  DRAFTSCOPE_TRY_ASSIGN(recording.meta, read_meta(trace));
+  const auto closed = recording.meta.find("closed_cleanly");
+  recording.closed_cleanly = closed != recording.meta.end() && closed->second == "1";
+  DRAFTSCOPE_TRY_ASSIGN(recording.runs, read_all<Run>(trace));
+  DRAFTSCOPE_TRY_ASSIGN(recording.prompts, read_all<Prompt>(trace));
+  DRAFTSCOPE_TRY_ASSIGN(recording.requests, read_all<Request>(trace));
+  DRAFTSCOPE_TRY_ASSIGN(recording.layer_sets, read_all<LayerSet>(trace));
+  DRAFTSCOPE_TRY_ASSIGN(recording.tracks, read_all<Track>(trace));
+  std::ranges::stable_sort(recording.requests, {}, &Request::start_ns);
+  return recording;
+}
+
+Result<Recording> read_recording(OpenTrace& trace) {
+  DRAFTSCOPE_TRY_ASSIGN(Recording recording, read_outline(trace));
+  DRAFTSCOPE_TRY_ASSIGN(recording.rounds, read_all<Round>(trace));
+  DRAFTSCOPE_TRY_ASSIGN(recording.draft_tokens, read_all<DraftToken>(trace));
+  const auto order = [](const Round& row) { return std::pair(row.request, row.index); };
+  if (!std::ranges::is_sorted(recording.rounds, {}, order))
+    std::ranges::stable_sort(recording.rounds, {}, order);
+  DRAFTSCOPE_TRY(check_references(recording));
+  if (!has_column(trace.schema_version, "rounds", "tree_depth")) add_tree_depths(recording);
+  return recording;
+}
+
+Result<std::unordered_map<std::int64_t, std::string>> read_strings(OpenTrace& trace) {
+  std::unordered_map<std::int64_t, std::string> strings;
+  DRAFTSCOPE_TRY(scan<StringRow>(trace, "", "", [&](const StringRow& row) {
+    strings.insert_or_assign(row.id, row.text);
+    return true;
+  }));
+  return strings;
+}
+
+Result<std::unordered_map<std::int32_t, std::string>> read_token_texts(OpenTrace& trace) {
+  std::unordered_map<std::int32_t, std::string> texts;
+  DRAFTSCOPE_TRY(scan<TokenText>(trace, "", "", [&](const TokenText& row) {
+    texts.insert_or_assign(row.token, row.text);
+    return true;
+  }));
+  return texts;
+}
+
+}  // namespace draftscope::traces
