@@ -67,7 +67,8 @@ void RoundsPlot::resizeEvent(QResizeEvent* event) {
   choice_->setGeometry(area.right() + 9, 2, choice_width, area.top() - 4);
 }
 
-void RoundsPlot::paint_notice(QPainter& painter, const QString& words) const {
+void RoundsPlot::paint_notice(QPainter& painter, const QString& words) {
+  setAccessibleDescription(words);
   painter.setPen(palette().color(QPalette::WindowText));
   painter.drawText(plot_area(), Qt::AlignCenter | Qt::TextWordWrap, words);
 }

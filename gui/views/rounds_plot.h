@@ -43,8 +43,8 @@ class RoundsPlot : public QWidget {
   /// Inside margins that are the same in every such view, so that their axes stand below one another.
   [[nodiscard]] QRect plot_area() const;
   [[nodiscard]] RoundAxis axis() const;
-  /// On the whole plot, instead of it.
-  void paint_notice(QPainter& painter, const QString& words) const;
+  /// In the plot's place; the view's description too.
+  void paint_notice(QPainter& painter, const QString& words);
 
   void paintEvent(QPaintEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;

@@ -96,10 +96,10 @@ void SkipMap::read_run() {
   for (const std::uint32_t count : all.skipped) skipped += count;
   const double cells =
       static_cast<double>(all.drafting) * static_cast<double>(std::max<std::size_t>(skips_.sublayers(), 1));
-  setAccessibleDescription(tr("%1 of %2 rounds draft; they skip %3 of their sublayers")
-                               .arg(all.drafting)
-                               .arg(all.rounds)
-                               .arg(percent_text(cells > 0.0 ? skipped / cells : 0.0)));
+  description_ = tr("%1 of %2 rounds draft; they skip %3 of their sublayers")
+                     .arg(all.drafting)
+                     .arg(all.rounds)
+                     .arg(percent_text(cells > 0.0 ? skipped / cells : 0.0));
 }
 
 QRect SkipMap::row_box(std::size_t row, std::size_t rows) const {
@@ -112,6 +112,7 @@ QRect SkipMap::row_box(std::size_t row, std::size_t rows) const {
 }
 
 void SkipMap::paint(QPainter& painter, const RoundAxis& axis) {
+  setAccessibleDescription(description_);
   if (mode() == Mode::time)
     paint_times_or_why_not(painter, axis);
   else if (skips_.sublayers() == 0)

@@ -44,6 +44,7 @@ class SkipMap : public RoundsPlot {
 
   QComboBox& choice_;
   SkipPyramid skips_;
+  QString description_;  ///< of the whole run, in words
   DetailedTimesReader times_;
 };
 
