@@ -3,16 +3,12 @@
 
 #include <array>
 
+#include "models/column_words.h"
 #include "views/time_text.h"
 
 namespace draftscope::gui {
 
 namespace {
-
-struct ColumnWords {
-  const char* name;
-  const char* explanation;
-};
 
 constexpr std::array<ColumnWords, ComparisonModel::column_count> words{{
     {QT_TRANSLATE_NOOP("ComparisonModel", "run"),
@@ -112,22 +108,13 @@ QString ComparisonModel::text(std::size_t row, int column) const {
 QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto row = static_cast<std::size_t>(index.row());
-  if (role == Qt::DisplayRole) return text(row, index.column());
-  if (role == Qt::TextAlignmentRole)
-    return static_cast<int>((index.column() == run ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-  if (role == value_role) {
-    const std::optional<double> number = value(row, index.column());
-    return number ? QVariant(*number) : QVariant();
-  }
-  return {};
+  return figure_cell(
+      role, value_role, index.column() == run, [&] { return text(row, index.column()); },
+      [&] { return value(row, index.column()); });
 }
 
 QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  const ColumnWords& column = words[static_cast<std::size_t>(section)];
-  if (role == Qt::DisplayRole) return tr(column.name);
-  if (role == Qt::ToolTipRole) return tr(column.explanation);
-  return {};
+  return header_words(words, "ComparisonModel", section, orientation, role);
 }
 
 }  // namespace draftscope::gui
