@@ -73,7 +73,7 @@ void paint_mark(QPainter& painter, DraftFate fate, const QPointF& at, double rad
       painter.drawLine(at + QPointF(-radius, radius), at + QPointF(radius, -radius));
       break;
     case DraftFate::untested:
-      painter.setPen(QPen(rejected_color(dark), 1));
+      painter.setPen(QPen(untested_color(dark), 1));
       painter.setBrush(Qt::NoBrush);
       painter.drawEllipse(at, radius, radius);
       break;

@@ -9,9 +9,9 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMouseEvent>
+#include <QPainter>
 #include <QScrollBar>
 #include <QSlider>
-#include <QStyle>
 #include <QTextCursor>
 #include <QTextEdit>
 #include <QToolButton>
@@ -101,10 +101,22 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
     if (document_->hasFocus()) show_details(piece_at(document_->textCursor().position()));
   });
   connect(&player_, &Player::position_changed, this, &ReplayView::show_position);
-  connect(&player_, &Player::playing_changed, this, [this] {
-    play_->setIcon(
-        style()->standardIcon(player_.is_playing() ? QStyle::SP_MediaPause : QStyle::SP_MediaPlay));
-  });
+  connect(&player_, &Player::playing_changed, this, &ReplayView::show_signs);
+  show_signs();
+}
+
+void ReplayView::show_signs() {
+  for (const auto& [button, sign] : signs_) {
+    const QSize size = button->iconSize();
+    const bool is_pause = button == play_ && player_.is_playing();
+    QPixmap pixmap =
+        style()->standardIcon(is_pause ? QStyle::SP_MediaPause : sign).pixmap(size, devicePixelRatioF());
+    QPainter painter(&pixmap);
+    painter.setCompositionMode(QPainter::CompositionMode_SourceIn);
+    painter.fillRect(QRect(QPoint(), size), palette().color(QPalette::ButtonText));
+    painter.end();
+    button->setIcon(pixmap);
+  }
 }
 
 QWidget* ReplayView::make_controls() {
@@ -113,7 +125,7 @@ QWidget* ReplayView::make_controls() {
   row->setContentsMargins(0, 0, 0, 0);
   const auto button = [&](QToolButton* made, QStyle::StandardPixmap sign, const QString& words,
                           const QKeySequence& key, auto action) {
-    made->setIcon(style()->standardIcon(sign));
+    signs_.emplace_back(made, sign);
     made->setToolTip(QStringLiteral("%1 (%2)").arg(words, key.toString(QKeySequence::NativeText)));
     made->setAccessibleName(words);
     made->setShortcut(key);
@@ -159,7 +171,9 @@ void ReplayView::showEvent(QShowEvent* event) {
 
 void ReplayView::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && !is_stale_) write_document();
+  if (event->type() != QEvent::PaletteChange) return;
+  show_signs();
+  if (!is_stale_) write_document();
 }
 
 void ReplayView::list_requests() {

@@ -6,6 +6,7 @@
 // the pointer or the cursor is on: its round and confidence, and at which layers it was the first choice
 // already.
 
+#include <QStyle>
 #include <QWidget>
 #include <vector>
 
@@ -55,6 +56,8 @@ class ReplayView : public QWidget {
   };
 
   QWidget* make_controls();
+  /// In the colour of the text: the style's own signs are black, whatever the palette.
+  void show_signs();
   void list_requests();
   void show_request();
   void write_document();
@@ -78,6 +81,7 @@ class ReplayView : public QWidget {
   std::vector<std::size_t> piece_of_token_;
   bool is_stale_ = true;
   QComboBox* requests_;
+  std::vector<std::pair<QToolButton*, QStyle::StandardPixmap>> signs_;
   QTextEdit* document_;
   QLabel* details_;
   QToolButton* play_;

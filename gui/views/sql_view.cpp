@@ -99,6 +99,11 @@ SqlView::SqlView(ViewState& state, QWidget* parent)
   sql_->setPlainText(queries_->itemData(0).toString());
 }
 
+void SqlView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (!has_run_ && state_.recording()) run();
+}
+
 void SqlView::list_queries() {
   queries_->clear();
   for (const NamedQuery& query : shipped) queries_->addItem(tr(query.name), QString::fromUtf8(query.sql));
@@ -144,6 +149,7 @@ void SqlView::run() {
     emit finished();
     return;
   }
+  has_run_ = true;
   run_->setEnabled(false);
   stop_->setEnabled(true);
   words_->setText(tr("Running …"));

@@ -32,6 +32,10 @@ class SqlView : public QWidget {
   /// The result, or what was wrong, is shown.
   void finished();
 
+ protected:
+  /// The first time with a recording: an answer to start from.
+  void showEvent(QShowEvent* event) override;
+
  private:
   void stop();
   void show_result(Result<traces::QueryResult> result, qint64 milliseconds);
@@ -41,6 +45,7 @@ class SqlView : public QWidget {
   ViewState& state_;
   QueryModel model_;
   BackgroundJob job_;
+  bool has_run_ = false;
   QComboBox* queries_;
   QPlainTextEdit* sql_;
   QPushButton* run_;

@@ -56,7 +56,7 @@ QColor rejected_color(bool dark) {
 }
 
 QColor untested_color(bool dark) {
-  return of({0xffa9a9b8, 0xff74747f}, dark);
+  return of({0xff8b8b9c, 0xff84848f}, dark);
 }
 
 QColor scale_color(double share, bool dark) {
