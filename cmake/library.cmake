@@ -14,8 +14,8 @@ function(draftscope_library name)
   target_link_libraries(draftscope_${name} PUBLIC ${ARG_PUBLIC} PRIVATE $<BUILD_INTERFACE:draftscope_options> ${ARG_PRIVATE})
   target_compile_features(draftscope_${name} PUBLIC cxx_std_20)
   set_target_properties(draftscope_${name} PROPERTIES EXPORT_NAME ${name})
-  install(TARGETS draftscope_${name} EXPORT draftscope ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(DIRECTORY include/draftscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS draftscope_${name} EXPORT draftscope ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+  install(DIRECTORY include/draftscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 endfunction()
 
 # draftscope_test(NAME SOURCES … LIBRARIES …): one GoogleTest program, its cases listed to CTest one by one.

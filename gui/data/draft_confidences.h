@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Every drafted token of a run with its confidence, in the order of the rounds, as columns: 5 bytes a token,
-// so that millions are drawn within a frame. With the sums that trends over rounds need. Immutable once
-// built.
+// Every drafted token of a run with its confidence, in the order of the rounds, as columns: 5 bytes a token.
+// With the sums that trends over rounds need. Immutable once built.
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "data/opened_recording.h"
+#include "data/value_pyramid.h"
 
 namespace draftscope::gui {
 
@@ -18,14 +17,15 @@ enum class DraftFate : std::uint8_t {
   rejected,  ///< the verifier got to it and the target disagreed
   untested,  ///< behind a rejected one
 };
+inline constexpr std::size_t draft_fates = 3;
 
 struct DraftConfidences {
   std::vector<float> confidence;     ///< [draft token]; not a number where none was recorded
   std::vector<DraftFate> fate;       ///< [draft token]
   std::vector<std::uint32_t> first;  ///< [place of the round, and one behind the last] its first draft token
-  std::vector<std::uint32_t> accepted;   ///< [as first] accepted before this round
-  std::vector<float> threshold;          ///< [place]; negative where the strategy has none
-  std::vector<std::int32_t> exit_layer;  ///< [place]; 0 where nothing was drafted
+  std::vector<std::uint32_t> accepted;  ///< [as first] accepted before this round
+  ValuePyramid threshold;               ///< [place]; not a number where the strategy has none
+  ValuePyramid exit_layer;              ///< [place]; not a number where nothing was drafted
   std::int32_t deepest_exit = 0;
   bool has_threshold = false;
 
@@ -35,18 +35,5 @@ struct DraftConfidences {
 };
 
 [[nodiscard]] DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t run);
-
-/// How often draft tokens of some confidence were accepted, among those that the verifier got to.
-struct CalibrationBin {
-  double from = 0.0;
-  double to = 0.0;
-  double mean_confidence = 0.0;
-  std::int64_t tested = 0;
-  std::int64_t accepted = 0;
-};
-
-/// `bins` of equal width over [0, 1]; empty ones are left out.
-[[nodiscard]] std::vector<CalibrationBin> calibration(const DraftConfidences& drafts, std::size_t first_round,
-                                                      std::size_t last_round, int bins = 10);
 
 }  // namespace draftscope::gui

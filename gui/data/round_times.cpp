@@ -9,18 +9,26 @@ namespace draftscope::gui {
 
 namespace {
 
-/// The smallest value that at least `share` of all do not exceed. Reorders them.
-std::int64_t percentile(std::vector<std::int64_t>& values, double share) {
-  if (values.empty()) return 0;
-  const auto rank = static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size() - 1)));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
-  return values[rank];
+/// The percentiles of so many values, of which `ranked` gives the one of a rank.
+template <typename Ranked>
+void set_percentiles(std::size_t values, const Ranked& ranked, PartPercentiles& into) {
+  const auto at = [&](double share) {
+    return ranked(static_cast<std::size_t>(std::llround(share * static_cast<double>(values - 1))));
+  };
+  into.p50_ns = at(0.5);
+  into.p95_ns = at(0.95);
+  into.p99_ns = at(0.99);
+  into.most_ns = at(1.0);
+}
+
+std::int64_t total(const PartTimes& times) {
+  return std::accumulate(times.begin(), times.end(), std::int64_t{0});
 }
 
 }  // namespace
 
 std::string_view round_part_name(RoundPart part) {
-  return part == RoundPart::rest ? "rest" : traces::phase_name(phase_of(part));
+  return traces::phase_name(phase_of(part));
 }
 
 traces::Phase phase_of(RoundPart part) {
@@ -35,7 +43,7 @@ traces::Phase phase_of(RoundPart part) {
       return traces::Phase::optimise;
     case RoundPart::control:
       return traces::Phase::control;
-    case RoundPart::rest:
+    case RoundPart::idle:
       break;
   }
   return traces::Phase::idle;
@@ -43,8 +51,7 @@ traces::Phase phase_of(RoundPart part) {
 
 PartTimes part_times(const traces::Round& round) {
   PartTimes times{round.draft_ns, round.verify_ns, round.accept_ns, round.optimise_ns, round.control_ns, 0};
-  const std::int64_t covered = std::accumulate(times.begin(), times.end(), std::int64_t{0});
-  times.back() = round.end_ns - round.start_ns - covered;
+  times.back() = round.end_ns - round.start_ns - total(times);
   return times;
 }
 
@@ -58,6 +65,11 @@ RoundTimes::RoundTimes(const OpenedRecording& opened, std::size_t run) {
     for (std::size_t part = 0; part < round_parts; ++part) sum[part] += times[part];
     sums_.push_back(sum);
   }
+  std::vector<std::int64_t> durations(rounds.size());
+  for (std::size_t part = 0; part <= round_parts; ++part) {
+    for (std::size_t place = 0; place < durations.size(); ++place) durations[place] = part_ns(place, part);
+    quantiles_[part] = Quantiles(durations);
+  }
 }
 
 PartTimes RoundTimes::sum(std::size_t first, std::size_t last) const {
@@ -66,24 +78,28 @@ PartTimes RoundTimes::sum(std::size_t first, std::size_t last) const {
   return times;
 }
 
-std::array<PartPercentiles, round_parts + 1> part_percentiles(const RoundTimes& times, std::size_t first,
-                                                              std::size_t last) {
-  std::array<PartPercentiles, round_parts + 1> all;
+std::int64_t RoundTimes::part_ns(std::size_t place, std::size_t part) const {
+  return part < round_parts ? sums_[place + 1][part] - sums_[place][part] : total(sum(place, place + 1));
+}
+
+RoundPercentiles RoundTimes::percentiles(std::size_t first, std::size_t last) const {
+  RoundPercentiles all;
   if (last <= first) return all;
-  std::vector<std::int64_t> values(last - first);
+  const std::size_t count = last - first;
+  const PartTimes whole = sum(first, last);
+  std::vector<std::int64_t> sorted(count <= most_exact ? count : 0);
   for (std::size_t part = 0; part <= round_parts; ++part) {
-    for (std::size_t place = first; place < last; ++place) {
-      const PartTimes one = times.sum(place, place + 1);
-      values[place - first] =
-          part < round_parts ? one[part] : std::accumulate(one.begin(), one.end(), std::int64_t{0});
+    const std::int64_t sum_ns = part < round_parts ? whole[part] : total(whole);
+    all[part].mean_ns = static_cast<double>(sum_ns) / static_cast<double>(count);
+    if (count > most_exact) {
+      set_percentiles(
+          count, [&](std::size_t rank) { return quantiles_[part].ranked_ns(first, last, rank); }, all[part]);
+      continue;
     }
-    PartPercentiles& of = all[part];
-    of.mean_ns = static_cast<double>(std::accumulate(values.begin(), values.end(), std::int64_t{0})) /
-                 static_cast<double>(values.size());
-    of.p50_ns = percentile(values, 0.5);
-    of.p95_ns = percentile(values, 0.95);
-    of.p99_ns = percentile(values, 0.99);
-    of.most_ns = *std::max_element(values.begin(), values.end());
+    for (std::size_t i = 0; i < count; ++i) sorted[i] = part_ns(first + i, part);
+    std::sort(sorted.begin(), sorted.end());
+    set_percentiles(
+        count, [&](std::size_t rank) { return sorted[rank]; }, all[part]);
   }
   return all;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How often each sublayer was skipped among any stretch of a run's rounds, without walking them all: counts
-// of blocks of 64 rounds, and of 8 of those, and so on. Sublayer 2ℓ is layer ℓ's attention, 2ℓ + 1 its MLP.
+// How often each sublayer was skipped among any stretch of a run's rounds, without walking them all: sums of
+// blocks of 64 rounds (sum_pyramid.h). Sublayer 2ℓ is layer ℓ's attention, 2ℓ + 1 its MLP.
 // Rounds that drafted with no layers of the model (prompt lookup) or not at all count as rounds that skip
 // nothing and draft nothing.
 //
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/opened_recording.h"
+#include "data/sum_pyramid.h"
 
 namespace draftscope::gui {
 
@@ -42,19 +43,14 @@ class SkipPyramid {
     std::vector<std::uint32_t> skipped;  ///< sublayers
     std::int32_t exit_layer = 0;
   };
-  struct Level {
-    std::size_t width = 1;
-    std::vector<std::uint32_t> skipped;  ///< [node][sublayer]
-    std::vector<std::uint32_t> drafting;
-    std::vector<double> exit_sum;
-  };
-  void add_round(std::size_t place, SkipSummary& into) const;
+  /// Adds a round to a row: skipped by sublayer, then whether it drafts, then its exit layer.
+  void add_round(std::size_t place, std::span<std::uint32_t> row) const;
 
   std::size_t sublayers_ = 0;
   std::vector<LayerSetRow> sets_;
   std::vector<std::uint32_t> set_of_round_;  ///< index into sets_, or none
   std::vector<bool> is_change_;
-  std::vector<Level> levels_;
+  SumPyramid<std::uint32_t> pyramid_;
 };
 
 }  // namespace draftscope::gui

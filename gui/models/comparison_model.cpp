@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "comparison_model.h"
 
+#include <QGuiApplication>
+#include <algorithm>
 #include <array>
 
+#include "models/column_words.h"
+#include "views/plot_style.h"
+#include "views/theme.h"
 #include "views/time_text.h"
 
 namespace draftscope::gui {
 
 namespace {
-
-struct ColumnWords {
-  const char* name;
-  const char* explanation;
-};
 
 constexpr std::array<ColumnWords, ComparisonModel::column_count> words{{
     {QT_TRANSLATE_NOOP("ComparisonModel", "run"),
@@ -90,10 +90,15 @@ std::optional<double> ComparisonModel::value(std::size_t row, int column) const 
 
 QString ComparisonModel::text(std::size_t row, int column) const {
   const RunAgainstBaseline& of = comparison_.runs[row];
-  if (column == run)
-    return QStringLiteral("%1  (%2)")
-        .arg(QString::fromStdString(of.run.row().specification),
-             QString::fromStdString(of.run.recording->name()));
+  if (column == run) {
+    const QString specification = QString::fromStdString(of.run.row().specification);
+    const bool is_one_file =
+        std::all_of(comparison_.runs.begin(), comparison_.runs.end(),
+                    [&](const RunAgainstBaseline& other) { return other.run.recording == of.run.recording; });
+    return is_one_file ? specification
+                       : QStringLiteral("%1  (%2)")
+                             .arg(specification, QString::fromStdString(of.run.recording->name()));
+  }
   if (column == identical) {
     if (of.is_baseline || of.identity.compared_prompts == 0) return QStringLiteral("–");
     return of.identity.differing_prompts == 0
@@ -112,22 +117,16 @@ QString ComparisonModel::text(std::size_t row, int column) const {
 QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto row = static_cast<std::size_t>(index.row());
-  if (role == Qt::DisplayRole) return text(row, index.column());
-  if (role == Qt::TextAlignmentRole)
-    return static_cast<int>((index.column() == run ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-  if (role == value_role) {
-    const std::optional<double> number = value(row, index.column());
-    return number ? QVariant(*number) : QVariant();
-  }
-  return {};
+  // The colour of the run's lines: the table is their legend.
+  if (role == Qt::DecorationRole && index.column() == run)
+    return series_color(row, is_dark(QGuiApplication::palette()));
+  return figure_cell(
+      role, value_role, index.column() == run, [&] { return text(row, index.column()); },
+      [&] { return value(row, index.column()); });
 }
 
 QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  const ColumnWords& column = words[static_cast<std::size_t>(section)];
-  if (role == Qt::DisplayRole) return tr(column.name);
-  if (role == Qt::ToolTipRole) return tr(column.explanation);
-  return {};
+  return header_words(words, "ComparisonModel", section, orientation, role);
 }
 
 }  // namespace draftscope::gui

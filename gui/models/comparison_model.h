@@ -2,7 +2,7 @@
 #pragma once
 
 // The compared runs as a table: each one's figures, its ratio to the baseline with interval and test, and
-// whether the text is the same.
+// whether the text is the same. The run's cell is decorated with the colour of its lines in charts.
 
 #include <QAbstractTableModel>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "query_model.h"
 
+#include "models/column_words.h"
+
 namespace draftscope::gui {
 
 namespace {
@@ -40,7 +42,7 @@ QVariant QueryModel::data(const QModelIndex& index, int role) const {
     case value_role:
       return std::holds_alternative<std::monostate>(value) ? QVariant(QString()) : variant(value);
     case Qt::TextAlignmentRole:
-      return static_cast<int>((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+      return cell_alignment(!is_number);
     default:
       return {};
   }

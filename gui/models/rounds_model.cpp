@@ -7,16 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "models/column_words.h"
 #include "views/time_text.h"
 
 namespace draftscope::gui {
 
 namespace {
-
-struct ColumnWords {
-  const char* name;
-  const char* explanation;
-};
 
 constexpr std::array<ColumnWords, RoundsModel::column_count> words{{
     {QT_TRANSLATE_NOOP("RoundsModel", "round"),
@@ -183,9 +179,7 @@ QVariant RoundsModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return text(round, index.column());
     case Qt::TextAlignmentRole:
-      return static_cast<int>(
-          (index.column() == category || index.column() == stop ? Qt::AlignLeft : Qt::AlignRight) |
-          Qt::AlignVCenter);
+      return cell_alignment(index.column() == category || index.column() == stop);
     case sort_role: {
       const double value = raw(round, index.column());
       return std::isnan(value) ? QVariant(text(round, index.column())) : QVariant(value);
@@ -198,11 +192,7 @@ QVariant RoundsModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant RoundsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  const ColumnWords& column = words[static_cast<std::size_t>(section)];
-  if (role == Qt::DisplayRole) return tr(column.name);
-  if (role == Qt::ToolTipRole) return tr(column.explanation);
-  return {};
+  return header_words(words, "RoundsModel", section, orientation, role);
 }
 
 void RoundsModel::sort(int column, Qt::SortOrder order) {

@@ -3,16 +3,12 @@
 
 #include <array>
 
+#include "models/column_words.h"
 #include "views/time_text.h"
 
 namespace draftscope::gui {
 
 namespace {
-
-struct ColumnWords {
-  const char* name;
-  const char* explanation;
-};
 
 constexpr std::array<ColumnWords, RunsModel::column_count> words{{
     {QT_TRANSLATE_NOOP("RunsModel", "run"), QT_TRANSLATE_NOOP("RunsModel", "Strategy with its parameters")},
@@ -116,24 +112,15 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const simulator::Figures& figures =
       recording_->measured().figures.runs[static_cast<std::size_t>(index.row())].all;
-  if (role == Qt::DisplayRole) return text(figures, index.column());
   if (role == Qt::ToolTipRole && index.column() == run)
     return QString::fromStdString(figures.run->parameters);
-  if (role == Qt::TextAlignmentRole)
-    return static_cast<int>((index.column() == run ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-  if (role == value_role) {
-    const std::optional<double> number = value(figures, index.column());
-    return number ? QVariant(*number) : QVariant();
-  }
-  return {};
+  return figure_cell(
+      role, value_role, index.column() == run, [&] { return text(figures, index.column()); },
+      [&] { return value(figures, index.column()); });
 }
 
 QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};
-  const ColumnWords& column = words[static_cast<std::size_t>(section)];
-  if (role == Qt::DisplayRole) return tr(column.name);
-  if (role == Qt::ToolTipRole) return tr(column.explanation);
-  return {};
+  return header_words(words, "RunsModel", section, orientation, role);
 }
 
 }  // namespace draftscope::gui

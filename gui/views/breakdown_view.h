@@ -2,9 +2,11 @@
 #pragma once
 
 // Where the time of rounds went: a stacked column a round, or the mean of those that share a pixel; the parts
-// add up to the round. Beside it the percentiles of what is shown.
+// add up to the round. By phase, by layer or by operation. Beside it what each part took of what is shown;
+// of phases, the percentiles too.
 
 #include "data/round_times.h"
+#include "views/detailed_times_reader.h"
 #include "views/rounds_plot.h"
 
 namespace draftscope::gui {
@@ -22,13 +24,39 @@ class BreakdownView : public RoundsPlot {
   [[nodiscard]] QString words_at(const RoundAxis& axis, const QPoint& point) const override;
 
  private:
-  void paint_percentiles(QPainter& painter, const RoundAxis& axis);
+  enum class Mode : std::uint8_t { phases, layers, operations };
+  /// The parts that a column consists of, from the bottom to the top.
+  struct Parts {
+    QStringList names;
+    std::vector<QColor> colors;
+    std::function<std::vector<std::int64_t>(std::size_t first, std::size_t last)> sum;
+  };
 
+  [[nodiscard]] Mode mode() const;
+  /// Null while they are not there.
+  [[nodiscard]] const DetailedTimes::Side* side(const DetailedTimes* times) const;
+  [[nodiscard]] Parts phase_parts() const;
+  [[nodiscard]] Parts detailed_parts(const DetailedTimes::Side& times) const;
+  /// Of what is shown; nothing where that is not recorded, or not read yet.
+  [[nodiscard]] std::optional<Parts> parts() const;
+  [[nodiscard]] QString why_no_parts() const;
+
+  /// Returns what the top of the plot stands for.
+  [[nodiscard]] double paint_scale(QPainter& painter, const RoundAxis& axis) const;
+  void paint_columns(QPainter& painter, const RoundAxis& axis, const Parts& parts, double top_ns) const;
+  void paint_percentiles(QPainter& painter, const RoundAxis& axis);
+  void paint_shares(QPainter& painter, const RoundAxis& axis, const Parts& parts);
+  /// A row of the table beside the plot; without a colour there is no sign.
+  void paint_row(QPainter& painter, int row, const QColor& color, const QString& name,
+                 const QStringList& cells) const;
+
+  QComboBox& choice_;
   RoundTimes times_;
+  DetailedTimesReader details_;
   // Of what is shown, kept until that changes.
   std::size_t first_ = 0;
   std::size_t last_ = 0;
-  std::array<PartPercentiles, round_parts + 1> percentiles_{};
+  RoundPercentiles percentiles_{};
 };
 
 }  // namespace draftscope::gui

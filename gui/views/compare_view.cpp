@@ -101,8 +101,11 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
   table_->verticalHeader()->hide();
   table_->setAlternatingRowColors(true);
   requests_->setAccessibleName(tr("Request to align"));
-  for (QCustomPlot* plot : {race_, gains_})
-    plot->axisRect()->setMarginGroup(QCP::msLeft, new QCPMarginGroup(plot));
+  // The same tokens below one another, whatever the widths of their tick labels.
+  for (QCustomPlot* plot : {race_, gains_}) {
+    constexpr int left_margin = 64;
+    plot->axisRect()->setMinimumMargins(QMargins(left_margin, 15, 15, 15));
+  }
   auto* right = new QWidget;
   auto* column = new QVBoxLayout(right);
   column->setContentsMargins(4, 4, 4, 4);
@@ -237,8 +240,6 @@ void CompareView::style_plots() {
     plot->clearItems();
     apply_look(*plot, palette());
   }
-  race_->legend->setVisible(true);
-  race_->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignLeft | Qt::AlignTop);
   const QPen pen(cursor_color(is_dark(palette())), 1.5);
   for (const auto& [plot, line] : {std::pair(race_, &race_cursor_), std::pair(gains_, &gains_cursor_)}) {
     *line = new QCPItemStraightLine(plot);
@@ -268,7 +269,6 @@ void CompareView::show_request() {
       }
       const QPen pen(series_color(i, dark), i == baseline_ ? 2.5 : 1.5);
       QCPGraph* line = race_->addGraph();
-      line->setName(QString::fromStdString(runs_[i].row().specification).left(48));
       line->setPen(pen);
       line->setLineStyle(QCPGraph::lsStepRight);
       line->setData(tokens, at, true);

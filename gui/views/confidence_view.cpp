@@ -3,9 +3,11 @@
 
 #include <QImage>
 #include <QPainter>
-#include <QPainterPath>
+#include <algorithm>
 #include <array>
 
+#include "views/legend_row.h"
+#include "views/step_line.h"
 #include "views/theme.h"
 #include "views/time_text.h"
 
@@ -13,12 +15,50 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t most_marks = 5000;
-constexpr int panel_gap = 16;
+constexpr std::size_t most_marks = 2000;
+constexpr int cell_width = 2;
+constexpr int panel_gap = 30;
+constexpr int dash = 5;
+constexpr int dot = 2;
 
 QColor accepted_color(bool dark) {
   return phase_color(traces::Phase::accept, dark);
 }
+
+QColor faded(QColor color, double strength) {
+  color.setAlphaF(static_cast<float>(strength));
+  return color;
+}
+
+QColor exit_color(bool dark) {
+  return phase_color(traces::Phase::verify, dark);
+}
+
+/// Mixes the colours of fates.
+class CellColors {
+ public:
+  explicit CellColors(bool dark) {
+    const std::array<QColor, draft_fates> colors{accepted_color(dark), rejected_color(dark),
+                                                 untested_color(dark)};
+    for (std::size_t fate = 0; fate < draft_fates; ++fate)
+      channels_[fate] = {255.0 * colors[fate].redF(), 255.0 * colors[fate].greenF(),
+                         255.0 * colors[fate].blueF()};
+  }
+
+  /// Of draft tokens with such fates: the mean of their colours, premultiplied by a strength up to 1.
+  [[nodiscard]] QRgb of(const std::array<std::uint32_t, draft_fates>& fates, double strength) const {
+    const double scale = strength / (fates[0] + fates[1] + fates[2]);
+    const auto mean = [&](std::size_t channel) {
+      return static_cast<int>((fates[0] * channels_[0][channel] + fates[1] * channels_[1][channel] +
+                               fates[2] * channels_[2][channel]) *
+                              scale);
+    };
+    return qRgba(mean(0), mean(1), mean(2), static_cast<int>(255.0 * strength));
+  }
+
+ private:
+  std::array<std::array<double, 3>, draft_fates> channels_{};
+};
 
 void paint_mark(QPainter& painter, DraftFate fate, const QPointF& at, double radius, bool dark) {
   switch (fate) {
@@ -33,11 +73,19 @@ void paint_mark(QPainter& painter, DraftFate fate, const QPointF& at, double rad
       painter.drawLine(at + QPointF(-radius, radius), at + QPointF(radius, -radius));
       break;
     case DraftFate::untested:
-      painter.setPen(QPen(rejected_color(dark), 1));
+      painter.setPen(QPen(untested_color(dark), 1));
       painter.setBrush(Qt::NoBrush);
       painter.drawEllipse(at, radius, radius);
       break;
   }
+}
+
+QString words_of_position(std::size_t position, const simulator::PositionAcceptance& acceptance) {
+  return ConfidenceView::tr("draft position %1: %2 of %3 tested were accepted (%4)")
+      .arg(position)
+      .arg(acceptance.accepted)
+      .arg(acceptance.reached)
+      .arg(percent_text(acceptance.of_reached()));
 }
 
 /// Horizontal lines at 0, 0.25, … with their values at the left.
@@ -51,11 +99,22 @@ void paint_share_axis(QPainter& painter, const QRect& area, const QPalette& pale
     painter.drawText(QRect(area.left() - 60, y - 9, 54, 18), Qt::AlignRight | Qt::AlignVCenter,
                      QString::number(quarter * 0.25, 'g', 2));
   }
-  painter.save();
-  painter.translate(12, area.center().y());
-  painter.rotate(-90);
-  painter.drawText(QRect(-120, -10, 240, 20), Qt::AlignCenter, name);
-  painter.restore();
+  paint_upwards(painter, QPoint(12, area.center().y()), name);
+}
+
+/// The mean of a value in each column, dashed, and a band of what it ranges over.
+template <typename Y>
+void paint_value(QPainter& painter, const std::vector<RoundColumn>& columns, const ValuePyramid& value,
+                 const Y& y, int on, int off, const QColor& color) {
+  const QColor band = faded(color, 0.28);
+  for (const RoundColumn& column : columns) {
+    const ValueSummary summary = value.summarise(column.first, column.last);
+    if (summary.values == 0) continue;
+    const int top = y(summary.most);
+    const int bottom = y(summary.least);
+    if (bottom > top) painter.fillRect(column.left, top, column.width(), bottom - top + 1, band);
+    paint_dashes(painter, column.left, column.right, y(summary.mean()), on, off, color);
+  }
 }
 
 }  // namespace
@@ -67,10 +126,16 @@ ConfidenceView::ConfidenceView(ViewState& state, QWidget* parent) : RoundsPlot(s
 void ConfidenceView::read_run() {
   drafts_ = state().run_rounds() == nullptr ? DraftConfidences{}
                                             : draft_confidences(*state().recording(), state().run());
+  density_ = DraftDensity(drafts_);
+  positions_ = state().run_rounds() == nullptr ? AcceptanceByPosition()
+                                               : AcceptanceByPosition(*state().recording(), state().run());
   if (drafts_.first.empty()) return;
-  setAccessibleDescription(tr("%1 drafted tokens, of which %2 were accepted")
-                               .arg(drafts_.confidence.size())
-                               .arg(percent_text(drafts_.acceptance_rate(0, drafts_.rounds()))));
+  QStringList words{tr("%1 drafted tokens, of which %2 were accepted")
+                        .arg(drafts_.confidence.size())
+                        .arg(percent_text(drafts_.acceptance_rate(0, drafts_.rounds())))};
+  const auto positions = positions_.count(0, drafts_.rounds());
+  for (std::size_t k = 0; k < positions.size(); ++k) words << words_of_position(k, positions[k]);
+  setAccessibleDescription(words.join(u"; "));
 }
 
 QRect ConfidenceView::confidence_area() const {
@@ -81,6 +146,10 @@ QRect ConfidenceView::confidence_area() const {
 QRect ConfidenceView::trend_area() const {
   const QRect area = plot_area();
   return area.adjusted(0, area.height() - area.height() / 3 + panel_gap / 2, 0, 0);
+}
+
+bool ConfidenceView::has_marks(const RoundAxis& axis) const {
+  return drafts_.first[axis.last] - drafts_.first[axis.first] <= most_marks;
 }
 
 double ConfidenceView::x_of_token(const RoundAxis& axis, std::size_t place, std::size_t token) const {
@@ -96,36 +165,47 @@ void ConfidenceView::paint(QPainter& painter, const RoundAxis& axis) {
     painter.drawText(rect(), Qt::AlignCenter, tr("this run drafted no token"));
     return;
   }
-  paint_legend(painter);
+  paint_legend(painter, axis);
   paint_share_axis(painter, confidence_area(), palette(), tr("confidence"));
-  if (drafts_.first[axis.last] - drafts_.first[axis.first] <= most_marks)
+  if (has_marks(axis))
     paint_marks(painter, axis);
   else
     paint_density(painter, axis);
   paint_threshold(painter, axis);
   paint_trends(painter, axis);
   paint_calibration(painter, axis);
+  paint_positions(painter, axis);
 }
 
-void ConfidenceView::paint_legend(QPainter& painter) const {
+void ConfidenceView::paint_legend(QPainter& painter, const RoundAxis& axis) const {
   const bool dark = is_dark(palette());
-  int x = plot_area().left() + 6;
-  painter.setRenderHint(QPainter::Antialiasing);
+  const QRect area = plot_area();
+  LegendRow legend(painter, palette(), QRect(area.left(), 0, area.width(), area.top()));
+  const bool is_density = !has_marks(axis);
   for (const auto& [fate, words] :
        {std::pair(DraftFate::accepted, tr("accepted")), std::pair(DraftFate::rejected, tr("rejected")),
         std::pair(DraftFate::untested, tr("not tested"))}) {
-    paint_mark(painter, fate, QPointF(x, 13), 4, dark);
-    painter.setPen(palette().color(QPalette::WindowText));
-    painter.drawText(x + 10, 18, words);
-    x += 34 + painter.fontMetrics().horizontalAdvance(words);
+    const std::array<std::uint32_t, draft_fates> alone{
+        fate == DraftFate::accepted, fate == DraftFate::rejected, fate == DraftFate::untested};
+    if (is_density)
+      legend.add(QColor::fromRgba(CellColors(dark).of(alone, 1.0)), words);
+    else
+      legend.add_sign(words, [&, fate = fate](const QRect& sign) {
+        painter.setRenderHint(QPainter::Antialiasing);
+        paint_mark(painter, fate, QRectF(sign).center(), 4, dark);
+      });
   }
-  if (drafts_.has_threshold) {
-    painter.setPen(QPen(cursor_color(dark), 2, Qt::DashLine));
-    painter.drawLine(x, 13, x + 18, 13);
-    painter.setPen(palette().color(QPalette::WindowText));
-    painter.drawText(x + 24, 18, tr("draft-exit threshold"));
-  }
-  painter.setRenderHint(QPainter::Antialiasing, false);
+  if (drafts_.has_threshold)
+    legend.add_sign(tr("draft-exit threshold"), [&](const QRect& sign) {
+      paint_dashes(painter, sign.left() - 2, sign.right() + 4, sign.center().y(), dash, 3,
+                   cursor_color(dark));
+    });
+  if (is_density)
+    legend.add_sign(tr("stronger: more tokens"), [&](const QRect& sign) {
+      for (int i = 0; i < sign.width(); ++i)
+        painter.fillRect(sign.left() + i, sign.top(), 1, sign.height(),
+                         faded(accepted_color(dark), 0.25 + 0.75 * i / sign.width()));
+    });
 }
 
 void ConfidenceView::paint_marks(QPainter& painter, const RoundAxis& axis) const {
@@ -148,125 +228,116 @@ void ConfidenceView::paint_marks(QPainter& painter, const RoundAxis& axis) const
 void ConfidenceView::paint_density(QPainter& painter, const RoundAxis& axis) const {
   const QRect area = confidence_area();
   const bool dark = is_dark(palette());
-  const auto width = static_cast<std::size_t>(area.width());
-  const auto height = static_cast<std::size_t>(area.height());
-  struct Cell {
-    std::uint32_t all = 0;
-    std::uint32_t accepted = 0;
-  };
-  std::vector<Cell> cells(width * height);
+  const std::vector<RoundColumn> columns = round_columns(axis, cell_width);
+  std::vector<DensityCounts> counts;
+  counts.reserve(columns.size());
   std::uint32_t most = 1;
-  const double scale = static_cast<double>(width) / static_cast<double>(axis.count());
-  for (std::size_t place = axis.first; place < axis.last; ++place) {
-    const auto column =
-        std::min(width - 1, static_cast<std::size_t>(static_cast<double>(place - axis.first) * scale));
-    for (std::size_t token = drafts_.first[place]; token < drafts_.first[place + 1]; ++token) {
-      const float confidence = drafts_.confidence[token];
-      if (std::isnan(confidence)) continue;
-      const auto row = static_cast<std::size_t>((1.0F - std::clamp(confidence, 0.0F, 1.0F)) *
-                                                static_cast<float>(height - 1));
-      Cell& cell = cells[row * width + column];
-      ++cell.all;
-      cell.accepted += drafts_.fate[token] == DraftFate::accepted ? 1 : 0;
-      most = std::max(most, cell.all);
+  const auto fates_at = [](const DensityCounts& of, std::size_t bin) {
+    return std::array{count_of(of, DraftFate::accepted, bin), count_of(of, DraftFate::rejected, bin),
+                      count_of(of, DraftFate::untested, bin)};
+  };
+  for (const RoundColumn& column : columns) {
+    counts.push_back(density_.count(drafts_, column.first, column.last));
+    for (std::size_t bin = 0; bin < confidence_bins; ++bin) {
+      const auto fates = fates_at(counts.back(), bin);
+      most = std::max(most, fates[0] + fates[1] + fates[2]);
     }
   }
-  QImage image(area.size(), QImage::Format_ARGB32_Premultiplied);
+  // A row of the image is a bin, the most confident on top.
+  QImage image(area.width(), static_cast<int>(confidence_bins), QImage::Format_ARGB32_Premultiplied);
   image.fill(Qt::transparent);
-  const QColor yes = accepted_color(dark);
-  const QColor no = rejected_color(dark);
+  const CellColors colors(dark);
   const double strongest = std::log1p(most);
-  for (std::size_t row = 0; row < height; ++row) {
-    auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(row)));
-    for (std::size_t column = 0; column < width; ++column) {
-      const Cell& cell = cells[row * width + column];
-      if (cell.all == 0) continue;
-      const double share = static_cast<double>(cell.accepted) / cell.all;
-      const double alpha = 0.25 + 0.75 * std::log1p(cell.all) / strongest;
-      const auto mix = [&](int a, int b) { return static_cast<int>((a + (b - a) * share) * alpha); };
-      line[column] = qRgba(mix(no.red(), yes.red()), mix(no.green(), yes.green()), mix(no.blue(), yes.blue()),
-                           static_cast<int>(255 * alpha));
+  for (std::size_t bin = 0; bin < confidence_bins; ++bin) {
+    auto* line =
+        reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(confidence_bins - 1 - bin))) - area.left();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto fates = fates_at(counts[i], bin);
+      const std::uint32_t all = fates[0] + fates[1] + fates[2];
+      if (all == 0) continue;
+      const QRgb color = colors.of(fates, 0.25 + 0.75 * std::log1p(all) / strongest);
+      std::fill(line + columns[i].left, line + columns[i].right, color);
     }
   }
-  painter.drawImage(area.topLeft(), image);
+  painter.drawImage(area, image);
 }
 
 void ConfidenceView::paint_threshold(QPainter& painter, const RoundAxis& axis) const {
   if (!drafts_.has_threshold) return;
   const QRect area = confidence_area();
-  QPainterPath path;
-  bool is_open = false;
-  const std::size_t step = std::max<std::size_t>(1, static_cast<std::size_t>(axis.rounds_a_pixel()));
-  for (std::size_t place = axis.first; place < axis.last; place += step) {
-    const double threshold = drafts_.threshold[place];
-    if (threshold < 0.0 || std::isnan(threshold)) {
-      is_open = false;
-      continue;
-    }
-    const double y = area.bottom() - std::min(threshold, 1.0) * (area.height() - 1);
-    const double x = axis.x(static_cast<double>(place));
-    is_open ? path.lineTo(x, y) : path.moveTo(x, y);
-    path.lineTo(axis.x(static_cast<double>(std::min(place + step, axis.last))), y);
-    is_open = true;
-  }
-  painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(cursor_color(is_dark(palette())), 2, Qt::DashLine));
-  painter.drawPath(path);
+  const auto y = [&](double threshold) {
+    return area.bottom() - static_cast<int>(std::lround(std::min(threshold, 1.0) * (area.height() - 1)));
+  };
+  paint_value(painter, round_columns(axis), drafts_.threshold, y, dash, 3, cursor_color(is_dark(palette())));
 }
 
 void ConfidenceView::paint_trends(QPainter& painter, const RoundAxis& axis) const {
   const QRect area = trend_area();
   const bool dark = is_dark(palette());
   paint_share_axis(painter, area, palette(), tr("α"));
+  const auto y = [&](double share) {
+    return area.bottom() - static_cast<int>(std::lround(share * (area.height() - 1)));
+  };
+  const std::vector<RoundColumn> columns = round_columns(axis);
+  if (drafts_.deepest_exit > 0)
+    paint_value(
+        painter, columns, drafts_.exit_layer, [&](double exit) { return y(exit / drafts_.deepest_exit); },
+        dot, dot, exit_color(dark));
   // α over a window of the rounds around, so that a line shows a trend: at least 20 rounds, or a column's.
   const auto window = std::max<std::size_t>(20, static_cast<std::size_t>(axis.rounds_a_pixel()));
-  QPainterPath rate;
-  QPainterPath exit;
-  bool rate_is_open = false;
-  bool exit_is_open = false;
-  for (int pixel = area.left(); pixel <= area.right(); ++pixel) {
-    const std::size_t place = axis.place(pixel);
-    const std::size_t begin = place > window / 2 ? place - window / 2 : 0;
+  StepLine rate(painter, accepted_color(dark));
+  for (const RoundColumn& column : columns) {
+    const std::size_t middle = (column.first + column.last) / 2;
+    const std::size_t begin = middle > window / 2 ? middle - window / 2 : 0;
     const double value = drafts_.acceptance_rate(begin, std::min(drafts_.rounds(), begin + window));
-    if (!std::isnan(value)) {
-      const QPointF at(pixel, area.bottom() - value * (area.height() - 1));
-      rate_is_open ? rate.lineTo(at) : rate.moveTo(at);
-      rate_is_open = true;
-    }
-    if (drafts_.deepest_exit > 0 && drafts_.exit_layer[place] > 0) {
-      const double share = static_cast<double>(drafts_.exit_layer[place]) / drafts_.deepest_exit;
-      const QPointF at(pixel, area.bottom() - share * (area.height() - 1));
-      exit_is_open ? exit.lineTo(at) : exit.moveTo(at);
-      exit_is_open = true;
-    }
+    std::isnan(value) ? rate.lift() : rate.add(column.left, column.right, y(value));
   }
-  painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(phase_color(traces::Phase::verify, dark), 1, Qt::DotLine));
-  painter.drawPath(exit);
-  painter.setPen(QPen(accepted_color(dark), 2));
-  painter.drawPath(rate);
-  const int left = area.right() + 10;
-  painter.drawLine(left, area.top() + 8, left + 18, area.top() + 8);
-  painter.setPen(QPen(phase_color(traces::Phase::verify, dark), 1, Qt::DotLine));
-  painter.drawLine(left, area.top() + 28, left + 18, area.top() + 28);
-  painter.setPen(palette().color(QPalette::WindowText));
-  painter.drawText(left + 24, area.top() + 13, tr("α of %1 rounds").arg(window));
+  paint_trend_legend(painter, window);
+}
+
+void ConfidenceView::paint_trend_legend(QPainter& painter, std::size_t window) const {
+  const bool dark = is_dark(palette());
+  const QRect area = trend_area();
+  LegendRow legend(painter, palette(), QRect(area.left(), area.top() - 24, area.width(), 20));
+  legend.add_sign(tr("α of %1 rounds").arg(window), [&](const QRect& sign) {
+    painter.fillRect(sign.left() - 2, sign.center().y() - 1, sign.width() + 4, 2, accepted_color(dark));
+  });
   if (drafts_.deepest_exit > 0)
-    painter.drawText(left + 24, area.top() + 33, tr("exit (top: %1)").arg(drafts_.deepest_exit));
+    legend.add_sign(tr("exit layer (top: %1)").arg(drafts_.deepest_exit), [&](const QRect& sign) {
+      paint_dashes(painter, sign.left() - 2, sign.right() + 4, sign.center().y(), dot, dot, exit_color(dark));
+    });
+}
+
+QRect ConfidenceView::small_plot(int place) const {
+  constexpr int beside = 36;
+  constexpr int above = 24;
+  constexpr int below = 24;
+  const QRect area = plot_area();
+  const int height = area.height() / 2;
+  const int side = std::min(right_margin() - beside - 12, height - above - below);
+  if (side < 40) return {};
+  return {area.right() + beside, area.top() + place * height + above, side, side};
+}
+
+void ConfidenceView::paint_frame(QPainter& painter, const QRect& box, const QString& title,
+                                 const QString& x) const {
+  painter.setPen(palette().color(QPalette::WindowText));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(box);
+  painter.drawText(QRect(box.left() - 20, box.top() - 22, box.width() + 32, 20),
+                   Qt::AlignLeft | Qt::AlignVCenter, title);
+  painter.drawText(QRect(box.left() - 20, box.bottom() + 3, box.width() + 32, 18),
+                   Qt::AlignHCenter | Qt::AlignTop, x);
+  paint_upwards(painter, QPoint(box.left() - 10, box.center().y()), tr("accepted"));
 }
 
 void ConfidenceView::paint_calibration(QPainter& painter, const RoundAxis& axis) const {
-  const QRect whole = confidence_area();
-  const int side = std::min(rect().right() - whole.right() - 34, whole.height() - 40);
-  if (side < 40) return;
-  const QRect box(whole.right() + 28, whole.top() + 20, side, side);
-  painter.setPen(palette().color(QPalette::WindowText));
-  painter.drawText(QRect(box.left() - 20, whole.top() - 4, side + 26, 20), Qt::AlignLeft | Qt::AlignVCenter,
-                   tr("calibration"));
-  painter.drawRect(box);
+  const QRect box = small_plot(0);
+  if (box.isEmpty()) return;
+  paint_frame(painter, box, tr("calibration"), tr("confidence"));
   painter.setPen(grid_color(palette()));
   painter.drawLine(box.bottomLeft(), box.topRight());
-  const std::vector<CalibrationBin> bins = calibration(drafts_, axis.first, axis.last);
+  const std::vector<CalibrationBin> bins = calibration(density_.count(drafts_, axis.first, axis.last));
   std::int64_t most = 1;
   for (const CalibrationBin& bin : bins) most = std::max(most, bin.tested);
   painter.setRenderHint(QPainter::Antialiasing);
@@ -280,23 +351,77 @@ void ConfidenceView::paint_calibration(QPainter& painter, const RoundAxis& axis)
         radius);
   }
   painter.setRenderHint(QPainter::Antialiasing, false);
-  painter.setPen(palette().color(QPalette::WindowText));
-  painter.drawText(QRect(box.left() - 16, box.bottom() + 2, side + 30, 18), Qt::AlignHCenter | Qt::AlignTop,
-                   tr("confidence"));
-  painter.save();
-  painter.translate(box.left() - 9, box.center().y());
-  painter.rotate(-90);
-  painter.drawText(QRect(-60, -9, 120, 18), Qt::AlignCenter, tr("accepted"));
-  painter.restore();
+}
+
+void ConfidenceView::paint_positions(QPainter& painter, const RoundAxis& axis) const {
+  const QRect box = small_plot(1);
+  if (box.isEmpty()) return;
+  const std::vector<simulator::PositionAcceptance> positions = positions_.count(axis.first, axis.last);
+  paint_frame(painter, box, tr("of those tested"), tr("draft position, from 0"));
+  if (positions.empty()) return;
+  const double width = static_cast<double>(box.width()) / static_cast<double>(positions.size());
+  for (std::size_t k = 0; k < positions.size(); ++k) {
+    if (positions[k].reached == 0) continue;
+    const int left = box.left() + 1 + static_cast<int>(width * static_cast<double>(k));
+    const int bar = std::max(1, static_cast<int>(width) - 1);
+    const int height = static_cast<int>(positions[k].of_reached() * (box.height() - 1));
+    painter.fillRect(left, box.bottom() + 1 - height, bar, height,
+                     faded(accepted_color(is_dark(palette())), 0.6));
+    painter.setPen(palette().color(QPalette::WindowText));
+    // How many were tested, where it can be read.
+    if (bar >= painter.fontMetrics().height() - 4)
+      paint_upwards(painter, QPoint(left + bar / 2, box.center().y()), QString::number(positions[k].reached));
+  }
+}
+
+QString ConfidenceView::words_beside(const RoundAxis& axis, const QPoint& point) const {
+  const QRect box = small_plot(1);
+  const auto positions = positions_.count(axis.first, axis.last);
+  if (!box.contains(point) || positions.empty()) return {};
+  const auto k = static_cast<std::size_t>(point.x() - box.left()) * positions.size() /
+                 static_cast<std::size_t>(box.width());
+  return words_of_position(k, positions[k]);
 }
 
 QString ConfidenceView::words_at(const RoundAxis& axis, const QPoint& point) const {
   if (drafts_.confidence.empty()) return {};
-  const std::size_t place = axis.place(point.x());
+  return has_marks(axis) ? words_of_round(axis.place(point.x())) : words_of_rounds(axis, point);
+}
+
+QString ConfidenceView::words_of_rounds(const RoundAxis& axis, const QPoint& point) const {
+  const std::vector<RoundColumn> columns = round_columns(axis, cell_width);
+  const auto column = std::partition_point(columns.begin(), columns.end(), [&](const RoundColumn& candidate) {
+    return candidate.right <= point.x();
+  });
+  if (column == columns.end()) return {};
+  QStringList lines{column->count() == 1 ? tr("round %1").arg(column->first)
+                                         : tr("rounds %1 to %2").arg(column->first).arg(column->last - 1)};
+  lines.back() += tr(": α %1").arg(percent_text(drafts_.acceptance_rate(column->first, column->last)));
+  if (const ValueSummary threshold = drafts_.threshold.summarise(column->first, column->last);
+      threshold.values > 0)
+    lines << (threshold.least < threshold.most
+                  ? tr("threshold %1 to %2").arg(number_text(threshold.least), number_text(threshold.most))
+                  : tr("threshold %1").arg(number_text(threshold.least)));
+  const QRect area = confidence_area();
+  if (area.contains(point)) {
+    const double share = static_cast<double>(area.bottom() - point.y()) / std::max(1, area.height() - 1);
+    const std::size_t bin = confidence_bin(static_cast<float>(share));
+    const DensityCounts counts = density_.count(drafts_, column->first, column->last);
+    lines << tr("confidence %1 to %2: %3 accepted, %4 rejected, %5 not tested")
+                 .arg(static_cast<double>(bin) / confidence_bins)
+                 .arg(static_cast<double>(bin + 1) / confidence_bins)
+                 .arg(count_of(counts, DraftFate::accepted, bin))
+                 .arg(count_of(counts, DraftFate::rejected, bin))
+                 .arg(count_of(counts, DraftFate::untested, bin));
+  }
+  return lines.join(u'\n');
+}
+
+QString ConfidenceView::words_of_round(std::size_t place) const {
   const std::uint32_t round = state().run_rounds()->rounds[place];
   QStringList lines{
       tr("round %1: α so far %2").arg(place).arg(percent_text(drafts_.acceptance_rate(0, place + 1)))};
-  if (drafts_.threshold[place] >= 0.0F)
+  if (!std::isnan(drafts_.threshold[place]))
     lines << tr("threshold %1").arg(number_text(drafts_.threshold[place]));
   constexpr std::size_t most_lines = 16;
   for (const traces::DraftToken& token : state().recording()->draft_tokens(round)) {

@@ -3,11 +3,14 @@
 
 // Every drafted token by its confidence, over the rounds: a dot where it was accepted, a cross where it was
 // rejected, a ring where the verifier did not get to it; the draft-exit threshold runs through. From afar,
-// where tokens are denser than pixels, a pixel's colour is the share accepted and its strength how many there
-// are. Below: the acceptance rate α and the exit layer. On the right: how far confidence can be trusted
-// (calibration).
+// where there are more tokens than marks can show, a cell's colour is the mix of fates and its strength how
+// many tokens it has. Below: the acceptance rate α and the exit layer. Lines are means of the rounds that
+// share a column, with a band from the smallest to the largest. On the right: how far confidence can be
+// trusted (calibration), and how often the verifier accepted the first, second, … draft token of those that
+// it got to.
 
-#include "data/draft_confidences.h"
+#include "data/acceptance_by_position.h"
+#include "data/draft_density.h"
 #include "views/rounds_plot.h"
 
 namespace draftscope::gui {
@@ -19,22 +22,34 @@ class ConfidenceView : public RoundsPlot {
   explicit ConfidenceView(ViewState& state, QWidget* parent = nullptr);
 
  protected:
+  [[nodiscard]] int right_margin() const override { return 190; }
   void read_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
   [[nodiscard]] QString words_at(const RoundAxis& axis, const QPoint& point) const override;
+  [[nodiscard]] QString words_beside(const RoundAxis& axis, const QPoint& point) const override;
 
  private:
   [[nodiscard]] QRect confidence_area() const;
   [[nodiscard]] QRect trend_area() const;
+  [[nodiscard]] bool has_marks(const RoundAxis& axis) const;
   [[nodiscard]] double x_of_token(const RoundAxis& axis, std::size_t place, std::size_t token) const;
-  void paint_legend(QPainter& painter) const;
+  void paint_legend(QPainter& painter, const RoundAxis& axis) const;
   void paint_marks(QPainter& painter, const RoundAxis& axis) const;
   void paint_density(QPainter& painter, const RoundAxis& axis) const;
   void paint_threshold(QPainter& painter, const RoundAxis& axis) const;
   void paint_trends(QPainter& painter, const RoundAxis& axis) const;
+  void paint_trend_legend(QPainter& painter, std::size_t window) const;
+  /// The upper and the lower of the small plots on the right; empty where there is no room.
+  [[nodiscard]] QRect small_plot(int place) const;
+  void paint_frame(QPainter& painter, const QRect& box, const QString& title, const QString& x) const;
   void paint_calibration(QPainter& painter, const RoundAxis& axis) const;
+  void paint_positions(QPainter& painter, const RoundAxis& axis) const;
+  [[nodiscard]] QString words_of_round(std::size_t place) const;
+  [[nodiscard]] QString words_of_rounds(const RoundAxis& axis, const QPoint& point) const;
 
   DraftConfidences drafts_;
+  DraftDensity density_;
+  AcceptanceByPosition positions_;
 };
 
 }  // namespace draftscope::gui

@@ -6,11 +6,12 @@
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QMouseEvent>
+#include <QPainter>
 #include <QScrollBar>
 #include <QSlider>
-#include <QStyle>
 #include <QTextCursor>
 #include <QTextEdit>
 #include <QToolButton>
@@ -27,6 +28,7 @@ namespace {
 
 constexpr int scrub_steps = 10000;
 constexpr qsizetype longest_title = 60;
+constexpr int details_width = 230;
 
 QString request_title(const OpenedRecording& opened, std::size_t index) {
   const traces::Request& request = opened.recording().requests[index];
@@ -49,6 +51,7 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
       player_(state),
       requests_(new QComboBox),
       document_(new QTextEdit),
+      details_(new QLabel),
       play_(new QToolButton),
       scrub_(new QSlider(Qt::Horizontal)),
       position_(new QLabel),
@@ -64,10 +67,21 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
   font.setPointSizeF(font.pointSizeF() * 1.15);
   document_->setFont(font);
   document_->viewport()->installEventFilter(this);
+  document_->installEventFilter(this);
+  details_->setAccessibleName(tr("The token at the cursor"));
+  details_->setTextFormat(Qt::PlainText);
+  details_->setWordWrap(true);
+  details_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  details_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  details_->setFixedWidth(details_width);
+  details_->setMargin(6);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(4, 4, 4, 4);
   layout->addWidget(requests_);
-  layout->addWidget(document_, 1);
+  auto* reading = new QHBoxLayout;
+  reading->addWidget(document_, 1);
+  reading->addWidget(details_);
+  layout->addLayout(reading, 1);
   layout->addWidget(make_controls());
   connect(requests_, &QComboBox::activated, this,
           [this](int index) { state_.go_to_token(static_cast<std::size_t>(index), 0); });
@@ -81,12 +95,28 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
       show_request();
     else
       mark_cursor();
+    show_details_of_cursor();
+  });
+  connect(document_, &QTextEdit::cursorPositionChanged, this, [this] {
+    if (document_->hasFocus()) show_details(piece_at(document_->textCursor().position()));
   });
   connect(&player_, &Player::position_changed, this, &ReplayView::show_position);
-  connect(&player_, &Player::playing_changed, this, [this] {
-    play_->setIcon(
-        style()->standardIcon(player_.is_playing() ? QStyle::SP_MediaPause : QStyle::SP_MediaPlay));
-  });
+  connect(&player_, &Player::playing_changed, this, &ReplayView::show_signs);
+  show_signs();
+}
+
+void ReplayView::show_signs() {
+  for (const auto& [button, sign] : signs_) {
+    const QSize size = button->iconSize();
+    const bool is_pause = button == play_ && player_.is_playing();
+    QPixmap pixmap =
+        style()->standardIcon(is_pause ? QStyle::SP_MediaPause : sign).pixmap(size, devicePixelRatioF());
+    QPainter painter(&pixmap);
+    painter.setCompositionMode(QPainter::CompositionMode_SourceIn);
+    painter.fillRect(QRect(QPoint(), size), palette().color(QPalette::ButtonText));
+    painter.end();
+    button->setIcon(pixmap);
+  }
 }
 
 QWidget* ReplayView::make_controls() {
@@ -95,7 +125,7 @@ QWidget* ReplayView::make_controls() {
   row->setContentsMargins(0, 0, 0, 0);
   const auto button = [&](QToolButton* made, QStyle::StandardPixmap sign, const QString& words,
                           const QKeySequence& key, auto action) {
-    made->setIcon(style()->standardIcon(sign));
+    signs_.emplace_back(made, sign);
     made->setToolTip(QStringLiteral("%1 (%2)").arg(words, key.toString(QKeySequence::NativeText)));
     made->setAccessibleName(words);
     made->setShortcut(key);
@@ -141,7 +171,9 @@ void ReplayView::showEvent(QShowEvent* event) {
 
 void ReplayView::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && !is_stale_) write_document();
+  if (event->type() != QEvent::PaletteChange) return;
+  show_signs();
+  if (!is_stale_) write_document();
 }
 
 void ReplayView::list_requests() {
@@ -164,6 +196,29 @@ void ReplayView::show_request() {
     player_.set_text(&text_);
   }
   write_document();
+  read_ranks();
+  show_details_of_cursor();
+}
+
+void ReplayView::read_ranks() {
+  ranks_ = {};
+  ranks_problem_.clear();
+  ranks_job_.cancel();
+  if (text_.request == nullptr) return;
+  ranks_job_.start([this, recording = state_.recording(), request = request_](const auto& go_on) {
+    auto read = [&]() -> Result<ShadowRanks> {
+      DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
+      return read_shadow_ranks(reader, *recording, request, go_on);
+    }();
+    return [this, read = std::make_shared<Result<ShadowRanks>>(std::move(read))] {
+      if (*read)
+        ranks_ = std::move(**read);
+      else
+        ranks_problem_ = QString::fromStdString(read->error().message);
+      show_details_of_cursor();
+      emit ranks_read();
+    };
+  });
 }
 
 void ReplayView::write_document() {
@@ -248,10 +303,48 @@ void ReplayView::show_position() {
   position_->setText(QStringLiteral("%1 / %2").arg(duration_text(player_.position_ns()), duration_text(all)));
 }
 
+void ReplayView::show_details(const Piece* piece) {
+  details_->setText(piece == nullptr ? QString() : describe(*piece));
+}
+
+void ReplayView::show_details_of_cursor() {
+  const bool is_here = !text_.tokens.empty() && state_.cursor().request == request_;
+  const std::size_t token = is_here ? std::min(state_.cursor().token, text_.tokens.size() - 1) : 0;
+  show_details(is_here ? &pieces_[piece_of_token_[token]] : nullptr);
+}
+
 const ReplayView::Piece* ReplayView::piece_at(int position) const {
   const auto piece = std::partition_point(pieces_.begin(), pieces_.end(),
                                           [&](const Piece& candidate) { return candidate.end <= position; });
   return piece == pieces_.end() ? nullptr : &*piece;
+}
+
+QString ReplayView::words_of_token(std::size_t token) const {
+  return describe(pieces_[piece_of_token_[token]]);
+}
+
+QString ReplayView::words_of_ranks(std::size_t token) const {
+  if (ranks_job_.is_running()) return tr("reading what layers would have predicted …");
+  if (!ranks_problem_.isEmpty()) return ranks_problem_;
+  if (ranks_.empty()) return tr("what layers would have predicted was not recorded (record --shadow)");
+  const std::vector<RankedLayers> groups = ranked_layers(ranks_, token);
+  if (groups.empty()) return tr("what layers would have predicted here was not recorded");
+  QStringList first;
+  QStringList others;
+  for (const RankedLayers& group : groups) {
+    const QString layers = group.first == group.last ? QString::number(group.first)
+                                                     : tr("%1 to %2").arg(group.first).arg(group.last);
+    if (group.rank == 0)
+      first << layers;
+    else
+      others << (group.rank > 0 ? tr("%1 at %2").arg(group.rank).arg(layers)
+                                : tr("unranked at %1").arg(layers));
+  }
+  const QString choice = first.isEmpty()
+                             ? tr("first choice at no exit layer")
+                             : tr("first choice at exit layers %1").arg(first.join(QStringLiteral(", ")));
+  return others.isEmpty() ? choice
+                          : tr("%1; rank (first: 0) %2").arg(choice, others.join(QStringLiteral(", ")));
 }
 
 QString ReplayView::describe(const Piece& piece) const {
@@ -276,10 +369,20 @@ QString ReplayView::describe(const Piece& piece) const {
                         row.tested ? tr("rejected") : tr("thrown away untested"));
     lines << tr("draft position %1, confidence %2").arg(row.index).arg(number_text(row.confidence));
   }
+  if (piece.draft == no_index) lines << words_of_ranks(piece.token);
   return lines.join(u'\n');
 }
 
 bool ReplayView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == document_) {
+    // The caret goes through the text with the arrows; Return takes the cursor of all views to it.
+    if (event->type() != QEvent::KeyPress) return false;
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    const Piece* at = piece_at(document_->textCursor().position());
+    if ((key != Qt::Key_Return && key != Qt::Key_Enter) || at == nullptr) return false;
+    state_.go_to_token(request_, at->token);
+    return true;
+  }
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const Piece* piece = piece_at(document_->cursorForPosition(help->pos()).position());

@@ -3,6 +3,29 @@
 
 namespace draftscope::gui {
 
+std::vector<RoundColumn> round_columns(const RoundAxis& axis, int least_width, std::size_t grain) {
+  std::vector<RoundColumn> columns;
+  const double a_pixel = axis.rounds_a_pixel();
+  if (a_pixel * least_width < 2.0 * static_cast<double>(grain)) grain = 1;
+  const int end = axis.left + axis.width;
+  RoundColumn column{.left = axis.left, .first = axis.first};
+  while (column.first < axis.last) {
+    const double offset = std::ceil((column.left + least_width - axis.left) * a_pixel);
+    const auto next = (axis.first + static_cast<std::size_t>(offset)) / grain * grain;
+    column.last = std::clamp(next, column.first + 1, axis.last);
+    column.right = std::clamp(static_cast<int>(std::floor(axis.x(static_cast<double>(column.last)))),
+                              std::min(column.left + least_width, end), end);
+    if (column.last == axis.last || column.right == end) {
+      column.last = axis.last;
+      column.right = end;
+    }
+    columns.push_back(column);
+    column.left = column.right;
+    column.first = column.last;
+  }
+  return columns;
+}
+
 RoundAxis visible_rounds(const ViewState& state, int left, int width) {
   RoundAxis axis{.left = left, .width = std::max(width, 1)};
   const RunRounds* run = state.run_rounds();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "state/view_state.h"
 
@@ -30,6 +31,23 @@ struct RoundAxis {
     return std::min(first + static_cast<std::size_t>(offset), last > first ? last - 1 : first);
   }
 };
+
+/// A stretch of pixels [left, right) and the rounds [first, last) that it shows.
+struct RoundColumn {
+  int left = 0;
+  int right = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+
+  [[nodiscard]] int width() const { return right - left; }
+  [[nodiscard]] std::size_t count() const { return last - first; }
+};
+
+/// The axis cut into columns: a column a round where there is room, else columns of `least_width` pixels with
+/// the rounds that begin in them. Each round is in one column, each pixel too. Where columns hold many
+/// `grain`s, they end at multiples of it, for pyramids that are cheapest there.
+[[nodiscard]] std::vector<RoundColumn> round_columns(const RoundAxis& axis, int least_width = 1,
+                                                     std::size_t grain = 1);
 
 /// The rounds of the shown run that overlap the visible range; all if none does.
 [[nodiscard]] RoundAxis visible_rounds(const ViewState& state, int left, int width);

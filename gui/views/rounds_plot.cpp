@@ -2,6 +2,7 @@
 #include "rounds_plot.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
@@ -20,6 +21,7 @@ constexpr int left_margin = 64;
 constexpr int top_margin = 26;
 constexpr int bottom_margin = 26;
 constexpr int least_tick_pixels = 70;
+constexpr int choice_width = 170;
 
 }  // namespace
 
@@ -49,6 +51,28 @@ void RoundsPlot::showEvent(QShowEvent* event) {
   refresh();
 }
 
+QComboBox& RoundsPlot::add_choice(const QString& name, const QStringList& choices) {
+  choice_ = new QComboBox(this);
+  choice_->setAccessibleName(name);
+  choice_->setToolTip(tr("%1 (M: the next)").arg(name));
+  choice_->addItems(choices);
+  connect(choice_, &QComboBox::currentIndexChanged, this, qOverload<>(&QWidget::update));
+  return *choice_;
+}
+
+void RoundsPlot::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (choice_ == nullptr) return;
+  const QRect area = plot_area();
+  choice_->setGeometry(area.right() + 9, 2, choice_width, area.top() - 4);
+}
+
+void RoundsPlot::paint_notice(QPainter& painter, const QString& words) {
+  setAccessibleDescription(words);
+  painter.setPen(palette().color(QPalette::WindowText));
+  painter.drawText(plot_area(), Qt::AlignCenter | Qt::TextWordWrap, words);
+}
+
 QRect RoundsPlot::plot_area() const {
   return rect().adjusted(left_margin, top_margin, -right_margin(), -bottom_margin);
 }
@@ -66,8 +90,11 @@ void RoundsPlot::paint_round_ticks(QPainter& painter, const RoundAxis& axis) con
   for (std::size_t tick = (axis.first + step - 1) / step * step; tick < axis.last; tick += step) {
     const int x = static_cast<int>(axis.x(static_cast<double>(tick) + 0.5));
     painter.drawLine(x, area.bottom() + 1, x, area.bottom() + 4);
-    painter.drawText(QRect(x - 40, area.bottom() + 5, 80, bottom_margin - 6), Qt::AlignHCenter | Qt::AlignTop,
-                     QString::number(tick));
+    const QString words = QString::number(tick);
+    const int half = painter.fontMetrics().horizontalAdvance(words) / 2 + 1;
+    // The last one stays clear of the axis' name.
+    painter.drawText(std::min(x - half, area.right() - 2 * half),
+                     area.bottom() + 5 + painter.fontMetrics().ascent(), words);
   }
   painter.drawText(QRect(area.right() + 6, area.bottom() + 2, right_margin() - 8, bottom_margin - 4),
                    Qt::AlignLeft, tr("round of the run"));
@@ -157,6 +184,9 @@ void RoundsPlot::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Home:
       state_.show_whole();
       break;
+    case Qt::Key_M:
+      if (choice_ != nullptr) choice_->setCurrentIndex((choice_->currentIndex() + 1) % choice_->count());
+      break;
     default:
       QWidget::keyPressEvent(event);
       return;
@@ -167,8 +197,11 @@ void RoundsPlot::keyPressEvent(QKeyEvent* event) {
 bool RoundsPlot::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const bool is_inside = plot_area().contains(help->pos()) && state_.run_rounds() != nullptr;
-    QToolTip::showText(help->globalPos(), is_inside ? words_at(axis(), help->pos()) : QString(), this);
+    QString words;
+    if (state_.run_rounds() != nullptr)
+      words = plot_area().contains(help->pos()) ? words_at(axis(), help->pos())
+                                                : words_beside(axis(), help->pos());
+    QToolTip::showText(help->globalPos(), words, this);
     return true;
   }
   return QWidget::event(event);

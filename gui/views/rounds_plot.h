@@ -9,6 +9,8 @@
 
 #include "views/round_axis.h"
 
+class QComboBox;
+
 namespace draftscope::gui {
 
 class RoundsPlot : public QWidget {
@@ -25,6 +27,14 @@ class RoundsPlot : public QWidget {
   /// Of a place in the plot, for the tool tip; empty shows none.
   [[nodiscard]] virtual QString words_at(const RoundAxis& axis, const QPoint& point) const = 0;
 
+  /// Of a place beside the plot; empty shows none.
+  [[nodiscard]] virtual QString words_beside(const RoundAxis& /*axis*/, const QPoint& /*point*/) const {
+    return {};
+  }
+
+  /// A choice of what the view shows, above the room beside the plot; M takes the next one. Once at most.
+  QComboBox& add_choice(const QString& name, const QStringList& choices);
+
   /// Room beside the plot, for legends and tables.
   [[nodiscard]] virtual int right_margin() const { return 150; }
 
@@ -33,6 +43,8 @@ class RoundsPlot : public QWidget {
   /// Inside margins that are the same in every such view, so that their axes stand below one another.
   [[nodiscard]] QRect plot_area() const;
   [[nodiscard]] RoundAxis axis() const;
+  /// In the plot's place; the view's description too.
+  void paint_notice(QPainter& painter, const QString& words);
 
   void paintEvent(QPaintEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
@@ -41,6 +53,7 @@ class RoundsPlot : public QWidget {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
@@ -48,6 +61,7 @@ class RoundsPlot : public QWidget {
   void paint_round_ticks(QPainter& painter, const RoundAxis& axis) const;
 
   ViewState& state_;
+  QComboBox* choice_ = nullptr;
   bool is_stale_ = true;  ///< the run is read when the view is first seen
   QPoint pressed_;
   RoundAxis pressed_axis_;

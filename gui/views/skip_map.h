@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which sublayers each round's draft ran: a column a round, two rows a layer, attention below MLP. Skipped is
-// hatched and pale, run is filled; a line marks the exit layer, ticks on top where the mask changed. On the
-// right: how often each layer was skipped in what is shown.
+// What rounds' drafts did with each layer, a column a round, layer 0 at the bottom. Switchable between
+//   ran or skipped      two rows a layer, attention below MLP: skipped is hatched and pale, run is filled
+//   how often skipped   the same rows: the share of the rounds around that skipped each
+//   time per layer      a row a layer: what the round took in it, draft and verification together
+// A line marks the exit layer, ticks on top where the mask changed. On the right: the same of all that is
+// shown.
 
 #include "data/skip_pyramid.h"
+#include "views/detailed_times_reader.h"
 #include "views/rounds_plot.h"
 
 namespace draftscope::gui {
@@ -17,17 +21,31 @@ class SkipMap : public RoundsPlot {
   explicit SkipMap(ViewState& state, QWidget* parent = nullptr);
 
  protected:
+  [[nodiscard]] int right_margin() const override { return 190; }
   void read_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
   [[nodiscard]] QString words_at(const RoundAxis& axis, const QPoint& point) const override;
 
  private:
-  void paint_cells(QPainter& painter, const RoundAxis& axis) const;
-  void paint_shares(QPainter& painter, const RoundAxis& axis) const;
-  void paint_layer_ticks(QPainter& painter) const;
-  [[nodiscard]] int row_top(std::size_t sublayer) const;
+  enum class Mode : std::uint8_t { runs, share, time };
 
+  [[nodiscard]] Mode mode() const;
+  void paint_runs(QPainter& painter, const RoundAxis& axis) const;
+  void paint_share(QPainter& painter, const RoundAxis& axis) const;
+  void paint_times(QPainter& painter, const RoundAxis& axis, const DetailedTimes::Side& times) const;
+  void paint_times_or_why_not(QPainter& painter, const RoundAxis& axis);
+  void paint_exit(QPainter& painter, const RoundAxis& axis) const;
+  void paint_layer_ticks(QPainter& painter, std::size_t layers) const;
+  /// Bars on the right, each from 0 to 1.
+  void paint_bars(QPainter& painter, const QString& title, const std::vector<double>& lengths,
+                  const std::function<QColor(std::size_t row)>& color) const;
+  [[nodiscard]] QRect row_box(std::size_t row, std::size_t rows) const;
+  [[nodiscard]] QString words_of_layer(std::size_t first, std::size_t last, std::size_t layer) const;
+
+  QComboBox& choice_;
   SkipPyramid skips_;
+  QString description_;  ///< of the whole run, in words
+  DetailedTimesReader times_;
 };
 
 }  // namespace draftscope::gui

@@ -13,7 +13,6 @@
 #include <QPushButton>
 #include <QSettings>
 #include <QTableView>
-#include <QThreadPool>
 #include <QVBoxLayout>
 #include <array>
 
@@ -100,10 +99,9 @@ SqlView::SqlView(ViewState& state, QWidget* parent)
   sql_->setPlainText(queries_->itemData(0).toString());
 }
 
-SqlView::~SqlView() {
-  if (job_ == nullptr) return;
-  job_->cancelled = true;
-  job_->done.wait(false);
+void SqlView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (!has_run_ && state_.recording()) run();
 }
 
 void SqlView::list_queries() {
@@ -139,38 +137,32 @@ void SqlView::set_sql(const QString& sql) {
 }
 
 void SqlView::stop() {
-  if (job_ != nullptr) job_->cancelled = true;
+  if (!job_.is_running()) return;
+  job_.cancel();
+  show_result(fail("stopped"), 0);
 }
 
 void SqlView::run() {
-  if (job_ != nullptr) return;
+  if (job_.is_running()) return;
   if (!state_.recording()) {
     words_->setText(tr("Open a recording first."));
     emit finished();
     return;
   }
-  job_ = std::make_shared<Job>();
+  has_run_ = true;
   run_->setEnabled(false);
   stop_->setEnabled(true);
   words_->setText(tr("Running …"));
-  QThreadPool::globalInstance()->start([this, job = job_, path = state_.recording()->recording().path,
-                                        sql = sql_->toPlainText().toStdString()] {
+  job_.start([this, path = state_.recording()->recording().path,
+              sql = sql_->toPlainText().toStdString()](const BackgroundJob::GoOn& go_on) {
     QElapsedTimer timer;
     timer.start();
-    auto result = std::make_shared<Result<traces::QueryResult>>(
-        traces::query(path, sql, most_rows, [&] { return !job->cancelled; }));
-    const qint64 milliseconds = timer.elapsed();
-    QMetaObject::invokeMethod(
-        this, [this, result, milliseconds] { show_result(std::move(*result), milliseconds); },
-        Qt::QueuedConnection);
-    // The destructor waits for this: nothing of the view is touched after it.
-    job->done = true;
-    job->done.notify_all();
+    auto result = std::make_shared<Result<traces::QueryResult>>(traces::query(path, sql, most_rows, go_on));
+    return [this, result, milliseconds = timer.elapsed()] { show_result(std::move(*result), milliseconds); };
   });
 }
 
 void SqlView::show_result(Result<traces::QueryResult> result, qint64 milliseconds) {
-  job_.reset();
   run_->setEnabled(true);
   stop_->setEnabled(false);
   if (!result) {

@@ -5,11 +5,10 @@
 // and the result as a table that can be copied or written as CSV. Runs on a worker and can be stopped.
 
 #include <QWidget>
-#include <atomic>
-#include <memory>
 
 #include "models/query_model.h"
 #include "state/view_state.h"
+#include "views/background_job.h"
 
 class QComboBox;
 class QLabel;
@@ -24,7 +23,6 @@ class SqlView : public QWidget {
 
  public:
   explicit SqlView(ViewState& state, QWidget* parent = nullptr);
-  ~SqlView() override;
 
   void set_sql(const QString& sql);
   void run();
@@ -34,11 +32,11 @@ class SqlView : public QWidget {
   /// The result, or what was wrong, is shown.
   void finished();
 
+ protected:
+  /// The first time with a recording: an answer to start from.
+  void showEvent(QShowEvent* event) override;
+
  private:
-  struct Job {
-    std::atomic<bool> cancelled{false};
-    std::atomic<bool> done{false};
-  };
   void stop();
   void show_result(Result<traces::QueryResult> result, qint64 milliseconds);
   void list_queries();
@@ -46,7 +44,8 @@ class SqlView : public QWidget {
 
   ViewState& state_;
   QueryModel model_;
-  std::shared_ptr<Job> job_;
+  BackgroundJob job_;
+  bool has_run_ = false;
   QComboBox* queries_;
   QPlainTextEdit* sql_;
   QPushButton* run_;

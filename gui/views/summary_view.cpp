@@ -28,7 +28,7 @@ QString identity_text(const OpenedRecording& opened) {
   if (value_of(meta, "synthetic") == u"1") model << SummaryView::tr("<b>synthetic weights</b>");
   QStringList machine{value_of(meta, "hostname"), value_of(meta, "processor"), value_of(meta, "device")};
   if (const QString threads = value_of(meta, "threads"); !threads.isEmpty())
-    machine << SummaryView::tr("%1 threads").arg(threads);
+    machine << (threads == u"1" ? SummaryView::tr("1 thread") : SummaryView::tr("%1 threads").arg(threads));
   QStringList decoding{simulator::is_greedy(meta)
                            ? SummaryView::tr("greedy")
                            : SummaryView::tr("temperature %1").arg(value_of(meta, "temperature"))};

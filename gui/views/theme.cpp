@@ -55,6 +55,10 @@ QColor rejected_color(bool dark) {
   return of({0xffd55e00, 0xffff8c42}, dark);
 }
 
+QColor untested_color(bool dark) {
+  return of({0xff8b8b9c, 0xff84848f}, dark);
+}
+
 QColor scale_color(double share, bool dark) {
   // Lightness runs evenly from the background's to the strongest, through one hue (Cividis-like: blue to
   // yellow).

@@ -18,6 +18,8 @@ namespace draftscope::gui {
 [[nodiscard]] QColor phase_color(traces::Phase phase, bool dark);
 [[nodiscard]] QColor origin_color(TokenOrigin origin, bool dark);
 [[nodiscard]] QColor rejected_color(bool dark);
+/// Of draft tokens that the verifier did not get to.
+[[nodiscard]] QColor untested_color(bool dark);
 /// From none (0) to all (1), of what is more the better; even steps to the eye.
 [[nodiscard]] QColor scale_color(double share, bool dark);
 [[nodiscard]] QColor grid_color(const QPalette& palette);

@@ -2,6 +2,7 @@
 #include "snapshot.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QEventLoop>
 #include <QFileInfo>
@@ -10,6 +11,7 @@
 #include <QRegularExpression>
 #include <QStyle>
 #include <QStyleFactory>
+#include <QThreadPool>
 
 #include "window/main_window.h"
 
@@ -33,6 +35,24 @@ Result<Look> look_of(const SnapshotRequest& request) {
   if (!is_number || scale < 1 || scale > 4)
     return fail("--scale: found \"{}\", expected 1 to 4", request.scale.toStdString());
   return Look{{match.captured(1).toInt(), match.captured(2).toInt()}, scale};
+}
+
+/// "skip-map:2" is the view skip-map with the third of its choices.
+QString view_name(const QString& view) {
+  return view.section(u':', 0, 0);
+}
+
+Result<void> choose(QWidget& view, const QString& name) {
+  if (!name.contains(u':')) return {};
+  auto* choice = view.findChild<QComboBox*>();
+  const int most = choice == nullptr ? 0 : choice->count();
+  bool is_number = false;
+  const int wanted = name.section(u':', 1).toInt(&is_number);
+  if (!is_number || wanted < 0 || wanted >= most)
+    return fail("--snapshot: found \"{}\", expected {} and 0 to {} behind the colon", name.toStdString(),
+                view_name(name).toStdString(), most - 1);
+  choice->setCurrentIndex(wanted);
+  return {};
 }
 
 /// Loads, and waits for the whole timeline.
@@ -111,7 +131,8 @@ QStringList snapshot_names() {
 }
 
 Result<void> render_snapshot(const SnapshotRequest& request) {
-  if (!snapshot_names().contains(request.view))
+  const QString name = view_name(request.view);
+  if (!snapshot_names().contains(name))
     return fail("--snapshot: found \"{}\", expected one of: {}", request.view.toStdString(),
                 snapshot_names().join(u", ").toStdString());
   if (request.output.isEmpty()) return fail("--snapshot: expected -o FILE to say where the picture goes");
@@ -120,20 +141,26 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
   MainWindow window(Memory::none);
   window.resize(look.size);
   window.show();
-  if (request.view != u"start") {
+  if (name != u"start") {
     if (request.files.isEmpty()) return fail("--snapshot: expected a FILE to show");
     DRAFTSCOPE_TRY(load(window, request.files.front()));
     DRAFTSCOPE_TRY(place_cursor(window.state(), request));
   }
   QWidget* shown = &window;
   for (const NamedView& named : window.views())
-    if (named.name == request.view) shown = named.view;
+    if (named.name == name) shown = named.view;
+  DRAFTSCOPE_TRY(choose(*shown, request.view));
   if (shown != &window) {
     // Out of its dock, so that the picture is the view's alone.
     shown->setParent(nullptr);
     shown->resize(look.size);
     shown->show();
   }
+  QApplication::processEvents();
+  // What a view reads on a worker when it is first shown.
+  rendered(*shown, look);
+  while (!QThreadPool::globalInstance()->waitForDone(0))
+    QApplication::processEvents(QEventLoop::AllEvents, 20);
   QApplication::processEvents();
   if (!rendered(*shown, look).save(request.output))
     return fail("{}: the picture can't be written", request.output.toStdString());

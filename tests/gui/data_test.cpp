@@ -10,7 +10,6 @@
 #include <numeric>
 #include <random>
 
-#include "data/draft_confidences.h"
 #include "data/id_index.h"
 #include "data/lane_builder.h"
 #include "data/load_recording.h"
@@ -332,28 +331,6 @@ TEST_P(Recordings, GiveEachTokenOfATextItsOriginAndItsRound) {
         for (const traces::DraftToken& token : opened_->draft_tokens(round))
           all_rejected += token.accepted ? 0 : 1;
     EXPECT_EQ(rejected, all_rejected);
-  }
-}
-
-TEST_P(Recordings, CalibrateEveryTestedDraftTokenOnce) {
-  for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
-    const DraftConfidences drafts = draft_confidences(*opened_, run);
-    std::int64_t tested = 0;
-    std::int64_t accepted = 0;
-    for (const std::uint32_t round : opened_->runs()[run].rounds)
-      for (const traces::DraftToken& token : opened_->draft_tokens(round)) {
-        if (std::isnan(token.confidence) || !(token.tested || token.accepted)) continue;
-        ++tested;
-        accepted += token.accepted ? 1 : 0;
-      }
-    std::int64_t in_bins = 0;
-    std::int64_t accepted_in_bins = 0;
-    for (const CalibrationBin& bin : calibration(drafts, 0, drafts.rounds())) {
-      in_bins += bin.tested;
-      accepted_in_bins += bin.accepted;
-    }
-    EXPECT_EQ(in_bins, tested);
-    EXPECT_EQ(accepted_in_bins, accepted);
   }
 }
 

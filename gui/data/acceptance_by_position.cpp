@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "acceptance_by_position.h"
+
+#include <algorithm>
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr std::size_t rounds_a_block = 64;
+constexpr std::size_t counts_a_position = 3;
+
+}  // namespace
+
+AcceptanceByPosition::AcceptanceByPosition(const OpenedRecording& opened, std::size_t run) {
+  const std::vector<std::uint32_t>& rounds = opened.runs()[run].rounds;
+  paths_.reserve(rounds.size());
+  std::size_t deepest = 0;
+  for (const std::uint32_t index : rounds) {
+    const traces::Round& round = opened.round(index);
+    const auto counted = [](std::int32_t tokens) {
+      return static_cast<std::uint8_t>(std::clamp(tokens, 0, most_positions));
+    };
+    paths_.push_back({counted(round.tree_depth), counted(round.accepted)});
+    deepest = std::max<std::size_t>(deepest, paths_.back().steps);
+  }
+  pyramid_ = SumPyramid<std::uint32_t>(
+      counts_a_position * deepest, paths_.size(), rounds_a_block,
+      [this](std::size_t place, std::span<std::uint32_t> row) { add_round(place, row); });
+}
+
+void AcceptanceByPosition::add_round(std::size_t place, std::span<std::uint32_t> row) const {
+  const Path& path = paths_[place];
+  for (std::size_t position = 0; position < path.steps; ++position) {
+    ++row[counts_a_position * position];
+    row[counts_a_position * position + 1] += position <= path.accepted ? 1 : 0;
+    row[counts_a_position * position + 2] += position < path.accepted ? 1 : 0;
+  }
+}
+
+std::vector<simulator::PositionAcceptance> AcceptanceByPosition::count(std::size_t first,
+                                                                       std::size_t last) const {
+  std::vector<std::uint32_t> row(pyramid_.width());
+  pyramid_.add(first, last, row,
+               [this](std::size_t place, std::span<std::uint32_t> into) { add_round(place, into); });
+  std::vector<simulator::PositionAcceptance> counts(row.size() / counts_a_position);
+  for (std::size_t position = 0; position < counts.size(); ++position)
+    counts[position] = {.drafted = row[counts_a_position * position],
+                        .reached = row[counts_a_position * position + 1],
+                        .accepted = row[counts_a_position * position + 2]};
+  return counts;
+}
+
+}  // namespace draftscope::gui

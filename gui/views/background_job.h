@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Work that must not hold up the window: done on a worker, its result taken up on the main thread. One piece
+// at a time: starting another, cancelling, or the end of this object drops what is under way.
+//
+// On the main thread only, but for the work itself.
+
+#include <QObject>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace draftscope::gui {
+
+class BackgroundJob : public QObject {
+ public:
+  /// False when nobody waits for the work any more.
+  using GoOn = std::function<bool()>;
+  using Report = std::function<void()>;
+
+  explicit BackgroundJob(QObject* parent = nullptr) : QObject(parent) {}
+  /// Cancels, and waits for the worker to notice.
+  ~BackgroundJob() override;
+
+  /// `work` touches nothing that the main thread changes; what it returns is called on the main thread,
+  /// unless the work was dropped.
+  void start(std::function<Report(const GoOn& go_on)> work);
+  void cancel();
+  [[nodiscard]] bool is_running() const { return current_ != nullptr; }
+
+ private:
+  struct State {
+    std::atomic<bool> cancelled{false};
+    std::atomic<bool> done{false};
+  };
+
+  std::shared_ptr<State> current_;
+  std::vector<std::shared_ptr<State>> all_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Time by layer and by operation, and acceptance by draft position, against the plain statement of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "data/acceptance_by_position.h"
+#include "data/detailed_times.h"
+#include "sample.h"
+
+namespace draftscope::gui {
+namespace {
+
+using Sums = std::map<std::string, std::int64_t>;
+
+Sums sums_of(const DetailedTimes::Side& side, std::size_t first, std::size_t last) {
+  Sums sums;
+  const std::vector<std::int64_t> row = side.times.sum(first, last);
+  for (std::size_t part = 0; part < row.size(); ++part)
+    if (row[part] != 0) sums[side.times.names()[part]] += row[part];
+  return sums;
+}
+
+/// Instant by instant: between two neighbouring edges, the deepest span that covers them.
+void add_by_spans(const traces::Round& round, const traces::Sample& sample, Sums& layers, Sums& operations) {
+  std::set<std::int64_t> edges{round.start_ns, round.end_ns};
+  std::map<std::int64_t, const traces::Span*> by_id;
+  std::vector<const traces::Span*> spans;
+  for (const traces::Span& span : sample.spans) {
+    if (span.round != round.id) continue;
+    by_id[span.id] = &span;
+    spans.push_back(&span);
+    for (const std::int64_t edge : {span.start_ns, span.end_ns})
+      edges.insert(std::clamp(edge, round.start_ns, round.end_ns));
+  }
+  for (auto edge = edges.begin(); std::next(edge) != edges.end(); ++edge) {
+    const std::int64_t from = *edge;
+    const std::int64_t to = *std::next(edge);
+    const traces::Span* deepest = nullptr;
+    for (const traces::Span* span : spans)
+      if (span->start_ns <= from && to <= span->end_ns &&
+          (deepest == nullptr || span->depth > deepest->depth))
+        deepest = span;
+    std::string layer = spans.empty() ? "not recorded" : deepest == nullptr ? "idle" : "no layer";
+    std::string operation = spans.empty() ? "not recorded" : deepest == nullptr ? "idle" : "no operation";
+    for (const traces::Span* span = deepest; span != nullptr;
+         span = span->parent == 0 ? nullptr : by_id.at(span->parent)) {
+      const std::string& name = sample.strings[static_cast<std::size_t>(span->name - 1)];
+      if (layer == "no layer" && span->layer >= 0) layer = "layer " + std::to_string(span->layer);
+      if (operation == "no operation" && span->depth > 0 && name != "layer") operation = name;
+    }
+    layers[layer] += to - from;
+    operations[operation] += to - from;
+  }
+}
+
+/// Instant by instant: of the kernels that run, the one that began first.
+void add_by_kernels(const traces::Round& round, const traces::Sample& sample, Sums& layers) {
+  std::set<std::int64_t> edges{round.start_ns, round.end_ns};
+  std::vector<const traces::Kernel*> kernels;
+  std::int64_t first_ns = round.end_ns;
+  std::int64_t last_ns = round.start_ns;
+  for (const traces::Kernel& kernel : sample.kernels) {
+    if (kernel.round != round.id) continue;
+    kernels.push_back(&kernel);
+    first_ns = std::min(first_ns, std::clamp(kernel.start_ns, round.start_ns, round.end_ns));
+    last_ns = std::max(last_ns, std::clamp(kernel.end_ns, round.start_ns, round.end_ns));
+    for (const std::int64_t edge : {kernel.start_ns, kernel.end_ns})
+      edges.insert(std::clamp(edge, round.start_ns, round.end_ns));
+  }
+  for (auto edge = edges.begin(); std::next(edge) != edges.end(); ++edge) {
+    const std::int64_t from = *edge;
+    const std::int64_t to = *std::next(edge);
+    const traces::Kernel* running = nullptr;
+    for (const traces::Kernel* kernel : kernels)
+      if (kernel->start_ns <= from && to <= kernel->end_ns &&
+          (running == nullptr || kernel->start_ns < running->start_ns))
+        running = kernel;
+    std::string part = kernels.empty()                            ? "not recorded"
+                       : running != nullptr && running->layer < 0 ? "no layer"
+                       : running != nullptr                       ? "layer " + std::to_string(running->layer)
+                       : from >= first_ns && to <= last_ns        ? "gap"
+                                                                  : "host";
+    layers[part] += to - from;
+  }
+}
+
+class Details : public testing::TestWithParam<unsigned> {
+ protected:
+  void open(bool kernels, int most_rounds) {
+    sample_ = traces::make_sample_file(
+        folder_ / "sample.dstrace",
+        {.seed = GetParam(), .runs = 3, .requests_a_run = 3, .most_rounds = most_rounds, .kernels = kernels});
+    // Reports leave out requests that were cancelled or failed; here, none was.
+    traces::change(folder_ / "sample.dstrace", "UPDATE requests SET stop = 0");
+    auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
+    ASSERT_TRUE(opened) << opened.error().message;
+    opened_ = *opened;
+  }
+
+  DetailedTimes read(std::size_t run) {
+    auto reader = traces::Reader::open(folder_ / "sample.dstrace");
+    EXPECT_TRUE(reader);
+    auto times = read_detailed_times(*reader, *opened_, run, [] { return true; });
+    EXPECT_TRUE(times) << times.error().message;
+    return *std::move(times);
+  }
+
+  traces::TestFolder folder_;
+  traces::Sample sample_;
+  RecordingPointer opened_;
+};
+
+TEST_P(Details, OfSpansAreTheInnermostOnesTime) {
+  open(false, 25);
+  for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
+    const std::vector<std::uint32_t>& rounds = opened_->runs()[run].rounds;
+    const DetailedTimes times = read(run);
+    if (times.by_layer.source == TimeSource::none) continue;
+    ASSERT_EQ(times.by_layer.source, TimeSource::spans);
+    for (std::size_t first = 0; first < rounds.size(); first += 7) {
+      const std::size_t last = std::min(rounds.size(), first + 1 + first % 5);
+      Sums layers;
+      Sums operations;
+      for (std::size_t place = first; place < last; ++place)
+        add_by_spans(opened_->round(rounds[place]), sample_, layers, operations);
+      EXPECT_EQ(sums_of(times.by_layer, first, last), layers);
+      EXPECT_EQ(sums_of(times.by_operation, first, last), operations);
+    }
+  }
+}
+
+TEST_P(Details, OfKernelsAreTheTimeOfTheOneThatBeganFirst) {
+  open(true, 25);
+  for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
+    const std::vector<std::uint32_t>& rounds = opened_->runs()[run].rounds;
+    const DetailedTimes times = read(run);
+    if (times.by_layer.source != TimeSource::kernels) continue;
+    EXPECT_EQ(times.by_operation.times.names().front(), "skinny_product<8>");
+    for (std::size_t place = 0; place < rounds.size(); ++place) {
+      Sums layers;
+      add_by_kernels(opened_->round(rounds[place]), sample_, layers);
+      EXPECT_EQ(sums_of(times.by_layer, place, place + 1), layers);
+    }
+  }
+}
+
+TEST_P(Details, AddUpToTheTimeOfTheRounds) {
+  open(GetParam() % 2 == 0, 300);
+  for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
+    const std::vector<std::uint32_t>& rounds = opened_->runs()[run].rounds;
+    std::int64_t all = 0;
+    for (const std::uint32_t round : rounds)
+      all += opened_->round(round).end_ns - opened_->round(round).start_ns;
+    const DetailedTimes times = read(run);
+    for (const DetailedTimes::Side* side : {&times.by_layer, &times.by_operation}) {
+      if (side->source == TimeSource::none) continue;
+      const std::vector<std::int64_t> row = side->times.sum(0, rounds.size());
+      EXPECT_EQ(std::accumulate(row.begin(), row.end(), std::int64_t{0}), all);
+    }
+  }
+}
+
+TEST_P(Details, CanBeCancelledAndNeverFailOtherwise) {
+  open(true, 300);
+  auto reader = traces::Reader::open(folder_ / "sample.dstrace");
+  ASSERT_TRUE(reader);
+  const auto times = read_detailed_times(*reader, *opened_, 1, [] { return false; });
+  EXPECT_TRUE(times || times.error().message == "cancelled");
+}
+
+TEST_P(Details, AcceptanceByPositionIsTheReportsOverTheWholeRun) {
+  open(false, 300);
+  std::mt19937_64 random(GetParam());
+  for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
+    const std::vector<std::uint32_t>& rounds = opened_->runs()[run].rounds;
+    const AcceptanceByPosition positions(*opened_, run);
+    const auto counts = positions.count(0, rounds.size());
+    const auto& reported = opened_->measured().figures.runs[run].all.acceptance.by_position;
+    ASSERT_EQ(counts.size(), reported.size());
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      EXPECT_EQ(counts[k].drafted, reported[k].drafted);
+      EXPECT_EQ(counts[k].reached, reported[k].reached);
+      EXPECT_EQ(counts[k].accepted, reported[k].accepted);
+      EXPECT_EQ(counts[k].of_reached(), reported[k].of_reached());
+    }
+    for (int trial = 0; trial < 20 && !rounds.empty(); ++trial) {
+      const std::size_t first = random() % rounds.size();
+      const std::size_t last = first + random() % (rounds.size() - first + 1);
+      const auto some = positions.count(first, last);
+      for (std::size_t k = 0; k < some.size(); ++k) {
+        std::int64_t drafted = 0;
+        std::int64_t reached = 0;
+        std::int64_t accepted = 0;
+        for (std::size_t place = first; place < last; ++place) {
+          const traces::Round& round = opened_->round(rounds[place]);
+          const auto steps = static_cast<std::size_t>(round.tree_depth);
+          const auto kept = static_cast<std::size_t>(round.accepted);
+          drafted += k < steps ? 1 : 0;
+          reached += k < steps && k <= kept ? 1 : 0;
+          accepted += k < steps && k < kept ? 1 : 0;
+        }
+        EXPECT_EQ(some[k].drafted, drafted);
+        EXPECT_EQ(some[k].reached, reached);
+        EXPECT_EQ(some[k].accepted, accepted);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Details, testing::Range(1U, 7U));
+
+TEST(PartedTimes, KeepTimesThatAreLongerThanTheirEntries) {
+  constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+  const PartedTimes times({"a", "b"}, 2, {{1, 0, most}, {0, 1, 3}, {1, 0, most}, {0, 1, 4}, {1, 0, 5}});
+  EXPECT_THAT(times.sum(0, 1), testing::ElementsAre(0, 7));
+  EXPECT_THAT(times.sum(1, 2), testing::ElementsAre(2 * std::int64_t{most} + 5, 0));
+  EXPECT_THAT(times.sum(1, 1), testing::ElementsAre(0, 0));
+}
+
+}  // namespace
+}  // namespace draftscope::gui

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The views of rounds in the real window: what they switch to, by keyboard; and what the replay says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QSignalSpy>
+#include <QTest>
+#include <QTextEdit>
+#include <QThreadPool>
+
+#include "sample.h"
+#include "views/background_job.h"
+#include "views/replay_view.h"
+#include "window/main_window.h"
+
+namespace draftscope::gui {
+namespace {
+
+class RoundViews : public testing::Test {
+ protected:
+  void open(const traces::SampleOptions& options, const std::string& change = {}) {
+    traces::make_sample_file(folder_ / "sample.dstrace", options);
+    if (!change.empty()) traces::change(folder_ / "sample.dstrace", change);
+    window_.resize(1400, 900);
+    window_.show();
+    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
+    window_.open(QString::fromStdString((folder_ / "sample.dstrace").string()));
+    ASSERT_TRUE(finished.wait(20000));
+  }
+
+  QWidget& view(const QString& name) {
+    for (const NamedView& named : window_.views())
+      if (named.name == name) {
+        named.dock->raise();
+        QApplication::processEvents();
+        return *named.view;
+      }
+    throw std::runtime_error(name.toStdString());
+  }
+
+  /// Painted, with what it reads on a worker.
+  static QImage picture(QWidget& shown) {
+    (void)shown.grab();
+    while (!QThreadPool::globalInstance()->waitForDone(0)) QApplication::processEvents();
+    QApplication::processEvents();
+    return shown.grab().toImage();
+  }
+
+  traces::TestFolder folder_;
+  MainWindow window_{Memory::none};
+};
+
+TEST_F(RoundViews, SwitchByKeyToEachOfTheirPictures) {
+  open({.runs = 2, .requests_a_run = 3, .most_rounds = 40});
+  for (const QString& name : {QStringLiteral("skip-map"), QStringLiteral("breakdown")}) {
+    QWidget& shown = view(name);
+    const auto* choice = shown.findChild<QComboBox*>();
+    ASSERT_NE(choice, nullptr);
+    EXPECT_FALSE(choice->accessibleName().isEmpty());
+    EXPECT_NE(choice->focusPolicy() & Qt::TabFocus, 0);
+    std::vector<QImage> pictures;
+    for (int i = 0; i < choice->count(); ++i) {
+      EXPECT_EQ(choice->currentIndex(), i);
+      pictures.push_back(picture(shown));
+      QTest::keyClick(&shown, Qt::Key_M);
+    }
+    EXPECT_EQ(choice->currentIndex(), 0);
+    for (std::size_t i = 1; i < pictures.size(); ++i) EXPECT_NE(pictures[i], pictures[i - 1]) << i;
+    EXPECT_EQ(picture(shown), pictures.front());
+  }
+}
+
+TEST_F(RoundViews, StayWithWhatTheyShowWhenTheRunOrTheRecordingChanges) {
+  open({.runs = 3, .requests_a_run = 3, .most_rounds = 40});
+  QWidget& shown = view(QStringLiteral("breakdown"));
+  auto* choice = shown.findChild<QComboBox*>();
+  choice->setCurrentIndex(1);
+  const QImage before = picture(shown);
+  window_.state().set_run(2);
+  EXPECT_EQ(choice->currentIndex(), 1);
+  EXPECT_NE(picture(shown), before);
+  window_.state().show(nullptr);
+  (void)picture(shown);
+}
+
+TEST_F(RoundViews, SayWhatToRecordWhereThereAreNoLayers) {
+  open({.runs = 2, .requests_a_run = 2, .most_rounds = 20},
+       "DELETE FROM kernels; DELETE FROM spans WHERE depth > 0");
+  QWidget& shown = view(QStringLiteral("skip-map"));
+  shown.findChild<QComboBox*>()->setCurrentIndex(2);
+  (void)picture(shown);
+  EXPECT_THAT(shown.accessibleDescription().toStdString(), testing::HasSubstr("--level layers"));
+  shown.findChild<QComboBox*>()->setCurrentIndex(0);
+  (void)picture(shown);
+  EXPECT_THAT(shown.accessibleDescription().toStdString(), testing::HasSubstr("rounds draft"));
+}
+
+TEST_F(RoundViews, ReplayTellsTheRanksOfATokenAndTheCaretGoesToIt) {
+  open({.runs = 2, .requests_a_run = 3, .most_rounds = 40});
+  auto& replay = *qobject_cast<ReplayView*>(&view(QStringLiteral("replay")));
+  ViewState& state = window_.state();
+  const auto& requests = state.recording()->recording().requests;
+  // The sample has shadow tokens of the baseline's requests alone.
+  for (std::size_t request = 0; request < requests.size(); ++request) {
+    if (requests[request].tokens.size() < 3) continue;
+    QSignalSpy read(&replay, &ReplayView::ranks_read);
+    const bool is_another = state.cursor().request != request;
+    state.go_to_token(request, 2);
+    if (is_another) {
+      ASSERT_TRUE(read.wait(10000));
+    }
+    const bool is_baseline = requests[request].run == state.recording()->runs()[0].run->id;
+    EXPECT_THAT(replay.words_of_token(2).toStdString(),
+                testing::HasSubstr(is_baseline ? "exit layer" : "--shadow"));
+  }
+  auto* document = replay.findChild<QTextEdit*>();
+  document->setFocus();
+  const auto token_at = [&](int position) {
+    QTextCursor caret(document->document());
+    caret.setPosition(position);
+    document->setTextCursor(caret);
+    QTest::keyClick(document, Qt::Key_Return);
+    return state.cursor().token;
+  };
+  const std::size_t first = token_at(0);
+  const std::size_t last = token_at(document->document()->characterCount() - 2);
+  EXPECT_LT(first, last);
+  EXPECT_EQ(token_at(0), first);
+}
+
+TEST(BackgroundJob, ReportsOnTheMainThreadUnlessItWasDropped) {
+  int reports = 0;
+  BackgroundJob job;
+  const auto counting = [&](const BackgroundJob::GoOn&) -> BackgroundJob::Report {
+    return [&] { ++reports; };
+  };
+  job.start(counting);
+  EXPECT_TRUE(job.is_running());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return reports == 1; }));
+  EXPECT_FALSE(job.is_running());
+  job.start(counting);
+  job.cancel();
+  job.start(counting);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return reports == 2; }));
+  QTest::qWait(20);
+  EXPECT_EQ(reports, 2);
+}
+
+TEST(BackgroundJob, EndsWhileItsWorkIsUnderWay) {
+  std::atomic<bool> was_told = false;
+  {
+    BackgroundJob job;
+    job.start([&](const BackgroundJob::GoOn& go_on) -> BackgroundJob::Report {
+      while (go_on()) QThread::msleep(1);
+      was_told = true;
+      return [] { FAIL(); };
+    });
+  }
+  EXPECT_TRUE(was_told);
+  QApplication::processEvents();
+}
+
+}  // namespace
+}  // namespace draftscope::gui

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The ranks that layers gave to a text's tokens, against the rows of the file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "data/shadow_ranks.h"
+#include "sample.h"
+
+namespace draftscope::gui {
+namespace {
+
+class ShadowRanksOfSample : public testing::TestWithParam<unsigned> {
+ protected:
+  void SetUp() override {
+    sample_ = traces::make_sample_file(
+        folder_ / "sample.dstrace", {.seed = GetParam(), .runs = 2, .requests_a_run = 4, .most_rounds = 30});
+    auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
+    ASSERT_TRUE(opened) << opened.error().message;
+    opened_ = *opened;
+  }
+
+  ShadowRanks read(std::size_t request) {
+    auto reader = traces::Reader::open(folder_ / "sample.dstrace");
+    EXPECT_TRUE(reader);
+    auto ranks = read_shadow_ranks(*reader, *opened_, request, [] { return true; });
+    EXPECT_TRUE(ranks) << ranks.error().message;
+    return *std::move(ranks);
+  }
+
+  traces::TestFolder folder_;
+  traces::Sample sample_;
+  RecordingPointer opened_;
+};
+
+TEST_P(ShadowRanksOfSample, AreThoseOfTheRows) {
+  std::size_t found = 0;
+  for (std::size_t request = 0; request < opened_->recording().requests.size(); ++request) {
+    const traces::Request& row = opened_->recording().requests[request];
+    const ShadowRanks ranks = read(request);
+    EXPECT_EQ(ranks.empty(), !opened_->runs()[0].run->is_baseline || row.run != opened_->runs()[0].run->id ||
+                                 row.tokens.empty());
+    const auto prompt = static_cast<std::int32_t>(opened_->prompt_of(row)->tokens.size());
+    for (const traces::ShadowToken& shadow : sample_.shadow_tokens) {
+      if (shadow.request != row.id) continue;
+      const auto token = static_cast<std::size_t>(shadow.position - prompt);
+      if (token >= row.tokens.size()) continue;  // what the target said after the end
+      const auto layer = std::find(ranks.layers.begin(), ranks.layers.end(), shadow.layer);
+      ASSERT_NE(layer, ranks.layers.end());
+      EXPECT_EQ(ranks.of_token(token)[static_cast<std::size_t>(layer - ranks.layers.begin())],
+                shadow.true_rank);
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 0U);
+}
+
+TEST_P(ShadowRanksOfSample, GroupConsecutiveLayersOfOneRank) {
+  const ShadowRanks ranks = read(0);
+  for (std::size_t token = 0; token < opened_->recording().requests[0].tokens.size(); ++token) {
+    const std::vector<RankedLayers> groups = ranked_layers(ranks, token);
+    std::size_t covered = 0;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      for (std::size_t i = 0; i < ranks.layers.size(); ++i) {
+        if (ranks.layers[i] < groups[group].first || ranks.layers[i] > groups[group].last) continue;
+        EXPECT_EQ(ranks.of_token(token)[i], groups[group].rank);
+        ++covered;
+      }
+      if (group > 0) {
+        EXPECT_NE(groups[group].rank, groups[group - 1].rank);
+      }
+    }
+    EXPECT_EQ(covered, ranks.layers.size());
+  }
+}
+
+TEST_P(ShadowRanksOfSample, OfTokensThatAreNotThereAreNone) {
+  const ShadowRanks ranks = read(0);
+  EXPECT_TRUE(ranks.of_token(opened_->recording().requests[0].tokens.size()).empty());
+  EXPECT_TRUE(ranked_layers(ShadowRanks{}, 0).empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ShadowRanksOfSample, testing::Range(1U, 5U));
+
+TEST(ShadowRanks, LeaveOutLayersWithoutARank) {
+  const ShadowRanks ranks{.layers = {2, 4, 6, 8}, .ranks = {3, ShadowRanks::missing, 3, 0}};
+  const std::vector<RankedLayers> groups = ranked_layers(ranks, 0);
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].last, 2);
+  EXPECT_EQ(groups[1].first, 6);
+  EXPECT_EQ(groups[2].rank, 0);
+}
+
+}  // namespace
+}  // namespace draftscope::gui
