@@ -2,11 +2,11 @@
 #include "advise_command.h"
 
 #include <draftscope/simulator/advice.h>
+#include <draftscope/simulator/policy_file.h>
 #include <draftscope/traces/reader.h>
 
 #include <memory>
 
-#include "advise_policy.h"
 #include "advise_text.h"
 #include "learning.h"
 #include "progress_bar.h"
@@ -73,10 +73,12 @@ Result<void> write_advice(const AdviseOptions& options, const Advices& advices) 
   if (advices.machines.size() != 1 || !advices.refusals.empty())
     return fail("{}: found {} machines, expected one for a policy", options.output.string(),
                 advices.machines.size() + advices.refusals.size());
-  auto policy =
-      advised_policy(advices.machines.front(), *advices.recording, options.asked.file, options.command_line);
+  auto policy = simulator::advised_policy(advices.machines.front(), *advices.recording,
+                                          {.trace = options.asked.file,
+                                           .command_line = options.command_line,
+                                           .tool_version = DRAFTSCOPE_VERSION});
   if (!policy) return fail("{}: {}", options.output.string(), policy.error().message);
-  return engine::write_policy(options.output, *policy);
+  return simulator::write_policy_file(options.output, *policy);
 }
 
 Result<int> advise(const AdviseOptions& options) {

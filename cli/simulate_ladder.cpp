@@ -20,26 +20,6 @@ using simulator::LadderRung;
 
 constexpr std::size_t bar_width = 32;
 
-std::string_view explanation(simulator::Rung rung) {
-  switch (rung) {
-    case simulator::Rung::layer_count:
-      return "time is loaded layers";
-    case simulator::Rung::layer_time:
-      return "layers take their own time";
-    case simulator::Rung::head:
-      return "every pass reads the head";
-    case simulator::Rung::choice:
-      return "and chooses a token";
-    case simulator::Rung::width:
-      return "verification is wider than a step";
-    case simulator::Rung::context:
-      return "passes read the context";
-    case simulator::Rung::overhead:
-      return "rounds take time beside their passes";
-  }
-  return "";
-}
-
 std::string change_cell(const LadderRung& rung, const Glyphs& glyphs) {
   if (rung.rung == simulator::Rung::layer_count) return std::string(glyphs.absent());
   return signed_number(rung.change, 3);
@@ -86,7 +66,7 @@ std::string ladder_text(const std::vector<AnswerLadder>& ladders, const Glyphs& 
     Table table(
         {{"rung", Align::left}, {"", Align::left}, {"speedup"}, {"change"}, {"share"}, {"", Align::left}});
     for (const LadderRung& rung : answer.ladder)
-      table.add_row({std::string(simulator::rung_name(rung.rung)), std::string(explanation(rung.rung)),
+      table.add_row({std::string(simulator::rung_name(rung.rung)), std::string(rung_meaning(rung.rung)),
                      factor(rung.speedup, glyphs), change_cell(rung, glyphs), share_cell(rung, glyphs),
                      bar(rung.speedup / highest, bar_width, glyphs)});
     text += table.text(2, glyphs.columns);

@@ -97,25 +97,13 @@ Result<void> set(Scenario& scenario, std::string_view key, const std::string& va
   return {};
 }
 
-/// What differs from the recorded machine, in a few words.
-std::string name_of(const AskedMachine& asked, const Scenario& recorded) {
-  const Scenario& scenario = asked.scenario;
-  std::vector<std::string> parts;
-  if (asked.calibration)
-    parts.push_back(asked.calibration->name() + " (calibrated)");
-  else
-    parts.push_back(scenario.gpu ? scenario.gpu->name : "as recorded");
-  if (scenario.shape.name != recorded.shape.name) parts.push_back(scenario.shape.name);
-  if (scenario.weights != recorded.weights) parts.emplace_back(simulator::weight_type_name(scenario.weights));
-  if (scenario.regime != recorded.regime) parts.emplace_back(simulator::regime_name(scenario.regime));
-  if (scenario.batch != 1) parts.push_back(fmt::format("batch {}", scenario.batch));
-  if (scenario.tensor_parallel != 1) parts.push_back(fmt::format("{} GPUs", scenario.tensor_parallel));
-  return fmt::format("{}", fmt::join(parts, " "));
-}
-
 Result<Machine> machine_of(AskedMachine asked, const Scenario& recorded) {
   DRAFTSCOPE_TRY(simulator::check_scenario(asked.scenario));
-  Machine machine{name_of(asked, recorded), std::move(asked.scenario), nullptr, {}};
+  std::string place = asked.calibration ? asked.calibration->name() + " (calibrated)" : "";
+  Machine machine{simulator::scenario_name(asked.scenario, recorded, std::move(place)),
+                  std::move(asked.scenario),
+                  nullptr,
+                  {}};
   if (!asked.calibration) return machine;
   const Scenario& scenario = machine.scenario;
   DRAFTSCOPE_TRY_ASSIGN(simulator::CostModel costs,

@@ -30,18 +30,9 @@ std::string speedup_cell(const Answer& answer, const Glyphs& glyphs) {
                      factor(std::max(value, other), glyphs));
 }
 
-std::optional<simulator::Interval> outermost(const std::optional<simulator::Interval>& a,
-                                             const std::optional<simulator::Interval>& b) {
-  if (!a || !b) return a ? a : b;
-  return simulator::Interval{std::min(a->low, b->low), std::max(a->high, b->high)};
-}
-
 std::optional<simulator::Interval> interval_of(const Answer& answer, int level) {
-  const auto pick = [level](const simulator::SpeedupPrediction& side) {
-    return level == 80 ? side.total.interval_80 : side.total.interval_95;
-  };
-  return outermost(pick(answer.speedup.least_drafted),
-                   answer.speedup.most_drafted ? pick(*answer.speedup.most_drafted) : std::nullopt);
+  return level == 80 ? simulator::outermost_interval_80(answer.speedup)
+                     : simulator::outermost_interval_95(answer.speedup);
 }
 
 /// Each line once, in order of first appearance.

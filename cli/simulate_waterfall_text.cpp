@@ -28,13 +28,6 @@ std::optional<double> value_of(const std::optional<WaterfallFigure>& figure) {
   return figure ? std::optional(figure->value) : std::nullopt;
 }
 
-std::string_view gap_meaning(std::string_view name) {
-  if (name == "tuning") return "one setting for all requests, instead of each one's best in hindsight";
-  if (name == "learning") return "the policy under test, instead of the best causal rule";
-  if (name == "information") return "what confidences do not tell about the text to come";
-  return "what draft steps cost";
-}
-
 std::string levels_text(const simulator::Waterfall& waterfall, const Glyphs& glyphs) {
   Table table({{"level", Align::left},
                {"rounds", Align::left},
@@ -56,7 +49,7 @@ std::string levels_text(const simulator::Waterfall& waterfall, const Glyphs& gly
 std::string gaps_text(const simulator::Waterfall& waterfall, const Glyphs& glyphs) {
   Table table({{"gap", Align::left}, {"", Align::left}, {"speedup"}, {"95 %"}});
   for (const simulator::NamedGap& gap : named_gaps(waterfall.gaps))
-    table.add_row({std::string(gap.name), std::string(gap_meaning(gap.name)),
+    table.add_row({std::string(gap.name), std::string(simulator::gap_meaning(gap.name)),
                    signed_number(gap.figure.value, 2), range_cell(gap.figure.interval, glyphs)});
   return "  What it costs not to know, and not to be free\n" + table.text(4, glyphs.columns);
 }

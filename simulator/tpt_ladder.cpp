@@ -111,6 +111,26 @@ std::string_view rung_name(Rung rung) {
   return "";
 }
 
+std::string_view rung_meaning(Rung rung) {
+  switch (rung) {
+    case Rung::layer_count:
+      return "time is loaded layers";
+    case Rung::layer_time:
+      return "layers take their own time";
+    case Rung::head:
+      return "every pass reads the head";
+    case Rung::choice:
+      return "and chooses a token";
+    case Rung::width:
+      return "verification is wider than a step";
+    case Rung::context:
+      return "passes read the context";
+    case Rung::overhead:
+      return "rounds take time beside their passes";
+  }
+  return "";
+}
+
 Result<Ladder> correction_ladder(const LadderInput& input) {
   DRAFTSCOPE_TRY(check(input));
   Ladder ladder;

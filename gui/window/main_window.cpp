@@ -36,6 +36,8 @@
 #include "views/sql_view.h"
 #include "views/summary_view.h"
 #include "views/time_text.h"
+#include "what_if/picture_pane.h"
+#include "what_if/what_if_view.h"
 #include "window/start_page.h"
 
 namespace draftscope::gui {
@@ -159,6 +161,10 @@ void MainWindow::make_views() {
   add_dock(QStringLiteral("replay"), tr("Text replay"), new ReplayView(state_));
   add_dock(QStringLiteral("compare"), tr("Compare"), new CompareView(state_));
   add_dock(QStringLiteral("sql"), tr("SQL"), new SqlView(state_));
+  auto* what_if = new WhatIfView(state_);
+  add_dock(QStringLiteral("what-if"), tr("What if"), what_if);
+  for (const WhatIfView::NamedPane& named : what_if->panes())
+    views_.push_back({QStringLiteral("what-if-%1").arg(named.name), nullptr, named.pane});
   connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_file);
   connect(start_page_, &StartPage::file_chosen, this, qOverload<const QString&>(&MainWindow::open));
 }

@@ -31,7 +31,7 @@ enum class Memory : std::uint8_t { kept, none };
 /// A view by the name that --snapshot and settings know it by.
 struct NamedView {
   QString name;                 ///< "rounds"
-  QDockWidget* dock = nullptr;  ///< null for those in the middle
+  QDockWidget* dock = nullptr;  ///< null for those in the middle, and for pictures of a page
   QWidget* view = nullptr;
 };
 

@@ -13,6 +13,7 @@
 #include <QStyleFactory>
 #include <QThreadPool>
 
+#include "what_if/what_if_view.h"
 #include "window/main_window.h"
 
 namespace draftscope::gui {
@@ -92,6 +93,16 @@ Result<void> place_cursor(ViewState& state, const SnapshotRequest& request) {
   return {};
 }
 
+/// What workers predict when the page is first seen.
+void wait_for_predictions(WhatIfView& page) {
+  QEventLoop loop;
+  QObject::connect(&page, &WhatIfView::settled, &loop, [&] {
+    if (page.is_settled()) loop.quit();
+  });
+  page.start();
+  if (!page.is_settled()) loop.exec();
+}
+
 QPixmap rendered(QWidget& widget, const Look& look) {
   QPixmap picture(look.size * look.scale);
   picture.setDevicePixelRatio(look.scale);
@@ -124,10 +135,23 @@ void use_fixed_look(bool dark) {
 
 QStringList snapshot_names() {
   // The views' names are the window's; this list stands in the help, before there is a window.
-  return {QStringLiteral("window"),   QStringLiteral("start"),      QStringLiteral("strip"),
-          QStringLiteral("timeline"), QStringLiteral("summary"),    QStringLiteral("rounds"),
-          QStringLiteral("skip-map"), QStringLiteral("confidence"), QStringLiteral("breakdown"),
-          QStringLiteral("compare"),  QStringLiteral("sql"),        QStringLiteral("replay")};
+  return {QStringLiteral("window"),
+          QStringLiteral("start"),
+          QStringLiteral("strip"),
+          QStringLiteral("timeline"),
+          QStringLiteral("summary"),
+          QStringLiteral("rounds"),
+          QStringLiteral("skip-map"),
+          QStringLiteral("confidence"),
+          QStringLiteral("breakdown"),
+          QStringLiteral("compare"),
+          QStringLiteral("sql"),
+          QStringLiteral("replay"),
+          QStringLiteral("what-if"),
+          QStringLiteral("what-if-ladder"),
+          QStringLiteral("what-if-waterfall"),
+          QStringLiteral("what-if-heat-map"),
+          QStringLiteral("what-if-roofline")};
 }
 
 Result<void> render_snapshot(const SnapshotRequest& request) {
@@ -146,6 +170,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     DRAFTSCOPE_TRY(load(window, request.files.front()));
     DRAFTSCOPE_TRY(place_cursor(window.state(), request));
   }
+  if (request.view.startsWith(u"what-if")) wait_for_predictions(*window.findChild<WhatIfView*>());
   QWidget* shown = &window;
   for (const NamedView& named : window.views())
     if (named.name == name) shown = named.view;

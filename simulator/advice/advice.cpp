@@ -188,14 +188,6 @@ std::string_view verdict_name(Verdict verdict) {
   return names[static_cast<std::size_t>(verdict)];
 }
 
-std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup) {
-  std::optional<Interval> interval = speedup.least_drafted.total.interval_95;
-  if (!interval || !speedup.most_drafted) return interval;
-  const std::optional<Interval>& other = speedup.most_drafted->total.interval_95;
-  if (!other) return std::nullopt;
-  return Interval{std::min(interval->low, other->low), std::max(interval->high, other->high)};
-}
-
 Result<Advice> advise(const WhatIf& what_if, const traces::Recording& recording, const Candidates& candidates,
                       const Machine& machine, const AdviceOptions& options) {
   if (std::none_of(recording.runs.begin(), recording.runs.end(),

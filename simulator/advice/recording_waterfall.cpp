@@ -158,6 +158,13 @@ const WaterfallStep& step_at(const Waterfall& waterfall, WaterfallLevel level) {
                        [level](const WaterfallStep& step) { return step.level == level; });
 }
 
+std::string_view gap_meaning(std::string_view name) {
+  if (name == "tuning") return "one setting for all requests, instead of each one's best in hindsight";
+  if (name == "learning") return "the policy under test, instead of the best causal rule";
+  if (name == "information") return "what confidences do not tell about the text to come";
+  return "what draft steps cost";
+}
+
 std::vector<NamedGap> named_gaps(const WaterfallGaps& gaps) {
   std::vector<NamedGap> named{{"tuning", gaps.tuning}};
   if (gaps.learning) named.push_back({"learning", *gaps.learning});

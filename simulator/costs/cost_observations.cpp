@@ -311,7 +311,8 @@ Result<void> read_identity(const traces::Recording& recording, CostObservations&
 }  // namespace
 
 Result<CostObservations> read_cost_observations(traces::Reader& reader, const traces::Recording& recording,
-                                                const std::function<bool(const traces::Run&)>& use) {
+                                                const std::function<bool(const traces::Run&)>& use,
+                                                const std::function<bool()>& go_on) {
   CostObservations out;
   DRAFTSCOPE_TRY(read_identity(recording, out));
   const auto layers = layers_by_set(recording);
@@ -363,10 +364,12 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
   if (out.rounds == 0)
     return fail("{}: no round is usable, expected rounds with chains of drafts or target steps",
                 recording.path.string());
-  DRAFTSCOPE_TRY(visit_operation_times(reader, recording, out.on_gpu, timed_rounds,
-                                       [&](const TimedOperation& timed, std::int32_t rows, double context) {
-                                         collector.add_operation(timed, rows, context);
-                                       }));
+  DRAFTSCOPE_TRY(visit_operation_times(
+      reader, recording, out.on_gpu, timed_rounds,
+      [&](const TimedOperation& timed, std::int32_t rows, double context) {
+        collector.add_operation(timed, rows, context);
+      },
+      go_on));
   collector.finish();
   return out;
 }

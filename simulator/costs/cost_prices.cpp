@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "arithmetic_excess.h"
 #include "cost_transfer.h"
 #include "normal_draws.h"
 #include "pass_corrections.h"
@@ -20,8 +21,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr auto unknowns = static_cast<Index>(cost_parameter_count);
-constexpr double reached_flops = 0.75;  // of the dense rate
-
 /// Parts that passes are put together from, for one number of rows: rows of the map, two each (fixed, a
 /// context row).
 enum Part : Index { attention_part, mlp_part, draft_rest_part, target_rest_part, parts };
@@ -69,12 +68,6 @@ HostTimes host_times(const RegimeCosts& costs) {
           rest_kernels * costs.host_ns_a_kernel};
 }
 
-/// Unlike kernels, a resident one has no launches of its own.
-void drop_launches(CostCoefficients& part) {
-  for (std::size_t i = 0; i < operation_count; ++i)
-    part.fixed[launch_parameter(static_cast<Operation>(i))] = 0.0;
-}
-
 void replace_surroundings(const Surroundings& surroundings, CostCoefficients& part, bool is_rest) {
   if (!surroundings.replaced) return;
   part.fixed[layer_parameter] = 0.0;
@@ -83,29 +76,6 @@ void replace_surroundings(const Surroundings& surroundings, CostCoefficients& pa
   if (surroundings.regime != Regime::persistent) return;
   drop_launches(part);
   if (is_rest) part.fixed[common_launch_parameter] += 1.0;
-}
-
-double time_of(const CostCoefficients& part, const CostVector& values) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < cost_parameter_count; ++i) sum += part.fixed[i] * values[i];
-  return sum;
-}
-
-/// How much longer arithmetic takes than the memory, summed over a part's products.
-double arithmetic_excess_ns(std::span<const Operation> products, const CostModel& model,
-                            const Scenario& scenario, const PassForm& form) {
-  if (!model.gpu) return 0.0;
-  double sum = 0.0;
-  for (const Operation product : products) {
-    CostCoefficients part =
-        operation_coefficients(product, scenario.shape, scenario.weights, model.width_law, form);
-    drop_launches(part);
-    const Work work =
-        work_of(product, scenario.shape, scenario.weights, form.rows * form.batch, form.tensor_parallel);
-    const double arithmetic_ns = work.flops / (reached_flops * model.gpu->bf16_tflops * 1e3);
-    sum += std::max(arithmetic_ns - time_of(part, model.values), 0.0);
-  }
-  return sum;
 }
 
 /// A square root of the covariance, without the directions that have no variance.

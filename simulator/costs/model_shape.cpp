@@ -75,6 +75,16 @@ Result<void> check_shape(const ModelShape& shape, std::string_view name) {
   return {};
 }
 
+Result<std::vector<ModelShape>> known_model_shapes() {
+  DRAFTSCOPE_TRY_ASSIGN(const auto table, traces::CsvTable::parse(published_models_csv, "models.csv"));
+  std::vector<ModelShape> shapes;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    DRAFTSCOPE_TRY_ASSIGN(ModelShape shape, table_row(table, row));
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
 Result<ModelShape> find_model_shape(std::string_view name) {
   DRAFTSCOPE_TRY_ASSIGN(const auto table, traces::CsvTable::parse(published_models_csv, "models.csv"));
   std::vector<std::string> names;

@@ -10,6 +10,7 @@ namespace draftscope::simulator {
 
 namespace {
 
+constexpr std::uint64_t rows_between_questions = 4096;
 constexpr std::size_t layer_slot = operation_count;
 constexpr std::size_t slots = operation_count + 1;
 
@@ -53,7 +54,8 @@ double executions(std::size_t slot, bool draft, const OperationRound& round) {
 
 Result<void> visit_operation_times(
     traces::Reader& reader, const traces::Recording& recording, bool on_gpu, const OperationRounds& rounds,
-    const std::function<void(const TimedOperation&, std::int32_t rows, double context)>& visit) {
+    const std::function<void(const TimedOperation&, std::int32_t rows, double context)>& visit,
+    const std::function<bool()>& go_on) {
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   std::unordered_map<std::int64_t, std::size_t> slot_of_name;
   for (const auto& [id, text] : strings)
@@ -97,18 +99,25 @@ Result<void> visit_operation_times(
     sum.ns += static_cast<double>(ns);
     sum.spans += 1.0;
   };
+  std::uint64_t seen = 0;
+  bool stopped = false;
+  const auto ask = [&] {
+    stopped = go_on && ++seen % rows_between_questions == 0 && !go_on();
+    return !stopped;
+  };
   if (on_gpu) {
     DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
       if (streams.contains(kernel.track))
         add(kernel.round, kernel.short_name, kernel.phase, kernel.end_ns - kernel.start_ns);
-      return true;
+      return ask();
     }));
   } else {
     DRAFTSCOPE_TRY(reader.spans([&](const traces::Span& span) {
       if (span.depth > 0) add(span.round, span.name, span.phase, span.end_ns - span.start_ns);
-      return true;
+      return ask();
     }));
   }
+  if (stopped) return fail("reading times of operations was stopped");
   flush();
   return {};
 }

@@ -34,9 +34,11 @@ struct TimedOperation {
   double ns = 0.0;  ///< of one execution; `small`: all three of a layer
 };
 
-/// Rows of an execution and its mean context. Rounds that are not in `rounds` are passed over.
+/// Rows of an execution and its mean context. Rounds that are not in `rounds` are passed over. Errors: also
+/// `go_on`, asked now and then, says no.
 [[nodiscard]] Result<void> visit_operation_times(
     traces::Reader& reader, const traces::Recording& recording, bool on_gpu, const OperationRounds& rounds,
-    const std::function<void(const TimedOperation&, std::int32_t rows, double context)>& visit);
+    const std::function<void(const TimedOperation&, std::int32_t rows, double context)>& visit,
+    const std::function<bool()>& go_on = {});
 
 }  // namespace draftscope::simulator

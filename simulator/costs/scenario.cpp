@@ -23,6 +23,18 @@ Scenario fitted_scenario(const CostModel& model) {
   return scenario;
 }
 
+std::string scenario_name(const Scenario& scenario, const Scenario& recorded, std::string place) {
+  std::vector<std::string> parts;
+  if (place.empty()) place = scenario.gpu ? scenario.gpu->name : "as recorded";
+  parts.push_back(std::move(place));
+  if (scenario.shape.name != recorded.shape.name) parts.push_back(scenario.shape.name);
+  if (scenario.weights != recorded.weights) parts.emplace_back(weight_type_name(scenario.weights));
+  if (scenario.regime != recorded.regime) parts.emplace_back(regime_name(scenario.regime));
+  if (scenario.batch != 1) parts.push_back(fmt::format("batch {}", scenario.batch));
+  if (scenario.tensor_parallel != 1) parts.push_back(fmt::format("{} GPUs", scenario.tensor_parallel));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
 Result<void> check_scenario(const Scenario& scenario) {
   DRAFTSCOPE_TRY(check_shape(scenario.shape, "scenario"));
   constexpr std::int32_t most_layers = 4096;

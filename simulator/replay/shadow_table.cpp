@@ -75,6 +75,7 @@ Result<ShadowTable> finish(Draft draft) {
   return std::move(draft.table);
 }
 
+constexpr std::uint64_t rows_between_questions = 4096;
 constexpr std::size_t most_tokens = std::numeric_limits<std::int32_t>::max() / 2;
 
 bool is_too_long(const traces::Request& request, const traces::Prompt& prompt) {
@@ -107,7 +108,8 @@ std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exi
   return lengths;
 }
 
-Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const traces::Recording& recording) {
+Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const traces::Recording& recording,
+                                               const std::function<bool()>& go_on) {
   std::unordered_map<std::int64_t, const traces::Prompt*> prompts;
   for (const traces::Prompt& prompt : recording.prompts) prompts.emplace(prompt.id, &prompt);
   std::unordered_map<std::int64_t, Draft> drafts;
@@ -121,7 +123,12 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
 
   std::optional<Error> broken;
   std::int32_t layers = 0;
+  std::uint64_t rows = 0;
   DRAFTSCOPE_TRY(reader.shadow_tokens([&](const traces::ShadowToken& row) {
+    if (go_on && ++rows % rows_between_questions == 0 && !go_on()) {
+      broken = Error{"reading shadow tokens was stopped"};
+      return false;
+    }
     const auto found = drafts.find(row.request);
     if (found == drafts.end()) return true;
     layers = std::max(layers, row.layer);

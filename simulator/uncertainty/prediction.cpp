@@ -44,6 +44,19 @@ PriceNoise price_noise(const PassSums& vanilla, const PassSums& passes, const Sw
   return noise;
 }
 
+/// The same of ln(1 / time).
+std::vector<double> time_noise(const PassSums& passes, const SweepTarget& target,
+                               const SweepOptions& options) {
+  if (!target.draws) return {};
+  const auto draws = static_cast<std::size_t>(options.draws);
+  const Eigen::MatrixXd prices =
+      price_matrix(target.draws, {}, draws, passes.kinds, thread_count(options.threads));
+  std::vector<double> noise(draws);
+  for (std::size_t draw = 0; draw < draws; ++draw)
+    noise[draw] = -std::log((passes.sums * prices.row(static_cast<Index>(draw)).transpose()).sum());
+  return noise;
+}
+
 Result<RatioEstimate> with_noise(std::span<const ClusterSums> clusters, RatioMean mean,
                                  std::span<const double> noise, const BootstrapOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(RatioEstimate estimate, cluster_bootstrap(clusters, mean, options));
@@ -92,6 +105,32 @@ Result<SpeedupPrediction> predict(std::span<const PassCount> vanilla,
   return prediction;
 }
 
+Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistics, const SweepTarget& target,
+                                      const SweepOptions& options) {
+  std::vector<PassCount> tokens;
+  for (const RoundStatistics& request : statistics) tokens.push_back({.passes = request.tokens});
+  const std::vector<std::size_t> requests = requests_with_tokens(tokens);
+  const PassSums passes = pass_sums(statistics, requests);
+  DRAFTSCOPE_TRY(check_prices_cover({&target, 1}, passes.kinds));
+  if (target.draws) DRAFTSCOPE_TRY(check_draws_cover(target, passes.kinds));
+  const Eigen::VectorXd times = passes.sums * price_vector(target.prices, passes.kinds);
+  if (!is_time(times.array()))
+    return fail("prices of \"{}\": a request's time is not positive, expected positive prices", target.name);
+  constexpr double ns_a_second = 1e9;
+  std::vector<ClusterSums> clusters;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    clusters.push_back(
+        {static_cast<double>(tokens[requests[i]].passes), times(static_cast<Index>(i)) / ns_a_second});
+  return with_noise(clusters, RatioMean::ratio_of_sums, time_noise(passes, target, options),
+                    {.draws = options.draws, .seed = options.seed});
+}
+
+std::optional<Interval> outermost(const std::optional<Interval>& one, const std::optional<Interval>* other) {
+  if (!one || other == nullptr) return one;
+  if (!*other) return std::nullopt;
+  return Interval{std::min(one->low, (*other)->low), std::max(one->high, (*other)->high)};
+}
+
 /// The elements of `all` whose indices are not in the ascending `left_out`.
 template <typename T>
 std::vector<T> without(std::span<const T> all, std::span<const std::size_t> left_out) {
@@ -102,6 +141,24 @@ std::vector<T> without(std::span<const T> all, std::span<const std::size_t> left
 }
 
 }  // namespace
+
+std::optional<Interval> outermost_interval_80(const PredictedSpeedup& speedup) {
+  return outermost(speedup.least_drafted.total.interval_80,
+                   speedup.most_drafted ? &speedup.most_drafted->total.interval_80 : nullptr);
+}
+
+std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup) {
+  return outermost(speedup.least_drafted.total.interval_95,
+                   speedup.most_drafted ? &speedup.most_drafted->total.interval_95 : nullptr);
+}
+
+std::optional<Interval> PredictedRate::interval_80() const {
+  return outermost(least_drafted.interval_80, most_drafted ? &most_drafted->interval_80 : nullptr);
+}
+
+std::optional<Interval> PredictedRate::interval_95() const {
+  return outermost(least_drafted.interval_95, most_drafted ? &most_drafted->interval_95 : nullptr);
+}
 
 Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla, const SweepSetting& setting,
                                          const SweepTarget& target, const SweepOptions& options) {
@@ -116,6 +173,21 @@ Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla, con
                           predict(vanilla, setting.most, setting.status, target, options));
   }
   return predicted;
+}
+
+Result<PredictedRate> predict_rate(const SweepSetting& setting, const SweepTarget& target,
+                                   const SweepOptions& options) {
+  if (setting.status == AnswerStatus::invalid)
+    return fail("setting: found status invalid, expected one whose text is the recorded one");
+  std::vector<PassCount> tokens;
+  for (const RoundStatistics& request : setting.least) tokens.push_back({.passes = request.tokens});
+  DRAFTSCOPE_TRY(check_sweep(tokens, {&setting, 1}, options));
+  PredictedRate rate;
+  DRAFTSCOPE_TRY_ASSIGN(rate.least_drafted, predict_rate_of(setting.least, target, options));
+  if (!setting.most.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(rate.most_drafted, predict_rate_of(setting.most, target, options));
+  }
+  return rate;
 }
 
 Result<PredictionByPathology> predict_with_and_without(std::span<const PassCount> vanilla,

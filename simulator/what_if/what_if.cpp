@@ -108,9 +108,9 @@ double searches_ns(double vanilla_steps, const Prices& prices) {
   return vanilla_steps * (prices.target_step.ns + prices.step_round_ns);
 }
 
-void slow_down(RatioEstimate& speedup, double ratio) {
-  speedup.value /= ratio;
-  for (std::optional<Interval>* const interval : {&speedup.interval_80, &speedup.interval_95})
+void slow_down(RatioEstimate& estimate, double ratio) {
+  estimate.value /= ratio;
+  for (std::optional<Interval>* const interval : {&estimate.interval_80, &estimate.interval_95})
     if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
 }
 
@@ -155,10 +155,16 @@ std::string_view round_source_name(RoundSource source) {
 
 Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& recording,
                              const WhatIfOptions& options) {
+  constexpr std::int64_t parts = 3;  // shadow tokens, times, the fit to them
+  std::int64_t done = 0;
+  const auto go_on = [&] { return !options.progress || options.progress(done, parts); };
+  const auto stopped = [] { return fail("learning was stopped"); };
   WhatIf what_if;
   what_if.recording_ = &recording;
   what_if.runs_ = rows_by_run(recording);
-  auto tables = shadow_tables(reader, recording);
+  auto tables = shadow_tables(reader, recording, go_on);
+  ++done;
+  if (!go_on()) return stopped();
   if (tables)
     what_if.tables_ = one_a_prompt(*std::move(tables), what_if.runs_, what_if.table_categories_);
   else
@@ -176,7 +182,9 @@ Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& re
     what_if.costs_.model = *options.specified;
     return what_if;
   }
-  DRAFTSCOPE_TRY_ASSIGN(CostObservations observations, read_cost_observations(reader, recording));
+  DRAFTSCOPE_TRY_ASSIGN(CostObservations observations, read_cost_observations(reader, recording, {}, go_on));
+  ++done;
+  if (!go_on()) return stopped();
   DRAFTSCOPE_TRY_ASSIGN(what_if.costs_, fit_cost_model(observations, options.recorded_on));
   what_if.measured_runs_ = std::move(observations.runs);
   return what_if;
@@ -217,6 +225,18 @@ Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine,
   answer.cost_notes = machine.cost_notes;
   answer.cost_notes.insert(answer.cost_notes.end(), map.notes().begin(), map.notes().end());
   return answer;
+}
+
+Result<PredictedRate> WhatIf::rate(const StrategyRounds& rounds, const Machine& machine,
+                                   const SweepOptions& options) const {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(
+      PredictedRate rate,
+      predict_rate(rounds.setting, target_of(map, rounds, machine.name, options.seed), options));
+  if (!map.is_as_recorded()) return rate;
+  slow_down(rate.least_drafted, rounds.own_ratio);
+  if (rate.most_drafted) slow_down(*rate.most_drafted, rounds.own_ratio);
+  return rate;
 }
 
 }  // namespace draftscope::simulator

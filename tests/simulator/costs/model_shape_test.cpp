@@ -86,6 +86,18 @@ TEST(ModelShape, AConfigurationAndATraceSayTheSame) {
   EXPECT_EQ(defaults->head_dim, 16);
 }
 
+TEST(ModelShape, EveryShapeOfTheTableIsFoundByItsName) {
+  const auto shapes = known_model_shapes();
+  ASSERT_TRUE(shapes) << shapes.error().message;
+  EXPECT_GT(shapes->size(), 20U);
+  for (const ModelShape& shape : *shapes) {
+    const auto found = find_model_shape(shape.name);
+    ASSERT_TRUE(found) << shape.name;
+    EXPECT_EQ(found->name, shape.name);
+    EXPECT_EQ(found->d_ff, shape.d_ff);
+  }
+}
+
 TEST(ModelShape, BadInputIsNamed) {
   EXPECT_THAT(find_model_shape("Llama-3-9B").error().message, HasSubstr("Llama-3-8B"));
   EXPECT_THAT(parse_model_config("{}", "config.json").error().message,

@@ -73,5 +73,45 @@ TEST(SpreadPrices, KeepsSourcesApart) {
   EXPECT_EQ(fit_alone.round_ns, mean.round_ns);
 }
 
+TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
+  const SyntheticText text = synthetic_text(35, 1);
+  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  const auto predicted = predict_rate(text.setting, target, {.draws = 700, .seed = 5});
+  ASSERT_TRUE(predicted) << predicted.error().message;
+  std::vector<ClusterSums> rates;
+  for (const RoundStatistics& request : text.setting.least)
+    rates.push_back({static_cast<double>(request.tokens), time_ns(request, target.prices) / 1e9});
+  const auto expected = cluster_bootstrap(rates, RatioMean::ratio_of_sums, {.draws = 700, .seed = 5});
+  EXPECT_NEAR(predicted->least_drafted.value / expected->value, 1.0, 1e-12);
+  EXPECT_NEAR(predicted->interval_95()->low / expected->interval_95->low, 1.0, 1e-9);
+  EXPECT_NEAR(predicted->interval_80()->high / expected->interval_80->high, 1.0, 1e-9);
+  EXPECT_FALSE(predicted->most_drafted);
+}
+
+TEST(PredictRate, IsWidenedByNoiseThatCancelsInASpeedup) {
+  const SyntheticText text = synthetic_text(60, 2);
+  SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  const auto certain = predict_rate(text.setting, target);
+  target.draws = spread_prices(target.prices, {.common = 0.3}, 1);
+  const auto common = predict_rate(text.setting, target);
+  ASSERT_TRUE(certain && common);
+  EXPECT_GT(width(common->least_drafted), 2.0 * width(certain->least_drafted));
+  EXPECT_NEAR(common->least_drafted.value, certain->least_drafted.value, 1e-9);
+}
+
+TEST(PredictRate, GivesBothBoundsAndRefusesInvalidSettings) {
+  SyntheticText text = synthetic_text(20, 3);
+  const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
+  text.setting.most = text.setting.least;
+  for (RoundStatistics& request : text.setting.most) request.drafts[0].steps.passes += 10;
+  const auto bounded = predict_rate(text.setting, target);
+  ASSERT_TRUE(bounded && bounded->most_drafted);
+  EXPECT_LT(bounded->most_drafted->value, bounded->least_drafted.value);
+  EXPECT_DOUBLE_EQ(bounded->interval_95()->low, bounded->most_drafted->interval_95->low);
+  EXPECT_DOUBLE_EQ(bounded->interval_95()->high, bounded->least_drafted.interval_95->high);
+  text.setting.status = AnswerStatus::invalid;
+  EXPECT_FALSE(predict_rate(text.setting, target));
+}
+
 }  // namespace
 }  // namespace draftscope::simulator

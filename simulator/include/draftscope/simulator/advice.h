@@ -124,7 +124,4 @@ struct AdviceOptions {
                                     const Candidates& candidates, const Machine& machine,
                                     const AdviceOptions& options = {});
 
-/// Of both bounds, the outermost; absent without an interval.
-[[nodiscard]] std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup);
-
 }  // namespace draftscope::simulator

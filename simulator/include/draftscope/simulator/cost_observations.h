@@ -49,9 +49,10 @@ struct CostObservations {
   double largest_context = 0.0;
 };
 
-/// `use` chooses runs; an empty function takes all. Errors: meta without shape or dtype, no usable round.
+/// `use` chooses runs; an empty function takes all. `go_on` is asked now and then. Errors: meta without shape
+/// or dtype, no usable round, `go_on` says no.
 [[nodiscard]] Result<CostObservations> read_cost_observations(
     traces::Reader& reader, const traces::Recording& recording,
-    const std::function<bool(const traces::Run&)>& use = {});
+    const std::function<bool(const traces::Run&)>& use = {}, const std::function<bool()>& go_on = {});
 
 }  // namespace draftscope::simulator

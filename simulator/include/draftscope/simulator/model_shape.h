@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace draftscope::simulator {
 
@@ -29,6 +30,9 @@ struct ModelShape {
 /// Errors: a number that is not positive or beyond 2²⁴, heads that K/V heads do not divide. `name` is what
 /// the error calls the source.
 [[nodiscard]] Result<void> check_shape(const ModelShape& shape, std::string_view name);
+
+/// Every shape of the table, in its order. Errors: a table that does not parse.
+[[nodiscard]] Result<std::vector<ModelShape>> known_model_shapes();
 
 /// By the table's name or its Hugging Face id, regardless of case. Errors: unknown, with the closest names.
 [[nodiscard]] Result<ModelShape> find_model_shape(std::string_view name);

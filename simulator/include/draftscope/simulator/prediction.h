@@ -25,11 +25,30 @@ struct PredictedSpeedup {
   std::optional<SpeedupPrediction> most_drafted;
 };
 
+/// Of both bounds, the outermost; absent without an interval.
+[[nodiscard]] std::optional<Interval> outermost_interval_80(const PredictedSpeedup& speedup);
+[[nodiscard]] std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup);
+
 /// `vanilla` as sweep() wants it. Errors as sweep(), and an invalid setting. O(draws · requests · pass
 /// kinds).
 [[nodiscard]] Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla,
                                                        const SweepSetting& setting, const SweepTarget& target,
                                                        const SweepOptions& options = {});
+
+/// Tokens a second, total over total, with the fewest draft tokens and if the setting is bounded with the
+/// most as well. What draws of prices have in common does not cancel here as it does in a speedup.
+struct PredictedRate {
+  RatioEstimate least_drafted;
+  std::optional<RatioEstimate> most_drafted;
+
+  /// Of both bounds, the outermost; absent without an interval.
+  [[nodiscard]] std::optional<Interval> interval_80() const;
+  [[nodiscard]] std::optional<Interval> interval_95() const;
+};
+
+/// Errors and time as predict_speedup(), with the same draws of requests and prices.
+[[nodiscard]] Result<PredictedRate> predict_rate(const SweepSetting& setting, const SweepTarget& target,
+                                                 const SweepOptions& options = {});
 
 /// The same with and without requests that loop or run away. `without` is absent if there is none such, or
 /// no other.

@@ -7,6 +7,7 @@
 // and 1.2–2.1 ms a pass), from measurements of graphs, and for eager C++ from experience.
 
 #include <draftscope/result.h>
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -20,6 +21,10 @@ enum class Regime : std::uint8_t {
   device_loop,   ///< graphs that feed one another: the host waits once a round
   persistent,    ///< one resident kernel: launch and ramp-up are paid once a pass
 };
+
+inline constexpr std::array<Regime, 6> all_regimes{Regime::as_fitted,   Regime::eager_python,
+                                                   Regime::eager_cpp,   Regime::graph,
+                                                   Regime::device_loop, Regime::persistent};
 
 [[nodiscard]] std::string_view regime_name(Regime regime);
 /// "as-fitted", "eager-python", "eager-cpp", "graph", "device-loop", "persistent".

@@ -9,6 +9,7 @@
 #include <draftscope/simulator/regime.h>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -48,6 +49,11 @@ struct Scenario {
 
 /// The model's own machine, shape and number type.
 [[nodiscard]] Scenario fitted_scenario(const CostModel& model);
+
+/// What differs from the recorded circumstances, in a few words: "H200 Llama-3-8B batch 4". `place` names the
+/// machine; empty: the GPU's name, or "as recorded".
+[[nodiscard]] std::string scenario_name(const Scenario& scenario, const Scenario& recorded,
+                                        std::string place = {});
 
 /// Errors name the field: numbers out of range, a degree that does not divide the heads, sublayers beyond the
 /// model's, verification above the exit of drafts that are no exits.

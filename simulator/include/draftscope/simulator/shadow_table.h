@@ -12,6 +12,7 @@
 #include <draftscope/result.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -59,8 +60,10 @@ struct ShadowTable {
 /// share (greedy decoding) appear once a request, not once a text. A request with a single output token,
 /// which no draft can have predicted, has an empty table. Errors: a table with holes, a token outside the
 /// text, no request with a shadow table ("record with --shadow").
+/// `go_on` is asked now and then; an error once it says no.
 [[nodiscard]] Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader,
-                                                             const traces::Recording& recording);
+                                                             const traces::Recording& recording,
+                                                             const std::function<bool()>& go_on = {});
 
 /// The same without cells, of every finished request whose token ids are known: the texts alone.
 [[nodiscard]] std::vector<ShadowTable> text_tables(const traces::Recording& recording);

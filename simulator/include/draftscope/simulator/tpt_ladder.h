@@ -35,6 +35,9 @@ inline constexpr std::size_t rung_count = 7;
 /// "layer count", "layer time", "head", "choice", "width", "context", "overhead".
 [[nodiscard]] std::string_view rung_name(Rung rung);
 
+/// What the correction admits, in a few words: "every pass reads the head".
+[[nodiscard]] std::string_view rung_meaning(Rung rung);
+
 struct LadderRung {
   Rung rung = Rung::layer_count;
   double speedup = 0.0;  ///< with all corrections up to this one

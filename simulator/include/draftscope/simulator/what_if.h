@@ -21,6 +21,7 @@
 #include <draftscope/simulator/variance_budget.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -92,6 +93,8 @@ struct WhatIfOptions {
   std::optional<GpuSpecification> recorded_on;  ///< the GPU of the recording, whose numbers become priors
   /// Costs that are not the recording's: of an imported one, which has no times that a fit could use.
   std::optional<CostModel> specified;
+  /// Told of parts done, and all, often enough to stop by returning false: learn() then fails.
+  std::function<bool(std::int64_t done, std::int64_t all)> progress;
 };
 
 /// Time of the optimise phase in a round that drafts.
@@ -125,6 +128,10 @@ class WhatIf {
   /// Errors: a scenario that contradicts itself. With a budget it takes five times as long.
   [[nodiscard]] Result<Answer> ask(const StrategyRounds& rounds, const Machine& machine,
                                    const SweepOptions& options = {}, bool with_budget = false) const;
+
+  /// Of the tokens a second alone, with intervals. Errors: as ask().
+  [[nodiscard]] Result<PredictedRate> rate(const StrategyRounds& rounds, const Machine& machine,
+                                           const SweepOptions& options = {}) const;
 
  private:
   [[nodiscard]] const std::vector<ShadowTable>& texts() const { return tables_.empty() ? texts_ : tables_; }

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "answer_panel.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "what_if/answer_bars.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+using simulator::Interval;
+
+QString words(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+NumbersModel::Row row(const QString& name, std::optional<double> value, const std::optional<Interval>& of_80,
+                      const std::optional<Interval>& of_95) {
+  const auto end = [](const std::optional<Interval>& interval, bool low) {
+    return interval ? QVariant(low ? interval->low : interval->high) : QVariant();
+  };
+  return {name, variant_of(value), end(of_80, true), end(of_80, false), end(of_95, true), end(of_95, false)};
+}
+
+std::vector<NumbersModel::Row> rows_of(const Reply& reply) {
+  const simulator::Answer& answer = reply.answer;
+  const simulator::PredictedSpeedup& speedup = answer.speedup;
+  const auto plain = [](const QString& name, std::optional<double> value) {
+    return row(name, value, std::nullopt, std::nullopt);
+  };
+  std::vector<NumbersModel::Row> rows;
+  rows.push_back(row(AnswerPanel::tr("tokens/s"), reply.rate.least_drafted.value, reply.rate.interval_80(),
+                     reply.rate.interval_95()));
+  if (reply.rate.most_drafted)
+    rows.push_back(
+        plain(AnswerPanel::tr("tokens/s with the most draft tokens"), reply.rate.most_drafted->value));
+  rows.push_back(row(AnswerPanel::tr("speedup"), speedup.least_drafted.total.value,
+                     outermost_interval_80(speedup), outermost_interval_95(speedup)));
+  if (speedup.most_drafted)
+    rows.push_back(
+        plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.most_drafted->total.value));
+  rows.push_back(plain(AnswerPanel::tr("vanilla tokens/s"), answer.vanilla_tokens_per_second));
+  rows.push_back(plain(AnswerPanel::tr("mean accepted length M"), answer.mean_accepted_length));
+  rows.push_back(plain(AnswerPanel::tr("acceptance rate α"), answer.acceptance_rate));
+  rows.push_back(plain(AnswerPanel::tr("draft steps a round"), answer.steps_a_round));
+  rows.push_back(plain(AnswerPanel::tr("draft-cost coefficient c"), answer.c));
+  rows.push_back(plain(AnswerPanel::tr("verification v"), answer.v));
+  rows.push_back(plain(AnswerPanel::tr("overhead o"), answer.o));
+  const auto& even = reply.break_even;
+  rows.push_back(plain(AnswerPanel::tr("break-even M"),
+                       even ? std::optional(even->mean_accepted_length) : std::nullopt));
+  rows.push_back(plain(AnswerPanel::tr("break-even acceptance rate"),
+                       even ? std::optional(even->acceptance_rate) : std::nullopt));
+  rows.push_back(plain(AnswerPanel::tr("break-even iid α"), even ? even->alpha : std::nullopt));
+  return rows;
+}
+
+QString break_even_line(const Reply& reply) {
+  if (!reply.break_even) return AnswerPanel::tr("Break-even: none, no draft step is taken");
+  const simulator::BreakEven& even = *reply.break_even;
+  return even.acceptance_rate > 1.0
+             ? AnswerPanel::tr("Break-even: never, whatever is accepted")
+             : AnswerPanel::tr(
+                   "break-even: pays from M %1 on (here %2), %3 % of the draft tokens accepted "
+                   "(here %4 %)")
+                   .arg(even.mean_accepted_length, 0, 'f', 2)
+                   .arg(reply.answer.mean_accepted_length, 0, 'f', 2)
+                   .arg(100.0 * even.acceptance_rate, 0, 'f', 1)
+                   .arg(100.0 * reply.answer.acceptance_rate, 0, 'f', 1);
+}
+
+}  // namespace
+
+AnswerPanel::AnswerPanel(QWidget* parent)
+    : QWidget(parent),
+      standing_(new QLabel),
+      bars_(new AnswerBars),
+      table_(new QTableView),
+      notes_(new QPlainTextEdit) {
+  setAccessibleName(tr("Answer"));
+  standing_->setWordWrap(true);
+  standing_->setAccessibleName(tr("What is asked, and how much the answer can be trusted"));
+  standing_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  bars_->setAccessibleName(tr("Tokens a second and speedup with error bars"));
+  table_->setModel(&numbers_);
+  table_->setAccessibleName(tr("Figures of the answer"));
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(20);
+  table_->setAlternatingRowColors(true);
+  notes_->setReadOnly(true);
+  notes_->setAccessibleName(tr("What the answer rests on"));
+  auto* lower = new QHBoxLayout;
+  lower->addWidget(table_, 3);
+  lower->addWidget(notes_, 2);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(standing_);
+  layout->addWidget(bars_);
+  layout->addLayout(lower, 1);
+}
+
+QString AnswerPanel::message() const {
+  return bars_->message();
+}
+
+QString AnswerPanel::standing_words() const {
+  return standing_->text();
+}
+
+void AnswerPanel::set_message(const QString& words) {
+  standing_->setText({});
+  standing_->setVisible(false);
+  bars_->set_message(words);
+  bars_->set_stale(false);
+  numbers_.set_numbers({}, {});
+  notes_->clear();
+  table_->setVisible(false);
+  notes_->setVisible(false);
+}
+
+void AnswerPanel::set_stale(bool is_stale) {
+  bars_->set_stale(is_stale);
+}
+
+void AnswerPanel::set_reply(const std::shared_ptr<const Reply>& reply, const std::string& command_line) {
+  if (!reply->refusal.empty()) {
+    set_message(tr("No answer: %1").arg(words(reply->refusal)));
+    return;
+  }
+  standing_->setVisible(true);
+  table_->setVisible(true);
+  notes_->setVisible(true);
+  standing_->setText(tr("%1; machine: %2; %3. %4")
+                         .arg(words(reply->answer.strategy), words(reply->machine.name),
+                              words(standing(*reply)), break_even_line(*reply)));
+  bars_->set_reply(reply);
+  bars_->set_stale(false);
+  numbers_.set_numbers({tr("figure"), tr("value"), tr("80 % from"), tr("to"), tr("95 % from"), tr("to")},
+                       rows_of(*reply));
+  table_->resizeColumnsToContents();
+  QStringList lines;
+  for (const std::string& note : notes_of(*reply)) lines << words(note);
+  lines << tr("the same from a terminal: %1").arg(words(command_line));
+  notes_->setPlainText(lines.join(u'\n'));
+}
+
+}  // namespace draftscope::gui

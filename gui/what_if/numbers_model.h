@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A picture's numbers as a table: for eyes and screen readers, and as CSV. Doubles are shown with three
+// significant digits and written whole; what is missing is a dash.
+
+#include <QAbstractTableModel>
+#include <QStringList>
+#include <QVariant>
+#include <vector>
+
+namespace draftscope::gui {
+
+class NumbersModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  using Row = std::vector<QVariant>;
+
+  explicit NumbersModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+
+  /// Every row has a value a column.
+  void set_numbers(QStringList columns, std::vector<Row> rows);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
+                                    int role = Qt::DisplayRole) const override;
+
+ private:
+  QStringList columns_;
+  std::vector<Row> rows_;
+};
+
+/// Of what may be absent.
+template <typename Value>
+[[nodiscard]] QVariant variant_of(const std::optional<Value>& value) {
+  return value ? QVariant(*value) : QVariant();
+}
+
+}  // namespace draftscope::gui

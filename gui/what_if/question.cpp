@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "question.h"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+namespace draftscope::gui {
+
+namespace {
+
+auto key(const Question& question) {
+  return std::tie(question.kind, question.recorded, question.exit, question.gamma, question.threshold,
+                  question.verifies_above_exit, question.gpu, question.model, question.regime, question.batch,
+                  question.longer_context);
+}
+
+/// In single quotes, as a POSIX shell takes it literally.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char character : text) result += character == '\'' ? "'\\''" : std::string(1, character);
+  return result + "'";
+}
+
+}  // namespace
+
+bool operator==(const Question& a, const Question& b) {
+  return key(a) == key(b);
+}
+
+std::string strategy_of(const Question& question) {
+  if (question.kind == StrategyKind::recorded) return question.recorded;
+  simulator::EarlyExitSetting setting{.exit = question.exit, .gamma = question.gamma};
+  if (question.kind == StrategyKind::threshold) setting.threshold = question.threshold;
+  if (question.verifies_above_exit) setting.verified_layers = simulator::VerifiedLayers::above_exit;
+  return simulator::specification(setting);
+}
+
+Result<simulator::Machine> machine_of(const Question& question, const simulator::Scenario& recorded) {
+  simulator::Scenario scenario = recorded;
+  if (!question.gpu.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.gpu, simulator::find_gpu(question.gpu));
+  }
+  if (!question.model.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.shape, simulator::find_model_shape(question.model));
+  }
+  scenario.regime = question.regime;
+  scenario.batch = question.batch;
+  DRAFTSCOPE_TRY(simulator::check_scenario(scenario));
+  std::string name = simulator::scenario_name(scenario, recorded);
+  return simulator::Machine{std::move(name), std::move(scenario), nullptr, {}};
+}
+
+Question heat_map_question(Question question) {
+  if (question.kind == StrategyKind::recorded) question.kind = StrategyKind::fixed_length;
+  if (question.kind == StrategyKind::fixed_length) question.threshold = 0.0;
+  question.recorded.clear();
+  question.exit = 0;
+  question.gamma = 0;
+  return question;
+}
+
+std::string command_line_of(const Question& question, const std::string& file) {
+  std::string line =
+      fmt::format("draftscope simulate {} --strategy {}", quoted(file), quoted(strategy_of(question)));
+  if (!question.gpu.empty()) line += " --gpu " + quoted(question.gpu);
+  if (!question.model.empty()) line += " --model " + quoted(question.model);
+  if (question.regime != simulator::Regime::as_fitted)
+    line += fmt::format(" --regime {}", simulator::regime_name(question.regime));
+  if (question.batch != 1) line += fmt::format(" --batch {}", question.batch);
+  if (question.longer_context != 0) line += fmt::format(" --longer-context {}", question.longer_context);
+  return line;
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What the page asks: a strategy on a machine. Plain choices, as its sliders have them.
+
+#include <draftscope/simulator/candidates.h>
+#include <draftscope/simulator/what_if.h>
+#include <cstdint>
+#include <string>
+
+namespace draftscope::gui {
+
+enum class StrategyKind : std::uint8_t {
+  recorded,      ///< a run of the recording, as it was
+  fixed_length,  ///< early exit, γ draft tokens a round
+  threshold,     ///< the same, but the first draft token of too low confidence is the round's last
+};
+
+struct Question {
+  StrategyKind kind = StrategyKind::fixed_length;
+  std::string recorded;  ///< its specification; what `kind` recorded asks about
+  std::int32_t exit = 1;
+  std::int32_t gamma = 4;
+  double threshold = 0.6;
+  bool verifies_above_exit = false;  ///< verification keeps the draft's exit states
+  std::string gpu;                   ///< by name; empty: the recorded machine
+  std::string model;                 ///< by name; empty: the recorded one
+  simulator::Regime regime = simulator::Regime::as_fitted;
+  std::int32_t batch = 1;
+  std::int32_t longer_context = 0;  ///< K/V rows before every pass beside the recorded ones
+};
+
+[[nodiscard]] bool operator==(const Question& a, const Question& b);
+[[nodiscard]] inline bool operator!=(const Question& a, const Question& b) {
+  return !(a == b);
+}
+
+/// As on the command line.
+[[nodiscard]] std::string strategy_of(const Question& question);
+
+/// Errors: an unknown GPU or model, a scenario that contradicts itself.
+[[nodiscard]] Result<simulator::Machine> machine_of(const Question& question,
+                                                    const simulator::Scenario& recorded);
+
+/// The question of which a heat map over exits and lengths is a function: without both, and without a
+/// recorded run, which is one of its points.
+[[nodiscard]] Question heat_map_question(Question question);
+
+/// What draftscope simulate is called with to answer the same.
+[[nodiscard]] std::string command_line_of(const Question& question, const std::string& file);
+
+}  // namespace draftscope::gui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// One question answered, or the reason why it can't be. The numbers are those of `draftscope simulate` for
+// the same question and seed.
+
+#include <draftscope/simulator/break_even.h>
+#include <draftscope/simulator/roofline.h>
+#include <draftscope/simulator/tpt_ladder.h>
+#include <draftscope/simulator/what_if.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "what_if/learnt_recording.h"
+#include "what_if/question.h"
+
+namespace draftscope::gui {
+
+struct Reply {
+  Question question;
+  std::string refusal;  ///< one line, with what to record instead; empty: all below is there
+  simulator::StrategyRounds rounds;
+  simulator::Machine machine;
+  simulator::Answer answer;
+  simulator::PredictedRate rate;
+  /// What prices rest on at the contexts that occur; the answer's own notes say it of 1024 rows.
+  std::vector<simulator::CostNote> cost_notes;
+  std::optional<simulator::BreakEven> break_even;  ///< absent where no draft step is taken
+  /// Some of what prices rest on is beyond what was measured.
+  bool is_extrapolated = false;
+};
+
+[[nodiscard]] Reply answer(const LearntRecording& learnt, const Question& question,
+                           const simulator::SweepOptions& options = {});
+
+/// "exact", "bounded", "approximate" rounds, and whether times are of the recorded circumstances,
+/// specifications or beyond what was measured: "exact rounds, extrapolated times".
+[[nodiscard]] std::string standing(const Reply& reply);
+
+/// A line each: what the rounds and then the prices rest on. Parameters that the recording leaves open are
+/// counted, not listed.
+[[nodiscard]] std::vector<std::string> notes_of(const Reply& reply);
+
+/// Of an answered question. Errors: as answer_ladder().
+[[nodiscard]] Result<simulator::Ladder> ladder_of(const LearntRecording& learnt, const Reply& reply);
+
+/// At the mean context of the answer's rounds, passes of one row and of its longest verification. Errors: as
+/// roofline().
+[[nodiscard]] Result<simulator::Roofline> roofline_of(const LearntRecording& learnt, const Reply& reply);
+
+}  // namespace draftscope::gui

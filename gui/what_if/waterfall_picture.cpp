@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "waterfall_picture.h"
+
+#include <vector>
+
+namespace draftscope::gui {
+
+Result<WaterfallLevels> waterfall_of(const LearntRecording& learnt, const Reply& reply) {
+  const Question& question = reply.question;
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::Machine machine,
+                        machine_of(question, learnt.what_if().recorded_scenario()));
+  std::vector<simulator::StrategyRounds> strategies;
+  if (auto rounds = learnt.what_if().rounds(strategy_of(question)); rounds && reply.refusal.empty())
+    strategies.push_back(*std::move(rounds));
+  WaterfallLevels levels{.machine = machine.name, .found = {}};
+  DRAFTSCOPE_TRY_ASSIGN(
+      levels.found, simulator::recording_waterfall(learnt.what_if(), learnt.recording(), machine, strategies,
+                                                   question.longer_context));
+  return levels;
+}
+
+}  // namespace draftscope::gui

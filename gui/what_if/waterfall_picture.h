@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The waterfall to the oracle on a question's machine, with the question's strategy beside it: what
+// `draftscope simulate --waterfall` prints.
+
+#include <draftscope/simulator/recording_waterfall.h>
+
+#include "what_if/learnt_recording.h"
+#include "what_if/reply.h"
+
+namespace draftscope::gui {
+
+struct WaterfallLevels {
+  std::string machine;
+  simulator::RecordingWaterfall found;
+};
+
+/// Without a share of the strategy where the question was refused. Errors: as recording_waterfall().
+[[nodiscard]] Result<WaterfallLevels> waterfall_of(const LearntRecording& learnt, const Reply& reply);
+
+}  // namespace draftscope::gui

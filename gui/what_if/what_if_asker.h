@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Asks what-ifs on workers, so that sliders never wait: learns from a recording once, then answers one
+// question at a time, always the newest (those in between are dropped), and behind that, at lower precedence,
+// makes the pictures that take longer. On the main thread only.
+
+#include <QObject>
+#include <QThreadPool>
+#include <QTimer>
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "what_if/heat_map.h"
+#include "what_if/learnt_recording.h"
+#include "what_if/reply.h"
+#include "what_if/waterfall_picture.h"
+
+namespace draftscope::gui {
+
+/// What a picture shows, or why there is none, and of which question.
+template <typename Content>
+struct Picture {
+  Question question;
+  Result<Content> content;
+};
+
+using ReplyPointer = std::shared_ptr<const Reply>;
+using LadderPicture = std::shared_ptr<const Picture<simulator::Ladder>>;
+using RooflinePicture = std::shared_ptr<const Picture<simulator::Roofline>>;
+using HeatMapPicture = std::shared_ptr<const Picture<HeatMap>>;
+using WaterfallPicture = std::shared_ptr<const Picture<WaterfallLevels>>;
+
+class WhatIfAsker : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit WhatIfAsker(QObject* parent = nullptr);
+  /// Cancels, and waits for the workers to notice.
+  ~WhatIfAsker() override;
+
+  /// Drops what was learnt before and all that is under way.
+  void learn(const RecordingPointer& recording);
+  /// Stops learning.
+  void cancel();
+  /// Forgets the recording.
+  void clear();
+  [[nodiscard]] bool is_learning() const { return learning_ != nullptr; }
+  /// Null until learnt.
+  [[nodiscard]] const LearntPointer& learnt() const { return learnt_; }
+
+  /// Expects learnt().
+  void ask(const Question& question);
+  /// Nothing is under way, or waits.
+  [[nodiscard]] bool is_settled() const;
+
+ signals:
+  void learning_progressed(int done, int all);
+  void learnt_from();
+  /// One line: what can't be learnt, and what to record instead.
+  void refused(const QString& reason);
+  void answered(const draftscope::gui::ReplyPointer& reply);
+  void ladder_made(const draftscope::gui::LadderPicture& picture);
+  void roofline_made(const draftscope::gui::RooflinePicture& picture);
+  void heat_map_made(const draftscope::gui::HeatMapPicture& picture);
+  void heat_map_progressed(int done, int all);
+  void waterfall_made(const draftscope::gui::WaterfallPicture& picture);
+  /// After the last of the others.
+  void settled();
+
+ private:
+  struct Job {
+    std::atomic<bool> cancelled{false};
+  };
+  using JobPointer = std::shared_ptr<Job>;
+  /// Calls `report` on this object's thread, unless the job was cancelled.
+  template <typename Report>
+  void post(const JobPointer& job, Report report);
+  void drop(JobPointer& job);
+  void answer_next();
+  void take(const ReplyPointer& reply);
+  void make_pictures();
+  void end_if_settled();
+
+  QThreadPool questions_;
+  QThreadPool pictures_;
+  LearntPointer learnt_;
+  std::shared_ptr<HeatMapRounds> heat_map_rounds_;  // used by the one worker for pictures alone
+  JobPointer learning_;
+  JobPointer answering_;
+  JobPointer drawing_;
+  std::optional<Question> waiting_;
+  QTimer rest_;  // pictures wait until the sliders do
+  ReplyPointer to_picture_;
+};
+
+}  // namespace draftscope::gui

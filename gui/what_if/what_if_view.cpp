@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "what_if_view.h"
+
+#include <draftscope/simulator/policy_file.h>
+
+#include <QCheckBox>
+#include <QCoreApplication>
+#include <QFileDialog>
+#include <QLabel>
+#include <QPointer>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QThreadPool>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "what_if/answer_panel.h"
+#include "what_if/bar_rows.h"
+#include "what_if/heat_map_plot.h"
+#include "what_if/picture_pane.h"
+#include "what_if/picture_words.h"
+#include "what_if/question_panel.h"
+#include "what_if/roofline_plot.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+QString words(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+Result<void> write_policy_of(const Reply& reply, const traces::Recording& recording,
+                             const std::string& path) {
+  auto policy =
+      simulator::asked_policy(reply.answer, reply.machine, recording,
+                              {.trace = recording.path,
+                               .command_line = command_line_of(reply.question, recording.path.string()),
+                               .tool_version = QCoreApplication::applicationVersion().toStdString()});
+  if (!policy) return fail("{}: {}", path, policy.error().message);
+  return simulator::write_policy_file(path, *policy);
+}
+
+/// Pictures of a map are the same for all its cells.
+bool is_same_map(const Question& a, const Question& b) {
+  return heat_map_question(a) == heat_map_question(b);
+}
+
+}  // namespace
+
+WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      question_(new QuestionPanel),
+      answer_(new AnswerPanel),
+      ladder_(new BarRows),
+      waterfall_(new BarRows),
+      map_(new HeatMapPlot),
+      roofline_(new RooflinePlot),
+      tabs_(new QTabWidget),
+      words_(new QLabel),
+      progress_(new QProgressBar),
+      cancel_(new QPushButton(tr("&Cancel"))),
+      write_(new QPushButton(tr("&Write policy…"))),
+      reset_(new QPushButton(tr("As recor&ded"))),
+      again_(new QPushButton(tr("Lear&n from the recording"))) {
+  setAccessibleName(tr("What if"));
+  make_layout();
+  connect_asker();
+  connect(question_, &QuestionPanel::changed, this, &WhatIfView::ask);
+  connect(map_, &HeatMapPlot::chosen, this, [this](int exit, int gamma) {
+    Question asked = question_->question();
+    if (asked.kind == StrategyKind::recorded) asked.kind = StrategyKind::fixed_length;
+    asked.exit = exit;
+    asked.gamma = gamma;
+    question_->change_question(asked);
+  });
+  connect(reset_, &QPushButton::clicked, this, [this] { question_->change_question(first_question_); });
+  connect(cancel_, &QPushButton::clicked, this, [this] {
+    asker_.cancel();
+    again_->show();
+  });
+  connect(again_, &QPushButton::clicked, this, [this] {
+    is_stale_ = true;
+    start();
+  });
+  connect(write_, &QPushButton::clicked, this, &WhatIfView::choose_policy_file);
+  connect(&state_, &ViewState::recording_changed, this, &WhatIfView::forget);
+  forget();
+}
+
+QWidget* WhatIfView::make_controls() {
+  auto* controls = new QWidget;
+  auto* column = new QVBoxLayout(controls);
+  column->setContentsMargins(0, 0, 0, 0);
+  words_->setWordWrap(true);
+  words_->setAccessibleName(tr("Progress"));
+  words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  progress_->setAccessibleName(tr("Learning from the recording"));
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(reset_);
+  buttons->addWidget(write_);
+  auto* numbers = new QCheckBox(tr("show the numbers of &pictures"));
+  connect(numbers, &QCheckBox::toggled, this, [this](bool shown) {
+    for (const NamedPane& named : panes_) named.pane->show_numbers(shown);
+  });
+  column->addWidget(question_);
+  column->addLayout(buttons);
+  column->addWidget(numbers);
+  column->addWidget(words_);
+  column->addWidget(progress_);
+  column->addWidget(cancel_);
+  column->addWidget(again_);
+  column->addStretch(1);
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(controls);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  return scroll;
+}
+
+void WhatIfView::make_layout() {
+  const auto add = [this](const char* name, WhatIfPicture* picture, const QString& title,
+                          const QString& spoken) {
+    auto* pane = new PicturePane(picture, spoken);
+    tabs_->addTab(pane, title);
+    panes_.push_back({QString::fromUtf8(name), pane});
+  };
+  add("heat-map", map_, tr("&Heat map"), tr("What if: speedup by exit and length"));
+  add("ladder", ladder_, tr("C&orrection ladder"), tr("What if: correction ladder"));
+  add("waterfall", waterfall_, tr("Waterfall"), tr("What if: waterfall to the oracle"));
+  add("roofline", roofline_, tr("Roofline"), tr("What if: roofline"));
+  auto* right = new QSplitter(Qt::Vertical);
+  right->addWidget(answer_);
+  right->addWidget(tabs_);
+  right->setSizes({300, 400});
+  right->setStretchFactor(1, 1);
+  auto* whole = new QSplitter;
+  whole->addWidget(make_controls());
+  whole->addWidget(right);
+  whole->setStretchFactor(1, 1);
+  whole->setSizes({360, 900});
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(4, 4, 4, 4);
+  layout->addWidget(whole);
+}
+
+void WhatIfView::connect_asker() {
+  connect(&asker_, &WhatIfAsker::learning_progressed, this, [this](int done, int all) {
+    progress_->setRange(0, all);
+    progress_->setValue(done);
+  });
+  connect(&asker_, &WhatIfAsker::learnt_from, this, &WhatIfView::take_learnt);
+  connect(&asker_, &WhatIfAsker::refused, this, &WhatIfView::show_message);
+  connect(&asker_, &WhatIfAsker::answered, this, &WhatIfView::show_reply);
+  connect(&asker_, &WhatIfAsker::ladder_made, this, &WhatIfView::show_ladder);
+  connect(&asker_, &WhatIfAsker::roofline_made, this, &WhatIfView::show_roofline);
+  connect(&asker_, &WhatIfAsker::heat_map_made, this, &WhatIfView::show_heat_map);
+  connect(&asker_, &WhatIfAsker::waterfall_made, this, &WhatIfView::show_waterfall);
+  connect(&asker_, &WhatIfAsker::heat_map_progressed, this, [this](int done, int all) {
+    words_->setText(tr("computing the heat map: %1 of %2 settings").arg(done).arg(all));
+  });
+  connect(&asker_, &WhatIfAsker::settled, this, [this] {
+    if (asker_.learnt() != nullptr) words_->clear();
+    emit settled();
+  });
+}
+
+void WhatIfView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  if (is_stale_) QMetaObject::invokeMethod(this, &WhatIfView::start, Qt::QueuedConnection);
+}
+
+void WhatIfView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) update();
+}
+
+void WhatIfView::forget() {
+  asker_.clear();
+  is_stale_ = true;
+  show_message(state_.recording() == nullptr ? tr("Open a recording first.")
+                                             : tr("Nothing was learnt from this recording yet."));
+  update();
+}
+
+void WhatIfView::start() {
+  if (!is_stale_) return;
+  is_stale_ = false;
+  if (state_.recording() == nullptr) {
+    emit settled();
+    return;
+  }
+  show_message(tr("Learning costs and acceptance from %1 …").arg(words(state_.recording()->name())));
+  progress_->setRange(0, 0);
+  progress_->show();
+  cancel_->show();
+  asker_.learn(state_.recording());
+}
+
+void WhatIfView::show_message(const QString& message) {
+  reply_.reset();
+  heat_map_.reset();
+  question_->setEnabled(false);
+  for (QPushButton* button : {write_, reset_}) button->setEnabled(false);
+  progress_->hide();
+  cancel_->hide();
+  again_->hide();
+  words_->clear();
+  answer_->set_message(message);
+  for (const NamedPane& named : panes_) named.pane->set_message(message);
+}
+
+void WhatIfView::take_learnt() {
+  const LearntRecording& learnt = *asker_.learnt();
+  progress_->hide();
+  cancel_->hide();
+  question_->setEnabled(true);
+  reset_->setEnabled(true);
+  question_->set_recording(asker_.learnt());
+  // The run that is shown, if it drafts.
+  const std::string shown =
+      state_.run_rounds() == nullptr ? std::string() : state_.run_rounds()->run->specification;
+  const std::vector<std::string>& runs = learnt.strategies();
+  if (runs.empty())
+    first_question_ = {.exit = std::max(1, learnt.n_layers() / 4)};
+  else
+    first_question_ =
+        learnt.question_of(std::find(runs.begin(), runs.end(), shown) != runs.end() ? shown : runs.front());
+  question_->set_question(first_question_);
+  ask();
+}
+
+void WhatIfView::ask() {
+  answer_->set_stale(true);
+  ladder_->set_stale(true);
+  waterfall_->set_stale(true);
+  roofline_->set_stale(true);
+  mark_map();
+  asker_.ask(question_->question());
+}
+
+void WhatIfView::mark_map() {
+  const Question& asked = question_->question();
+  map_->set_stale(heat_map_ == nullptr || !is_same_map(heat_map_->question, asked));
+  const std::vector<RecordedPoint>& points = asker_.learnt()->points();
+  HeatMapMarks marks;
+  if (asked.kind != StrategyKind::threshold)
+    for (const RecordedPoint& point : points)
+      if (point.verifies_above_exit == asked.verifies_above_exit) marks.recorded.push_back(point);
+  const bool is_place = asked.kind != StrategyKind::recorded ||
+                        std::any_of(points.begin(), points.end(), [&](const RecordedPoint& point) {
+                          return point.strategy == asked.recorded;
+                        });
+  if (is_place) marks.current = {asked.exit, asked.gamma};
+  map_->set_marks(std::move(marks));
+}
+
+void WhatIfView::show_reply(const ReplyPointer& reply) {
+  reply_ = reply;
+  answer_->set_reply(reply, command_line_of(reply->question, state_.recording()->name()));
+  answer_->set_stale(reply->question != question_->question());
+  write_->setEnabled(reply->refusal.empty());
+}
+
+void WhatIfView::show_ladder(const LadderPicture& picture) {
+  PicturePane& pane = *panes_[1].pane;
+  if (!picture->content) return pane.set_message(words(picture->content.error().message));
+  ladder_->set_rows(tr("From layers to time: %1; machine: %2 (times modelled)")
+                        .arg(words(reply_->answer.strategy), words(reply_->machine.name)),
+                    ladder_rows(*picture->content), {});
+  ladder_->set_stale(false);
+  PictureNumbers numbers = ladder_numbers(*picture->content);
+  pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
+}
+
+void WhatIfView::show_waterfall(const WaterfallPicture& picture) {
+  PicturePane& pane = *panes_[2].pane;
+  if (!picture->content) return pane.set_message(words(picture->content.error().message));
+  const WaterfallLevels& levels = *picture->content;
+  waterfall_->set_rows(tr("What was possible on %1 with early exits; machine: %2 (95 % intervals, share of "
+                          "the oracle; times modelled)")
+                           .arg(words(state_.recording()->name()), words(levels.machine)),
+                       waterfall_rows(levels), waterfall_footnotes(levels));
+  waterfall_->set_stale(false);
+  PictureNumbers numbers = waterfall_numbers(levels);
+  pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
+}
+
+void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
+  PicturePane& pane = *panes_[0].pane;
+  words_->clear();
+  heat_map_.reset();
+  if (!picture->content) return pane.set_message(words(picture->content.error().message));
+  heat_map_ = picture;
+  const bool is_threshold = picture->question.kind == StrategyKind::threshold;
+  QString title = is_threshold ? tr("Predicted speedup, drafts stopped below confidence %1 (slower bound)")
+                                     .arg(picture->question.threshold)
+                               : tr("Predicted speedup of early exits with fixed lengths");
+  if (const std::string& reason = asker_.learnt()->no_replay_reason(); !reason.empty())
+    title += QStringLiteral(" – ") + words(reason);
+  map_->set_map(*picture->content, title);
+  mark_map();
+  PictureNumbers numbers = heat_map_numbers(*picture->content);
+  pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
+}
+
+void WhatIfView::show_roofline(const RooflinePicture& picture) {
+  PicturePane& pane = *panes_[3].pane;
+  if (!picture->content) return pane.set_message(words(picture->content.error().message));
+  roofline_->set_roofline(*picture->content,
+                          tr("Operations of %1, one execution each; machine: %2 (times modelled)")
+                              .arg(words(reply_->machine.scenario.shape.name), words(reply_->machine.name)));
+  roofline_->set_stale(false);
+  PictureNumbers numbers = roofline_numbers(*picture->content);
+  pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
+}
+
+Result<void> WhatIfView::write_policy(const QString& path) const {
+  if (reply_ == nullptr || !reply_->refusal.empty())
+    return fail("{}: found no answer, expected one to write a policy of", path.toStdString());
+  return write_policy_of(*reply_, state_.recording()->recording(), path.toStdString());
+}
+
+void WhatIfView::choose_policy_file() {
+  const QString path = QFileDialog::getSaveFileName(this, tr("Write a policy"), QStringLiteral("policy.json"),
+                                                    tr("Policies (*.json)"));
+  if (path.isEmpty() || reply_ == nullptr) return;
+  words_->setText(tr("Writing %1 …").arg(path));
+  // The policy names its recording by a hash of all its bytes.
+  QThreadPool::globalInstance()->start(
+      [view = QPointer<WhatIfView>(this), reply = reply_, recording = state_.recording(), path] {
+        const Result<void> written = write_policy_of(*reply, recording->recording(), path.toStdString());
+        QMetaObject::invokeMethod(
+            QCoreApplication::instance(),
+            [view, path, reason = written ? QString() : words(written.error().message)] {
+              if (view == nullptr) return;
+              view->words_->setText(reason.isEmpty()
+                                        ? tr("Written: %1. It runs with --strategy tuned:policy=%1").arg(path)
+                                        : reason);
+            },
+            Qt::QueuedConnection);
+      });
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The what-if page: a question by sliders, its answer with error bars as they move, and pictures of why: the
+// correction ladder, the waterfall to the oracle, the map over exits and lengths, the roofline. Learning from
+// the recording starts when the page is first seen; everything is computed by workers (what_if_asker.h).
+
+#include <QWidget>
+
+#include "state/view_state.h"
+#include "what_if/what_if_asker.h"
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+class QTabWidget;
+
+namespace draftscope::gui {
+
+class AnswerPanel;
+class BarRows;
+class HeatMapPlot;
+class PicturePane;
+class QuestionPanel;
+class RooflinePlot;
+class WhatIfPicture;
+
+class WhatIfView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit WhatIfView(ViewState& state, QWidget* parent = nullptr);
+
+  /// Learns from the shown recording, unless that is done or under way.
+  void start();
+  /// The newest question is answered, and all pictures are its own; also without anything to answer.
+  [[nodiscard]] bool is_settled() const { return !is_stale_ && asker_.is_settled(); }
+
+  [[nodiscard]] QuestionPanel& question() { return *question_; }
+  [[nodiscard]] const AnswerPanel& answer() const { return *answer_; }
+  [[nodiscard]] WhatIfAsker& asker() { return asker_; }
+  /// Null before the first answer.
+  [[nodiscard]] const ReplyPointer& reply() const { return reply_; }
+
+  struct NamedPane {
+    QString name;  ///< "heat-map"
+    PicturePane* pane = nullptr;
+  };
+  [[nodiscard]] const std::vector<NamedPane>& panes() const { return panes_; }
+
+  /// The answered setting as a policy file. Errors: nothing was answered, the setting is for another model,
+  /// an unreadable recording, a file that can't be written.
+  [[nodiscard]] Result<void> write_policy(const QString& path) const;
+
+ signals:
+  void settled();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void make_layout();
+  QWidget* make_controls();
+  void connect_asker();
+  void forget();
+  void show_message(const QString& words);
+  void take_learnt();
+  void ask();
+  void show_reply(const ReplyPointer& reply);
+  void show_ladder(const LadderPicture& picture);
+  void show_roofline(const RooflinePicture& picture);
+  void show_heat_map(const HeatMapPicture& picture);
+  void show_waterfall(const WaterfallPicture& picture);
+  void mark_map();
+  void choose_policy_file();
+
+  ViewState& state_;
+  WhatIfAsker asker_;
+  bool is_stale_ = true;  ///< the shown recording was not learnt from
+  ReplyPointer reply_;
+  HeatMapPicture heat_map_;
+  QuestionPanel* question_;
+  AnswerPanel* answer_;
+  BarRows* ladder_;
+  BarRows* waterfall_;
+  HeatMapPlot* map_;
+  RooflinePlot* roofline_;
+  QTabWidget* tabs_;
+  std::vector<NamedPane> panes_;
+  QLabel* words_;
+  QProgressBar* progress_;
+  QPushButton* cancel_;
+  QPushButton* write_;
+  QPushButton* reset_;
+  QPushButton* again_;
+  Question first_question_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The what-if page's answers and pictures, without a window: against the command line and plain statements.
+#include <draftscope/engine/policy.h>
+#include <draftscope/simulator/closed_forms.h>
+#include <draftscope/simulator/policy_file.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "../cli/trace_files.h"
+#include "what_if/heat_map.h"
+#include "what_if/reply.h"
+#include "what_if/waterfall_picture.h"
+#include "what_if_recordings.h"
+
+namespace draftscope::gui {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+Question fixed(std::int32_t exit, std::int32_t gamma) {
+  return {.kind = StrategyKind::fixed_length, .exit = exit, .gamma = gamma};
+}
+
+/// Every choice at least once.
+std::vector<Question> questions() {
+  std::vector<Question> all{{.kind = StrategyKind::recorded, .recorded = "layerskip:exit=5,gamma=9"},
+                            fixed(2, 3),
+                            fixed(3, 4),
+                            {.kind = StrategyKind::threshold, .exit = 4, .gamma = 8, .threshold = 0.6}};
+  Question above = fixed(3, 6);
+  above.verifies_above_exit = true;
+  Question elsewhere = fixed(4, 5);
+  elsewhere.gpu = "H200-SXM";
+  elsewhere.regime = simulator::Regime::graph;
+  elsewhere.batch = 4;
+  Question other_model = fixed(4, 5);
+  other_model.model = "Llama-3.2-1B";
+  other_model.longer_context = 512;
+  Question batch = {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"};
+  batch.batch = 8;
+  for (const Question& question : {above, elsewhere, other_model, batch}) all.push_back(question);
+  return all;
+}
+
+/// Whatever beginning of a GPU's name the table has.
+std::string some_gpu() {
+  for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
+    if (gpu.name.find("H200") != std::string::npos) return gpu.name;
+  return simulator::known_gpus().front().name;
+}
+
+class WhatIfAnswers : public WhatIfRecordings {};
+
+/// The words of a line in a shell without quotes inside quotes.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words(1);
+  bool is_quoted = false;
+  for (const char character : line)
+    if (character == '\'')
+      is_quoted = !is_quoted;
+    else if (character == ' ' && !is_quoted)
+      words.emplace_back();
+    else
+      words.back() += character;
+  return words;
+}
+
+TEST_F(WhatIfAnswers, AreThoseOfTheCommandThatTheyName) {
+  const std::filesystem::path path = write();
+  const LearntPointer learnt = learn(path);
+  for (Question question : questions()) {
+    if (!question.gpu.empty()) question.gpu = some_gpu();
+    const Reply reply = answer(*learnt, question);
+    ASSERT_EQ(reply.refusal, "") << strategy_of(question);
+    std::vector<std::string> command = words_of(command_line_of(question, path.string()));
+    command.erase(command.begin());
+    command.emplace_back("--json");
+    const cli::CommandResult printed = cli::run_command(command);
+    ASSERT_EQ(printed.exit_code, 0) << printed.err;
+    const json there = json::parse(printed.out)["answers"][0];
+    EXPECT_EQ(there["strategy"], strategy_of(question));
+    EXPECT_EQ(there["machine"], reply.machine.name);
+    EXPECT_EQ(there["status"], answer_status_name(reply.answer.status));
+    EXPECT_DOUBLE_EQ(there["speedup"], reply.answer.speedup.least_drafted.total.value);
+    EXPECT_DOUBLE_EQ(there["tokens_per_second"], reply.answer.tokens_per_second);
+    const auto of_80 = outermost_interval_80(reply.answer.speedup);
+    const auto of_95 = outermost_interval_95(reply.answer.speedup);
+    ASSERT_TRUE(of_80 && of_95);
+    EXPECT_DOUBLE_EQ(there["interval_80"][0], of_80->low);
+    EXPECT_DOUBLE_EQ(there["interval_80"][1], of_80->high);
+    EXPECT_DOUBLE_EQ(there["interval_95"][0], of_95->low);
+    EXPECT_DOUBLE_EQ(there["interval_95"][1], of_95->high);
+    EXPECT_EQ(there["notes"].get<std::vector<std::string>>(), reply.answer.notes);
+  }
+}
+
+TEST_F(WhatIfAnswers, HaveARateAroundTheirTokensASecond) {
+  const LearntPointer learnt = learn(write());
+  for (Question question : questions()) {
+    if (!question.gpu.empty()) question.gpu = some_gpu();
+    const Reply reply = answer(*learnt, question);
+    const simulator::RatioEstimate& rate = reply.rate.least_drafted;
+    EXPECT_NEAR(rate.value / reply.answer.tokens_per_second, 1.0, 1e-9) << strategy_of(question);
+    ASSERT_TRUE(rate.interval_80 && rate.interval_95);
+    EXPECT_LT(rate.interval_95->low, rate.interval_80->low);
+    EXPECT_LT(rate.interval_80->low, rate.value);
+    EXPECT_GT(rate.interval_80->high, rate.value);
+    EXPECT_GT(rate.interval_95->high, rate.interval_80->high);
+  }
+}
+
+TEST_F(WhatIfAnswers, SayWhenTimesAreBeyondWhatWasMeasured) {
+  const LearntPointer learnt = learn(write());
+  EXPECT_FALSE(answer(*learnt, {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"})
+                   .is_extrapolated);
+  Question large = fixed(3, 4);
+  large.batch = 64;
+  const Reply reply = answer(*learnt, large);
+  EXPECT_TRUE(reply.is_extrapolated);
+  EXPECT_THAT(standing(reply), HasSubstr("extrapolated"));
+  EXPECT_THAT(notes_of(reply), testing::Contains(HasSubstr("extrapolated: passes of more than")));
+}
+
+TEST_F(WhatIfAnswers, BreakEvenWhereARoundTakesWhatItsTokensTakeByVanilla) {
+  const LearntPointer learnt = learn(write());
+  const Reply reply = answer(*learnt, fixed(3, 4));
+  ASSERT_TRUE(reply.break_even);
+  const simulator::Answer& answer = reply.answer;
+  EXPECT_NEAR(reply.break_even->mean_accepted_length, answer.steps_a_round * answer.c + answer.v + answer.o,
+              1e-9);
+  ASSERT_TRUE(reply.break_even->alpha);
+}
+
+TEST_F(WhatIfAnswers, RefuseWhatTheRecordingCantTellWithWhatToRecord) {
+  const LearntPointer learnt = learn(write({.with_shadow = false}));
+  EXPECT_THAT(learnt->no_replay_reason(), HasSubstr("--shadow"));
+  const Reply unrecorded = answer(*learnt, fixed(2, 3));
+  EXPECT_THAT(unrecorded.refusal, HasSubstr("record"));
+  const Reply threshold = answer(*learnt, {.kind = StrategyKind::threshold, .exit = 3});
+  EXPECT_THAT(threshold.refusal, HasSubstr("shadow"));
+  EXPECT_EQ(answer(*learnt, {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"}).refusal,
+            "")
+      << "a recorded run is known without them";
+  EXPECT_FALSE(ladder_of(*learnt, unrecorded));
+  EXPECT_FALSE(roofline_of(*learnt, unrecorded));
+  EXPECT_FALSE(waterfall_of(*learnt, unrecorded));
+  Question regime = {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"};
+  regime.regime = simulator::Regime::graph;
+  EXPECT_THAT(answer(*learnt, regime).refusal, HasSubstr("regime"));
+}
+
+TEST_F(WhatIfAnswers, NeedVanillaDecodingAndTimes) {
+  const auto reason = [](const std::filesystem::path& path) {
+    const auto learnt = LearntRecording::learn(OpenedRecording::open(path).value());
+    EXPECT_FALSE(learnt) << path;
+    return learnt ? std::string() : learnt.error().message;
+  };
+  const std::string without_vanilla = reason(write({.strategies = {"layerskip:exit=3,gamma=4"}}));
+  EXPECT_THAT(without_vanilla, HasSubstr("--strategy vanilla"));
+  const std::string imported = (folder_ / "imported.dstrace").string();
+  const std::string corpus = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/import/corpus/spec_bench/";
+  ASSERT_EQ(cli::run_command({"import", corpus + "layerskip_exit=2,gamma=4.jsonl", "--baseline",
+                              corpus + "vanilla.jsonl", "-q", "-o", imported})
+                .exit_code,
+            0);
+  EXPECT_THAT(reason(imported), HasSubstr("draftscope record --shadow"));
+  const std::string predicted = (folder_ / "predicted.dstrace").string();
+  ASSERT_EQ(cli::run_command(
+                {"simulate", write().string(), "-q", "-s", "layerskip:exit=2,gamma=2", "--write", predicted})
+                .exit_code,
+            0);
+  EXPECT_THAT(reason(predicted), HasSubstr("predicted"));
+  for (const std::string& line : {without_vanilla, reason(imported), reason(predicted)})
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+}
+
+TEST_F(WhatIfAnswers, LearningStopsWhenItIsToldTo) {
+  const std::filesystem::path path = write();
+  int calls = 0;
+  const auto learnt =
+      LearntRecording::learn(OpenedRecording::open(path).value(), [&](std::int64_t done, std::int64_t all) {
+        EXPECT_LE(done, all);
+        return ++calls < 2;
+      });
+  ASSERT_FALSE(learnt);
+  EXPECT_THAT(learnt.error().message, HasSubstr("stopped"));
+}
+
+TEST_F(WhatIfAnswers, KnowWhereRecordedRunsAreInTheMap) {
+  const LearntPointer learnt = learn(write());
+  ASSERT_EQ(learnt->points().size(), 2U);
+  EXPECT_EQ(learnt->points()[0].exit, 3);
+  EXPECT_EQ(learnt->points()[0].gamma, 4);
+  EXPECT_EQ(learnt->points()[1].exit, 5);
+  EXPECT_EQ(learnt->points()[1].gamma, 9);
+}
+
+double slower(const Reply& reply) {
+  const simulator::PredictedSpeedup& speedup = reply.answer.speedup;
+  const double least = speedup.least_drafted.total.value;
+  return speedup.most_drafted ? std::min(least, speedup.most_drafted->total.value) : least;
+}
+
+TEST_F(WhatIfAnswers, HeatMapHasTheAnswerOfEachOfItsCells) {
+  const LearntPointer learnt = learn(write());
+  HeatMapRounds rounds(learnt);
+  std::mt19937_64 random(3);
+  for (Question question : questions()) {
+    if (!question.gpu.empty()) question.gpu = some_gpu();
+    const auto map = rounds.map(question);
+    ASSERT_TRUE(map) << map.error().message;
+    ASSERT_EQ(map->cells.size(), static_cast<std::size_t>(7 * longest_in_heat_map));
+    std::vector<std::pair<std::int32_t, std::int32_t>> places{{3, 4}, {5, 9}};
+    for (int trial = 0; trial < 4; ++trial)
+      places.emplace_back(1 + random() % 7, 1 + random() % longest_in_heat_map);
+    for (const auto& [exit, gamma] : places) {
+      Question one = heat_map_question(question);
+      one.exit = exit;
+      one.gamma = gamma;
+      const HeatCell& cell = map->at(exit, gamma);
+      EXPECT_EQ(cell.strategy, strategy_of(one));
+      const Reply reply = answer(*learnt, one);
+      EXPECT_EQ(cell.refusal, reply.refusal);
+      // One set of prices for all cells; corrections of passes depend a little on which are priced.
+      EXPECT_NEAR(cell.speedup / slower(reply), 1.0, 1e-4) << cell.strategy << " on " << reply.machine.name;
+      EXPECT_EQ(cell.status, reply.answer.status);
+    }
+    const HeatCell* best = map->best();
+    ASSERT_NE(best, nullptr);
+    for (const HeatCell& cell : map->cells) EXPECT_LE(cell.speedup, best->speedup);
+  }
+}
+
+TEST_F(WhatIfAnswers, HeatMapGoesOnWhereItWasStopped) {
+  const LearntPointer learnt = learn(write());
+  HeatMapRounds whole(learnt);
+  HeatMapRounds parts(learnt);
+  const auto expected = whole.map(fixed(1, 1));
+  ASSERT_TRUE(expected);
+  constexpr std::int64_t first_stop = 50;
+  EXPECT_FALSE(parts.map(fixed(1, 1), [&](std::int64_t done, std::int64_t) { return done < first_stop; }));
+  std::vector<std::int64_t> reports;
+  const auto got = parts.map(fixed(1, 1), [&](std::int64_t done, std::int64_t) {
+    reports.push_back(done);
+    return true;
+  });
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(reports.front(), first_stop + 1) << "what was replayed is kept";
+  for (std::size_t i = 0; i < expected->cells.size(); ++i)
+    EXPECT_EQ(got->cells[i].speedup, expected->cells[i].speedup);
+}
+
+TEST_F(WhatIfAnswers, LadderEndsAtTheAnswer) {
+  const LearntPointer learnt = learn(write());
+  const Reply reply = answer(*learnt, fixed(3, 4));
+  const auto ladder = ladder_of(*learnt, reply);
+  ASSERT_TRUE(ladder) << ladder.error().message;
+  EXPECT_NEAR(ladder->back().speedup, reply.answer.speedup.least_drafted.total.value, 1e-9);
+}
+
+TEST_F(WhatIfAnswers, WaterfallHasTheStrategyBelowTheOracle) {
+  const LearntPointer learnt = learn(write());
+  const Reply reply = answer(*learnt, fixed(3, 4));
+  const auto levels = waterfall_of(*learnt, reply);
+  ASSERT_TRUE(levels) << levels.error().message;
+  ASSERT_EQ(levels->found.strategies.size(), 1U);
+  EXPECT_NEAR(levels->found.strategies[0].speedup, reply.answer.speedup.least_drafted.total.value, 1e-4);
+  const auto& oracle = simulator::step_at(levels->found.waterfall, simulator::WaterfallLevel::oracle);
+  EXPECT_LE(levels->found.strategies[0].speedup, oracle.speedup.value + 1e-9);
+}
+
+TEST_F(WhatIfAnswers, NoOperationIsAboveTheRoof) {
+  const LearntPointer learnt = learn(write());
+  for (const std::string& gpu : {std::string(), some_gpu()})
+    for (const std::int32_t batch : {1, 16}) {
+      Question question = fixed(3, 4);
+      question.gpu = gpu;
+      question.batch = batch;
+      const Reply reply = answer(*learnt, question);
+      ASSERT_EQ(reply.refusal, "");
+      const auto roofline = roofline_of(*learnt, reply);
+      ASSERT_TRUE(roofline) << roofline.error().message;
+      EXPECT_EQ(roofline->is_specified, !gpu.empty());
+      ASSERT_FALSE(roofline->points.empty());
+      for (const simulator::RooflinePoint& point : roofline->points) {
+        EXPECT_LE(point.flops_a_ns(), roofline->attainable(point.intensity()) * (1 + 1e-9))
+            << operation_name(point.operation) << ", " << point.rows << " rows, batch " << batch << ' '
+            << gpu;
+        EXPECT_TRUE(point.rows == 1 || point.rows == 5);
+      }
+    }
+}
+
+TEST_F(WhatIfAnswers, RooflineCountsArithmeticAndBytesOfAPass) {
+  const LearntPointer learnt = learn(write());
+  const Reply reply = answer(*learnt, fixed(3, 4));
+  const auto roofline = roofline_of(*learnt, reply);
+  ASSERT_TRUE(roofline);
+  const simulator::ModelShape& shape = reply.machine.scenario.shape;
+  const double element = reply.machine.scenario.weights == simulator::WeightType::fp32 ? 4.0 : 2.0;
+  for (const simulator::RooflinePoint& point : roofline->points) {
+    if (point.operation == simulator::Operation::down) {
+      const double weights = static_cast<double>(shape.d_ff) * shape.d_model;
+      EXPECT_DOUBLE_EQ(point.flops, 2.0 * point.rows * weights);
+      EXPECT_DOUBLE_EQ(point.bytes, element * (weights + point.rows * (shape.d_ff + shape.d_model)));
+    } else if (point.operation == simulator::Operation::attention) {
+      // Of each row two products with as many keys and values as there is context.
+      const double rows_of_context = point.flops / (4.0 * point.rows * static_cast<double>(shape.q_width()));
+      EXPECT_GT(rows_of_context, 6.0) << "the prompt alone";
+      EXPECT_LT(rows_of_context, 46.0);
+    }
+  }
+}
+
+TEST_F(WhatIfAnswers, PolicyIsOneThatTheEngineReadsAndWritesAlike) {
+  const LearntPointer learnt = learn(write());
+  const Reply reply =
+      answer(*learnt, {.kind = StrategyKind::threshold, .exit = 3, .gamma = 6, .threshold = 0.7});
+  const simulator::PolicyOrigin origin{
+      .trace = learnt->recording().path, .command_line = "draftscope-gui", .tool_version = "1.2.3"};
+  const auto policy = simulator::asked_policy(reply.answer, reply.machine, learnt->recording(), origin);
+  ASSERT_TRUE(policy) << policy.error().message;
+  const std::string text = simulator::policy_text(*policy);
+  const auto read = engine::parse_policy(text, "policy.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->finished);
+  EXPECT_EQ(read->strategy, "mix:stop=threshold,exit=3,gamma=6,threshold=0.7");
+  ASSERT_EQ(read->repeats.size(), 1U);
+  EXPECT_DOUBLE_EQ(read->repeats[0].score, slower(reply));
+  EXPECT_EQ(read->model.at("n_layers"), "8");
+  EXPECT_EQ(read->settings.at("search"), "what-if");
+  EXPECT_EQ(engine::policy_json(*read), text) << "both write one format";
+}
+
+TEST_F(WhatIfAnswers, NoPolicyForAnotherModel) {
+  const LearntPointer learnt = learn(write());
+  Question question = fixed(3, 4);
+  question.model = "Llama-3.2-1B";
+  const Reply reply = answer(*learnt, question);
+  ASSERT_EQ(reply.refusal, "");
+  const auto policy = simulator::asked_policy(reply.answer, reply.machine, learnt->recording(),
+                                              {.trace = learnt->recording().path});
+  ASSERT_FALSE(policy);
+  EXPECT_THAT(policy.error().message, HasSubstr("Llama-3.2-1B"));
+}
+
+}  // namespace
+}  // namespace draftscope::gui
