@@ -4,6 +4,8 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME draftscope)
 set(CPACK_PACKAGE_VENDOR "Draftscope")
+# The first line of each component's description is its summary.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGE_CONTACT "The Draftscope developers <developers@draftscope.invalid>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -20,9 +22,9 @@ set(CPACK_DEBIAN_CLI_PACKAGE_NAME draftscope)
 set(CPACK_DEBIAN_CLI_PACKAGE_SUGGESTS draftscope-gui)
 set(CPACK_COMPONENT_CLI_DESCRIPTION
   "recorder and simulator of self-speculative decoding
- The command draftscope records what a language model drafts with a part of itself
- and what the whole of it keeps, reports and compares strategies, and predicts them
- on other hardware and with other settings. Needs no display.")
+The command draftscope records what a language model drafts with a part of itself
+and what the whole of it keeps, reports and compares strategies, and predicts them
+on other hardware and with other settings. Needs no display.")
 
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME draftscope-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
@@ -33,8 +35,8 @@ if(DRAFTSCOPE_HAS_ONEDNN)
 endif()
 set(CPACK_COMPONENT_DEV_DESCRIPTION
   "libraries of draftscope
- Static libraries and headers that read and write recordings, decode and simulate,
- found by CMake's find_package(draftscope).")
+Static libraries and headers that read and write recordings, decode and simulate,
+found by CMake's find_package(draftscope).")
 
 if(DRAFTSCOPE_GUI)
   list(APPEND CPACK_COMPONENTS_ALL gui)
@@ -42,9 +44,9 @@ if(DRAFTSCOPE_GUI)
   set(CPACK_DEBIAN_GUI_PACKAGE_RECOMMENDS draftscope)
   set(CPACK_COMPONENT_GUI_DESCRIPTION
     "viewer of recordings of self-speculative decoding
- The app shows, round by round, which layers a draft skipped, how confident each
- drafted token was, what was accepted and where the time went, replays the text and
- compares strategies.")
+The app shows, round by round, which layers a draft skipped, how confident each
+drafted token was, what was accepted and where the time went, replays the text and
+compares strategies.")
 endif()
 
 foreach(component ${CPACK_COMPONENTS_ALL})
