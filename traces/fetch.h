@@ -31,7 +31,7 @@ class Fetcher {
   void id(std::string_view name, std::int64_t& field) { positive(name, field); }
   void key(std::string_view name, std::int64_t& field, std::string_view /*table*/) { positive(name, field); }
   void reference(std::string_view name, std::int64_t& field, std::string_view /*table*/) {
-    if (sqlite3_column_type(statement_, column_) == SQLITE_NULL) {
+    if (sqlite3_value_type(column()) == SQLITE_NULL) {
       field = 0;
       ++column_;
     } else {
@@ -44,7 +44,7 @@ class Fetcher {
   }
   void millionths(std::string_view name, double& field) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    if (sqlite3_column_type(statement_, column_) == SQLITE_NULL) {
+    if (sqlite3_value_type(column()) == SQLITE_NULL) {
       field = std::numeric_limits<double>::quiet_NaN();
       ++column_;
     } else {
@@ -68,7 +68,7 @@ class Fetcher {
       field = static_cast<Field>(integer(name, std::int64_t{std::numeric_limits<Field>::min()},
                                          static_cast<std::int64_t>(std::numeric_limits<Field>::max())));
     } else if constexpr (std::is_same_v<Field, std::string>) {
-      if (expect(name, SQLITE_TEXT, "text")) field = column_bytes(statement_, column_);
+      if (expect(name, column(), SQLITE_TEXT, "text")) field = column_bytes(statement_, column_);
       ++column_;
     } else {
       blob(name, field);
@@ -76,8 +76,12 @@ class Fetcher {
   }
 
  private:
-  bool expect(std::string_view name, int type, std::string_view words) {
-    const int found = sqlite3_column_type(statement_, column_);
+  /// One way into SQLite a column, where its type and its value by themselves would each take one. The
+  /// connection is this thread's alone, so that nobody else changes what it points to.
+  [[nodiscard]] sqlite3_value* column() const { return sqlite3_column_value(statement_, column_); }
+
+  bool expect(std::string_view name, sqlite3_value* value, int type, std::string_view words) {
+    const int found = sqlite3_value_type(value);
     if (found == type) return true;
     constexpr std::string_view type_words[] = {"", "an integer", "a real number", "text", "a blob", "NULL"};
     report(fmt::format("{} holds {}, expected {}", name, type_words[found], words));
@@ -86,8 +90,9 @@ class Fetcher {
 
   std::int64_t integer(std::string_view name, std::int64_t least, std::int64_t most) {
     std::int64_t number = least;
-    if (expect(name, SQLITE_INTEGER, "an integer")) {
-      number = sqlite3_column_int64(statement_, column_);
+    sqlite3_value* const value = column();
+    if (expect(name, value, SQLITE_INTEGER, "an integer")) {
+      number = sqlite3_value_int64(value);
       if (number < least || number > most) {
         report(fmt::format("{} is {}, expected {} to {}", name, number, least, most));
         number = least;
@@ -102,16 +107,16 @@ class Fetcher {
   }
 
   void real(std::string_view name, double& field) {
-    const int found = sqlite3_column_type(statement_, column_);
+    sqlite3_value* const value = column();
     field = std::numeric_limits<double>::quiet_NaN();  // stored as NULL
-    if (found != SQLITE_NULL && expect(name, SQLITE_FLOAT, "a real number"))
-      field = sqlite3_column_double(statement_, column_);
+    if (sqlite3_value_type(value) != SQLITE_NULL && expect(name, value, SQLITE_FLOAT, "a real number"))
+      field = sqlite3_value_double(value);
     ++column_;
   }
 
   template <typename Element>
   void blob(std::string_view name, std::vector<Element>& field) {
-    if (expect(name, SQLITE_BLOB, "a blob")) {
+    if (expect(name, column(), SQLITE_BLOB, "a blob")) {
       const std::string_view bytes = column_bytes(statement_, column_);
       if (bytes.size() % sizeof(Element) != 0)
         report(fmt::format("{} is {} bytes, expected a multiple of {}", name, bytes.size(), sizeof(Element)));

@@ -5,6 +5,7 @@
 
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <string>
@@ -44,6 +45,9 @@ Result<std::vector<Record>> read_all(OpenTrace& trace,
     // Rows come in the order of their key; one that does not is met twice in a damaged tree, and could be met
     // without end.
     rising = rows.empty() || stored_order(rows.back()) < stored_order(row);
+    // Memory that is not touched costs nothing, copying rows does: by fours it is a third of what it is by
+    // twos.
+    if (rows.size() == rows.capacity()) rows.reserve(std::max<std::size_t>(64, 4 * rows.size()));
     if (rising) rows.push_back(row);
     return rising && rows.size() <= most;
   }));

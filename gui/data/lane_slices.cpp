@@ -37,6 +37,12 @@ LaneSlices LaneSlices::reordered(const std::vector<std::uint32_t>& order) const 
 }
 
 void LaneSlices::add(const LaneSlice& slice) {
+  // Memory that is not touched costs nothing, copying slices does: by fours it is a third of what it is by
+  // twos.
+  if (start_ns_.size() == start_ns_.capacity())
+    for_each_column(*this, *this, [this](auto& column, auto& /*same*/) {
+      column.reserve(std::max<std::size_t>(64, 4 * start_ns_.size()));
+    });
   start_ns_.push_back(slice.time.start_ns);
   end_ns_.push_back(slice.time.end_ns);
   name_.push_back(slice.name);
@@ -67,8 +73,7 @@ std::size_t LaneSlices::first_starting_at(std::int64_t time_ns) const {
 }
 
 std::size_t LaneSlices::bytes() const {
-  return start_ns_.size() *
-         (2 * sizeof(std::int64_t) + 3 * sizeof(std::uint32_t) + sizeof(std::int16_t) + 1);
+  return start_ns_.size() * (2 * sizeof(std::int64_t) + 3 * sizeof(std::uint32_t) + sizeof(std::int16_t) + 1);
 }
 
 }  // namespace draftscope::gui

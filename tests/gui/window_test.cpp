@@ -272,7 +272,9 @@ TEST_F(Window, CancelledBehindTheOverviewItSaysSoAndKeepsIt) {
           &window_, [&] { window_.cancel_opening(); }, Qt::QueuedConnection);
   });
   window_.open(QString::fromStdString((folder_ / "sample.dstrace").string()));
-  QTest::qWait(500);
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] { return window_.state().recording() != nullptr && !window_.loader().is_loading(); }, 20000));
+  QTest::qWait(100);
   ASSERT_NE(window_.state().recording(), nullptr);
   if (!window_.state().recording()->has_rows()) {  // a small file may have been read by then
     EXPECT_TRUE(window_.state().opened().empty());
