@@ -66,7 +66,7 @@ QString break_even_line(const Reply& reply) {
   return even.acceptance_rate > 1.0
              ? AnswerPanel::tr("Break-even: never, whatever is accepted")
              : AnswerPanel::tr(
-                   "break-even: pays from M %1 on (here %2), %3 % of the draft tokens accepted "
+                   "Break-even: pays from M %1 on (here %2), %3 % of the draft tokens accepted "
                    "(here %4 %)")
                    .arg(even.mean_accepted_length, 0, 'f', 2)
                    .arg(reply.answer.mean_accepted_length, 0, 'f', 2)
