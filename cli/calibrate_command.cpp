@@ -3,10 +3,9 @@
 
 #include <draftscope/profiler/clock.h>
 #include <draftscope/traces/atomic_file.h>
-#include <fmt/chrono.h>
+#include <draftscope/traces/utc_time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -38,11 +37,6 @@ struct CalibrateOptions {
   bool quiet = false;
 };
 
-std::string now_utc() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
-}
-
 /// The table's name of this GPU; empty where its own name says too little.
 std::string specification_of(const std::string& processor) {
   constexpr std::string_view vendor = "NVIDIA ";
@@ -58,7 +52,7 @@ Result<void> identify(const CalibrateOptions& options, const engine::BackendDesc
   calibration.kernel_set = description.kernels;
   calibration.threads = description.threads;
   calibration.engine_version = DRAFTSCOPE_VERSION;
-  calibration.date = now_utc();
+  calibration.date = traces::utc_now();
   if (!calibration.on_gpu()) {
     calibration.cache_bytes = last_cache_bytes();
     return {};

@@ -8,8 +8,8 @@
 #include <memory>
 #include <set>
 
+#include <draftscope/traces/sha256.h>
 #include "learning.h"
-#include "predict_digest.h"
 #include "predict_file.h"
 #include "progress_bar.h"
 #include "report_numbers.h"
@@ -33,7 +33,8 @@ std::vector<LearntPrompt> learnt_prompts(const traces::Recording& recording) {
   for (const simulator::RunRows& run : simulator::rows_by_run(recording))
     for (const simulator::RequestRows& rows : run.requests)
       if (known.insert(rows.prompt).second)
-        prompts.push_back({rows.prompt->question_id, rows.prompt->turn, sha256_of(rows.prompt->text)});
+        prompts.push_back(
+            {rows.prompt->question_id, rows.prompt->turn, traces::sha256_of(rows.prompt->text)});
   return prompts;
 }
 
@@ -127,7 +128,7 @@ Result<int> predict(const Options& options) {
                             .prompts = learnt_prompts(recording),
                             .draws = asked.draws,
                             .seed = asked.seed};
-  DRAFTSCOPE_TRY_ASSIGN(prediction.recording_sha256, sha256_of_file(asked.file));
+  DRAFTSCOPE_TRY_ASSIGN(prediction.recording_sha256, traces::sha256_of_file(asked.file));
   const simulator::SweepOptions draws{.draws = asked.draws, .seed = asked.seed};
   ProgressBar progress("predicting", asked.quiet);
   const auto questions = static_cast<std::int64_t>(strategies.size() * machines.size());
@@ -143,7 +144,7 @@ Result<int> predict(const Options& options) {
   if (asked.quiet) return 0;
   DRAFTSCOPE_TRY_ASSIGN(const PredictionFile written, read_prediction(options.output));
   return print_out(fmt::format("{}\n{} {}, {}\n", questions_text(prediction, glyphs_for_stdout()),
-                               options.output.string(), utc_text(prediction.created_realtime_ns),
+                               options.output.string(), traces::utc_text(prediction.created_realtime_ns),
                                written.digest));
 }
 

@@ -7,6 +7,7 @@
 
 #include <draftscope/result.h>
 #include <draftscope/simulator/checked_answer.h>
+#include <draftscope/traces/utc_time.h>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -50,9 +51,6 @@ struct PredictionFile {
   std::vector<PredictedQuestion> questions;
   std::string digest;  ///< of everything above; set by reading
 };
-
-/// "2026-11-21T16:45:00Z".
-[[nodiscard]] std::string utc_text(std::int64_t realtime_ns);
 
 /// The file's text with its digest, which is that of the rest as compact JSON with sorted keys.
 [[nodiscard]] std::string prediction_text(const PredictionFile& prediction);

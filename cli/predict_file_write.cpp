@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <ctime>
-
 #include "predict_file.h"
 #include "predict_format.h"
 #include "report_json_parts.h"
@@ -39,22 +37,13 @@ Json question_json(const PredictedQuestion& question) {
 
 }  // namespace
 
-std::string utc_text(std::int64_t realtime_ns) {
-  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  std::array<char, sizeof("-2147481748-01-01T00:00:00Z")> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return {text.data(), length};
-}
-
 std::string prediction_text(const PredictionFile& prediction) {
   Json json;
   json["format"] = prediction_format;
   json["version"] = prediction_version;
   json["tool_version"] = prediction.tool_version;
   json["command_line"] = prediction.command_line;
-  json["created"] = utc_text(prediction.created_realtime_ns);
+  json["created"] = traces::utc_text(prediction.created_realtime_ns);
   json["created_realtime_ns"] = prediction.created_realtime_ns;
   json["recording"] = {{"file", prediction.recording},
                        {"sha256", prediction.recording_sha256},

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "predict_digest.h"
+#include <draftscope/traces/sha256.h>
 
 namespace draftscope::cli {
 
@@ -16,7 +16,7 @@ inline constexpr int prediction_version = 1;
 /// Independent of the order of keys and of white space; numbers are as they are read back.
 [[nodiscard]] inline std::string prediction_digest(nlohmann::json content) {
   content.erase("digest");
-  return sha256_of(content.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return traces::sha256_of(content.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace draftscope::cli

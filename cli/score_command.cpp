@@ -36,8 +36,8 @@ std::string header_text(const Scored& scored, const Glyphs& glyphs) {
   std::string text = fmt::format(
       "predicted    {} by draftscope {} from {}\n             {}\n"
       "measured     {}, {} later, {}\n",
-      utc_text(prediction.created_realtime_ns), printable(prediction.tool_version),
-      printable(prediction.recording), prediction.digest, utc_text(score.measured_realtime_ns),
+      traces::utc_text(prediction.created_realtime_ns), printable(prediction.tool_version),
+      printable(prediction.recording), prediction.digest, traces::utc_text(score.measured_realtime_ns),
       duration(after_ns, glyphs),
       score.recorded_for_it ? "for this prediction" : "by a recording that names no prediction");
   if (score.differences.empty()) return text + "differences  none: the experiment is the predicted one\n\n";
@@ -65,12 +65,12 @@ std::string score_json(const Scored& scored) {
   const PredictionScore& score = scored.score;
   Json json;
   json["prediction"] = {{"digest", prediction.digest},
-                        {"created", utc_text(prediction.created_realtime_ns)},
+                        {"created", traces::utc_text(prediction.created_realtime_ns)},
                         {"tool_version", prediction.tool_version},
                         {"recording", prediction.recording},
                         {"recording_sha256", prediction.recording_sha256}};
   json["measurement"] = {{"file", scored.options.measured.filename().string()},
-                         {"begun", utc_text(score.measured_realtime_ns)},
+                         {"begun", traces::utc_text(score.measured_realtime_ns)},
                          {"ns_after_prediction", score.measured_realtime_ns - prediction.created_realtime_ns},
                          {"recorded_for_it", score.recorded_for_it}};
   json["differences"] = score.differences;

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <set>
 
-#include "predict_digest.h"
+#include <draftscope/traces/sha256.h>
 
 namespace draftscope::cli {
 
@@ -43,7 +43,7 @@ PromptAgreement compare_prompts(const PredictionFile& prediction, const std::vec
     for (const simulator::RequestRows& rows : run.requests) {
       if (!known.insert(rows.prompt).second) continue;
       ++agreement.measured;
-      agreement.learnt += learnt.contains(sha256_of(rows.prompt->text)) ? 1 : 0;
+      agreement.learnt += learnt.contains(traces::sha256_of(rows.prompt->text)) ? 1 : 0;
     }
   return agreement;
 }
@@ -95,7 +95,8 @@ Result<void> check_order(const PredictionFile& prediction, const traces::Recordi
   DRAFTSCOPE_TRY_ASSIGN(score.measured_realtime_ns, start_of(measured));
   if (score.measured_realtime_ns <= prediction.created_realtime_ns)
     return fail("{}: was begun at {}, expected after the prediction of {}", measured.path.string(),
-                utc_text(score.measured_realtime_ns), utc_text(prediction.created_realtime_ns));
+                traces::utc_text(score.measured_realtime_ns),
+                traces::utc_text(prediction.created_realtime_ns));
   const std::string made_for = meta_value(measured.meta, "prediction_digest");
   if (!made_for.empty() && made_for != prediction.digest)
     return fail("{}: was recorded for the prediction {}, expected {}", measured.path.string(), made_for,

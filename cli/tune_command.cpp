@@ -4,8 +4,7 @@
 #include <sys/utsname.h>
 
 #include <draftscope/engine/decode.h>
-#include <fmt/chrono.h>
-#include <chrono>
+#include <draftscope/traces/utc_time.h>
 #include <memory>
 
 #include "calibration.h"
@@ -65,11 +64,6 @@ engine::Facts machine_facts(const engine::Backend& backend) {
           {"kernels", device.kernels},
           {"threads", std::to_string(device.threads)},
           {"hostname", system.nodename}};
-}
-
-std::string now_utc() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
 /// Fails on the first fact of the file that the command contradicts. `may_differ`: none, or one key.
@@ -159,7 +153,7 @@ Result<int> tune_model(const TuneOptions& options) {
                                                   .prompts = prompt_facts(options, prompts),
                                                   .settings = std::move(search.settings),
                                                   .tool_version = DRAFTSCOPE_VERSION,
-                                                  .date = now_utc(),
+                                                  .date = traces::utc_now(),
                                                   .command_line = options.command_line}));
   const InterruptScope interrupt;
   Calibration calibration{

@@ -38,4 +38,10 @@ void add(RoundStatistics& a, const RoundStatistics& b) {
   }
 }
 
+RoundStatistics sum_of(const std::vector<RoundStatistics>& requests) {
+  RoundStatistics sum;
+  for (const RoundStatistics& request : requests) add(sum, request);
+  return sum;
+}
+
 }  // namespace draftscope::simulator

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,8 +24,13 @@ struct LaneGroup {
   LaneKind kind = LaneKind::track;
   std::int64_t id = 0;  ///< of the run or track
 
+  /// Runs first, each with its requests above its rounds.
   friend bool operator<(const LaneGroup& a, const LaneGroup& b) {
-    return a.kind != b.kind ? a.kind < b.kind : a.id < b.id;
+    const auto place = [](const LaneGroup& group) {
+      const bool is_run = group.kind == LaneKind::requests || group.kind == LaneKind::rounds;
+      return std::tuple(is_run ? LaneKind::requests : group.kind, group.id, group.kind);
+    };
+    return place(a) < place(b);
   }
 };
 

@@ -18,12 +18,6 @@ namespace draftscope::simulator {
 
 namespace {
 
-RoundStatistics sum_of(const std::vector<RoundStatistics>& requests) {
-  RoundStatistics sum;
-  for (const RoundStatistics& request : requests) add(sum, request);
-  return sum;
-}
-
 /// The same draft, but for its length, its threshold's height or how it is verified.
 bool is_variant(const std::optional<EarlyExitSetting>& a, const std::optional<EarlyExitSetting>& b) {
   return a && b && a->exit == b->exit && a->threshold.has_value() == b->threshold.has_value();

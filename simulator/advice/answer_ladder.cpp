@@ -7,12 +7,6 @@ namespace draftscope::simulator {
 
 namespace {
 
-RoundStatistics sum_of(const std::vector<RoundStatistics>& requests) {
-  RoundStatistics sum;
-  for (const RoundStatistics& request : requests) add(sum, request);
-  return sum;
-}
-
 LayerCounts layer_counts(const StrategyRounds& rounds, const ModelShape& shape) {
   LayerCounts layers{.model = shape.n_layers, .drafts = {}};
   if (rounds.drafts.empty()) return layers;

@@ -11,12 +11,6 @@ namespace draftscope::simulator {
 
 namespace {
 
-RoundStatistics sum_of(const std::vector<RoundStatistics>& requests) {
-  RoundStatistics sum;
-  for (const RoundStatistics& request : requests) add(sum, request);
-  return sum;
-}
-
 std::vector<StrategyRounds> shaped(const Candidates& candidates, const ModelShape& recorded,
                                    const ModelShape& asked) {
   std::vector<StrategyRounds> rounds;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/measured_recording.h>
 #include <draftscope/simulator/policy_file.h>
 #include <draftscope/traces/atomic_file.h>
-#include <fmt/chrono.h>
+#include <draftscope/traces/sha256.h>
+#include <draftscope/traces/utc_time.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
-#include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace draftscope::simulator {
@@ -16,27 +15,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string meta_value(const traces::Recording& recording, const std::string& key) {
-  const auto found = recording.meta.find(key);
-  return found == recording.meta.end() ? "" : found->second;
-}
-
-/// FNV-1a over the file's bytes: which recording this was, whatever it is called.
-Result<std::string> hash_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::uint64_t hash = 14695981039346656037ULL;
-  std::array<char, 1 << 16> buffer;
-  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0)
-    for (std::streamsize i = 0; i < file.gcount(); ++i)
-      hash = (hash ^ static_cast<unsigned char>(buffer[static_cast<std::size_t>(i)])) * 1099511628211ULL;
-  if (!file.eof()) return fail("{}: can't be read", path.string());
-  return fmt::format("{:016x}", hash);
-}
-
 Result<PolicyFacts> model_facts(const traces::Recording& recording) {
   DRAFTSCOPE_TRY_ASSIGN(const ModelShape shape, recorded_shape(recording.meta));
   return PolicyFacts{{"name", shape.name},
-                     {"checkpoint_hash", meta_value(recording, "checkpoint_hash")},
+                     {"checkpoint_hash", meta_value(recording.meta, "checkpoint_hash")},
                      {"n_layers", std::to_string(shape.n_layers)},
                      {"d_model", std::to_string(shape.d_model)},
                      {"n_heads", std::to_string(shape.n_heads)},
@@ -49,25 +31,20 @@ Result<PolicyFacts> model_facts(const traces::Recording& recording) {
 PolicyFacts machine_facts(const std::string& machine, const traces::Recording& recording) {
   PolicyFacts facts{{"advised_for", machine}};
   for (const char* key : {"device", "processor", "kernels", "threads", "hostname"})
-    facts[key] = meta_value(recording, key);
+    facts[key] = meta_value(recording.meta, key);
   return facts;
 }
 
 PolicyFacts prompt_facts(const Answer& answer, const traces::Recording& recording) {
   std::size_t tokens = 0;
   for (const traces::Prompt& prompt : recording.prompts) tokens += prompt.tokens.size();
-  return {{"file", meta_value(recording, "prompts_file")},
+  return {{"file", meta_value(recording.meta, "prompts_file")},
           {"questions", std::to_string(answer.speedup.least_drafted.total.clusters)},
           {"tokens", std::to_string(tokens)}};
 }
 
 std::string range(const std::optional<Interval>& interval) {
   return interval ? fmt::format("{:.4f} to {:.4f}", interval->low, interval->high) : "none";
-}
-
-std::string now_utc() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
 /// All but strategy, figures and what is particular to how the setting was found.
@@ -79,10 +56,10 @@ Result<PredictedPolicy> policy_for(std::string strategy, const std::string& mach
                          .machine = machine_facts(machine, recording),
                          .prompts = prompt_facts(answer, recording),
                          .tool_version = origin.tool_version,
-                         .date = now_utc(),
+                         .date = traces::utc_now(),
                          .command_line = origin.command_line};
   DRAFTSCOPE_TRY_ASSIGN(policy.model, model_facts(recording));
-  DRAFTSCOPE_TRY_ASSIGN(const std::string hash, hash_of(origin.trace));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string hash, traces::sha256_of_file(origin.trace));
   policy.settings = {{"objective", "predicted"}, {"trace", origin.trace.string()}, {"trace_hash", hash}};
   return policy;
 }

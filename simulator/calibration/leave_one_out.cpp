@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "calibration_fit.h"
 
@@ -22,8 +21,7 @@ Result<LeaveOneOut> leave_one_out(const MachineCalibration& calibration, const M
       DRAFTSCOPE_TRY_ASSIGN(const CostFit fit, fit_kernels(calibration, shapes, &kernel));
       const CostVector coefficients =
           kernel_coefficients(form, measured->shape, measured->weights, fit.model.width_law);
-      const double predicted =
-          std::inner_product(coefficients.begin(), coefficients.end(), fit.model.values.begin(), 0.0);
+      const double predicted = dot(coefficients, fit.model.values);
       const double error = predicted / kernel.ns.median - 1.0;
       if (is_pass) {
         squares += error * error;

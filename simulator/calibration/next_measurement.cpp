@@ -4,15 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 namespace draftscope::simulator {
 
 namespace {
-
-double dot(const CostVector& a, const CostVector& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 CostVector times(const std::vector<double>& covariance, const CostVector& vector) {
   CostVector product{};
@@ -24,10 +19,6 @@ CostVector times(const std::vector<double>& covariance, const CostVector& vector
 
 CostVector coefficients_of(const CostModel& model, const KernelForm& form) {
   return kernel_coefficients(form, model.shape, model.weights, model.width_law);
-}
-
-void add_to(CostVector& sum, const CostVector& part, double count = 1.0) {
-  for (std::size_t i = 0; i < cost_parameter_count; ++i) sum[i] += count * part[i];
 }
 
 DraftSublayers layers(std::int32_t count) {

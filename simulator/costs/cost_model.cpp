@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "cost_priors.h"
 #include "pass_corrections.h"
@@ -19,10 +18,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr auto unknowns = static_cast<Index>(cost_parameter_count);
-
-double dot(const CostVector& a, const CostVector& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 std::vector<double> row_major(const MatrixXd& matrix) {
   std::vector<double> values;

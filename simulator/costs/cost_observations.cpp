@@ -108,10 +108,6 @@ CostVector at_context(const CostCoefficients& coefficients, double context) {
   return sum;
 }
 
-void add_to(CostVector& sum, const CostVector& part, double count = 1.0) {
-  for (std::size_t i = 0; i < cost_parameter_count; ++i) sum[i] += count * part[i];
-}
-
 /// What identifies a group beside its context.
 enum class Kind : std::uint8_t { draft, target, drafting_round, step_round, operation, layer };
 

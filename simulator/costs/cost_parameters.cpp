@@ -2,6 +2,7 @@
 #include <draftscope/simulator/cost_parameters.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace draftscope::simulator {
 
@@ -128,6 +129,14 @@ void add(CostCoefficients& sum, const CostCoefficients& part, double count) {
     sum.fixed[i] += count * part.fixed[i];
     sum.a_context_row[i] += count * part.a_context_row[i];
   }
+}
+
+double dot(const CostVector& a, const CostVector& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+void add_to(CostVector& sum, const CostVector& part, double count) {
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) sum[i] += count * part[i];
 }
 
 }  // namespace draftscope::simulator

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace draftscope::simulator {
 
@@ -81,7 +80,7 @@ VectorXd residuals(std::span<const MeasuredPass> passes, const CostVector& value
   VectorXd result(static_cast<Index>(passes.size()));
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const CostVector& of = passes[i].coefficients;
-    const double law_ns = std::inner_product(of.begin(), of.end(), values.begin(), 0.0);
+    const double law_ns = dot(of, values);
     result[static_cast<Index>(i)] = law_ns > 0.0 ? std::log(passes[i].ns / law_ns) : 0.0;
   }
   return result;

@@ -2,7 +2,6 @@
 #include <draftscope/simulator/decoding_figures.h>
 #include <draftscope/simulator/pairing.h>
 
-#include <algorithm>
 #include <set>
 
 #include "request_subsets.h"
@@ -10,11 +9,6 @@
 namespace draftscope::simulator {
 
 namespace {
-
-std::optional<Interval> outermost(const std::optional<Interval>& a, const std::optional<Interval>& b) {
-  if (!a || !b) return a ? a : b;
-  return Interval{std::min(a->low, b->low), std::max(a->high, b->high)};
-}
 
 /// Sum of times and of what they are divided by.
 struct Mean {
@@ -75,8 +69,8 @@ PredictedDecoding predicted_decoding(const Answer& answer) {
           .speedup = 0.5 * (least.total.value + most.total.value),
           .speedup_least_drafted = least.total.value,
           .speedup_most_drafted = most.total.value,
-          .interval_80 = outermost(least.total.interval_80, most.total.interval_80),
-          .interval_95 = outermost(least.total.interval_95, most.total.interval_95),
+          .interval_80 = outermost_interval_80(answer.speedup),
+          .interval_95 = outermost_interval_95(answer.speedup),
           .no_interval_reason = least.total.no_interval_reason,
           .vanilla_step_ns = answer.target_step_ns,
           .draft_step_ns = answer.c * answer.target_step_ns,

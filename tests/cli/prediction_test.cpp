@@ -11,8 +11,8 @@
 #include <set>
 #include <sstream>
 
+#include <draftscope/traces/sha256.h>
 #include "outcome.h"
-#include "predict_digest.h"
 #include "predict_file.h"
 #include "score_prediction.h"
 #include "trace_files.h"
@@ -33,31 +33,33 @@ std::string read_file(const std::filesystem::path& path) {
 
 // FIPS 180-4's examples, as NIST publishes them.
 TEST(Digest, IsSha256) {
-  EXPECT_EQ(sha256_of(""), "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(sha256_of("abc"), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+  EXPECT_EQ(traces::sha256_of(""), "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(traces::sha256_of("abc"),
+            "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(traces::sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "sha256:248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   const TemporaryFolder folder;
   const std::string million(1'000'000, 'a');
   std::ofstream(folder / "a") << million;
-  EXPECT_EQ(sha256_of_file(folder / "a").value(),
+  EXPECT_EQ(traces::sha256_of_file(folder / "a").value(),
             "sha256:cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-  EXPECT_FALSE(sha256_of_file(folder / "absent"));
-  EXPECT_FALSE(sha256_of_file(folder / "."));
+  EXPECT_FALSE(traces::sha256_of_file(folder / "absent"));
+  EXPECT_FALSE(traces::sha256_of_file(folder / "."));
 }
 
 /// Of small_recording(), as if somebody had predicted it.
 PredictionFile small_prediction() {
-  PredictionFile prediction{.tool_version = "0.1.0",
-                            .command_line = "draftscope predict \"caf\xc3\xa9\"",
-                            .created_realtime_ns = 1'700'000'000'123'456'789,
-                            .recording = "small.dstrace",
-                            .recording_sha256 = sha256_of("recording"),
-                            .recording_meta = small_recording().meta,
-                            .prompts = {{81, 0, sha256_of("Why?")}, {82, 0, sha256_of("1+1")}},
-                            .draws = 1000,
-                            .seed = 0xFFFF'FFFF'FFFF'FFFFULL,
-                            .questions = {}};
+  PredictionFile prediction{
+      .tool_version = "0.1.0",
+      .command_line = "draftscope predict \"caf\xc3\xa9\"",
+      .created_realtime_ns = 1'700'000'000'123'456'789,
+      .recording = "small.dstrace",
+      .recording_sha256 = traces::sha256_of("recording"),
+      .recording_meta = small_recording().meta,
+      .prompts = {{81, 0, traces::sha256_of("Why?")}, {82, 0, traces::sha256_of("1+1")}},
+      .draws = 1000,
+      .seed = 0xFFFF'FFFF'FFFF'FFFFULL,
+      .questions = {}};
   PredictedQuestion question{.kind = simulator::QuestionKind::unseen_length,
                              .strategy = "layerskip:exit=2,gamma=4",
                              .machine = "as recorded",
@@ -116,7 +118,7 @@ TEST(PredictionText, NamesFieldsThatAreMissingOrOfAnotherType) {
     json content = json::parse(prediction_text(small_prediction()));
     change(content);
     content.erase("digest");
-    content["digest"] = sha256_of(content.dump());
+    content["digest"] = traces::sha256_of(content.dump());
     const auto read = parse_prediction(content.dump(), "p.json");
     return read ? std::string("was read") : read.error().message;
   };
@@ -265,7 +267,7 @@ TEST_F(PredictMeasureScore, WalksFromARecordingToAScore) {
   ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
   const PredictionFile file = read_prediction(prediction_).value();
   EXPECT_THAT(predicted.out, HasSubstr(file.digest));
-  EXPECT_EQ(file.recording_sha256, sha256_of(read_file(trace_)));
+  EXPECT_EQ(file.recording_sha256, traces::sha256_of(read_file(trace_)));
   EXPECT_EQ(file.prompts.size(), 6U);
 
   // Token budget and threads are not given: they are the learnt recording's.

@@ -65,6 +65,9 @@ inline constexpr std::size_t cost_parameter_count = 54;
 /// One value a parameter: values, or a pass's coefficients of them.
 using CostVector = std::array<double, cost_parameter_count>;
 
+[[nodiscard]] double dot(const CostVector& a, const CostVector& b);
+void add_to(CostVector& sum, const CostVector& part, double count = 1.0);
+
 /// Coefficients of a pass or a part of one: its time is values · (fixed + context · a_context_row).
 struct CostCoefficients {
   CostVector fixed{};

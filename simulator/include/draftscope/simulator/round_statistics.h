@@ -39,5 +39,6 @@ struct RoundStatistics {
 
 /// Adds `b` to `a`, exit by exit.
 void add(RoundStatistics& a, const RoundStatistics& b);
+[[nodiscard]] RoundStatistics sum_of(const std::vector<RoundStatistics>& requests);
 
 }  // namespace draftscope::simulator

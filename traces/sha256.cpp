@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "predict_digest.h"
+#include <draftscope/traces/sha256.h>
 
 #include <fmt/format.h>
 #include <nettle/sha2.h>
@@ -7,7 +7,7 @@
 #include <array>
 #include <fstream>
 
-namespace draftscope::cli {
+namespace draftscope::traces {
 
 namespace {
 
@@ -48,4 +48,4 @@ Result<std::string> sha256_of_file(const std::filesystem::path& path) {
   return sha.text();
 }
 
-}  // namespace draftscope::cli
+}  // namespace draftscope::traces
