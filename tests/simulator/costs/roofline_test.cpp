@@ -54,8 +54,9 @@ TEST(Roofline, MoreRowsAreMoreArithmeticAByte) {
   const auto found = roofline(model, machine_of(model), 64.0, {1, 2, 4, 8});
   ASSERT_TRUE(found);
   for (std::size_t i = 1; i < found->points.size(); ++i)
-    if (found->points[i].operation == found->points[i - 1].operation)
+    if (found->points[i].operation == found->points[i - 1].operation) {
       EXPECT_GT(found->points[i].intensity(), found->points[i - 1].intensity());
+    }
 }
 
 TEST(Roofline, RefusesRowsBelowOne) {
