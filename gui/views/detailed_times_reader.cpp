@@ -22,8 +22,8 @@ void DetailedTimesReader::read() {
       DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
       return read_detailed_times(reader, *recording, run, go_on);
     }();
-    auto times = read ? std::make_shared<const DetailedTimes>(*std::move(read)) : nullptr;
     const QString problem = read ? QString() : QString::fromStdString(read.error().message);
+    auto times = read ? std::make_shared<const DetailedTimes>(*std::move(read)) : nullptr;
     return [this, times, problem] {
       times_ = times;
       problem_ = problem;
