@@ -65,7 +65,8 @@ int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   const bench::LargeTrace size{.rounds = argc > 1 ? std::strtoll(argv[1], nullptr, 10) : 1'000'000,
                                .spans = argc > 2 ? std::strtoll(argv[2], nullptr, 10) : 9'000'000};
-  const std::filesystem::path path = argc > 3 ? argv[3] : "/tmp/draftscope-bench-gui.dstrace";
+  const std::filesystem::path path =
+      argc > 3 ? argv[3] : std::filesystem::temp_directory_path() / "draftscope-bench-gui.dstrace";
   if (!std::filesystem::exists(path)) {
     fmt::print("writing {} …\n", path.string());
     if (const auto written = bench::write_large_trace(path, size); !written) {

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "pyramid_nodes.h"
+
 namespace draftscope::gui {
 
 template <typename Number>
@@ -43,20 +45,12 @@ class SumPyramid {
   template <typename AddItem>
   void add(std::size_t first, std::size_t last, std::span<Number> into, const AddItem& add_item) const {
     last = std::min(last, items_);
-    while (first < last) {
-      std::size_t level = 0;
-      std::size_t covered = 0;  // by the widest node that begins here and ends in time
-      for (std::size_t nodes = block_; level < levels_.size() && first % nodes == 0 && first + nodes <= last;
-           nodes *= fan_out, ++level)
-        covered = nodes;
-      if (covered == 0) {
-        add_item(first++, into);
-        continue;
-      }
-      const Number* row = levels_[level - 1].data() + first / covered * width_;
-      for (std::size_t i = 0; i < width_; ++i) into[i] += row[i];
-      first += covered;
-    }
+    visit_nodes(
+        first, last, block_, fan_out, levels_.size(), [&](std::size_t item) { add_item(item, into); },
+        [&](std::size_t level, std::size_t node) {
+          const Number* row = levels_[level].data() + node * width_;
+          for (std::size_t i = 0; i < width_; ++i) into[i] += row[i];
+        });
   }
 
   [[nodiscard]] std::size_t bytes() const {

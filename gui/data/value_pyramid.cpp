@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pyramid_nodes.h"
+
 namespace draftscope::gui {
 
 namespace {
@@ -42,20 +44,10 @@ ValuePyramid::ValuePyramid(std::vector<float> values) : values_(std::move(values
 
 ValueSummary ValuePyramid::summarise(std::size_t first, std::size_t last) const {
   ValueSummary summary;
-  last = std::min(last, values_.size());
-  while (first < last) {
-    std::size_t level = 0;
-    std::size_t covered = 0;  // by the widest node that begins here and ends in time
-    for (std::size_t nodes = fan_out; level < levels_.size() && first % nodes == 0 && first + nodes <= last;
-         nodes *= fan_out, ++level)
-      covered = nodes;
-    if (covered == 0) {
-      add(values_[first++], summary);
-    } else {
-      add(levels_[level - 1][first / covered], summary);
-      first += covered;
-    }
-  }
+  visit_nodes(
+      first, std::min(last, values_.size()), fan_out, fan_out, levels_.size(),
+      [&](std::size_t place) { add(values_[place], summary); },
+      [&](std::size_t level, std::size_t node) { add(levels_[level][node], summary); });
   return summary;
 }
 

@@ -160,13 +160,7 @@ void SkipMap::paint_runs(QPainter& painter, const RoundAxis& axis) const {
         painter.fillRect(column.left, box.top(), column.width(), box.height(), hatch);
     }
   }
-  paint_exit(painter, axis);
-  paint_layer_ticks(painter, sublayers / 2);
-  skips_.summarise(axis.first, axis.last, sum);
-  std::vector<double> shares(sublayers);
-  for (std::size_t sublayer = 0; sublayer < sublayers; ++sublayer) shares[sublayer] = share_of(sum, sublayer);
-  paint_bars(painter, tr("skipped of what is shown"), shares,
-             [&](std::size_t sublayer) { return run_color(sublayer, dark); });
+  paint_skipped(painter, axis, [dark](std::size_t sublayer, double) { return run_color(sublayer, dark); });
 }
 
 void SkipMap::paint_share(QPainter& painter, const RoundAxis& axis) const {
@@ -188,13 +182,20 @@ void SkipMap::paint_share(QPainter& painter, const RoundAxis& axis) const {
       return sum.drafting == 0 ? base.rgb() : scale_color(share_of(sum, sublayer), dark).rgb();
     };
   });
+  paint_skipped(painter, axis, [dark](std::size_t, double share) { return scale_color(share, dark); });
+}
+
+void SkipMap::paint_skipped(QPainter& painter, const RoundAxis& axis,
+                            const std::function<QColor(std::size_t, double)>& color) const {
+  const std::size_t sublayers = skips_.sublayers();
   paint_exit(painter, axis);
   paint_layer_ticks(painter, sublayers / 2);
+  SkipSummary sum;
   skips_.summarise(axis.first, axis.last, sum);
   std::vector<double> shares(sublayers);
   for (std::size_t sublayer = 0; sublayer < sublayers; ++sublayer) shares[sublayer] = share_of(sum, sublayer);
   paint_bars(painter, tr("skipped of what is shown"), shares,
-             [&](std::size_t sublayer) { return scale_color(shares[sublayer], dark); });
+             [&](std::size_t sublayer) { return color(sublayer, shares[sublayer]); });
 }
 
 void SkipMap::paint_times_or_why_not(QPainter& painter, const RoundAxis& axis) {

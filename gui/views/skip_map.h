@@ -8,6 +8,8 @@
 // A line marks the exit layer, ticks on top where the mask changed. On the right: the same of all that is
 // shown.
 
+#include <functional>
+
 #include "data/skip_pyramid.h"
 #include "views/detailed_times_reader.h"
 #include "views/rounds_plot.h"
@@ -32,6 +34,10 @@ class SkipMap : public RoundsPlot {
   [[nodiscard]] Mode mode() const;
   void paint_runs(QPainter& painter, const RoundAxis& axis) const;
   void paint_share(QPainter& painter, const RoundAxis& axis) const;
+  /// Beside the cells: the share of the shown rounds that skipped each sublayer; `color` of (sublayer,
+  /// share).
+  void paint_skipped(QPainter& painter, const RoundAxis& axis,
+                     const std::function<QColor(std::size_t, double)>& color) const;
   void paint_times(QPainter& painter, const RoundAxis& axis, const DetailedTimes::Side& times) const;
   void paint_times_or_why_not(QPainter& painter, const RoundAxis& axis);
   void paint_exit(QPainter& painter, const RoundAxis& axis) const;
