@@ -38,7 +38,7 @@ void score_keys(const AttentionTask& task, std::int32_t first_head) {
           sums[head * keys_at_once + key] = V::fma(query[head], k, sums[head * keys_at_once + key]);
       }
     }
-    alignas(64) float scores[heads * keys_at_once];
+    alignas(64) float scores[V::template room_for_sums<heads * keys_at_once>];
     V::sums(sums, scores);
     for (int head = 0; head < heads; ++head)
       for (int key = 0; key < keys_at_once && place + key < n; ++key)

@@ -62,20 +62,22 @@ struct VectorAvx2 {
     return load_as<dtype>(lanes);
   }
 
-  /// sums[i] = the sum of values[i]'s lanes: i and i+4, then i and i+2, i+1 are added, whatever N is.
+  /// Sums are written in whole vectors.
   template <int N>
-  static void sums(const Value (&values)[N], float* out) {
+  static constexpr int room_for_sums = (N + 7) / 8 * 8;
+
+  /// out[i] = the sum of values[i]'s lanes: i and i+4, then i and i+2, i+1 are added, whatever N is. From N
+  /// on: zeros.
+  template <int N>
+  static void sums(const Value (&values)[N], float (&out)[room_for_sums<N>]) {
     for (int done = 0; done < N; done += 8) {
-      const int rest = N - done < 8 ? N - done : 8;
       Value padded[8];
-      for (int i = 0; i < 8; ++i) padded[i] = i < rest ? values[done + i] : zero();
-      float lanes[8];
-      store(lanes, sum8(padded));
-      for (int i = 0; i < rest; ++i) out[done + i] = lanes[i];
+      for (int i = 0; i < 8; ++i) padded[i] = done + i < N ? values[done + i] : zero();
+      store(out + done, sum8(padded));
     }
   }
   static float sum(Value x) {
-    float out[1];
+    float out[room_for_sums<1>];
     const Value one[1] = {x};
     sums<1>(one, out);
     return out[0];

@@ -55,9 +55,15 @@ struct VectorAvx512 {
     return widen<dtype>(_mm256_maskz_loadu_epi16(first(n), p));
   }
 
-  /// sums[i] = the sum of values[i]'s lanes: i and i+8, then i and i+4, i+2, i+1 are added, whatever N is.
+  /// Sums are written in whole vectors: a masked store would keep them from whoever reads them next until it
+  /// has reached the cache.
   template <int N>
-  static void sums(const Value (&values)[N], float* out) {
+  static constexpr int room_for_sums = (N + 7) / 8 * 8;
+
+  /// out[i] = the sum of values[i]'s lanes: i and i+8, then i and i+4, i+2, i+1 are added, whatever N is.
+  /// From N on: zeros.
+  template <int N>
+  static void sums(const Value (&values)[N], float (&out)[room_for_sums<N>]) {
     int done = 0;
     if constexpr (N >= 16) {
       for (; done + 16 <= N; done += 16) _mm512_storeu_ps(out + done, sum16(values + done));
@@ -67,17 +73,17 @@ struct VectorAvx512 {
       Value padded[16];
       for (int i = 0; i < 16; ++i) padded[i] = i < rest ? values[done + i] : zero();
       if constexpr (rest > 8) {
-        store_first(out + done, rest, sum16(padded));
+        _mm512_storeu_ps(out + done, sum16(padded));
       } else {
         __m256 halves[8];
         for (int i = 0; i < 8; ++i)
           halves[i] = _mm256_add_ps(_mm512_castps512_ps256(padded[i]), _mm512_extractf32x8_ps(padded[i], 1));
-        _mm256_mask_storeu_ps(out + done, static_cast<__mmask8>((1U << rest) - 1U), sum8(halves));
+        _mm256_storeu_ps(out + done, sum8(halves));
       }
     }
   }
   static float sum(Value x) {
-    float out[1];
+    float out[room_for_sums<1>];
     const Value one[1] = {x};
     sums<1>(one, out);
     return out[0];

@@ -92,8 +92,10 @@ template <typename Dot, int outputs, int rows, bool prefetching>
   constexpr std::int64_t activation_step = Dot::step * Dot::activation_bytes;
   for (std::int64_t s = 0; s < piece.steps; ++s) {
     typename Dot::Weight w[outputs];
-    for (int o = 0; o < outputs; ++o)
+    for (int o = 0; o < outputs; ++o) {
       w[o] = Dot::weight(piece.weights + o * piece.weight_row + s * weight_step);
+      asm("" : "+v"(w[o]));  // GCC would read weights again for every row, mostly across two cache lines
+    }
     if constexpr (prefetching)
       for (int o = 0; o < outputs; ++o)
         _mm_prefetch(reinterpret_cast<const char*>(piece.prefetch.first + s * piece.prefetch.step_bytes +
@@ -125,22 +127,33 @@ constexpr int outputs_at_once(int rows) {
   return fit > most ? most : (fit < 1 ? 1 : fit);
 }
 
+/// Element by element: wider copies on the way would be read again in other pieces than they were written in,
+/// and wait for the cache.
+template <int outputs, int rows, bool biased, bool accumulating>
+void finish_as(const ProductTask& task, std::int64_t first_output, std::int32_t first_row,
+               const float* __restrict sums) {
+  const float* __restrict bias = task.bias + (biased ? first_output : 0);
+  float* __restrict out = task.out + first_row * task.out_stride + first_output;
+  const std::int64_t out_stride = task.out_stride;
+  for (int row = 0; row < rows; ++row)
+    for (int o = 0; o < outputs; ++o) {
+      float dot = sums[o * rows + row];
+      if constexpr (biased) dot += bias[o];
+      if constexpr (accumulating) dot = out[row * out_stride + o] + dot;
+      out[row * out_stride + o] = dot;
+    }
+}
+
 template <int outputs, int rows>
 void finish(const ProductTask& task, std::int64_t first_output, std::int32_t first_row, const float* sums) {
-  const float* bias = task.bias != nullptr ? task.bias + first_output : nullptr;
-  float* out = task.out + first_row * task.out_stride + first_output;
-  const std::int64_t out_stride = task.out_stride;  // a copy: `out` might alias the task for all GCC knows
-  float dots[outputs * rows];
-  for (int i = 0; i < outputs * rows; ++i) dots[i] = sums[i];
-  if (bias != nullptr)
-    for (int o = 0; o < outputs; ++o)
-      for (int row = 0; row < rows; ++row) dots[o * rows + row] += bias[o];
-  if (task.accumulate)
-    for (int row = 0; row < rows; ++row)
-      for (int o = 0; o < outputs; ++o)
-        dots[o * rows + row] = out[row * out_stride + o] + dots[o * rows + row];
-  for (int row = 0; row < rows; ++row)
-    for (int o = 0; o < outputs; ++o) out[row * out_stride + o] = dots[o * rows + row];
+  if (task.bias != nullptr && task.accumulate)
+    finish_as<outputs, rows, true, true>(task, first_output, first_row, sums);
+  else if (task.bias != nullptr)
+    finish_as<outputs, rows, true, false>(task, first_output, first_row, sums);
+  else if (task.accumulate)
+    finish_as<outputs, rows, false, true>(task, first_output, first_row, sums);
+  else
+    finish_as<outputs, rows, false, false>(task, first_output, first_row, sums);
 }
 
 /// Up to a few rows, whose activations stay in the first cache by themselves: one pass over all of k.
@@ -160,7 +173,7 @@ void multiply_whole(const ProductTask& task, std::int64_t output, std::int32_t f
                                        task.depth % Dot::step,
                                        {weights + outputs * weight_row, outputs * weight_step, weight_step}},
                                       sums);
-  alignas(64) float dots[outputs * rows];
+  alignas(64) float dots[Dot::Sums::template room_for_sums<outputs * rows>];
   Dot::Sums::sums(sums, dots);
   finish<outputs, rows>(task, output, first_row, dots);
 }
@@ -199,7 +212,7 @@ void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t f
     for (int i = 0; i < outputs * tile_rows; ++i) resting[i] = sums[i];
     return;
   }
-  alignas(64) float dots[outputs * tile_rows];
+  alignas(64) float dots[Dot::Sums::template room_for_sums<outputs * tile_rows>];
   Dot::Sums::sums(sums, dots);
   finish<outputs, tile_rows>(task, output, first_row, dots);
 }
