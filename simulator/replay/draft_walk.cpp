@@ -38,7 +38,8 @@ DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayCo
     if (token.is_right && !stops) continue;
     const std::int32_t accepted = token.is_right ? k + 1 : k;
     if (token.is_right || stops || k + 1 == longest) return {{k + 1, accepted}, {k + 1, accepted}};
-    if (threshold > 0.0) return {{k + 1, k}, {longest, k}};
+    // A confident wrong token does not end the draft: one more is certain, further ones are not.
+    if (threshold > 0.0) return {{k + 2, k}, {longest, k}};
     const bool may_end_early = !conditions.end_tokens.empty();
     const std::int32_t least = may_end_early && conditions.may_end_off_text ? k + 1 : longest;
     return {{least, k}, {longest, k}, may_end_early};

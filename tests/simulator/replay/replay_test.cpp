@@ -270,20 +270,21 @@ TEST(Replay, SaysWhenAConfidenceIsTooCloseToTheThreshold) {
 }
 
 TEST(Replay, OfAPolicyThatHeardSomethingUncertainIsApproximate) {
-  // The first draft token is wrong and confident: how many follow it is unknown, and so is the threshold.
-  ShadowTable table{.n_layers = 2, .prompt_tokens = 1, .first = 2, .text = {5, 6, 7, 8, 9}};
-  table.cells.assign(6, {0, 1, 0.9F, 1.0F});
-  const ReplayConditions conditions{.max_new_tokens = 4, .context_rows = 100};
+  // The first draft token is wrong and confident: how many follow the next is unknown, and so is the
+  // threshold.
+  ShadowTable table{.n_layers = 2, .prompt_tokens = 1, .first = 2, .text = {5, 6, 7, 8, 9, 10}};
+  table.cells.assign(8, {0, 1, 0.9F, 1.0F});
+  const ReplayConditions conditions{.max_new_tokens = 5, .context_rows = 100};
   std::vector<std::unique_ptr<Policy>> parts;
   parts.push_back(std::make_unique<FixedExit>(1));
   parts.push_back(std::make_unique<FixedLength>(4));
   parts.push_back(std::make_unique<AdaptiveThreshold>(AdaptiveThreshold::Options{}));
   MixedPolicy policy(std::move(parts));
   const auto rounds = replay_rounds(table, policy, conditions);
-  ASSERT_EQ(rounds.size(), 3U);
+  ASSERT_EQ(rounds.size(), 4U);
   EXPECT_EQ(rounds[0].status, AnswerStatus::bounded);
-  EXPECT_EQ(rounds[0].least, (DraftOutcome{1, 0}));
-  EXPECT_EQ(rounds[0].most, (DraftOutcome{2, 0}));
+  EXPECT_EQ(rounds[0].least, (DraftOutcome{2, 0}));
+  EXPECT_EQ(rounds[0].most, (DraftOutcome{3, 0}));
   EXPECT_EQ(rounds[1].status, AnswerStatus::approximate);
 }
 

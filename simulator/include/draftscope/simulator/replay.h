@@ -7,7 +7,8 @@
 // What is certain and what not:
 // - Accepted and emitted tokens, and with them where rounds start, are exact.
 // - Draft tokens behind the first wrong one continue another text than the table's. How many there are is
-//   known without a threshold; with one, they lie between none and the whole length: the round is *bounded*.
+//   known without a threshold; with one, a confident wrong token is followed by one at least and by the whole
+//   length at most: the round is *bounded*.
 // - Where the text ended at an end token, whether the draft proposed that token is known only if it was
 //   recorded (ShadowTable::end_cells); a last round that drafted up to there is bounded otherwise.
 // - Once a policy has heard of something uncertain that it decides by, its rounds are *approximate*
