@@ -55,7 +55,7 @@ class Adviser {
     DRAFTSCOPE_TRY(find_limits());
     DRAFTSCOPE_TRY_ASSIGN(advice_.near_ties, near_tie_effect(what_if_, recording_, advice_.fastest, machine_,
                                                              options_.longer_context));
-    advice_.to_record = what_to_record(advice_, machine_, what_if_.costs().model, recording_.meta);
+    advice_.to_record = what_to_record(advice_, machine_, what_if_.costs().model, recording_);
     return std::move(advice_);
   }
 

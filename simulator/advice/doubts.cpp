@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace draftscope::simulator {
@@ -59,6 +60,15 @@ std::string more_prompts(const Advice& advice) {
   return fmt::format("more prompts than {}: which ones there are is most of the spread", prompts);
 }
 
+/// Empty if there are several, or if prompts have none.
+std::string_view only_category(std::span<const traces::Prompt> prompts) {
+  const bool is_alone =
+      !prompts.empty() && std::all_of(prompts.begin(), prompts.end(), [&](const traces::Prompt& prompt) {
+        return prompt.category == prompts.front().category;
+      });
+  return is_alone ? std::string_view(prompts.front().category) : std::string_view();
+}
+
 /// What splits passes into parts whose times add up, unless that was recorded.
 std::string_view finer_level(const traces::Meta& meta) {
   const auto level = meta.find("level");
@@ -100,7 +110,7 @@ Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
 }
 
 std::vector<std::string> what_to_record(const Advice& advice, const Machine& machine, const CostModel& model,
-                                        const traces::Meta& meta) {
+                                        const traces::Recording& recording) {
   std::vector<std::string> lines;
   const RatioEstimate& total = advice.answer.speedup.least_drafted.total;
   if (!total.interval_95)
@@ -109,8 +119,8 @@ std::vector<std::string> what_to_record(const Advice& advice, const Machine& mac
     const VarianceBudget& budget = *advice.answer.budget;
     const std::array<std::pair<double, std::string>, 4> sources{
         {{budget.acceptance, more_prompts(advice)},
-         {budget.fit,
-          fmt::format("{}more --repeats: times of passes are most of the spread", finer_level(meta))},
+         {budget.fit, fmt::format("{}more --repeats: times of passes are most of the spread",
+                                  finer_level(recording.meta))},
          {budget.width, fmt::format("strategies that verify wider: beyond {} rows times are extrapolated",
                                     model.largest_rows)},
          {budget.transfer,
@@ -121,6 +131,9 @@ std::vector<std::string> what_to_record(const Advice& advice, const Machine& mac
   }
   if (advice.answer.source != RoundSource::recorded)
     lines.push_back(fmt::format("{} itself, to check what is predicted", advice.fastest));
+  if (const std::string_view kind = only_category(recording.prompts); !kind.empty())
+    lines.push_back(fmt::format(
+        "prompts of another kind than {}, if there will be such: the interval knows of no other", kind));
   return lines;
 }
 

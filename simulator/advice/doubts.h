@@ -17,6 +17,7 @@ namespace draftscope::simulator {
 
 /// Largest share of the variance first; then what no variance shows.
 [[nodiscard]] std::vector<std::string> what_to_record(const Advice& advice, const Machine& machine,
-                                                      const CostModel& model, const traces::Meta& meta);
+                                                      const CostModel& model,
+                                                      const traces::Recording& recording);
 
 }  // namespace draftscope::simulator

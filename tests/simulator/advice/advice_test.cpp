@@ -10,7 +10,9 @@
 namespace draftscope::simulator {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 CandidateOptions few_candidates() {
   return {.longest = 6, .threshold_lengths = {4, 8}, .thresholds = {0.4, 0.6, 0.8}};
@@ -168,6 +170,16 @@ TEST(Advice, WantsMorePromptsWhereThereIsNoInterval) {
     EXPECT_THAT(advice->to_record.front(), HasSubstr("10 prompts"));
     EXPECT_EQ(advice->held_out.folds, prompts);
   }
+}
+
+TEST(Advice, SaysWhereItKnowsOneKindOfPromptsAlone) {
+  const auto other_kinds = Contains(HasSubstr("prompts of another kind than even"));
+  const auto of_one = advise_on(Learnt({.prompts = 1, .tokens = 60}));
+  ASSERT_TRUE(of_one) << of_one.error().message;
+  EXPECT_THAT(of_one->to_record, other_kinds);
+  const auto of_both = advise_on(Learnt({.prompts = 2, .tokens = 60}));
+  ASSERT_TRUE(of_both) << of_both.error().message;
+  EXPECT_THAT(of_both->to_record, Not(other_kinds));
 }
 
 TEST(Advice, DoesNotKnowWhatAnotherModelAccepts) {
