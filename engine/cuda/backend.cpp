@@ -159,6 +159,8 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.cosine, cosine.data(), cosine.size() * sizeof(float)));
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.sine, sine.data(), sine.size() * sizeof(float)));
     DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.arrivals, size(shape.n_kv_heads) * sizeof(unsigned)));
+    // A round brings back as many rows as it might have had.
+    DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.head_results, size(max_decode_rows) * sizeof(HeadResult)));
     std::vector<LayerSlot> all;
     all.reserve(size(shape.n_layers));
     for (std::int32_t layer = 0; layer < shape.n_layers; ++layer) all.push_back({layer, 1, 1});
@@ -500,7 +502,27 @@ class CudaBackend final : public Backend {
 };
 
 std::string gigabytes(std::size_t bytes) {
-  return fmt::format("{:.2f} GB", static_cast<double>(bytes) * 1e-9);
+  return fmt::format("{:.3f} GB", static_cast<double>(bytes) * 1e-9);
+}
+
+/// What the driver takes beside: graphs, and kernels when they are first launched.
+constexpr std::size_t driver_bytes = std::size_t{128} << 20;
+
+/// Whether all of it fits, before anything is allocated.
+Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint, CudaWeights kind,
+                          std::size_t buffer_bytes, std::int32_t cache_rows) {
+  const std::size_t weights = model_bytes(checkpoint, kind);
+  // A matrix passes through memory of its own while it is quantised, which is given back before the buffers
+  // are allocated; they hold it widened, and so are larger.
+  const std::size_t needed = weights + buffer_bytes + driver_bytes;
+  DRAFTSCOPE_TRY_ASSIGN(const std::size_t free, gpu.free_bytes());
+  if (needed <= free) return {};
+  return fail(
+      "cuda backend: {} needs {} of device memory ({} weights, {} K/V cache of {} rows and buffers, {} "
+      "graphs "
+      "and kernels), {} has {} free",
+      checkpoint.shape.name, gigabytes(needed), gigabytes(weights), gigabytes(buffer_bytes), cache_rows,
+      gigabytes(driver_bytes), gpu.describe().name, gigabytes(free));
 }
 
 }  // namespace
@@ -509,7 +531,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
                                               const CudaOptions& options) {
   if (options.cache_rows < 0)
     return fail("cuda backend: cache_rows is {}, expected 0 or more", options.cache_rows);
-  DRAFTSCOPE_TRY(check_model(checkpoint, options.weights));
+  DRAFTSCOPE_TRY(check_model(checkpoint, options.weights, gpu->describe()));
   const ModelShape& shape = checkpoint.shape;
   const std::int32_t cache_rows =
       options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, default_cache_rows);
@@ -518,14 +540,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   const bool fp8 = options.weights == CudaWeights::fp8;
   Pieces measured(nullptr);
   place_buffers(measured, shape, cache_rows, rows, n_positions, fp8);
-  const std::size_t weights = model_bytes(checkpoint, options.weights);
-  const GpuDescription description = gpu->describe();
-  if (weights + measured.bytes() > description.free_bytes)
-    return fail(
-        "cuda backend: {} needs {} of device memory ({} weights, {} K/V cache of {} rows and buffers), {} "
-        "has {} free",
-        shape.name, gigabytes(weights + measured.bytes()), gigabytes(weights), gigabytes(measured.bytes()),
-        cache_rows, description.name, gigabytes(description.free_bytes));
+  DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options.weights, measured.bytes(), cache_rows));
   DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, checkpoint, options.weights));
   DRAFTSCOPE_TRY_ASSIGN(DeviceMemory memory,
                         DeviceMemory::allocate(*gpu, measured.bytes(), "the K/V cache and buffers"));

@@ -17,6 +17,8 @@ namespace draftscope::engine::cuda {
 namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{32} << 20;
+constexpr std::size_t blas_bytes = std::size_t{32}
+                                   << 20;  // what cuBLAS itself takes on compute capability 9.0
 constexpr int needed_major = 9;
 
 Result<void> check(cudaError_t status, std::string_view what) {
@@ -42,9 +44,11 @@ class CudaGpu final : public Gpu {
 
   ~CudaGpu() override {
     // Errors have been reported where they arose; there is nobody left to tell.
+    (void)cudaSetDevice(device_);
     if (stream_ != nullptr) (void)cudaStreamSynchronize(stream_);
     for (cudaGraphExec_t graph : graphs_) (void)cudaGraphExecDestroy(graph);
     if (blas_ != nullptr) (void)cublasDestroy(blas_);
+    if (blas_memory_ != nullptr) (void)cudaFree(blas_memory_);
     for (const Staging* staging : {&up_, &down_})
       if (staging->data != nullptr) (void)cudaFreeHost(staging->data);
     if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
@@ -56,6 +60,7 @@ class CudaGpu final : public Gpu {
     if (found != cudaSuccess) return fail("cuda backend: no CUDA device: {}", cudaGetErrorString(found));
     if (device < 0 || device >= count)
       return fail("cuda backend: device is {}, expected 0 to {}", device, count - 1);
+    device_ = device;
     DRAFTSCOPE_TRY(check(cudaSetDevice(device), "choosing the device"));
     cudaDeviceProp properties{};
     DRAFTSCOPE_TRY(check(cudaGetDeviceProperties(&properties, device), "reading the device's properties"));
@@ -68,26 +73,34 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
     DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));
     DRAFTSCOPE_TRY(check(cublasSetStream(blas_, stream_), "giving cuBLAS its stream"));
+    // Its own would be allocated at the first product, after free memory was looked at.
+    DRAFTSCOPE_TRY(check(cudaMalloc(&blas_memory_, blas_bytes), "memory for cuBLAS"));
+    DRAFTSCOPE_TRY(check(cublasSetWorkspace(blas_, blas_memory_, blas_bytes), "giving cuBLAS its memory"));
     DRAFTSCOPE_TRY(grow(up_, staging_bytes));
     return grow(down_, staging_bytes);
   }
 
-  GpuDescription describe() const override {
-    GpuDescription description = description_;
+  GpuDescription describe() const override { return description_; }
+  Result<std::size_t> free_bytes() const override {
+    DRAFTSCOPE_TRY(choose_device());
+    std::size_t free = 0;
     std::size_t total = 0;
-    if (cudaMemGetInfo(&description.free_bytes, &total) != cudaSuccess) description.free_bytes = 0;
-    return description;
+    DRAFTSCOPE_TRY(check(cudaMemGetInfo(&free, &total), "asking for free memory"));
+    return free;
   }
 
   Result<void*> allocate(std::size_t bytes, std::string_view what) override {
+    DRAFTSCOPE_TRY(choose_device());
     void* memory = nullptr;
     DRAFTSCOPE_TRY(check(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)),
                          fmt::format("{} bytes for {}", bytes, what)));
     return memory;
   }
+  // It waits for the device, and an error that it finds there comes back from the next call, too.
   void release(void* memory) override { (void)cudaFree(memory); }
 
   Result<void> upload(void* to, const void* from, std::size_t bytes) override {
+    DRAFTSCOPE_TRY(choose_device());
     const auto* source = static_cast<const std::byte*>(from);
     auto* target = static_cast<std::byte*>(to);
     while (bytes > 0) {
@@ -106,6 +119,7 @@ class CudaGpu final : public Gpu {
   }
 
   Result<void> download(void* to, const void* from, std::size_t bytes) override {
+    DRAFTSCOPE_TRY(choose_device());
     if (down_.used + bytes > down_.capacity) {
       DRAFTSCOPE_TRY(synchronise());
       if (bytes > down_.capacity) DRAFTSCOPE_TRY(grow(down_, bytes));
@@ -120,18 +134,22 @@ class CudaGpu final : public Gpu {
   }
 
   Result<void> copy(void* to, const void* from, std::size_t bytes) override {
+    DRAFTSCOPE_TRY(choose_device());
     return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_),
                  "copying on the device");
   }
   Result<void> clear(void* memory, std::size_t bytes) override {
+    DRAFTSCOPE_TRY(choose_device());
     return check(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory");
   }
 
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
+    DRAFTSCOPE_TRY(choose_device());
     return check(launch_kernel(launch, params, stream_), "launching a kernel");
   }
 
   Result<void> multiply(const WideProduct& product) override {
+    DRAFTSCOPE_TRY(choose_device());
     const float one = 1.0F;
     const float zero = 0.0F;
     const cudaDataType_t type = product.format == WeightFormat::f16 ? CUDA_R_16F : CUDA_R_16BF;
@@ -144,6 +162,7 @@ class CudaGpu final : public Gpu {
   }
 
   Result<void> begin_graph() override {
+    DRAFTSCOPE_TRY(choose_device());
     return check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   }
 
@@ -152,22 +171,26 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(check(cudaStreamEndCapture(stream_, &graph), "capturing a graph"));
     cudaGraphExec_t executable = nullptr;
     const cudaError_t made = cudaGraphInstantiate(&executable, graph, 0);
-    (void)cudaGraphDestroy(graph);
+    const cudaError_t destroyed = cudaGraphDestroy(graph);
     DRAFTSCOPE_TRY(check(made, "making a graph executable"));
     graphs_.push_back(executable);
+    DRAFTSCOPE_TRY(check(destroyed, "giving a captured graph back"));
     return static_cast<int>(graphs_.size()) - 1;
   }
 
   Result<void> launch_graph(int graph) override {
+    DRAFTSCOPE_TRY(choose_device());
     return check(cudaGraphLaunch(graphs_[static_cast<std::size_t>(graph)], stream_), "launching a graph");
   }
 
   Result<void> synchronise() override {
-    DRAFTSCOPE_TRY(drain());
-    for (const Download& download : downloads_) std::memcpy(download.to, download.from, download.bytes);
+    const Result<void> waited = drain();
+    if (waited)
+      for (const Download& download : downloads_) std::memcpy(download.to, download.from, download.bytes);
+    // Also after an error: where they were to go may be gone by the next call.
     downloads_.clear();
     down_.used = 0;
-    return {};
+    return waited;
   }
 
  private:
@@ -177,16 +200,24 @@ class CudaGpu final : public Gpu {
     std::size_t bytes;
   };
 
+  /// The runtime's current device is a thread's own, and another backend may have chosen another.
+  Result<void> choose_device() const {
+    int current = -1;
+    DRAFTSCOPE_TRY(check(cudaGetDevice(&current), "asking for the device"));
+    return current == device_ ? Result<void>() : check(cudaSetDevice(device_), "choosing the device");
+  }
+
   /// Waits until the device is done with what was uploaded.
   Result<void> drain() {
+    DRAFTSCOPE_TRY(choose_device());
     DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
     up_.used = 0;
     return {};
   }
 
   static Result<void> grow(Staging& staging, std::size_t bytes) {
-    if (staging.data != nullptr)
-      DRAFTSCOPE_TRY(check(cudaFreeHost(std::exchange(staging.data, nullptr)), "freeing host memory"));
+    if (void* const old = std::exchange(staging, {}).data; old != nullptr)
+      DRAFTSCOPE_TRY(check(cudaFreeHost(old), "freeing host memory"));
     void* memory = nullptr;
     DRAFTSCOPE_TRY(check(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault),
                          fmt::format("{} bytes of page-locked memory", bytes)));
@@ -194,9 +225,11 @@ class CudaGpu final : public Gpu {
     return {};
   }
 
+  std::int32_t device_ = 0;
   GpuDescription description_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t blas_ = nullptr;
+  void* blas_memory_ = nullptr;
   Staging up_;
   Staging down_;
   std::vector<Download> downloads_;

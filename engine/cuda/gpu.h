@@ -32,7 +32,6 @@ struct WideProduct {
 struct GpuDescription {
   std::string name;
   std::int32_t multiprocessors = 0;
-  std::size_t free_bytes = 0;
   std::size_t shared_bytes = 0;  ///< most a block may have
 };
 
@@ -40,12 +39,14 @@ class Gpu {
  public:
   virtual ~Gpu() = default;
   [[nodiscard]] virtual GpuDescription describe() const = 0;
+  /// Memory that allocate() could still give.
+  [[nodiscard]] virtual Result<std::size_t> free_bytes() const = 0;
   /// Plain device memory. Freed by release().
   [[nodiscard]] virtual Result<void*> allocate(std::size_t bytes, std::string_view what) = 0;
   virtual void release(void* memory) = 0;
   /// `from` may be reused when this returns.
   [[nodiscard]] virtual Result<void> upload(void* to, const void* from, std::size_t bytes) = 0;
-  /// `to` holds the bytes after the next synchronise().
+  /// `to` holds the bytes after the next synchronise() that succeeds; if one fails, it is forgotten.
   [[nodiscard]] virtual Result<void> download(void* to, const void* from, std::size_t bytes) = 0;
   [[nodiscard]] virtual Result<void> copy(void* to, const void* from, std::size_t bytes) = 0;
   [[nodiscard]] virtual Result<void> clear(void* memory, std::size_t bytes) = 0;

@@ -36,6 +36,28 @@ enum class Kernel : std::uint8_t {
   make_synthetic,
 };
 
+/// Whether a kernel waits by itself for those before, so that it may start while they end.
+constexpr bool waits_by_itself(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::qkv:
+    case Kernel::attention:
+    case Kernel::output:
+    case Kernel::gate_up:
+    case Kernel::down:
+    case Kernel::head:
+    case Kernel::load_inputs:
+    case Kernel::finish_head:
+    case Kernel::finish_draft_step:
+    case Kernel::finish_sampled_step:
+    case Kernel::warp_rows:
+    case Kernel::judge_draft:
+    case Kernel::begin_verification:
+      return true;
+    default:
+      return false;
+  }
+}
+
 enum class WeightFormat : std::uint8_t { bf16, f16, fp8 };
 
 struct Launch {

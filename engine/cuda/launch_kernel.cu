@@ -14,37 +14,14 @@ __global__ void __launch_bounds__(Body::threads, 2)
   Body::run(params);
 }
 
-/// Whether the kernel waits by itself for those before, so that it may start while they end.
-bool waits_by_itself(Kernel kernel) {
-  switch (kernel) {
-    case Kernel::qkv:
-    case Kernel::attention:
-    case Kernel::output:
-    case Kernel::gate_up:
-    case Kernel::down:
-    case Kernel::head:
-    case Kernel::load_inputs:
-    case Kernel::finish_head:
-    case Kernel::finish_draft_step:
-    case Kernel::finish_sampled_step:
-    case Kernel::warp_rows:
-    case Kernel::judge_draft:
-    case Kernel::begin_verification:
-      return true;
-    default:
-      return false;
-  }
-}
-
 template <typename Body>
 cudaError_t start(const Launch& launch, const KernelParams& params, cudaStream_t stream) {
+  // Asked for at every launch: what is allowed is a device's, and a kernel's launches differ.
   constexpr std::size_t without_asking = 48 * 1024;
-  static std::size_t allowed = without_asking;
-  if (launch.shared_bytes > allowed) {
+  if (launch.shared_bytes > without_asking) {
     const cudaError_t status = cudaFuncSetAttribute(entry<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                     static_cast<int>(launch.shared_bytes));
     if (status != cudaSuccess) return status;
-    allowed = launch.shared_bytes;
   }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(launch.blocks));

@@ -131,7 +131,7 @@ Result<void> bring_quantised(Gpu& gpu, const Checkpoint& checkpoint, const std::
 
 }  // namespace
 
-Result<void> check_model(const Checkpoint& checkpoint, CudaWeights weights) {
+Result<void> check_model(const Checkpoint& checkpoint, CudaWeights weights, const GpuDescription& device) {
   const ModelShape& shape = checkpoint.shape;
   const DType dtype = checkpoint.weights.embedding.dtype;
   if (dtype == DType::f32)
@@ -149,6 +149,12 @@ Result<void> check_model(const Checkpoint& checkpoint, CudaWeights weights) {
   if (shape.head_dim % dimension_block != 0 || shape.head_dim > most_head_dim)
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);
+  // Normalised rows of activations stay in a block's shared memory while weights stream past.
+  constexpr int narrowest = 8;
+  if (product_shared_bytes(narrowest, shape.d_model, true) > device.shared_bytes)
+    return fail("model {}: d_model is {}, which takes {} bytes of shared memory, expected at most {} ({})",
+                shape.name, shape.d_model, product_shared_bytes(narrowest, shape.d_model, true),
+                device.shared_bytes, device.name);
   // Every tensor's shape and type: the host backend's own checks.
   DRAFTSCOPE_TRY(cpu::prepare_model(checkpoint));
   return {};

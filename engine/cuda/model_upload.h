@@ -22,8 +22,9 @@ struct UploadedModel {
   DeviceMemory memory;
 };
 
-/// Whether the kernels can run this shape and these types.
-[[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, CudaWeights weights);
+/// Whether the kernels can run this shape and these types on such a device.
+[[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, CudaWeights weights,
+                                       const GpuDescription& device);
 
 /// Bytes that upload_model() will allocate for the weights to stay.
 [[nodiscard]] std::size_t model_bytes(const Checkpoint& checkpoint, CudaWeights weights);

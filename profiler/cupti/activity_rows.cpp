@@ -91,19 +91,16 @@ void ActivityRows::add(const CUpti_Activity& record) {
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
       const auto& correlation = as<CUpti_ActivityExternalCorrelation>(record);
       if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
-        spans_by_correlation_.put(correlation.correlationId,
-                                  static_cast<std::int64_t>(correlation.externalId));
+        call_under_way(correlation.correlationId).span = static_cast<std::int64_t>(correlation.externalId);
       else if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1)
-        layers_by_correlation_.put(correlation.correlationId, correlation.externalId);
+        call_under_way(correlation.correlationId).layers = correlation.externalId;
       return;
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
-    case CUPTI_ACTIVITY_KIND_DRIVER: {
-      // Its external correlation comes before it; a call without one was made outside any span.
-      const std::uint32_t correlation = as<CUpti_ActivityAPI>(record).correlationId;
-      if (spans_by_correlation_.find(correlation) == nullptr) spans_by_correlation_.put(correlation, 0);
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+      // Its external correlations come before it; a call without one was made outside any span.
+      calls_.at(as<CUpti_ActivityAPI>(record).correlationId).is_complete = true;
       return;
-    }
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return add_kernel(as<CUpti_ActivityKernel10>(record));
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
@@ -188,8 +185,8 @@ void ActivityRows::add_overhead(const CUpti_ActivityOverhead3& record) {
   row.short_name = plain_name(nullptr, std::string(overhead_name(record.overheadKind)));
   row.track = track("overhead", "cost of measuring", 0);
   // Not every overhead belongs to a call, so none waits for one.
-  const std::int64_t* const span = spans_by_correlation_.find(row.correlation_id);
-  attribute(row, span != nullptr ? *span : 0, nullptr);
+  const Call* const call = calls_.find(row.correlation_id);
+  attribute(row, call != nullptr ? *call : Call{}, nullptr);
   finish(row);
 }
 
@@ -215,8 +212,8 @@ const GraphPart* ActivityRows::part_of(Kernel& row, std::uint64_t node, std::uin
 
 void ActivityRows::place(Kernel row, const GraphPart* part, std::uint32_t runtime_correlation) {
   const Waiting waiting{row, part, runtime_correlation};
-  if (const std::int64_t* const span = span_of(waiting)) {
-    attribute(row, *span, part);
+  if (const Call* const call = call_of(waiting)) {
+    attribute(row, *call, part);
     if (row.span == 0) ++counts_.unattributed;
     finish(row);
   } else {
@@ -224,18 +221,29 @@ void ActivityRows::place(Kernel row, const GraphPart* part, std::uint32_t runtim
   }
 }
 
-const std::int64_t* ActivityRows::span_of(const Waiting& waiting) const {
-  const std::int64_t* const span = spans_by_correlation_.find(waiting.row.correlation_id);
-  if (span != nullptr && *span != 0) return span;
-  const std::int64_t* const outer = spans_by_correlation_.find(waiting.runtime_correlation);
-  return outer != nullptr ? outer : span;
+/// An id that comes again is another call's.
+ActivityRows::Call& ActivityRows::call_under_way(std::uint32_t correlation) {
+  Call& call = calls_.at(correlation);
+  if (call.is_complete) call = {};
+  return call;
 }
 
-void ActivityRows::attribute(Kernel& row, std::int64_t span, const GraphPart* part) {
-  name_layer(row);
-  const Launcher* const launcher = launchers_.find(static_cast<std::uint64_t>(span));
+const ActivityRows::Call* ActivityRows::call_of(const Waiting& waiting) const {
+  const auto known = [&](std::uint32_t correlation) -> const Call* {
+    const Call* const call = calls_.find(correlation);
+    return call != nullptr && call->is_complete ? call : nullptr;
+  };
+  const Call* const call = known(waiting.row.correlation_id);
+  if (call != nullptr && call->span != 0) return call;
+  const Call* const outer = known(waiting.runtime_correlation);
+  return outer != nullptr ? outer : call;
+}
+
+void ActivityRows::attribute(Kernel& row, const Call& call, const GraphPart* part) {
+  name_layer(row, call);
+  const Launcher* const launcher = launchers_.find(static_cast<std::uint64_t>(call.span));
   if (launcher == nullptr) return;
-  row.span = span;
+  row.span = call.span;
   row.request = launcher->request;
   row.round = launcher->round;
   row.phase = part != nullptr && part->phase ? *part->phase : launcher->phase;
@@ -244,11 +252,9 @@ void ActivityRows::attribute(Kernel& row, std::int64_t span, const GraphPart* pa
 }
 
 /// A part of a graph says at which place its layer stands; the launch says which layers stood there.
-void ActivityRows::name_layer(Kernel& row) const {
-  if (row.layer < 0) return;
-  const std::uint64_t* const list = layers_by_correlation_.find(row.correlation_id);
-  if (list == nullptr) return;
-  const std::span<const std::int32_t> layers = layer_lists_.of(*list);
+void ActivityRows::name_layer(Kernel& row, const Call& call) const {
+  if (row.layer < 0 || call.layers == 0) return;
+  const std::span<const std::int32_t> layers = layer_lists_.of(call.layers);
   const auto place = static_cast<std::size_t>(row.layer);
   row.layer = place < layers.size() ? layers[place] : -1;
 }
@@ -278,8 +284,11 @@ void ActivityRows::settle_all() {
   if (writer_ == nullptr) return;
   settle();
   for (const Waiting& waiting : waiting_) {
-    ++counts_.unattributed;
-    finish(waiting.row);
+    traces::Kernel row = waiting.row;
+    // Where the call's own record was lost, its correlations may have come.
+    if (const Call* const call = calls_.find(row.correlation_id)) attribute(row, *call, waiting.part);
+    if (row.span == 0) ++counts_.unattributed;
+    finish(row);
   }
   waiting_.clear();
   write();

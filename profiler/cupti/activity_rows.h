@@ -4,8 +4,9 @@
 // CUPTI's activity records, as rows of a trace. Knows the records and the trace, calls nothing of CUPTI.
 //
 // A record of device work has a correlation id; a record of external correlation leads from there to the host
-// span. The two come in buffers of different threads, in any order: a row whose correlation has not come yet
-// waits for the next settle(). The map from correlation ids lives across buffers.
+// span. The two come in buffers of different threads, in any order, and a call's own records may be cut in
+// two by the end of a buffer: a row whose correlation has not come yet waits for the next settle(). The map
+// from correlation ids lives across buffers.
 //
 // Where rows go: kernels, copies, memory sets and graph launches on a track of kind "stream" for each stream;
 // waits of the host on one of kind "sync"; what measuring cost on one of kind "overhead". Bytes of copies are
@@ -63,6 +64,12 @@ class ActivityRows {
     std::int32_t layer = -1;
     traces::Phase phase = traces::Phase::control;
   };
+  /// What the records of an API call said: external correlations, then the call itself.
+  struct Call {
+    std::int64_t span = 0;
+    std::uint64_t layers = 0;  ///< which list; 0 = none
+    bool is_complete = false;  ///< the call's own record has come
+  };
   struct Waiting {
     traces::Kernel row;
     const GraphPart* part = nullptr;
@@ -79,9 +86,10 @@ class ActivityRows {
   /// The row of a record, or false where its times are unusable.
   bool begin_row(traces::Kernel& row, std::uint64_t start, std::uint64_t end, std::uint32_t correlation);
   void place(traces::Kernel row, const GraphPart* part, std::uint32_t runtime_correlation = 0);
-  [[nodiscard]] const std::int64_t* span_of(const Waiting& waiting) const;
-  void attribute(traces::Kernel& row, std::int64_t span, const GraphPart* part);
-  void name_layer(traces::Kernel& row) const;
+  [[nodiscard]] Call& call_under_way(std::uint32_t correlation);
+  [[nodiscard]] const Call* call_of(const Waiting& waiting) const;
+  void attribute(traces::Kernel& row, const Call& call, const GraphPart* part);
+  void name_layer(traces::Kernel& row, const Call& call) const;
   void finish(const traces::Kernel& row);
   void write();
   void count_bytes(const std::string& what, std::uint64_t start, std::uint64_t bytes);
@@ -103,8 +111,7 @@ class ActivityRows {
   const GraphParts& parts_;
   const LayerLists& layer_lists_;
   // Device buffers of CUPTI hold some 100,000 kernels before they are delivered: the maps reach back further.
-  RecentById<std::int64_t> spans_by_correlation_{std::size_t{1} << 20U};
-  RecentById<std::uint64_t> layers_by_correlation_{std::size_t{1} << 20U};
+  RecentById<Call> calls_{std::size_t{1} << 20U};
   RecentById<Launcher> launchers_{std::size_t{1} << 18U};
   std::map<std::pair<std::string, std::string>, std::int64_t> tracks_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> stream_tracks_;  // by device and stream

@@ -3,6 +3,8 @@
 
 #include <draftscope/profiler/clock.h>
 
+#include <string_view>
+
 namespace draftscope::profiler::cupti {
 namespace {
 
@@ -11,18 +13,22 @@ void on_graph(CUpti_CallbackId id, const CUpti_GraphData& graph) {
   std::uint64_t node = 0;
   std::uint64_t original = 0;
   std::uint32_t executable = 0;
+  const auto told = [&](CUptiResult result, std::string_view what) {
+    state.failures.note(result, what);
+    return result == CUPTI_SUCCESS;
+  };
   switch (id) {
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
-      if (state.library.cuptiGetGraphNodeId(graph.node, &node) == CUPTI_SUCCESS)
+      if (told(state.library.cuptiGetGraphNodeId(graph.node, &node), "a captured node's id"))
         state.parts.node_created(node);
       return;
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
-      if (state.library.cuptiGetGraphNodeId(graph.node, &node) == CUPTI_SUCCESS &&
-          state.library.cuptiGetGraphNodeId(graph.originalNode, &original) == CUPTI_SUCCESS)
+      if (told(state.library.cuptiGetGraphNodeId(graph.node, &node), "a cloned node's id") &&
+          told(state.library.cuptiGetGraphNodeId(graph.originalNode, &original), "an original node's id"))
         state.parts.node_cloned(node, original);
       return;
     case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED:
-      if (state.library.cuptiGetGraphExecId(graph.graphExec, &executable) == CUPTI_SUCCESS)
+      if (told(state.library.cuptiGetGraphExecId(graph.graphExec, &executable), "a graph's id"))
         state.parts.executable_created(executable);
       return;
     default:

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "activity_buffers.h"
+#include "failures.h"
 #include "graph_parts.h"
 #include "layer_lists.h"
 #include "library.h"
@@ -20,6 +21,7 @@ struct CallbackState {
   ActivityBuffers buffers;
   GraphParts parts;
   LayerLists layer_lists;
+  Failures failures;
 };
 
 /// Never destroyed. `library` is set before a session subscribes, and only on_resource() reads it, which

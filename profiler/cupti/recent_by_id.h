@@ -20,6 +20,13 @@ class RecentById {
   /// `id` is positive. The later value of an id replaces the earlier.
   void put(std::uint64_t id, const Value& value) { slots_[place(id)] = {id, value}; }
 
+  /// The value of `id`, which is positive; a fresh one if it never came or is forgotten.
+  [[nodiscard]] Value& at(std::uint64_t id) {
+    Slot& slot = slots_[place(id)];
+    if (slot.id != id) slot = {id, {}};
+    return slot.value;
+  }
+
   /// Null if the id never came or is forgotten.
   [[nodiscard]] const Value* find(std::uint64_t id) const {
     const Slot& slot = slots_[place(id)];

@@ -40,6 +40,7 @@ Result<void> Session::start() {
   if (sessions.load() > 0 && state_.library.version < first_version_with_sessions)
     return fail("device trace: this process has had a session, expected one only with CUPTI {} (before {})",
                 state_.library.version, first_version_with_sessions);
+  state_.failures.forget();
   clock_at_start_ = read_clock_pair();
   state_.buffers.prepare(buffers_ahead);
   DRAFTSCOPE_TRY(subscribe());
@@ -54,7 +55,7 @@ Result<void> Session::start() {
 
 void Session::record_into(traces::Writer& writer) {
   if (subscriber_ == nullptr) return;
-  (void)state_.library.cuptiActivityFlushAll(0);
+  note(state_.library.cuptiActivityFlushAll(0), "flushing");
   collect();
   writer_ = &writer;
   rows_.write_to(writer);
@@ -123,41 +124,45 @@ Result<void> Session::check(CUptiResult result, std::string_view call) const {
 void Session::push_span(const traces::Span& span) {
   rows_.expect(span);
   if (subscriber_ != nullptr)
-    (void)state_.library.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
-                                                                static_cast<std::uint64_t>(span.id));
+    note(state_.library.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
+                                                               static_cast<std::uint64_t>(span.id)),
+         "opening a span");
 }
 
 void Session::pop_span() {
   if (subscriber_ != nullptr)
-    (void)state_.library.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
-                                                               nullptr);
+    note(state_.library.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
+                                                              nullptr),
+         "closing a span");
 }
 
 // A second kind of correlation beside the spans': the two are independent stacks.
 void Session::push_layers(std::span<const std::int32_t> layers) {
   if (subscriber_ != nullptr && mode_ == DeviceTraceMode::node)
-    (void)state_.library.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
-                                                                state_.layer_lists.id_of(layers));
+    note(state_.library.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
+                                                               state_.layer_lists.id_of(layers)),
+         "naming layers");
 }
 
 void Session::pop_layers() {
   if (subscriber_ != nullptr && mode_ == DeviceTraceMode::node)
-    (void)state_.library.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
-                                                               nullptr);
+    note(state_.library.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
+                                                              nullptr),
+         "leaving layers");
 }
 
 void Session::begin_window() {
   if (subscriber_ == nullptr || window_open_) return;
-  (void)state_.library.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  note(state_.library.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "opening a window");
   window_open_ = true;
 }
 
 void Session::end_window() {
   if (subscriber_ == nullptr) return;
-  (void)state_.library.cuptiActivityFlushAll(0);
+  note(state_.library.cuptiActivityFlushAll(0), "flushing");
   collect();
   if (mode_ != DeviceTraceMode::node || !window_open_) return;
-  (void)state_.library.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  note(state_.library.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "closing a window");
   window_open_ = false;
 }
 
@@ -166,9 +171,11 @@ void Session::collect() {
   if (completed.empty()) return;
   for (const CompletedBuffer& buffer : completed) {
     CUpti_Activity* record = nullptr;
-    while (state_.library.cuptiActivityGetNextRecord(buffer.data, buffer.valid_bytes, &record) ==
+    CUptiResult result = CUPTI_SUCCESS;
+    while ((result = state_.library.cuptiActivityGetNextRecord(buffer.data, buffer.valid_bytes, &record)) ==
            CUPTI_SUCCESS)
       rows_.add(*record);
+    if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) note(result, "reading a buffer to its end");
     state_.buffers.recycle(buffer);
   }
   rows_.settle();
@@ -178,13 +185,14 @@ void Session::collect() {
 void Session::read_dropped() {
   // Reading resets CUPTI's count. No lock of ours is held: the buffer callbacks take one.
   std::size_t dropped = 0;
-  if (state_.library.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS)
-    rows_.count_dropped(static_cast<std::int64_t>(dropped));
+  const CUptiResult result = state_.library.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
+  note(result, "asking for dropped records");
+  if (result == CUPTI_SUCCESS) rows_.count_dropped(static_cast<std::int64_t>(dropped));
 }
 
 void Session::stop() {
   if (subscriber_ == nullptr) return;
-  (void)state_.library.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  note(state_.library.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flushing");
   collect();
   const std::int64_t offset_ns = clock_offset_ns();
   if (offset_ns != 0) clock_offset_ns_ = offset_ns;
@@ -197,12 +205,13 @@ void Session::stop() {
 
 // Never cuptiFinalize: graphs may be alive, and it is known to crash then.
 void Session::detach() {
-  for (const CUpti_ActivityKind kind : kinds_of(mode_)) (void)state_.library.cuptiActivityDisable(kind);
+  for (const CUpti_ActivityKind kind : kinds_of(mode_))
+    note(state_.library.cuptiActivityDisable(kind), "disabling an activity kind");
   for (const CUpti_CallbackId id : runtime_launch_calls)
-    (void)state_.library.cuptiActivityEnableRuntimeApi(id, 0);
+    note(state_.library.cuptiActivityEnableRuntimeApi(id, 0), "disabling runtime calls");
   for (const CUpti_CallbackId id : driver_launch_calls)
-    (void)state_.library.cuptiActivityEnableDriverApi(id, 0);
-  (void)state_.library.cuptiUnsubscribe(subscriber_);
+    note(state_.library.cuptiActivityEnableDriverApi(id, 0), "disabling driver calls");
+  note(state_.library.cuptiUnsubscribe(subscriber_), "unsubscribing");
   subscriber_ = nullptr;
 }
 
@@ -216,12 +225,21 @@ std::int64_t Session::clock_offset_ns() const {
   return before_ns <= their_ns && their_ns <= after_ns ? 0 : their_ns - before_ns;
 }
 
+DeviceTraceCounts Session::counts() const {
+  DeviceTraceCounts counts = rows_.counts();
+  counts.failed_calls = state_.failures.count();
+  return counts;
+}
+
 void Session::write_meta() {
   if (writer_ == nullptr) return;
   const ClockPair end = read_clock_pair();
   const std::int64_t drift_ns =
       (end.realtime_ns - clock_at_start_.realtime_ns) - (end.monotonic_ns - clock_at_start_.monotonic_ns);
-  const DeviceTraceCounts counts = rows_.counts();
+  const DeviceTraceCounts counts = Session::counts();
+  if (const Failures::Call first = state_.failures.first(); first.result != CUPTI_SUCCESS)
+    writer_->set_meta("device_first_failure",
+                      fmt::format("{}: {}", first.what, state_.library.words(first.result)));
   for (const auto& [key, number] :
        {std::pair("device_clock_start_monotonic_ns", clock_at_start_.monotonic_ns),
         {"device_clock_start_realtime_ns", clock_at_start_.realtime_ns},
@@ -235,6 +253,7 @@ void Session::write_meta() {
         {"device_unattributed", counts.unattributed},
         {"device_before_span", counts.before_span},
         {"device_other_records", counts.other},
+        {"device_failed_calls", counts.failed_calls},
         {"device_overhead_ns", counts.overhead_ns}})
     writer_->set_meta(key, std::to_string(number));
 }

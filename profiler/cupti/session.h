@@ -6,6 +6,7 @@
 #include <cupti.h>
 #include <draftscope/profiler/clock.h>
 #include <draftscope/profiler/device_trace.h>
+#include <string_view>
 
 #include "activity_rows.h"
 #include "callbacks.h"
@@ -36,12 +37,13 @@ class Session final : public DeviceTrace {
   void end_window() override;
   void collect() override;
   void stop() override;
-  [[nodiscard]] DeviceTraceCounts counts() const override { return rows_.counts(); }
+  [[nodiscard]] DeviceTraceCounts counts() const override;
 
  private:
   [[nodiscard]] Result<void> subscribe();
   [[nodiscard]] Result<void> enable();
   [[nodiscard]] Result<void> check(CUptiResult result, std::string_view call) const;
+  void note(CUptiResult result, std::string_view call) { state_.failures.note(result, call); }
   void set_attributes();
   void detach();
   void read_dropped();

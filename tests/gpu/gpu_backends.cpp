@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/cuda_backend.h>
-
 #include <stdexcept>
 #include <utility>
 
+#include "cuda_device.h"
 #include "cuda_shapes.h"
 #include "lossless_backend.h"
 #include "tested_backend.h"
 
 namespace draftscope::engine {
-namespace {
 
-std::unique_ptr<Backend> cuda_backend(const Checkpoint& checkpoint, std::int32_t cache_rows) {
-  auto backend = make_cuda_backend(checkpoint, {.cache_rows = cache_rows});
+std::unique_ptr<Backend> lossless_backend(const Checkpoint& checkpoint, std::int32_t cache_rows) {
+  return test::backend_on_device(checkpoint, {.cache_rows = cache_rows});
+}
+
+namespace test {
+
+std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const CudaOptions& options,
+                                           std::int32_t /*multiprocessors*/) {
+  auto backend = make_cuda_backend(checkpoint, options);
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
 }
 
-}  // namespace
-
-std::unique_ptr<Backend> lossless_backend(const Checkpoint& checkpoint, std::int32_t cache_rows) {
-  return cuda_backend(checkpoint, cache_rows);
+int models_of_a_long_test() {
+  return 6;
 }
-
-namespace test {
 
 std::vector<TestedBackend> tested_backends() {
   std::vector<TestedBackend> tested;
   for (const DType dtype : {DType::bf16, DType::f16})
     tested.push_back({std::string(dtype_name(dtype)), dtype, random_cuda_shape,
                       [](const Checkpoint& checkpoint, std::int32_t /*shares*/, std::int32_t cache_rows) {
-                        return cuda_backend(checkpoint, cache_rows);
+                        return backend_on_device(checkpoint, {.cache_rows = cache_rows});
                       }});
   return tested;
 }

@@ -27,7 +27,7 @@ DRAFTSCOPE_DEVICE int block_threads() {
 }
 
 DRAFTSCOPE_DEVICE std::byte* shared_memory() {
-  extern __shared__ std::byte draftscope_shared_memory[];
+  extern __shared__ __align__(16) std::byte draftscope_shared_memory[];  // chunks are read from it
   return draftscope_shared_memory;
 }
 

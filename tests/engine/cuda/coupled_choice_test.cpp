@@ -55,6 +55,7 @@ std::vector<std::int32_t> device_choices(const std::vector<float>& logits, std::
   const auto launched = gpu->launch(
       {.kernel = cuda::Kernel::warp_rows, .blocks = 2, .shared_bytes = cuda::row_shared_bytes}, params);
   EXPECT_TRUE(launched);
+  EXPECT_TRUE(gpu->synchronise());
   std::vector<std::int32_t> choices;
   for (const WarpedRow& row : warped) choices.push_back(row.choice);
   return choices;

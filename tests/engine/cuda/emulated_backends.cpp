@@ -3,11 +3,23 @@
 #include <utility>
 
 #include "cuda/backend.h"
+#include "cuda_device.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"
 #include "tested_backend.h"
 
 namespace draftscope::engine::test {
+
+std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const CudaOptions& options,
+                                           std::int32_t multiprocessors) {
+  auto backend = cuda::make_backend(cuda::emulation::make_emulated_gpu(multiprocessors), checkpoint, options);
+  if (!backend) throw std::runtime_error(backend.error().message);
+  return std::move(*backend);
+}
+
+int models_of_a_long_test() {
+  return 2;
+}
 
 std::vector<TestedBackend> tested_backends() {
   std::vector<TestedBackend> tested;
@@ -15,10 +27,7 @@ std::vector<TestedBackend> tested_backends() {
     tested.push_back(
         {std::string(dtype_name(dtype)), dtype, random_cuda_shape,
          [](const Checkpoint& checkpoint, std::int32_t multiprocessors, std::int32_t cache_rows) {
-           auto backend = cuda::make_backend(cuda::emulation::make_emulated_gpu(multiprocessors), checkpoint,
-                                             {.cache_rows = cache_rows});
-           if (!backend) throw std::runtime_error(backend.error().message);
-           return std::move(*backend);
+           return backend_on_device(checkpoint, {.cache_rows = cache_rows}, multiprocessors);
          }});
   return tested;
 }

@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "cpu/model.h"
-#include "cuda/backend.h"
+#include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "emulated_gpu.h"
 #include "oracle.h"
 
 namespace draftscope::engine::test {
@@ -27,10 +26,7 @@ ModelShape random_fp8_shape(Random& random) {
 }
 
 std::unique_ptr<Backend> fp8_backend(const Checkpoint& checkpoint, std::int32_t multiprocessors) {
-  auto backend = cuda::make_backend(cuda::emulation::make_emulated_gpu(multiprocessors), checkpoint,
-                                    {.cache_rows = 120, .weights = CudaWeights::fp8});
-  if (!backend) throw std::runtime_error(backend.error().message);
-  return std::move(*backend);
+  return backend_on_device(checkpoint, {.cache_rows = 120, .weights = CudaWeights::fp8}, multiprocessors);
 }
 
 /// The finite e4m3 values that are not negative, by code.

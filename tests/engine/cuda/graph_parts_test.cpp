@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "cuda/backend.h"
+#include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "emulated_gpu.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -58,10 +57,7 @@ class GraphPartsOfTheBackend : public ::testing::Test {
     shape.n_layers = 3;
     shape.sliding_window = 0;
     checkpoint_ = random_checkpoint(shape, DType::bf16, 1);
-    auto made = cuda::make_backend(cuda::emulation::make_emulated_gpu(2), checkpoint_,
-                                   {.cache_rows = 32, .device_trace = &heard_});
-    if (!made) throw std::runtime_error(made.error().message);
-    backend_ = std::move(*made);
+    backend_ = backend_on_device(checkpoint_, {.cache_rows = 32, .device_trace = &heard_});
   }
 
   Checkpoint checkpoint_;

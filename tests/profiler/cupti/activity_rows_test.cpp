@@ -186,6 +186,34 @@ TEST_F(ActivityRowsTest, TellTheNodesOfOneLaunchApartByTheirClones) {
   EXPECT_EQ(read.rows[2].kernel.layer, -1);
 }
 
+TEST_F(ActivityRowsTest, WaitForALaunchWhoseRecordsAreCutInTwo) {
+  const std::int64_t launcher = span(traces::Phase::draft);
+  parts_.enter("mlp_down", 0);
+  parts_.node_created(10);
+  GraphParts::leave();
+  CUpti_ActivityKernel10 record = kernel(9);
+  record.graphNodeId = 10;
+  // A buffer ends between the two correlations of one call: the layer must not be the place's.
+  add(external(9, launcher), record);
+  rows_.settle();
+  EXPECT_EQ(rows_.counts().rows, 0);
+  CUpti_ActivityExternalCorrelation layers =
+      external(9, static_cast<std::int64_t>(layer_lists_.id_of(std::vector<std::int32_t>{6})));
+  layers.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1;
+  add(layers, api_call(9));
+  const DeviceRows read = finish();
+  ASSERT_EQ(read.rows.size(), 1U);
+  EXPECT_EQ(read.rows[0].kernel.span, launcher);
+  EXPECT_EQ(read.rows[0].kernel.layer, 6);
+}
+
+TEST_F(ActivityRowsTest, NameALaunchWhoseOwnRecordWasLost) {
+  const std::int64_t launcher = span(traces::Phase::draft);
+  add(external(9, launcher), kernel(9));
+  EXPECT_EQ(finish().rows.at(0).kernel.span, launcher);
+  EXPECT_EQ(rows_.counts().unattributed, 0);
+}
+
 TEST_F(ActivityRowsTest, NameALaunchOfAGraphAfterIt) {
   parts_.enter("verify of 5 rows", -1);
   parts_.executable_created(3);

@@ -328,6 +328,42 @@ TEST_F(DeviceTraceTest, CountsWhatCuptiHadNoRoomFor) {
   EXPECT_EQ(read.meta.at("device_dropped"), std::to_string(fake_cupti::seen().dropped));
 }
 
+TEST_F(DeviceTraceTest, CountsCallsThatFailAndSaysWhatTheFirstWas) {
+  start(DeviceTraceMode::graph);
+  fake_cupti::settings().refuses_external_ids = true;
+  in_phase(Phase::draft, [] { fake_cupti::launch_kernel("kernel"); });
+  // Pushed in vain, popped in vain.
+  EXPECT_EQ(trace_->counts().failed_calls, 2);
+  const DeviceRows read = finish();
+  ASSERT_EQ(read.rows.size(), 1U);
+  EXPECT_EQ(read.rows[0].kernel.span, 0);
+  EXPECT_EQ(read.meta.at("device_failed_calls"), "2");
+  EXPECT_EQ(read.meta.at("device_first_failure"), "opening a span: CUPTI_ERROR_NOT_SUPPORTED");
+}
+
+TEST_F(DeviceTraceTest, SaysThatABufferCouldNotBeReadToItsEnd) {
+  start(DeviceTraceMode::graph);
+  in_phase(Phase::draft, [] { fake_cupti::launch_kernel("kernel"); });
+  const CUpti_Activity unknown{CUPTI_ACTIVITY_KIND_INVALID};
+  fake_cupti::emit(&unknown, sizeof unknown);
+  in_phase(Phase::draft, [] { fake_cupti::launch_kernel("behind it"); });
+  const DeviceRows read = finish();
+  EXPECT_EQ(read.rows.size(), 1U);
+  EXPECT_EQ(read.meta.at("device_failed_calls"), "1");
+  EXPECT_THAT(read.meta.at("device_first_failure"), HasSubstr("reading a buffer to its end: "));
+}
+
+TEST_F(DeviceTraceTest, CountsNoFailureWhereThereIsNone) {
+  start(DeviceTraceMode::node);
+  const fake_cupti::Graph graph = captured_graph(trace_.get());
+  in_phase(Phase::verify, [&] { fake_cupti::launch_graph(graph, "kernel"); });
+  trace_->end_window();
+  trace_->begin_window();
+  const DeviceRows read = finish();
+  EXPECT_EQ(read.meta.at("device_failed_calls"), "0");
+  EXPECT_EQ(read.meta.count("device_first_failure"), 0U);
+}
+
 TEST_F(DeviceTraceTest, CollectsFinishedBuffersBetweenRounds) {
   start(DeviceTraceMode::graph);
   fake_cupti::settings().most_buffer_bytes = 3 * sizeof(CUpti_ActivityKernel10);

@@ -414,6 +414,7 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, std::uint32
 
 CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, std::uint64_t id) {
   const std::lock_guard lock(mutex);
+  if (current->settings.refuses_external_ids) return CUPTI_ERROR_NOT_SUPPORTED;
   external_ids[kind].push_back(id);
   ++current->seen.open_external_ids;
   return CUPTI_SUCCESS;

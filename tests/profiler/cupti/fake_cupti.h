@@ -24,6 +24,7 @@ struct Settings {
   bool reads_given_clock = true;
   std::size_t most_buffer_bytes = 0;  ///< of each buffer given; 0 = use it all
   bool gives_back_late = false;       ///< buffers come back while the tool detaches, not when flushed
+  bool refuses_external_ids = false;
 };
 
 struct Seen {

@@ -39,6 +39,7 @@ struct DeviceTraceCounts {
   std::int64_t unattributed = 0;  ///< rows that no open span launched
   std::int64_t before_span = 0;   ///< rows that begin before their span does: the clocks disagree
   std::int64_t other = 0;         ///< records of kinds that have no row
+  std::int64_t failed_calls = 0;  ///< calls to CUPTI that failed since it was attached
   std::int64_t overhead_ns = 0;   ///< what CUPTI says that measuring cost
 };
 

@@ -6,8 +6,9 @@
 // another.
 //
 // What it is faithful to: indices, shared memory, barriers, shuffles and the fragments of mma.m16n8k16 as PTX
-// defines them. What it is not: time, caches, the order of summation inside an mma, and races that need two
-// threads at once.
+// defines them; and that a kernel's first blocks start before the kernel ahead has done anything, where they
+// may. What it is not: time, caches, the order of summation inside an mma, and races that need two threads at
+// once.
 
 #include <array>
 #include <bit>
@@ -32,6 +33,7 @@ struct Here {
 [[nodiscard]] const Here& here();
 
 void block_barrier();
+void wait_for_kernels();
 
 /// All lanes of the warp hand in six words; returns what each handed in, valid until this lane's next
 /// exchange.
@@ -58,7 +60,9 @@ inline std::byte* shared_memory() {
 inline void synchronise() {
   emulation::block_barrier();
 }
-inline void wait_for_previous_kernel() {}
+inline void wait_for_previous_kernel() {
+  emulation::wait_for_kernels();
+}
 inline void let_next_kernel_start() {}
 
 inline std::uint32_t float_bits(float value) {

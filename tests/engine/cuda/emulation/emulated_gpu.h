@@ -3,13 +3,18 @@
 
 // A Gpu whose memory is the host's and whose kernels run on the host, thread by thread (block_emulation.h).
 
+#include <cstddef>
 #include <memory>
 
 #include "cuda/gpu.h"
 
 namespace draftscope::engine::cuda::emulation {
 
-/// `multiprocessors` few, so that blocks walk over several tiles. Memory is handed out full of NaNs.
-[[nodiscard]] std::unique_ptr<Gpu> make_emulated_gpu(int multiprocessors = 3);
+inline constexpr std::size_t usual_memory_bytes = std::size_t{1} << 30;
+
+/// `multiprocessors` few, so that blocks walk over several tiles. Memory is handed out full of NaNs, up to
+/// `memory_bytes`.
+[[nodiscard]] std::unique_ptr<Gpu> make_emulated_gpu(int multiprocessors = 3,
+                                                     std::size_t memory_bytes = usual_memory_bytes);
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The device of a test program: a GPU, or the emulation of one. Each program has its own.
+
+#include <draftscope/engine/cuda_backend.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace draftscope::engine::test {
+
+/// A backend that must come to be; throws with its error otherwise. `multiprocessors` is what an emulated
+/// device has.
+[[nodiscard]] std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint,
+                                                         const CudaOptions& options,
+                                                         std::int32_t multiprocessors = 2);
+
+/// How many random models a long test takes: few where a device is emulated.
+[[nodiscard]] int models_of_a_long_test();
+
+}  // namespace draftscope::engine::test

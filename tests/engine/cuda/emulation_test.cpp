@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the emulated device refuses: kernels that start beside those before them and do not wait, and calls
+// that have no place in a captured graph.
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "block_emulation.h"
+#include "emulated_gpu.h"
+
+#include "cuda/kernels/device.h"
+
+namespace draftscope::engine::cuda::emulation {
+namespace {
+
+constexpr Grid early{.blocks = 2, .threads = 32, .shared_bytes = 0, .may_start_early = true};
+
+TEST(EmulatedKernels, StartBeforeTheOneAheadUpToTheirWait) {
+  std::vector<int> seen;
+  int written = 0;
+  GridRun run(early, [&] {
+    if (thread_index() == 0) seen.push_back(written);
+    wait_for_previous_kernel();
+    if (thread_index() == 0) seen.push_back(written);
+  });
+  run.start();
+  written = 1;  // by the kernel ahead
+  run.finish();
+  EXPECT_EQ(seen, (std::vector<int>{0, 0, 1, 1}));
+}
+
+TEST(EmulatedKernels, StayBehindTheOneAheadIfTheyMayNotStartEarly) {
+  int seen = -1;
+  int written = 0;
+  GridRun run({.blocks = 1, .threads = 32}, [&] { seen = written; });
+  run.start();
+  written = 1;
+  run.finish();
+  EXPECT_EQ(seen, 1);
+}
+
+TEST(EmulatedKernels, MustWaitInEveryThreadIfTheyMayStartEarly) {
+  GridRun all(early, [] { wait_for_previous_kernel(); });
+  EXPECT_NO_THROW(all.finish());
+  GridRun one(early, [] {
+    if (thread_index() == 0) wait_for_previous_kernel();
+  });
+  EXPECT_THROW(one.finish(), std::logic_error);
+}
+
+TEST(EmulatedDevice, CapturesLaunchesAlone) {
+  const auto gpu = make_emulated_gpu(1);
+  int value = 0;
+  ASSERT_TRUE(gpu->begin_graph());
+  EXPECT_FALSE(gpu->upload(&value, &value, sizeof value));
+  EXPECT_FALSE(gpu->clear(&value, sizeof value));
+  EXPECT_FALSE(gpu->multiply({}));
+  EXPECT_FALSE(gpu->synchronise());
+  ASSERT_TRUE(gpu->end_graph());
+  EXPECT_TRUE(gpu->synchronise());
+}
+
+TEST(EmulatedDevice, HasNoMoreMemoryThanItWasGiven) {
+  const auto gpu = make_emulated_gpu(1, 1000);
+  const auto first = gpu->allocate(600, "one");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(gpu->free_bytes().value(), 400U);
+  EXPECT_FALSE(gpu->allocate(401, "two"));
+  gpu->release(*first);
+  EXPECT_EQ(gpu->free_bytes().value(), 1000U);
+}
+
+}  // namespace
+}  // namespace draftscope::engine::cuda::emulation

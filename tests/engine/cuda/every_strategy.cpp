@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "every_strategy.h"
+
+#include <draftscope/engine/policy.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+#include <string_view>
+
+namespace draftscope::engine::test {
+namespace {
+
+constexpr std::string_view skip_set = "skip-attention=1,skip-mlp=0+1";
+
+bool has(const StrategyDescription& strategy, std::string_view parameter) {
+  return std::any_of(strategy.parameters.begin(), strategy.parameters.end(),
+                     [&](const ParameterDescription& known) { return known.name == parameter; });
+}
+
+/// The names behind "one of: ".
+std::vector<std::string> choices(const ParameterDescription& parameter) {
+  constexpr std::string_view opening = "one of: ";
+  std::vector<std::string> names;
+  if (!parameter.meaning.starts_with(opening)) return names;
+  std::string_view rest = std::string_view(parameter.meaning).substr(opening.size());
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(", ");
+    names.emplace_back(rest.substr(0, comma));
+    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 2);
+  }
+  return names;
+}
+
+}  // namespace
+
+EveryStrategy::EveryStrategy(const ModelShape& shape)
+    : policy_(std::filesystem::temp_directory_path() /
+              fmt::format("draftscope-policy-{}.json", std::random_device{}())) {
+  write_policy_for(shape);
+  for (const StrategyDescription& strategy : strategy_descriptions()) add(strategy);
+}
+
+EveryStrategy::~EveryStrategy() {
+  std::error_code ignored;
+  std::filesystem::remove(policy_, ignored);
+}
+
+void EveryStrategy::add(const StrategyDescription& strategy) {
+  const std::string& name = strategy.name;
+  if (name == "mix") return add_mixes(strategy);
+  if (name == "tuned") {
+    specifications_.push_back(fmt::format("tuned:policy={}", policy_.string()));
+  } else if (has(strategy, "model")) {
+    for (const char* schedule : {"constant", "heuristic"})
+      specifications_.push_back(fmt::format("{}:model=draft,gamma=4,schedule={}", name, schedule));
+  } else if (has(strategy, "skip-set")) {
+    specifications_.push_back(fmt::format("{}:{}", name, skip_set));
+  } else {
+    specifications_.push_back(name);
+  }
+  if (has(strategy, "exit") && has(strategy, "verify"))
+    for (const char* verify : {"all-layers", "above-exit"})
+      specifications_.push_back(fmt::format("{}:exit=2,verify={}", name, verify));
+}
+
+void EveryStrategy::add_mixes(const StrategyDescription& mix) {
+  const auto needs = [](const std::string& part) {
+    return part == "skip-set" ? fmt::format(",{}", skip_set) : std::string();
+  };
+  for (const ParameterDescription& kind : mix.parameters)
+    for (const std::string& part : choices(kind)) {
+      specifications_.push_back(fmt::format("mix:{}={}{}", kind.name, part, needs(part)));
+      // Trees verify other rows than chains, whatever chose the mask.
+      if (kind.name == "mask")
+        specifications_.push_back(fmt::format("mix:mask={},shape=tree{}", part, needs(part)));
+    }
+}
+
+void EveryStrategy::write_policy_for(const ModelShape& shape) const {
+  const Measurement measured{1.25, 500.0, 400.0, 0.75, 2.5};
+  const std::string setting = fmt::format("draft-verify:gamma=4,{}", skip_set);
+  const Policy policy{.finished = true,
+                      .strategy = setting,
+                      .repeats = {measured},
+                      .model = model_facts(shape, "0123abcd"),
+                      .machine = {{"processor", "any"}},
+                      .prompts = {{"questions", "1"}},
+                      .settings = {{"seed", "1"}},
+                      .tool_version = "1.0",
+                      .date = "2026-01-02T03:04:05Z",
+                      .command_line = "draftscope tune",
+                      .trials = {{setting, 1, measured, {}}}};
+  if (const auto written = write_policy(policy_, policy); !written)
+    throw std::runtime_error(written.error().message);
+}
+
+}  // namespace draftscope::engine::test

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Specifications of every strategy that the engine lists, whatever it will list: what each needs to decode a
+// small model, and the parts of `mix` one after another.
+
+#include <draftscope/engine/strategy.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace draftscope::engine::test {
+
+/// Owns the file that `tuned` reads.
+class EveryStrategy {
+ public:
+  /// For models of `shape`, of at least three layers.
+  explicit EveryStrategy(const ModelShape& shape);
+  EveryStrategy(const EveryStrategy&) = delete;
+  EveryStrategy& operator=(const EveryStrategy&) = delete;
+  ~EveryStrategy();
+
+  [[nodiscard]] const std::vector<std::string>& specifications() const { return specifications_; }
+
+ private:
+  void add(const StrategyDescription& strategy);
+  void add_mixes(const StrategyDescription& mix);
+  void write_policy_for(const ModelShape& shape) const;
+
+  std::filesystem::path policy_;
+  std::vector<std::string> specifications_;
+};
+
+}  // namespace draftscope::engine::test

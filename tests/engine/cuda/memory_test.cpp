@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A model that does not fit is refused in one line before anything is allocated; one that fits by a byte is
+// not.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "cuda/backend.h"
+#include "cuda/model_upload.h"
+#include "cuda_shapes.h"
+#include "emulated_gpu.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t plenty = std::size_t{1} << 32;
+
+/// "made", or the error.
+std::string outcome(const Checkpoint& checkpoint, const CudaOptions& options, std::size_t memory_bytes) {
+  const auto made =
+      cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes), checkpoint, options);
+  return made ? "made" : made.error().message;
+}
+
+/// The least memory in which the backend comes to be.
+std::size_t least_memory(const Checkpoint& checkpoint, const CudaOptions& options) {
+  std::size_t too_little = 0;
+  std::size_t enough = plenty;
+  while (enough - too_little > 1) {
+    const std::size_t middle = too_little + (enough - too_little) / 2;
+    (outcome(checkpoint, options, middle) == "made" ? enough : too_little) = middle;
+  }
+  return enough;
+}
+
+ModelShape small_shape(Random& random) {
+  ModelShape shape = random_cuda_shape(random);
+  shape.d_model = 64;
+  shape.d_ff = 96;
+  return shape;
+}
+
+TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
+  Random random(5);
+  for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
+    const ModelShape shape = small_shape(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
+    const CudaOptions options{.cache_rows = 50, .weights = weights};
+    const std::size_t needed = least_memory(checkpoint, options);
+    EXPECT_GT(needed, cuda::model_bytes(checkpoint, weights));
+    EXPECT_LT(needed, plenty);
+    const std::string refused = outcome(checkpoint, options, needed - 1);
+    EXPECT_THAT(refused, HasSubstr("cuda backend: random needs "));
+    EXPECT_THAT(refused, HasSubstr(" of device memory ("));
+    EXPECT_THAT(refused, HasSubstr("K/V cache of 50 rows and buffers"));
+    EXPECT_THAT(refused, HasSubstr("emulated GPU has "));
+    EXPECT_EQ(refused.find('\n'), std::string::npos);
+    // More context needs more, and in fp8 the layers' matrices less.
+    EXPECT_GT(least_memory(checkpoint, {.cache_rows = 51, .weights = weights}), needed);
+  }
+}
+
+TEST(DeviceMemory, IsEnoughForWhatPassesThroughItOnTheWayToFp8) {
+  Random random(6);
+  ModelShape shape = small_shape(random);
+  shape.n_layers = 1;
+  shape.d_ff = 1024;
+  shape.vocab = 20;
+  const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
+  ASSERT_TRUE(checkpoint);
+  const CudaOptions options{.cache_rows = 1, .weights = CudaWeights::fp8};
+  const std::size_t needed = least_memory(*checkpoint, options);
+  // Refused by the count, never by an allocation half-way.
+  EXPECT_THAT(outcome(*checkpoint, options, needed - 1), HasSubstr(" needs "));
+}
+
+TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
+  Random random(7);
+  ModelShape shape = small_shape(random);
+  shape.n_layers = 1;
+  shape.max_positions = 9000;  // more than the default
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
+  const auto usual = cuda::make_backend(cuda::emulation::make_emulated_gpu(2, plenty), checkpoint, {});
+  ASSERT_TRUE(usual) << usual.error().message;
+  EXPECT_EQ((*usual)->cache_rows(), 4096);
+  const auto whole =
+      cuda::make_backend(cuda::emulation::make_emulated_gpu(2, plenty), checkpoint, {.cache_rows = 9000});
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ((*whole)->cache_rows(), 9000);
+  // The last row attends to all before it, whatever they hold; there is none behind it.
+  Outputs outputs;
+  OwnedBatch last = chain(shape, random, 1, 8999);
+  const auto computed = (*whole)->forward(last.view(), outputs);
+  ASSERT_TRUE(computed) << computed.error().message;
+  last = chain(shape, random, 1, 9000);
+  EXPECT_FALSE((*whole)->forward(last.view(), outputs));
+}
+
+TEST(DeviceShape, ThatNeedsMoreSharedMemoryThanABlockHasIsRefusedInOneLine) {
+  Random random(8);
+  ModelShape shape = small_shape(random);
+  shape.n_layers = 1;
+  shape.vocab = 3;
+  shape.d_model = 16384;
+  const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
+  ASSERT_TRUE(checkpoint);
+  EXPECT_THAT(
+      outcome(*checkpoint, {.cache_rows = 1}, plenty),
+      HasSubstr("d_model is 16384, which takes 279040 bytes of shared memory, expected at most 232448"));
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test

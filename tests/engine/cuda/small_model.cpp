@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "small_model.h"
+
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/strategy.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace draftscope::engine::test {
+namespace {
+
+/// Widths that are no multiples of the kernels' tiles.
+ModelShape small_shape() {
+  ModelShape shape;
+  shape.name = "small";
+  shape.architecture = "LlamaForCausalLM";
+  shape.n_layers = 3;
+  shape.n_heads = 6;
+  shape.n_kv_heads = 2;
+  shape.head_dim = 32;
+  shape.d_model = 80;
+  shape.d_ff = 112;
+  shape.vocab = 150;
+  shape.max_positions = 512;
+  return shape;
+}
+
+std::vector<std::int32_t> text(Backend& backend, const std::string& specification,
+                               const DecodeRequest& request) {
+  auto strategy = make_strategy(specification, backend.shape());
+  EXPECT_TRUE(strategy) << strategy.error().message;
+  if (!strategy) return {};
+  SeededChooser chooser(11, 1);
+  DecodeListener unheard;
+  const auto decoded = decode(backend, *strategy->strategy, request, chooser, unheard);
+  EXPECT_TRUE(decoded) << decoded.error().message;
+  return decoded ? decoded->tokens : std::vector<std::int32_t>();
+}
+
+}  // namespace
+
+void put_through_everything(const MakeOnDevice& make) {
+  const auto checkpoint = make_synthetic(small_shape(), 0.6, 5, SyntheticMatrices::by_backend);
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
+    const auto backend = make(*checkpoint, weights);
+    // The decode kernels take 64 rows at most, and a split of the keys has 256.
+    for (const std::size_t prompt_tokens : {std::size_t{5}, std::size_t{250}}) {
+      std::vector<std::int32_t> prompt;
+      for (std::size_t i = 0; i < prompt_tokens; ++i)
+        prompt.push_back(static_cast<std::int32_t>(i * i % 150));
+      const DecodeRequest greedy{.prompt = prompt, .max_new_tokens = 12};
+      const std::vector<std::int32_t> vanilla = text(*backend, "vanilla", greedy);
+      ASSERT_EQ(vanilla.size(), 12U);
+      for (const char* strategy :
+           {"layerskip:exit=1,gamma=3", "mix:mask=exit,exit=2,shape=tree,gamma=3", "prompt-lookup"})
+        EXPECT_EQ(text(*backend, strategy, greedy), vanilla) << strategy;
+      DecodeRequest sampled = greedy;
+      sampled.sampling = {.temperature = 0.9, .top_k = 40, .top_p = 0.9};
+      EXPECT_EQ(text(*backend, "layerskip:exit=2,gamma=3", sampled).size(), 12U);
+      sampled.sampling.coupled = true;
+      EXPECT_EQ(text(*backend, "layerskip:exit=2,gamma=3", sampled), text(*backend, "vanilla", sampled));
+    }
+  }
+}
+
+}  // namespace draftscope::engine::test

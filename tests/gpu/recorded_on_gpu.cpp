@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Records a small model on a device and holds that the recording adds up (device_conservation.h).
+// Usage: recorded_on_gpu graph|node. Ends with 77, and a line, where there is no device or no CUPTI.
+
+#include <draftscope/engine/cuda_backend.h>
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/strategy.h>
+#include <draftscope/profiler/clock.h>
+#include <draftscope/profiler/device_trace.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <draftscope/traces/writer.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "device_conservation.h"
+
+namespace draftscope {
+namespace {
+
+constexpr int skipped = 77;
+constexpr const char* strategies[] = {"vanilla", "layerskip:exit=2,gamma=4"};
+
+/// Wide enough for a round to be some hundred microseconds.
+engine::ModelShape recorded_shape() {
+  engine::ModelShape shape;
+  shape.name = "recorded";
+  shape.architecture = "LlamaForCausalLM";
+  shape.n_layers = 8;
+  shape.n_heads = 16;
+  shape.n_kv_heads = 4;
+  shape.head_dim = 64;
+  shape.d_model = 1024;
+  shape.d_ff = 2816;
+  shape.vocab = 8192;
+  shape.max_positions = 512;
+  return shape;
+}
+
+/// Rounds go to the file as they come.
+class Recorded final : public engine::DecodeListener {
+ public:
+  Recorded(traces::Writer& writer, std::int64_t request) : writer_(writer), request_(request) {}
+  std::int64_t next_round_id() override { return writer_.next_round_id(); }
+  void on_round(const engine::RoundReport& report) override {
+    traces::Round round = report.round;
+    round.request = request_;
+    if (report.layer_set.n_layers > 0) round.layer_set = writer_.add(report.layer_set);
+    writer_.add(round, report.draft_tokens);
+  }
+
+ private:
+  traces::Writer& writer_;
+  std::int64_t request_;
+};
+
+class Program {
+ public:
+  explicit Program(profiler::DeviceTraceMode mode) : mode_(mode) {}
+
+  Result<void> open() {
+    DRAFTSCOPE_TRY_ASSIGN(trace_, profiler::start_device_trace(mode_));
+    DRAFTSCOPE_TRY_ASSIGN(
+        const engine::Checkpoint checkpoint,
+        engine::make_synthetic(recorded_shape(), 0.8, 1, engine::SyntheticMatrices::by_backend));
+    DRAFTSCOPE_TRY_ASSIGN(backend_, engine::make_cuda_backend(checkpoint, {.device_trace = trace_.get()}));
+    return {};
+  }
+
+  Result<void> record(const std::filesystem::path& file) {
+    DRAFTSCOPE_TRY(decode_unrecorded());  // graphs are captured, kernels loaded
+    DRAFTSCOPE_TRY_ASSIGN(const auto writer, traces::Writer::create(file, {}));
+    trace_->record_into(*writer);
+    profiler::SpanRecorder spans(profiler::Level::phases, writer.get());
+    spans.attach(trace_.get());
+    backend_->set_recorder(&spans);
+    const std::int64_t prompt = writer->add(traces::Prompt{});
+    for (const char* specification : strategies) {
+      DRAFTSCOPE_TRY_ASSIGN(const auto strategy, engine::make_strategy(specification, backend_->shape()));
+      traces::Request row;
+      row.run = writer->add(traces::Run{.strategy = strategy.name,
+                                        .specification = strategy.specification,
+                                        .parameters = strategy.parameters,
+                                        .is_baseline = strategy.is_vanilla});
+      row.prompt = prompt;
+      row.id = writer->next_request_id();
+      row.start_ns = profiler::now_ns();
+      writer->begin(row);
+      spans.set_request(row.id);
+      Recorded recorded(*writer, row.id);
+      engine::SeededChooser chooser(1, 1);
+      DRAFTSCOPE_TRY_ASSIGN(
+          engine::DecodeResult decoded,
+          engine::decode(*backend_, *strategy.strategy, request(), chooser, recorded, &spans));
+      spans.flush();
+      spans.set_request(0);
+      row.start_ns = decoded.start_ns;
+      row.first_token_ns = decoded.first_token_ns;
+      row.end_ns = decoded.end_ns;
+      row.stop = decoded.stop;
+      row.tokens = std::move(decoded.tokens);
+      writer->finish(row);
+      trace_->end_window();  // also in graph mode: it flushes
+      trace_->begin_window();
+    }
+    trace_->stop();
+    backend_->set_recorder(nullptr);
+    return writer->close();
+  }
+
+ private:
+  [[nodiscard]] engine::DecodeRequest request() const { return {.prompt = prompt_, .max_new_tokens = 60}; }
+
+  Result<void> decode_unrecorded() {
+    for (const char* specification : strategies) {
+      DRAFTSCOPE_TRY_ASSIGN(const auto strategy, engine::make_strategy(specification, backend_->shape()));
+      engine::SeededChooser chooser(1, 1);
+      engine::DecodeListener unheard;
+      DRAFTSCOPE_TRY(engine::decode(*backend_, *strategy.strategy, request(), chooser, unheard));
+    }
+    return {};
+  }
+
+  profiler::DeviceTraceMode mode_;
+  std::unique_ptr<profiler::DeviceTrace> trace_;  // before the backend, which hears of it
+  std::unique_ptr<engine::Backend> backend_;
+  std::vector<std::int32_t> prompt_ = std::vector<std::int32_t>(40, 7);
+};
+
+int failed(const Error& error) {
+  std::printf("recorded_on_gpu: %s\n", error.message.c_str());
+  return EXIT_FAILURE;
+}
+
+int run(profiler::DeviceTraceMode mode) {
+  Program program(mode);
+  if (const auto opened = program.open(); !opened) {
+    std::printf("skipped: %s\n", opened.error().message.c_str());
+    return skipped;
+  }
+  std::string folder = (std::filesystem::temp_directory_path() / "draftscope-recorded-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return failed({"no folder can be made for the recording"});
+  const std::filesystem::path file = std::filesystem::path(folder) / "recorded.dstrace";
+  const auto recorded = program.record(file);
+  const auto checked = recorded ? profiler::device_conservation(file) : tl::unexpected(recorded.error());
+  std::filesystem::remove_all(folder);
+  if (!checked) return failed(checked.error());
+  std::printf(
+      "%lld rounds, %lld activities: %.1f %% busy, %.1f %% gaps, %.1f %% host; worst round off by %.3f %%\n",
+      static_cast<long long>(checked->rounds), static_cast<long long>(checked->activities),
+      100.0 * static_cast<double>(checked->busy_ns) / static_cast<double>(checked->wall_ns),
+      100.0 * static_cast<double>(checked->gap_ns) / static_cast<double>(checked->wall_ns),
+      100.0 * static_cast<double>(checked->host_ns) / static_cast<double>(checked->wall_ns),
+      100.0 * checked->worst_share);
+  for (const std::string& line : checked->broken) std::printf("broken: %s\n", line.c_str());
+  return checked->broken.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace draftscope
+
+int main(int argc, char** argv) {
+  const std::string name = argc == 2 ? argv[1] : "";
+  const auto mode = draftscope::profiler::parse_device_trace_mode(name);
+  if (!mode || *mode == draftscope::profiler::DeviceTraceMode::off) {
+    std::fprintf(stderr, "usage: recorded_on_gpu graph|node\n");
+    return EXIT_FAILURE;
+  }
+  return draftscope::run(*mode);
+}

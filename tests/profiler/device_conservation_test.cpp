@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Made-up device records: what adds up passes, and every way of not adding up is named.
+
+#include "device_conservation.h"
+
+#include <draftscope/simulator/device_time.h>
+#include <draftscope/traces/reader.h>
+#include <draftscope/traces/writer.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace draftscope::profiler {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using traces::Phase;
+
+/// A kernel of a round, in the round's own time.
+struct Made {
+  std::string name;
+  std::int32_t layer = -1;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  Phase phase = Phase::verify;
+  std::uint64_t node = 1;
+};
+
+constexpr std::int64_t round_ns = 100'000;
+
+/// One layer's pass with its head, from `start_ns` on, 1000 ns a kernel with 100 ns between.
+std::vector<Made> pass_of_layers(std::int64_t start_ns, const std::vector<std::int32_t>& layers,
+                                 Phase phase) {
+  std::vector<Made> kernels;
+  const auto add = [&](const std::string& operation, std::int32_t layer) {
+    kernels.push_back({operation + ": entry<Body>", layer, start_ns, start_ns + 1000, phase});
+    start_ns += 1100;
+  };
+  add("embedding", -1);
+  for (const std::int32_t layer : layers)
+    for (const char* operation : {"qkv", "attention", "output projection", "gate up", "down"})
+      add(operation, layer);
+  add("head", -1);
+  add("round control", -1);
+  return kernels;
+}
+
+/// A recording of rounds with these kernels.
+class MadeTrace {
+ public:
+  MadeTrace() {
+    std::string folder = (std::filesystem::temp_directory_path() / "draftscope-conservation-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) throw std::filesystem::filesystem_error("mkdtemp", {});
+    folder_ = folder;
+  }
+  MadeTrace(const MadeTrace&) = delete;
+  MadeTrace& operator=(const MadeTrace&) = delete;
+  ~MadeTrace() { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::filesystem::path file() const { return folder_ / "made.dstrace"; }
+  std::map<std::string, std::string> meta{{"device_trace", "node"},    {"device_dropped", "0"},
+                                          {"device_rejected", "0"},    {"device_unattributed", "0"},
+                                          {"device_before_span", "0"}, {"device_failed_calls", "0"}};
+
+  void write(const std::vector<std::vector<Made>>& rounds) const {
+    const auto writer = traces::Writer::create(file(), {}).value();
+    for (const auto& [key, value] : meta) writer->set_meta(key, value);
+    traces::Track stream;
+    stream.kind = "stream";
+    stream.name = "device 0, stream 7";
+    const std::int64_t track = writer->add(std::move(stream));
+    traces::Request request;
+    request.run = writer->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+    request.prompt = writer->add(traces::Prompt{});
+    request.id = writer->next_request_id();
+    request.start_ns = 1;
+    writer->begin(request);
+    std::int64_t now_ns = 1'000'000;
+    for (const std::vector<Made>& kernels : rounds) {
+      traces::Round round;
+      round.request = request.id;
+      round.id = writer->next_round_id();
+      round.index = static_cast<std::int32_t>(round.id) - 1;
+      round.start_ns = now_ns;
+      round.end_ns = now_ns + round_ns;
+      writer->add(round, {});
+      std::vector<traces::Kernel> rows;
+      for (const Made& made : kernels) {
+        traces::Kernel row;
+        row.id = writer->next_kernel_id();
+        row.track = track;
+        row.request = request.id;
+        row.round = round.id;
+        row.start_ns = now_ns + made.start_ns;
+        row.end_ns = now_ns + made.end_ns;
+        row.short_name = writer->intern(made.name);
+        row.layer = made.layer;
+        row.phase = made.phase;
+        row.graph_id = 1;
+        row.graph_node_id = made.node;
+        row.grid_x = row.grid_y = row.grid_z = row.block_x = row.block_y = row.block_z = 1;
+        rows.push_back(row);
+      }
+      writer->add(std::span<const traces::Kernel>(rows));
+      now_ns += round_ns + 5000;
+    }
+    request.end_ns = now_ns;
+    writer->finish(request);
+    ASSERT_TRUE(writer->close());
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+DeviceConservation checked(const MadeTrace& trace) {
+  auto found = device_conservation(trace.file());
+  EXPECT_TRUE(found) << found.error().message;
+  return found ? *found : DeviceConservation{};
+}
+
+/// The lines about one round of kernels.
+std::vector<std::string> broken_by(std::vector<Made> kernels) {
+  MadeTrace trace;
+  trace.write({std::move(kernels)});
+  return checked(trace).broken;
+}
+
+std::vector<Made> good_round() {
+  std::vector<Made> kernels = pass_of_layers(20'000, {0, 3}, Phase::draft);
+  for (const Made& kernel : pass_of_layers(40'000, {0, 1, 2, 3}, Phase::verify)) kernels.push_back(kernel);
+  return kernels;
+}
+
+TEST(DeviceConservation, HoldsWhereEverythingAddsUpAndSaysHow) {
+  MadeTrace trace;
+  trace.write({good_round(), good_round()});
+  const DeviceConservation found = checked(trace);
+  EXPECT_THAT(found.broken, IsEmpty());
+  EXPECT_EQ(found.rounds, 2);
+  EXPECT_EQ(found.activities, 2 * (13 + 23));
+  EXPECT_EQ(found.wall_ns, 2 * round_ns);
+  EXPECT_EQ(found.busy_ns, 2 * 36'000);
+  EXPECT_EQ(found.busy_ns + found.gap_ns + found.host_ns, found.wall_ns);
+  EXPECT_EQ(found.worst_share, 0.0);
+}
+
+TEST(DeviceConservation, CountsTimeOnceWhereKernelsOverlap) {
+  std::vector<Made> kernels = good_round();
+  for (Made& kernel : kernels) kernel.start_ns -= 500;  // each starts beside the one ahead
+  MadeTrace trace;
+  trace.write({kernels});
+  const DeviceConservation found = checked(trace);
+  EXPECT_THAT(found.broken, IsEmpty());
+  EXPECT_LT(found.busy_ns, 36 * 1500);
+  EXPECT_EQ(found.busy_ns + found.gap_ns + found.host_ns, found.wall_ns);
+}
+
+// The same figures as those that the app shows, from another reading of the rows.
+TEST(DeviceConservation, AgreesWithTheDeviceTimeOfTheSimulator) {
+  std::mt19937 random(3);
+  std::vector<std::vector<Made>> rounds;
+  for (int i = 0; i < 20; ++i) {
+    std::vector<Made> kernels = good_round();
+    for (Made& kernel : kernels) kernel.end_ns += static_cast<std::int64_t>(random() % 3000);
+    rounds.push_back(kernels);
+  }
+  MadeTrace trace;
+  trace.write(rounds);
+  const DeviceConservation found = checked(trace);
+  auto reader = traces::Reader::open(trace.file()).value();
+  const traces::Recording recording = reader.recording().value();
+  const auto intervals = simulator::read_device_intervals(reader, recording).value();
+  simulator::RunRows rows;
+  rows.requests.resize(1);
+  rows.requests[0].rounds = recording.rounds;
+  const simulator::DeviceTime time = simulator::device_time(rows, intervals);
+  EXPECT_EQ(found.wall_ns, time.wall_ns);
+  EXPECT_EQ(found.busy_ns, time.busy_ns);
+  EXPECT_EQ(found.gap_ns, time.gap_ns);
+  EXPECT_EQ(found.host_ns, time.host_ns);
+}
+
+TEST(DeviceConservation, IsBrokenWhereTheDevicesClockLeavesTheRoundByMoreThanAHundredth) {
+  std::vector<Made> late = good_round();
+  const std::int64_t last_ns = late.back().end_ns;
+  for (Made& kernel : late) {
+    kernel.start_ns += round_ns - last_ns + 900;
+    kernel.end_ns += round_ns - last_ns + 900;
+  }
+  EXPECT_THAT(broken_by(late), IsEmpty());  // 0.9 %
+  for (Made& kernel : late) {
+    kernel.start_ns += 200;
+    kernel.end_ns += 200;
+  }
+  EXPECT_THAT(broken_by(late), ElementsAre(HasSubstr("are 101100 ns, expected 100000 ns")));
+  std::vector<Made> early = good_round();
+  for (Made& kernel : early) {
+    kernel.start_ns -= 22'000;
+    kernel.end_ns -= 22'000;
+  }
+  EXPECT_THAT(broken_by(early), ElementsAre(HasSubstr("are 102000 ns, expected 100000 ns")));
+}
+
+TEST(DeviceConservation, IsBrokenByAKernelWithoutOperationLayerOrGraph) {
+  const auto changed = [](const std::function<void(Made&)>& change) {
+    std::vector<Made> kernels = good_round();
+    change(kernels[1]);  // layer 0's qkv
+    return broken_by(kernels);
+  };
+  EXPECT_THAT(changed([](Made& kernel) { kernel.layer = -1; }),
+              testing::Contains(HasSubstr("kernel \"qkv: entry<Body>\" of round 1 has no layer")));
+  EXPECT_THAT(changed([](Made& kernel) { kernel.name = "entry<Body>"; }),
+              testing::Contains(HasSubstr("kernel \"entry<Body>\" of round 1 has no known operation")));
+  EXPECT_THAT(changed([](Made& kernel) { kernel.node = 0; }),
+              testing::Contains(HasSubstr("belongs to no graph")));
+  std::vector<Made> head = good_round();
+  head[11].layer = 3;
+  EXPECT_THAT(broken_by(head), ElementsAre(HasSubstr("has layer 3, expected none")));
+}
+
+TEST(DeviceConservation, IsBrokenByALayerThatIsNotRunWhole) {
+  std::vector<Made> kernels = good_round();
+  kernels.erase(kernels.begin() + 3);  // layer 0's output projection
+  EXPECT_THAT(broken_by(kernels),
+              ElementsAre("layer 0 of round 1 (draft) has 0 launches of output projection, and 1 of qkv"));
+}
+
+TEST(DeviceConservation, IsBrokenByWhatWasLost) {
+  MadeTrace trace;
+  trace.meta["device_dropped"] = "7";
+  trace.meta.erase("device_failed_calls");
+  trace.write({good_round()});
+  EXPECT_THAT(checked(trace).broken,
+              ElementsAre("device_dropped is 7, expected 0", "device_failed_calls is missing"));
+  MadeTrace without;
+  without.meta.clear();
+  without.write({good_round(), {}});
+  EXPECT_THAT(checked(without).broken,
+              ElementsAre("there is no device trace, expected graph or node", "round 2 has no device work"));
+}
+
+}  // namespace
+}  // namespace draftscope::profiler
