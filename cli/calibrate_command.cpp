@@ -2,6 +2,7 @@
 #include "calibrate_command.h"
 
 #include <draftscope/profiler/clock.h>
+#include <draftscope/simulator/asked_machine.h>
 #include <draftscope/traces/atomic_file.h>
 #include <draftscope/traces/utc_time.h>
 
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "calibrate_file.h"
 #include "calibrate_measure.h"
 #include "calibrate_shapes.h"
 #include "calibrate_text.h"
@@ -173,7 +173,8 @@ Result<int> calibrate(const CalibrateOptions& options) {
 }
 
 Result<int> suggest(const CalibrateOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(const simulator::MachineCalibration calibration, read_calibration(options.suggest));
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::MachineCalibration calibration,
+                        simulator::read_calibration(options.suggest));
   const simulator::CalibratedShape& first = calibration.shapes.front();
   simulator::ModelShape shape = first.shape;
   if (!options.models.empty()) {

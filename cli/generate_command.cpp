@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <draftscope/engine/decode.h>
+#include <draftscope/traces/text_file.h>
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
@@ -11,7 +12,6 @@
 
 #include "interrupt.h"
 #include "model_options.h"
-#include "text_file.h"
 #include "token_printer.h"
 
 namespace draftscope::cli {
@@ -32,7 +32,7 @@ struct GenerateOptions {
 Result<std::string> read_prompt(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
   if (options.prompt_file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  return read_text_file(options.prompt_file);
+  return traces::read_text_file(options.prompt_file);
 }
 
 bool use_colour(const GenerateOptions& options) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "learning.h"
 
+#include <draftscope/simulator/imported_figures.h>
 #include <draftscope/simulator/measured_recording.h>
 #include <draftscope/simulator/predicted_trace.h>
 #include <draftscope/traces/import_lacks.h>
@@ -9,20 +10,11 @@ namespace draftscope::cli {
 
 namespace {
 
-using traces::Lack;
-
-/// Neither rounds with accepted lengths nor a stated acceptance.
-bool is_time_alone(const traces::Meta& meta) {
-  const bool has_rounds = !traces::lacks(meta, Lack::runs) && !traces::lacks(meta, Lack::rounds) &&
-                          !traces::lacks(meta, Lack::accepted_lengths);
-  return !has_rounds && !meta.contains("stated_figures");
-}
-
 /// Absent for a recording of the project's own.
 Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOptions& options,
                                                             const traces::Recording& recording) {
   if (!traces::is_imported(recording.meta)) return std::nullopt;
-  if (is_time_alone(recording.meta))
+  if (!simulator::knows_acceptance(recording.meta))
     return fail(
         "{}: is an imported {} timeline without accepted lengths, expected a recording (record, best with "
         "--shadow) or imported answers",

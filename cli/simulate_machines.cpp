@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "simulate_machines.h"
 
+#include <draftscope/simulator/asked_machine.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,22 +12,20 @@
 #include <string_view>
 #include <utility>
 
-#include "calibrate_file.h"
 #include "strategy_text.h"
-#include "text_file.h"
 
 namespace draftscope::cli {
 
 namespace {
 
+using simulator::CalibratedMachine;
 using simulator::Machine;
-using simulator::MachineCalibration;
 using simulator::Scenario;
 
 /// A machine before its prices: specified, recorded, or measured on its own.
 struct AskedMachine {
   Scenario scenario;
-  std::shared_ptr<const MachineCalibration> calibration;
+  std::shared_ptr<const CalibratedMachine> calibrated;
 };
 
 struct Axis {
@@ -73,18 +72,12 @@ bool is_strategy_key(std::string_view key) {
   return key == "exit" || key == "gamma" || key == "threshold";
 }
 
-Result<simulator::ModelShape> shape_named(const std::string& name) {
-  if (!name.ends_with(".json")) return simulator::find_model_shape(name);
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(name));
-  return simulator::parse_model_config(text, name);
-}
-
 /// One property of the scenario, by the name of its option.
 Result<void> set(Scenario& scenario, std::string_view key, const std::string& value) {
   if (key == "gpu") {
     DRAFTSCOPE_TRY_ASSIGN(scenario.gpu, simulator::find_gpu(value));
   } else if (key == "model") {
-    DRAFTSCOPE_TRY_ASSIGN(scenario.shape, shape_named(value));
+    DRAFTSCOPE_TRY_ASSIGN(scenario.shape, simulator::model_shape_of(value));
   } else if (key == "weights") {
     DRAFTSCOPE_TRY_ASSIGN(scenario.weights, simulator::parse_weight_type(value));
   } else if (key == "regime") {
@@ -95,23 +88,6 @@ Result<void> set(Scenario& scenario, std::string_view key, const std::string& va
     DRAFTSCOPE_TRY_ASSIGN(scenario.tensor_parallel, to_integer(value, "tensor-parallel"));
   }
   return {};
-}
-
-Result<Machine> machine_of(AskedMachine asked, const Scenario& recorded) {
-  DRAFTSCOPE_TRY(simulator::check_scenario(asked.scenario));
-  std::string place = asked.calibration ? asked.calibration->name() + " (calibrated)" : "";
-  Machine machine{simulator::scenario_name(asked.scenario, recorded, std::move(place)),
-                  std::move(asked.scenario),
-                  nullptr,
-                  {}};
-  if (!asked.calibration) return machine;
-  const Scenario& scenario = machine.scenario;
-  DRAFTSCOPE_TRY_ASSIGN(simulator::CostModel costs,
-                        calibrated_model(*asked.calibration, scenario.shape, scenario.weights));
-  machine.costs = std::make_shared<const simulator::CostModel>(std::move(costs));
-  DRAFTSCOPE_TRY_ASSIGN(machine.cost_notes,
-                        calibration_notes(*asked.calibration, scenario.shape, scenario.weights));
-  return machine;
 }
 
 }  // namespace
@@ -173,13 +149,12 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
     DRAFTSCOPE_TRY(set(all.back().scenario, "gpu", gpu));
   }
   for (const std::string& path : options.gpu_specifications) {
-    DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path));
     all.push_back({base, nullptr});
-    DRAFTSCOPE_TRY_ASSIGN(all.back().scenario.gpu, simulator::parse_gpu_specification(text, path));
+    DRAFTSCOPE_TRY_ASSIGN(all.back().scenario.gpu, simulator::read_gpu_specification(path));
   }
   for (const std::string& path : options.calibrations) {
-    DRAFTSCOPE_TRY_ASSIGN(MachineCalibration calibration, read_calibration(path));
-    all.push_back({base, std::make_shared<const MachineCalibration>(std::move(calibration))});
+    DRAFTSCOPE_TRY_ASSIGN(simulator::MachineCalibration calibration, simulator::read_calibration(path));
+    all.push_back({base, std::make_shared<const CalibratedMachine>(std::move(calibration))});
   }
   if (all.empty()) all.push_back({base, nullptr});
   for (const std::string& sweep : options.sweeps) {
@@ -197,7 +172,8 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
   }
   std::vector<Machine> machines;
   for (AskedMachine& asked : all) {
-    DRAFTSCOPE_TRY_ASSIGN(Machine machine, machine_of(std::move(asked), recorded));
+    DRAFTSCOPE_TRY_ASSIGN(Machine machine, simulator::asked_machine(std::move(asked.scenario), recorded,
+                                                                    asked.calibrated.get()));
     machines.push_back(std::move(machine));
   }
   return machines;

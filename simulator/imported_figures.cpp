@@ -91,4 +91,10 @@ std::string import_note(const traces::Meta& meta) {
   return fmt::format("imported from {}{}", source, lacks.empty() ? "" : ", which lacks " + lacks);
 }
 
+bool knows_acceptance(const traces::Meta& meta) {
+  const bool has_rounds = !traces::lacks(meta, Lack::runs) && !traces::lacks(meta, Lack::rounds) &&
+                          !traces::lacks(meta, Lack::accepted_lengths);
+  return has_rounds || meta.contains("stated_figures");
+}
+
 }  // namespace draftscope::simulator

@@ -15,6 +15,7 @@ Scenario scenario_of(const StrategyRounds& rounds, const Machine& machine) {
   scenario.drafts = rounds.drafts;
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest_verification(rounds.setting);
+  scenario.context += rounds.longer_context;
   return scenario;
 }
 
@@ -33,11 +34,13 @@ Result<Prices> answer_prices(const CostModel& model, const StrategyRounds& round
 }
 
 Result<Prices> early_exit_prices(const CostModel& model, const Machine& machine,
-                                 VerifiedLayers verified_layers, std::int32_t widths) {
+                                 VerifiedLayers verified_layers, std::int32_t widths,
+                                 std::int32_t longer_context) {
   Scenario scenario = machine.scenario;
   scenario.drafts = for_shape({}, model.shape, machine.scenario.shape).drafts;
   scenario.verified_layers = verified_layers;
   scenario.widths = widths;
+  scenario.context += longer_context;
   return prices(machine.costs_or(model), scenario);
 }
 

@@ -68,6 +68,7 @@ Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& gro
     scenario.drafts = group.drafts;
     scenario.verified_layers = group.verified_layers;
     scenario.widths = group.widths;
+    scenario.context += longer_context;
     DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(model), scenario));
     join(group, map.mean(), target.prices);
     maps.push_back(std::move(map));

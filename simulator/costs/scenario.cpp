@@ -20,6 +20,7 @@ Scenario fitted_scenario(const CostModel& model) {
   Scenario scenario;
   scenario.shape = model.shape;
   scenario.weights = model.weights;
+  if (model.from_trace) scenario.context = model.largest_context;
   return scenario;
 }
 

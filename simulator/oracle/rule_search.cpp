@@ -32,13 +32,14 @@ struct Replayed {
 };
 
 template <typename Rule>
-Result<Replayed> replay_all(Tables tables, const Rule& rule, const Prices& prices) {
+Result<Replayed> replay_all(Tables tables, const Rule& rule, const Prices& prices, const RuleSearch& search) {
   Replayed all;
   for (const ShadowTable* table : tables) {
     DRAFTSCOPE_TRY_ASSIGN(ThresholdRounds rounds, replay(*table, rule));
     DRAFTSCOPE_TRY_ASSIGN(const double ns, checked_time_ns(rounds.modelled, prices));
     all.ns += ns;
     all.starts.push_back(std::move(rounds.starts));
+    if (!search.go_on()) return fail("rule search: stopped");
   }
   return all;
 }
@@ -68,7 +69,7 @@ Result<PricedRule> fit_prefix_rule(Tables tables, const Prices& prices, const Ru
       DRAFTSCOPE_TRY_ASSIGN(const ConfidenceModel model, fit_confidence_model(samples, exit, search.bins));
       DRAFTSCOPE_TRY_ASSIGN(PricedRule rule, best_prefix_rule(model, prices, search.longest, context));
       if (rule.rule.model.exit == 0) break;
-      DRAFTSCOPE_TRY_ASSIGN(replayed, replay_all(tables, rule.rule, prices));
+      DRAFTSCOPE_TRY_ASSIGN(replayed, replay_all(tables, rule.rule, prices, search));
       if (replayed.ns < best_ns) {
         best_ns = replayed.ns;
         best = std::move(rule);
@@ -88,7 +89,7 @@ Result<ConfidenceThreshold> fit_single_threshold(Tables tables, const Prices& pr
   for (const std::int32_t exit : search.exits) {
     for (const double threshold : search.thresholds) {
       const ConfidenceThreshold rule{.exit = exit, .longest = search.longest, .threshold = threshold};
-      DRAFTSCOPE_TRY_ASSIGN(const Replayed replayed, replay_all(tables, rule, prices));
+      DRAFTSCOPE_TRY_ASSIGN(const Replayed replayed, replay_all(tables, rule, prices, search));
       if (replayed.ns >= best_ns) continue;
       best_ns = replayed.ns;
       best = rule;

@@ -16,6 +16,10 @@ namespace {
 
 using Times = std::vector<double>;
 
+// What progress counts.
+constexpr std::size_t oracles = 5;
+constexpr std::size_t steps = 12;
+
 /// The ratios of a waterfall, over prompts.
 class Ratios {
  public:
@@ -106,14 +110,35 @@ Times times_of(const SettingMatrix& matrix, const Prices& prices, SettingOf sett
   return times;
 }
 
+/// Counts parts of the work, a text each time that it is gone through.
+class Progress {
+ public:
+  using Listener = std::function<bool(std::int64_t, std::int64_t)>;
+
+  explicit Progress(const Listener& listener) : listener_(listener) {}
+
+  void expect(std::size_t parts) { all_ += static_cast<std::int64_t>(parts); }
+  /// False: nobody wants the rest.
+  [[nodiscard]] bool advance(std::size_t parts = 1) {
+    done_ = std::min(done_ + static_cast<std::int64_t>(parts), all_);
+    return !listener_ || listener_(done_, all_);
+  }
+
+ private:
+  const Listener& listener_;
+  std::int64_t done_ = 0;
+  std::int64_t all_ = 0;
+};
+
 /// The oracle's times under the options that `options_of(request)` gives.
 template <typename OptionsOf>
 Result<Times> oracle_times(std::span<const WaterfallRequest> requests, const Prices& prices,
-                           OptionsOf options_of) {
+                           OptionsOf options_of, Progress& progress) {
   Times times;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     DRAFTSCOPE_TRY_ASSIGN(const OraclePlan plan, oracle_plan(*requests[i].table, prices, options_of(i)));
     times.push_back(plan.time_ns);
+    if (!progress.advance()) return fail("waterfall: stopped");
   }
   return times;
 }
@@ -146,11 +171,16 @@ class Maker {
  public:
   Maker(std::span<const WaterfallRequest> requests, const Prices& prices, const WaterfallPolicy* policy,
         const WaterfallOptions& options)
-      : requests_(requests), prices_(prices), policy_(policy), options_(options) {}
+      : requests_(requests),
+        prices_(prices),
+        policy_(policy),
+        options_(options),
+        progress_(options.progress) {}
 
   Result<Waterfall> make() {
     DRAFTSCOPE_TRY(check());
     DRAFTSCOPE_TRY(choose_range());
+    expect_parts();
     DRAFTSCOPE_TRY(add_settings());
     if (policy_ != nullptr) {
       DRAFTSCOPE_TRY_ASSIGN(Times times, times_of(policy_->requests, prices_));
@@ -158,7 +188,7 @@ class Maker {
     }
     DRAFTSCOPE_TRY(add_rules());
     DRAFTSCOPE_TRY(add_oracles());
-    measure();
+    DRAFTSCOPE_TRY(measure());
     return std::move(result_);
   }
 
@@ -204,8 +234,20 @@ class Maker {
     }
   }
 
+  /// All settings, rules fitted to all texts and to those outside each fold, oracles, resamples.
+  void expect_parts() {
+    prompts_ = prompt_numbers(requests_);
+    folds_ = fold_count(*std::max_element(prompts_.begin(), prompts_.end()) + 1, options_.folds);
+    const std::size_t texts = tables_.size();
+    constexpr std::size_t fits_of_a_rule = 2;
+    const std::size_t rules = exits_.size() * (options_.thresholds.size() + fits_of_a_rule);
+    progress_.expect(texts + rules * texts * std::max<std::size_t>(folds_, 2) + oracles * texts +
+                     steps * texts);
+  }
+
   Result<void> add_settings() {
-    DRAFTSCOPE_TRY_ASSIGN(matrix_, setting_matrix(tables_, exits_, lengths_));
+    DRAFTSCOPE_TRY_ASSIGN(matrix_,
+                          setting_matrix(tables_, exits_, lengths_, [this] { return progress_.advance(); }));
     std::vector<std::string> categories;
     for (const WaterfallRequest& request : requests_) categories.push_back(request.category);
     DRAFTSCOPE_TRY_ASSIGN(result_.best, best_settings(matrix_, categories, prices_));
@@ -229,16 +271,14 @@ class Maker {
     const RuleSearch search{.exits = exits_,
                             .longest = lengths_.back(),
                             .bins = options_.bins,
-                            .thresholds = options_.thresholds};
-    prompts_ = prompt_numbers(requests_);
-    const std::size_t folds =
-        fold_count(*std::max_element(prompts_.begin(), prompts_.end()) + 1, options_.folds);
-    result_.folds = static_cast<std::int32_t>(folds);
+                            .thresholds = options_.thresholds,
+                            .go_on = [this] { return progress_.advance(); }};
+    result_.folds = static_cast<std::int32_t>(folds_);
     DRAFTSCOPE_TRY_ASSIGN(result_.threshold, fit_single_threshold(tables_, prices_, search));
     DRAFTSCOPE_TRY_ASSIGN(result_.rule, fit_prefix_rule(tables_, prices_, search));
-    DRAFTSCOPE_TRY_ASSIGN(CrossFitted single, cross_fit_single_threshold(requests_, prices_, search, folds));
+    DRAFTSCOPE_TRY_ASSIGN(CrossFitted single, cross_fit_single_threshold(requests_, prices_, search, folds_));
     add(WaterfallLevel::single_threshold, std::move(single));
-    DRAFTSCOPE_TRY_ASSIGN(CrossFitted rule, cross_fit_prefix_rule(requests_, prices_, search, folds));
+    DRAFTSCOPE_TRY_ASSIGN(CrossFitted rule, cross_fit_prefix_rule(requests_, prices_, search, folds_));
     add(WaterfallLevel::causal_rule, std::move(rule));
     return {};
   }
@@ -257,15 +297,15 @@ class Maker {
       return options;
     };
     const auto same = [](const OracleOptions& options) { return [&](std::size_t) { return options; }; };
-    DRAFTSCOPE_TRY_ASSIGN(Times lengths, oracle_times(requests_, prices_, at_exits));
+    DRAFTSCOPE_TRY_ASSIGN(Times lengths, oracle_times(requests_, prices_, at_exits, progress_));
     add(WaterfallLevel::oracle_length, std::move(lengths), AnswerStatus::exact);
-    DRAFTSCOPE_TRY_ASSIGN(Times exits, oracle_times(requests_, prices_, same(one_length)));
+    DRAFTSCOPE_TRY_ASSIGN(Times exits, oracle_times(requests_, prices_, same(one_length), progress_));
     add(WaterfallLevel::oracle_exit, std::move(exits), AnswerStatus::exact);
-    DRAFTSCOPE_TRY_ASSIGN(Times oracle, oracle_times(requests_, prices_, same(range_)));
+    DRAFTSCOPE_TRY_ASSIGN(Times oracle, oracle_times(requests_, prices_, same(range_), progress_));
     add(WaterfallLevel::oracle, std::move(oracle), AnswerStatus::exact);
-    DRAFTSCOPE_TRY_ASSIGN(Times free, oracle_times(requests_, free_drafts(prices_), same(range_)));
+    DRAFTSCOPE_TRY_ASSIGN(Times free, oracle_times(requests_, free_drafts(prices_), same(range_), progress_));
     add(WaterfallLevel::free_drafts, std::move(free), AnswerStatus::exact);
-    DRAFTSCOPE_TRY_ASSIGN(Times flawless, oracle_times(requests_, prices_, same(perfect)));
+    DRAFTSCOPE_TRY_ASSIGN(Times flawless, oracle_times(requests_, prices_, same(perfect), progress_));
     // No recording could show these rounds.
     add(WaterfallLevel::perfect_drafts, std::move(flawless), AnswerStatus::approximate);
     return {};
@@ -298,7 +338,7 @@ class Maker {
         ->times_ns;
   }
 
-  void measure() {
+  Result<void> measure() {
     const Times& vanilla = times_at(WaterfallLevel::vanilla);
     const Times& oracle = times_at(WaterfallLevel::oracle);
     const Times& rule = times_at(WaterfallLevel::causal_rule);
@@ -307,6 +347,7 @@ class Maker {
       step.speedup = ratios.speedup(step.times_ns);
       step.of_oracle = ratios.of_oracle(step.times_ns);
       step.efficiency = ratios.efficiency(step.times_ns);
+      if (!progress_.advance(tables_.size())) return fail("waterfall: stopped");
     }
     WaterfallGaps& gaps = result_.gaps;
     gaps.tuning =
@@ -317,12 +358,15 @@ class Maker {
     std::int64_t tokens = 0;
     for (const std::vector<RoundStatistics>& row : matrix_.statistics) tokens += row.front().tokens;
     result_.price = static_cast<double>(tokens) / std::accumulate(oracle.begin(), oracle.end(), 0.0);
+    return {};
   }
 
   std::span<const WaterfallRequest> requests_;
   const Prices& prices_;
   const WaterfallPolicy* policy_;
   const WaterfallOptions& options_;
+  Progress progress_;
+  std::size_t folds_ = 1;
   std::vector<const ShadowTable*> tables_;
   std::vector<std::size_t> prompts_;
   std::vector<std::int32_t> exits_;

@@ -50,7 +50,8 @@ Result<RoundStatistics> fixed_setting(const ShadowTable& table, FixedSetting set
 
 Result<SettingMatrix> setting_matrix(std::span<const ShadowTable* const> tables,
                                      std::span<const std::int32_t> exits,
-                                     std::span<const std::int32_t> lengths) {
+                                     std::span<const std::int32_t> lengths,
+                                     const std::function<bool()>& go_on) {
   SettingMatrix matrix;
   matrix.settings.push_back({});
   for (const std::int32_t exit : exits)
@@ -66,6 +67,7 @@ Result<SettingMatrix> setting_matrix(std::span<const ShadowTable* const> tables,
       const RunTable runs = run_table(*table, one);
       for (const std::int32_t length : lengths) row.push_back(walk(*table, runs, {exit, length}));
     }
+    if (go_on && !go_on()) return fail("settings: stopped");
   }
   return matrix;
 }

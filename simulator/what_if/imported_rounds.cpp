@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "fitted_acceptance.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -130,6 +132,10 @@ Result<StrategyRounds> WhatIf::rounds_of_import(std::string_view strategy) const
   PlannedRound plan;
   choice.policy->plan({}, plan);
 
+  const auto acceptance = [&](const RunRows& run) -> const std::optional<AcceptanceModel>& {
+    return fitted_acceptance_->of(run.run->id,
+                                  [&] { return acceptance_of(run, recording_->meta, n_layers); });
+  };
   // A run of that exit, else one that does not say what drafted.
   const RunRows* source = nullptr;
   bool is_stated = false;
@@ -138,14 +144,14 @@ Result<StrategyRounds> WhatIf::rounds_of_import(std::string_view strategy) const
     const auto of_run = stated_plan(run.run->specification, n_layers);
     const bool is_same = of_run && of_run->exit == plan.exit;
     if ((of_run && !is_same) || (source != nullptr && (is_stated || !is_same))) continue;
-    if (!acceptance_of(run, recording_->meta, n_layers)) continue;
+    if (!acceptance(run)) continue;
     source = &run;
     is_stated = is_same;
   }
   if (source == nullptr)
     return fail("strategy {}: found no imported run whose acceptance could be exit {}'s", strategy,
                 plan.exit);
-  const AcceptanceModel model = *acceptance_of(*source, recording_->meta, n_layers);
+  const AcceptanceModel& model = *acceptance(*source);
   const std::string& name = source->run->specification;
 
   StrategyRounds rounds{.strategy = std::string(strategy),

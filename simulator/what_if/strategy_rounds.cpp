@@ -11,6 +11,7 @@
 #include <set>
 
 #include "../costs/verified_layers.h"
+#include "fitted_acceptance.h"
 
 namespace draftscope::simulator {
 
@@ -165,8 +166,8 @@ Result<StrategyRounds> WhatIf::modelled_rounds(std::string_view strategy) const 
     return fail("strategy {}: {}, and no layerskip run of exit {} was recorded; record one of the two",
                 strategy, no_tables_reason_, plan.exit);
   const RunRows first = first_repeat(*run);
-  const std::vector<AcceptanceBits> bits = acceptance_bits(first);
-  const std::optional<AcceptanceModel> fitted = fit_markov_acceptance(bits);
+  const std::optional<AcceptanceModel>& fitted =
+      fitted_acceptance_->of(run->run->id, [&] { return fit_markov_acceptance(acceptance_bits(first)); });
   if (!fitted) return fail("run {}: found no draft token that was judged", run->run->specification);
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::modelled,

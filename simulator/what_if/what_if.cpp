@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "fitted_acceptance.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -61,6 +63,11 @@ std::int32_t widest(const SweepSetting& setting) {
     for (const RoundStatistics& request : *side)
       for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
   return static_cast<std::int32_t>(rows);
+}
+
+/// Before the round's last draft step, or its verification.
+std::int32_t longest_context(const traces::Round& round) {
+  return round.root_position + round.tree_depth;
 }
 
 double ratio(double numerator, double denominator) {
@@ -162,6 +169,7 @@ Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& re
   WhatIf what_if;
   what_if.recording_ = &recording;
   what_if.runs_ = rows_by_run(recording);
+  what_if.fitted_acceptance_ = std::make_shared<FittedAcceptance>();
   auto tables = shadow_tables(reader, recording, go_on);
   ++done;
   if (!go_on()) return stopped();
@@ -191,7 +199,14 @@ Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& re
 }
 
 Scenario WhatIf::recorded_scenario() const {
-  return fitted_scenario(costs_.model);
+  Scenario scenario = fitted_scenario(costs_.model);
+  if (costs_.model.from_trace) return scenario;
+  std::int32_t longest = 0;
+  for (const RunRows& run : runs_)
+    for (const RequestRows& request : run.requests)
+      if (!request.rounds.empty()) longest = std::max(longest, longest_context(request.rounds.back()));
+  if (longest > 0) scenario.context = longest;
+  return scenario;
 }
 
 Result<PriceMap> WhatIf::price_map(const StrategyRounds& rounds, const Machine& machine) const {
@@ -199,6 +214,7 @@ Result<PriceMap> WhatIf::price_map(const StrategyRounds& rounds, const Machine& 
   scenario.drafts = rounds.drafts;
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest(rounds.setting);
+  scenario.context += rounds.longer_context;
   return PriceMap::make(machine.costs_or(costs_.model), scenario);
 }
 

@@ -99,5 +99,44 @@ TEST(RecordingWaterfall, WantsShadowTokens) {
   EXPECT_THAT(found.error().message, testing::HasSubstr("--shadow"));
 }
 
+TEST(RecordingWaterfall, TellsHowFarItIs) {
+  const Learnt learnt({});
+  WaterfallOptions options = few();
+  std::vector<std::int64_t> reports;
+  std::int64_t expected = 0;
+  options.progress = [&](std::int64_t done, std::int64_t all) {
+    EXPECT_TRUE(expected == 0 || expected == all);
+    expected = all;
+    reports.push_back(done);
+    return true;
+  };
+  ASSERT_TRUE(recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), {}, 0, options));
+  EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+  EXPECT_GE(reports.front(), 1);
+  EXPECT_LE(reports.back(), expected);
+  EXPECT_GT(reports.back(), 9 * expected / 10) << "of parts that were expected";
+}
+
+TEST(RecordingWaterfall, StopsWhereverItIsToldTo) {
+  const Learnt learnt({});
+  WaterfallOptions options = few();
+  std::int64_t calls = 0;
+  std::int64_t last = 0;
+  options.progress = [&](std::int64_t, std::int64_t) { return ++calls != last; };
+  const auto found = [&] {
+    calls = 0;
+    return recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), {}, 0, options);
+  };
+  ASSERT_TRUE(found());
+  const std::int64_t all = calls;
+  for (const std::int64_t share : {0, 1, 4, 7, 9}) {
+    last = 1 + share * all / 10;
+    const auto stopped = found();
+    ASSERT_FALSE(stopped) << last;
+    EXPECT_THAT(stopped.error().message, testing::HasSubstr("stopped"));
+    EXPECT_EQ(calls, last) << "nothing is done behind it";
+  }
+}
+
 }  // namespace
 }  // namespace draftscope::simulator

@@ -25,9 +25,12 @@ namespace draftscope::simulator {
                                             const Machine& machine);
 
 /// Of every exit layer E of the recorded model, as Prices::drafts[E], and verifications of up to `widths`
-/// rows. On a model of another depth an exit stands for the same share of it. Errors as above.
+/// rows. On a model of another depth an exit stands for the same share of it. Rounds whose passes have
+/// `longer_context` rows more before them than recorded ones count those themselves (lengthen_context()).
+/// Errors as above.
 [[nodiscard]] Result<Prices> early_exit_prices(const CostModel& model, const Machine& machine,
-                                               VerifiedLayers verified_layers, std::int32_t widths);
+                                               VerifiedLayers verified_layers, std::int32_t widths,
+                                               std::int32_t longer_context = 0);
 
 /// As if `rows` more K/V rows stood before every pass. O(prices).
 [[nodiscard]] Prices at_longer_context(Prices prices, std::int32_t rows);

@@ -15,4 +15,8 @@ void leave_out_what_lacks(RecordingFigures& figures, const traces::Meta& meta);
 /// "imported from a.jsonl, which lacks draft lengths, token ids": empty for what was recorded.
 [[nodiscard]] std::string import_note(const traces::Meta& meta);
 
+/// Whether an imported trace has rounds with accepted lengths, or states an acceptance rate: a timeline of
+/// kernels has neither, and nothing can be predicted from it.
+[[nodiscard]] bool knows_acceptance(const traces::Meta& meta);
+
 }  // namespace draftscope::simulator

@@ -57,6 +57,7 @@ struct RuleSearch {
   std::int32_t bins = 8;
   std::vector<double> thresholds{0.0, 0.1, 0.2, 0.3, 0.4,  0.5,
                                  0.6, 0.7, 0.8, 0.9, 0.95, 0.98};  ///< of the single threshold
+  std::function<bool()> go_on = [] { return true; };  ///< asked after each text; false: the search fails
 };
 
 /// Least modelled time over the texts, among the exits' best rules and no speculation. Each exit's rule is

@@ -39,7 +39,8 @@ struct Scenario {
   std::int32_t batch = 1;
   std::int32_t tensor_parallel = 1;  ///< GPUs that share the model
   std::int32_t widths = 18;          ///< rows of the widest verification that is priced
-  /// Where a maximum over the host's and the GPU's time is decided, which is not affine: the eager regimes.
+  /// The longest context that occurs, K/V rows: what notes hold beside the measured ones, and where a maximum
+  /// over the host's and the GPU's time is decided, which is not affine (the eager regimes).
   double context = 1024.0;
   /// Prices are means, with the recording's stalls spread over all passes; else typical (median) times.
   bool with_stalls = true;
@@ -47,7 +48,7 @@ struct Scenario {
   std::vector<DraftSublayers> drafts;
 };
 
-/// The model's own machine, shape and number type.
+/// The model's own machine, shape and number type, at the longest context that it was fitted to.
 [[nodiscard]] Scenario fitted_scenario(const CostModel& model);
 
 /// What differs from the recorded circumstances, in a few words: "H200 Llama-3-8B batch 4". `place` names the

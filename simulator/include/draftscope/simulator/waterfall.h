@@ -14,6 +14,7 @@
 #include <draftscope/simulator/shadow_table.h>
 #include <draftscope/simulator/waterfall_settings.h>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -99,6 +100,9 @@ struct WaterfallOptions {
   std::int32_t bins = 8;
   std::vector<double> thresholds = RuleSearch{}.thresholds;
   int resamples = 2000;
+  /// Told of parts done, and about how many there are, often enough to stop by returning false: the waterfall
+  /// then fails.
+  std::function<bool(std::int64_t done, std::int64_t all)> progress;
 };
 
 /// O(tokens · exits · (longest + folds · thresholds)). Errors: no request or none that decoded anything, a

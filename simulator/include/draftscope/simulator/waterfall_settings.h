@@ -10,6 +10,7 @@
 #include <draftscope/simulator/shadow_table.h>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -34,10 +35,11 @@ struct SettingMatrix {
 [[nodiscard]] Result<RoundStatistics> fixed_setting(const ShadowTable& table, FixedSetting setting);
 
 /// Every exit with every length, after the setting without speculation. O(tokens · exits · lengths). Errors
-/// as above.
+/// as above, and `go_on`, which is asked after each text, saying no.
 [[nodiscard]] Result<SettingMatrix> setting_matrix(std::span<const ShadowTable* const> tables,
                                                    std::span<const std::int32_t> exits,
-                                                   std::span<const std::int32_t> lengths);
+                                                   std::span<const std::int32_t> lengths,
+                                                   const std::function<bool()>& go_on = {});
 
 /// Indices into SettingMatrix::settings; the first of equally fast ones.
 struct BestSettings {

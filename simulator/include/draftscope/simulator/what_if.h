@@ -30,6 +30,8 @@
 
 namespace draftscope::simulator {
 
+class FittedAcceptance;
+
 /// Where an answer's rounds come from.
 enum class RoundSource : std::uint8_t {
   recorded,  ///< this very run was recorded
@@ -111,7 +113,7 @@ class WhatIf {
   [[nodiscard]] const CostFit& costs() const { return costs_; }
   [[nodiscard]] const std::vector<ShadowTable>& tables() const { return tables_; }
 
-  /// Of the recording's own machine and model.
+  /// Of the recording's own machine and model, at the longest context of its texts.
   [[nodiscard]] Scenario recorded_scenario() const;
 
   /// `strategy` as on the command line. Errors: an unknown strategy or parameter; a question that this
@@ -161,6 +163,7 @@ class WhatIf {
   ReplayConditions conditions_;
   CostFit costs_;
   std::vector<MeasuredRun> measured_runs_;
+  std::shared_ptr<FittedAcceptance> fitted_acceptance_;  ///< of recorded runs, once it was asked for
 };
 
 }  // namespace draftscope::simulator

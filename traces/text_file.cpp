@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "text_file.h"
+#include <draftscope/traces/text_file.h>
 
 #include <fstream>
 #include <iterator>
 #include <system_error>
 
-namespace draftscope::cli {
+namespace draftscope::traces {
 
 Result<std::string> read_text_file(const std::filesystem::path& path) {
   // Reading a folder's stream throws.
@@ -17,4 +17,4 @@ Result<std::string> read_text_file(const std::filesystem::path& path) {
   return text;
 }
 
-}  // namespace draftscope::cli
+}  // namespace draftscope::traces

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <string>
 
-namespace draftscope::cli {
+namespace draftscope::traces {
 
 /// A whole file. Errors: a folder, a file that can't be read.
 [[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path);
 
-}  // namespace draftscope::cli
+}  // namespace draftscope::traces

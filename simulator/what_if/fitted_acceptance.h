@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Models of acceptance by run, each fitted once, when the first question needs it: a fit takes longer than
+// all else of an answer. Safe from several threads at once; who needs a model that is being fitted waits for
+// that one alone.
+
+#include <draftscope/simulator/acceptance_models.h>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace draftscope::simulator {
+
+class FittedAcceptance {
+ public:
+  /// What `fit()` gave when `run` was asked about first; it must depend on the run alone.
+  template <typename Fit>
+  [[nodiscard]] const std::optional<AcceptanceModel>& of(std::int64_t run, const Fit& fit) {
+    Entry& entry = entry_of(run);
+    std::call_once(entry.once, [&] { entry.model = fit(); });
+    return entry.model;
+  }
+
+ private:
+  struct Entry {
+    std::once_flag once;
+    std::optional<AcceptanceModel> model;
+  };
+
+  Entry& entry_of(std::int64_t run) {
+    const std::scoped_lock lock(mutex_);
+    return entries_[run];
+  }
+
+  std::mutex mutex_;
+  std::map<std::int64_t, Entry> entries_;  ///< nodes stay where they are
+};
+
+}  // namespace draftscope::simulator
