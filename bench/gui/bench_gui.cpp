@@ -58,15 +58,19 @@ QString open(MainWindow& window, const std::filesystem::path& path) {
 void measure_stalls(bench::StallWatch& application, MainWindow& window, const std::filesystem::path& path) {
   const auto report = [&](const std::string& step) {
     const bench::StallWatch::Stall stall = application.take_longest();
-    fmt::print("{:<12} {:>9.1f}   {}\n", step, stall.ms, stall.what);
+    fmt::print("{:<12} {:>9.1f} {:>9.1f}   {}\n", step, stall.ms, stall.busy_ms, stall.what);
   };
   (void)application.take_longest();
-  fmt::print("longest stall of the window, ms\n");
+  fmt::print("longest stall, ms       all computing\n");
   const double before = resident_mib();
   if (!open(window, path).isEmpty()) return;
   settle();
   report("opening");
   const double used = resident_mib() - before;
+  const Timeline& timeline = *window.state().timeline();
+  const auto events = static_cast<double>(timeline.slices());
+  fmt::print("memory {:.0f} MiB, {:.0f} bytes a slice; the timeline's own {:.0f} bytes a slice\n", used,
+             used * 1024 * 1024 / events, static_cast<double>(timeline.bytes()) / events);
   for (const NamedView& named : window.views()) {
     if (named.dock == nullptr) continue;
     named.dock->raise();
@@ -81,8 +85,7 @@ void measure_stalls(bench::StallWatch& application, MainWindow& window, const st
   window.close_all_recordings();
   settle();
   report("closing");
-  fmt::print("memory {:.0f} MiB while it was open, {:.0f} MiB after closing it\n\n", used,
-             resident_mib() - before);
+  fmt::print("memory {:.0f} MiB after closing\n\n", resident_mib() - before);
 }
 
 /// Median and worst of repainting a view for every range of a walk through the recording.
@@ -137,7 +140,6 @@ int main(int argc, char** argv) {
   window.show();
   QApplication::processEvents();
   measure_stalls(application, window, path);
-  const double before = resident_mib();
   QElapsedTimer timer;
   timer.start();
   double painted_s = 0.0;
@@ -152,13 +154,9 @@ int main(int argc, char** argv) {
     return 1;
   }
   const double loaded_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;
-  const auto events = static_cast<double>(window.state().timeline()->slices());
-  const double used = resident_mib() - before;
   fmt::print("{} slices in the timeline, {} rounds\n", window.state().timeline()->slices(),
              window.state().recording()->recording().rounds.size());
   fmt::print("first paint {:.2f} s, all loaded {:.2f} s\n", painted_s, loaded_s);
-  fmt::print("memory {:.0f} MiB, {:.0f} bytes a slice; the timeline's own {:.0f} bytes a slice\n", used,
-             used * 1024 * 1024 / events, static_cast<double>(window.state().timeline()->bytes()) / events);
   fmt::print("\nframe, ms        median       95%     worst   (1600 x 900)\n");
   const std::vector<NamedView> views = window.views();
   for (const NamedView& named : views)

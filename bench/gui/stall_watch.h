@@ -8,6 +8,7 @@
 #include <QElapsedTimer>
 #include <QMetaEnum>
 #include <QThread>
+#include <ctime>
 #include <string>
 
 namespace draftscope::bench {
@@ -18,7 +19,8 @@ class StallWatch : public QApplication {
 
   struct Stall {
     double ms = 0.0;
-    std::string what;  ///< "MetaCall of draftscope::gui::RecordingLoader"
+    double busy_ms = 0.0;  ///< of which the thread computed; the rest it waited, for a processor or a worker
+    std::string what;      ///< "MetaCall of draftscope::gui::RecordingLoader"
   };
 
   /// The longest since the last call.
@@ -32,17 +34,25 @@ class StallWatch : public QApplication {
     const QEvent::Type type = event->type();
     QElapsedTimer timer;
     timer.start();
+    const double busy_before = busy_ms();
     const bool is_done = QApplication::notify(receiver, event);
     const double ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
     if (ms > longest_.ms) {
       const char* event_name = QMetaEnum::fromType<QEvent::Type>().valueToKey(type);
-      longest_ = {ms, std::string(event_name == nullptr ? "event" : event_name) + " of " + name};
+      longest_ = {ms, busy_ms() - busy_before,
+                  std::string(event_name == nullptr ? "event" : event_name) + " of " + name};
     }
     is_inside_ = false;
     return is_done;
   }
 
  private:
+  static double busy_ms() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+  }
+
   Stall longest_;
   bool is_inside_ = false;
 };

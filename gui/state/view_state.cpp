@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "view_state.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <QThreadPool>
 #include <QUndoCommand>
 #include <algorithm>
@@ -15,7 +19,13 @@ constexpr int deepest_history = 200;
 /// Giving back hundreds of megabytes takes longer than a frame.
 template <typename... Pointers>
 void release_on_worker(Pointers... pointers) {
-  QThreadPool::globalInstance()->start([... held = std::move(pointers)]() mutable { ((held = {}), ...); });
+  QThreadPool::globalInstance()->start([... held = std::move(pointers)]() mutable {
+    ((held = {}), ...);
+#ifdef __GLIBC__
+    // Small blocks lie between others: without this the process keeps a third of what is freed.
+    ::malloc_trim(0);
+#endif
+  });
 }
 
 }  // namespace

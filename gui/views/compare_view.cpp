@@ -85,6 +85,7 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
   choice_->setAccessibleName(tr("Runs to compare, and the baseline"));
   choice_->header()->setStretchLastSection(false);
   choice_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  notes_->setAccessibleName(tr("What is compared"));
   notes_->setWordWrap(true);
   notes_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   table_->setModel(&model_);

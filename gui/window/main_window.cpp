@@ -198,7 +198,7 @@ void MainWindow::take(const RecordingPointer& recording, const std::shared_ptr<c
   }
   const bool is_shown =
       state_.recording() && state_.recording()->recording().path == recording->recording().path;
-  if (shows_next_ || is_shown)
+  if (shows_next_ || is_shown || !state_.recording())
     state_.add(recording, timeline);
   else
     state_.keep(recording, timeline);
@@ -282,10 +282,11 @@ void MainWindow::show_recording_page() {
 void MainWindow::show_panels() {
   if (has_panels_) return;
   has_panels_ = true;
-  if (!layout_.isEmpty() && restoreState(layout_, layout_version)) return;
-  for (const NamedView& named : views_)
-    if (named.dock != nullptr) named.dock->show();
-  views_[2].dock->raise();
+  if (layout_.isEmpty() || !restoreState(layout_, layout_version)) {
+    for (const NamedView& named : views_)
+      if (named.dock != nullptr) named.dock->show();
+    views_[2].dock->raise();
+  }
 }
 
 void MainWindow::hide_panels() {

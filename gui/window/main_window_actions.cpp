@@ -269,6 +269,7 @@ void MainWindow::export_view(QWidget& view) {
 }
 
 bool MainWindow::write_view(QWidget& view, const QString& path) {
+  notices_->clear_errors();
   const auto* table = view.findChild<QTableView*>();
   const Result<void> written = table != nullptr && path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive)
                                    ? write_csv(*table->model(), path)

@@ -2,12 +2,16 @@
 // What users give the window to open, and where they export to: folders, files that vanish or grow, places
 // that can't be written. One line each, and nothing that was open is lost.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <QComboBox>
 #include <QDropEvent>
 #include <QMimeData>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <array>
+#include <csignal>
 
 #include "state/trace_exporter.h"
 #include "views/sql_view.h"
@@ -24,8 +28,39 @@ QString text_of(const std::filesystem::path& path) {
   return QString::fromStdString(path.string());
 }
 
+/// A disk on which no file can be longer than some bytes.
+class SmallDisk {
+ public:
+  SmallDisk() {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{64, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~SmallDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = nullptr;
+};
+
 class Opening : public Window {
  protected:
+  /// The reason why not, or nothing.
+  static std::string exported(const std::filesystem::path& from, const std::filesystem::path& to,
+                              TraceFormat format) {
+    TraceExporter exporter;
+    QSignalSpy finished(&exporter, &TraceExporter::finished);
+    exporter.start(from, to, format);
+    EXPECT_TRUE(finished.wait(20000));
+    return finished.front().front().toString().toStdString();
+  }
+
   /// One line that names the file; what was shown is still there.
   void expect_refused(const std::filesystem::path& path) {
     const RecordingPointer before = window_.state().recording();
@@ -47,7 +82,8 @@ TEST_F(Opening, RefusesFilesThatAreNoRecordingsAndKeepsWhatIsShown) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   traces::write_file(folder_ / "zero.dstrace", "");
   traces::write_file(folder_ / "text.dstrace", "hello");
-  traces::change(folder_ / "foreign.dstrace", "CREATE TABLE a (b)");
+  std::filesystem::copy_file(folder_ / "sample.dstrace", folder_ / "foreign.dstrace");
+  traces::change(folder_ / "foreign.dstrace", "PRAGMA application_id = 1");
   for (const char* name : {"zero.dstrace", "text.dstrace", "foreign.dstrace", "nowhere.dstrace"})
     expect_refused(folder_ / name);
 }
@@ -206,11 +242,36 @@ TEST_F(Opening, SaysWhereViewsCantBeWritten) {
   }
   EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / "picture.bmp")));
   EXPECT_TRUE(is_said("expected .png, .svg or .pdf"));
-  // A full disk: links to it have the endings.
-  for (const char* name : {"full.png", "full.svg", "full.pdf", "full.csv"}) {
-    std::filesystem::create_symlink("/dev/full", folder_ / name);
-    EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name))) << name;
-    EXPECT_TRUE(is_said(name));
+}
+
+TEST_F(Opening, SaysThatTheDiskIsFullAndLeavesWhatWasThere) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  QWidget& rounds = raise(QStringLiteral("rounds"));
+  const std::array names{"full.png", "full.svg", "full.pdf", "full.csv"};
+  for (const char* name : names) traces::write_file(folder_ / name, "before");
+  {
+    const SmallDisk small;
+    for (const char* name : names) {
+      EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name))) << name;
+      EXPECT_TRUE(is_said(name));
+    }
+    for (const TraceFormat format : {TraceFormat::perfetto, TraceFormat::chrome})
+      EXPECT_THAT(exported(folder_ / "sample.dstrace", folder_ / "full.csv", format), HasSubstr("full.csv"));
+  }
+  for (const char* name : names) EXPECT_EQ(traces::read_file(folder_ / name), "before");
+}
+
+TEST_F(Opening, NothingTakesThePlaceOfADeviceOrAPipe) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  QWidget& rounds = raise(QStringLiteral("rounds"));
+  for (const char* name : {"pipe.png", "pipe.csv", "pipe.json"}) {
+    ASSERT_EQ(::mkfifo((folder_ / name).c_str(), 0600), 0);
+    if (std::string_view(name) == "pipe.json")
+      EXPECT_THAT(exported(folder_ / "sample.dstrace", folder_ / name, TraceFormat::chrome),
+                  HasSubstr("expected a new or a regular file"));
+    else
+      EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name)));
+    EXPECT_TRUE(std::filesystem::is_fifo(folder_ / name));
   }
 }
 
@@ -224,18 +285,9 @@ TEST_F(Opening, WritesViewsWithTheEndingOfTheChosenType) {
 }
 
 TEST_F(Opening, SaysWhereTheTraceCantBeWrittenAndLeavesWhatWasThere) {
-  const auto exported = [&](const std::filesystem::path& from, const std::filesystem::path& to,
-                            TraceFormat format) {
-    TraceExporter exporter;
-    QSignalSpy finished(&exporter, &TraceExporter::finished);
-    exporter.start(from, to, format);
-    EXPECT_TRUE(finished.wait(20000));
-    return finished.front().front().toString().toStdString();
-  };
   for (const TraceFormat format : {TraceFormat::perfetto, TraceFormat::chrome}) {
     EXPECT_EQ(exported(folder_ / "sample.dstrace", folder_ / "out", format), "");
-    for (const std::filesystem::path& to :
-         {folder_ / "no/such/folder/out", std::filesystem::path("/dev/full"), folder_.path()}) {
+    for (const std::filesystem::path& to : {folder_ / "no/such/folder/out", folder_.path()}) {
       const std::string reason = exported(folder_ / "sample.dstrace", to, format);
       EXPECT_THAT(reason, HasSubstr(to.string()));
       EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;

@@ -7,6 +7,7 @@
 #include <QAction>
 #include <QMenu>
 #include <QScrollBar>
+#include <QTabBar>
 #include <set>
 
 #include "window_fixture.h"
@@ -27,17 +28,24 @@ QString spoken_name(QWidget& widget) {
   return interface == nullptr ? QString() : interface->text(QAccessible::Name);
 }
 
-/// Parts that Qt makes within a widget of ours speak through that.
+/// Parts that Qt makes within a widget of ours speak through that; so do those that only hold others.
 bool is_part_of_another(const QWidget& widget) {
   return widget.objectName().startsWith(u"qt_") || widget.focusProxy() != nullptr ||
-         qobject_cast<const QScrollBar*>(&widget) != nullptr;
+         qobject_cast<const QScrollBar*>(&widget) != nullptr ||
+         std::string_view(widget.metaObject()->className()) == "QScrollArea";
 }
 
 class Reach : public Window {
  protected:
   void expect_names() {
     for (QWidget* widget : window_.findChildren<QWidget*>()) {
-      if (widget->focusPolicy() == Qt::NoFocus || is_part_of_another(*widget)) continue;
+      if (widget->focusPolicy() == Qt::NoFocus || widget->window() != &window_ || is_part_of_another(*widget))
+        continue;
+      if (const auto* tabs = qobject_cast<const QTabBar*>(widget)) {
+        // Speaks by its tabs.
+        for (int tab = 0; tab < tabs->count(); ++tab) EXPECT_FALSE(tabs->tabText(tab).isEmpty());
+        continue;
+      }
       const QString name = spoken_name(*widget).trimmed();
       EXPECT_FALSE(name.isEmpty()) << place_of(*widget);
       // A class' name, or a sign alone, tells nothing.

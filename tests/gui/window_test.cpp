@@ -30,7 +30,7 @@ TEST_F(Window, OpensARecordingAndShowsItsFirstDraftingRun) {
 TEST_F(Window, ASelectedRowMovesTheCursorAndTheCursorSelectsTheRow) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   ViewState& state = window_.state();
-  auto* table = view_of<QWidget>(window_, QStringLiteral("rounds")).findChild<QTableView*>();
+  auto* table = raise(QStringLiteral("rounds")).findChild<QTableView*>();
   ASSERT_NE(table, nullptr);
   table->setCurrentIndex(table->model()->index(5, 0));
   EXPECT_EQ(state.cursor().round, state.run_rounds()->rounds[5]);
