@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long the app takes to open a large recording, and to draw a frame of it while someone pans and zooms.
-// Offscreen. Usage: bench_gui [ROUNDS [SPANS [FILE]]]; the file is made if it is not there.
+// How long the app takes to open a large recording, for how long the window could not answer meanwhile, and
+// how long a frame takes while someone pans and zooms. Offscreen. Usage: bench_gui [ROUNDS [SPANS [FILE]]];
+// the file is made if it is not there.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <QApplication>
+#include <QDockWidget>
 #include <QElapsedTimer>
 #include <QEventLoop>
+#include <QThreadPool>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +17,8 @@
 #include <fstream>
 
 #include "large_trace.h"
+#include "stall_watch.h"
+#include "what_if/what_if_view.h"
 #include "window/main_window.h"
 #include "window/snapshot.h"
 
@@ -30,6 +35,59 @@ double resident_mib() {
   return resident * 4096.0 / (1024.0 * 1024.0);
 }
 
+void settle() {
+  QApplication::processEvents();
+  while (!QThreadPool::globalInstance()->waitForDone(0))
+    QApplication::processEvents(QEventLoop::AllEvents, 5);
+  QApplication::processEvents();
+}
+
+/// Opens, and waits for all of it. Returns what failed, if anything.
+QString open(MainWindow& window, const std::filesystem::path& path) {
+  QEventLoop loop;
+  QString problem;
+  QObject::connect(&window.loader(), &RecordingLoader::failed, &loop,
+                   [&](const QString& words) { problem = words; });
+  QObject::connect(&window.loader(), &RecordingLoader::finished, &loop, &QEventLoop::quit);
+  window.open(QString::fromStdString(path.string()));
+  loop.exec();
+  return problem;
+}
+
+/// From the opening through the first sight of every view to the closing.
+void measure_stalls(bench::StallWatch& application, MainWindow& window, const std::filesystem::path& path) {
+  const auto report = [&](const std::string& step) {
+    const bench::StallWatch::Stall stall = application.take_longest();
+    fmt::print("{:<12} {:>9.1f} {:>9.1f}   {}\n", step, stall.ms, stall.busy_ms, stall.what);
+  };
+  (void)application.take_longest();
+  fmt::print("longest stall, ms       all computing\n");
+  const double before = resident_mib();
+  if (!open(window, path).isEmpty()) return;
+  settle();
+  report("opening");
+  const double used = resident_mib() - before;
+  const Timeline& timeline = *window.state().timeline();
+  const auto events = static_cast<double>(timeline.slices());
+  fmt::print("memory {:.0f} MiB, {:.0f} bytes a slice; the timeline's own {:.0f} bytes a slice\n", used,
+             used * 1024 * 1024 / events, static_cast<double>(timeline.bytes()) / events);
+  for (const NamedView& named : window.views()) {
+    if (named.dock == nullptr) continue;
+    named.dock->raise();
+    settle();
+    if (auto* page = qobject_cast<WhatIfView*>(named.view)) {
+      page->start();
+      while (!page->is_settled()) QApplication::processEvents(QEventLoop::AllEvents, 5);
+    }
+    settle();
+    report(named.name.toStdString());
+  }
+  window.close_all_recordings();
+  settle();
+  report("closing");
+  fmt::print("memory {:.0f} MiB after closing\n\n", resident_mib() - before);
+}
+
 /// Median and worst of repainting a view for every range of a walk through the recording.
 void measure_frames(MainWindow& window, const NamedView& named, const QSize& size) {
   ViewState& state = window.state();
@@ -37,8 +95,9 @@ void measure_frames(MainWindow& window, const NamedView& named, const QSize& siz
   view->setParent(nullptr);
   view->resize(size);
   view->show();
-  QApplication::processEvents();
   QPixmap canvas(size);
+  view->render(&canvas);
+  settle();
   std::vector<double> frames;
   const TimeRange whole = state.recording()->whole();
   for (int zoom = 0; zoom < 24; ++zoom) {
@@ -74,41 +133,30 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  QApplication application(argc, argv);
+  bench::StallWatch application(argc, argv);
   use_fixed_look(false);
   MainWindow window(Memory::none);
   window.resize(1600, 900);
   window.show();
   QApplication::processEvents();
-  const double before = resident_mib();
+  measure_stalls(application, window, path);
   QElapsedTimer timer;
   timer.start();
   double painted_s = 0.0;
-  QEventLoop loop;
-  QString problem;
   QObject::connect(&window.state(), &ViewState::recording_changed, &window, [&] {
     if (painted_s > 0.0) return;
     QPixmap canvas(window.size());
     window.render(&canvas);
     painted_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;
   });
-  QObject::connect(&window.loader(), &RecordingLoader::failed, &loop,
-                   [&](const QString& words) { problem = words; });
-  QObject::connect(&window.loader(), &RecordingLoader::finished, &loop, &QEventLoop::quit);
-  window.open(QString::fromStdString(path.string()));
-  loop.exec();
-  if (!problem.isEmpty()) {
+  if (const QString problem = open(window, path); !problem.isEmpty()) {
     fmt::print(stderr, "bench_gui: {}\n", problem.toStdString());
     return 1;
   }
   const double loaded_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;
-  const auto events = static_cast<double>(window.state().timeline()->slices());
-  const double used = resident_mib() - before;
   fmt::print("{} slices in the timeline, {} rounds\n", window.state().timeline()->slices(),
              window.state().recording()->recording().rounds.size());
   fmt::print("first paint {:.2f} s, all loaded {:.2f} s\n", painted_s, loaded_s);
-  fmt::print("memory {:.0f} MiB, {:.0f} bytes a slice; the timeline's own {:.0f} bytes a slice\n", used,
-             used * 1024 * 1024 / events, static_cast<double>(window.state().timeline()->bytes()) / events);
   fmt::print("\nframe, ms        median       95%     worst   (1600 x 900)\n");
   const std::vector<NamedView> views = window.views();
   for (const NamedView& named : views)

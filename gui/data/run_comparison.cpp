@@ -102,4 +102,26 @@ std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened, std::siz
   return times;
 }
 
+RoundTimeSpread round_time_spread(const ComparedRun& run) {
+  std::vector<std::int64_t> times_ns;
+  for (const std::uint32_t index : run.recording->runs()[run.run].rounds) {
+    const traces::Round& round = run.recording->round(index);
+    times_ns.push_back(round.end_ns - round.start_ns);
+  }
+  std::sort(times_ns.begin(), times_ns.end());
+  RoundTimeSpread spread;
+  const std::size_t count = times_ns.size();
+  if (count == 0) return spread;
+  constexpr double ns_a_ms = 1e6;
+  const std::size_t points = std::min(count, RoundTimeSpread::most_points);
+  for (std::size_t i = 0; i < points; ++i) {
+    const std::size_t rank = points == 1 ? 0 : i * (count - 1) / (points - 1);
+    spread.ms.push_back(static_cast<double>(times_ns[rank]) / ns_a_ms);
+    spread.share.push_back(static_cast<double>(rank + 1) / static_cast<double>(count));
+  }
+  const auto usual = static_cast<std::size_t>(static_cast<double>(count - 1) * 0.995);
+  spread.usual_longest_ms = static_cast<double>(times_ns[usual]) / ns_a_ms;
+  return spread;
+}
+
 }  // namespace draftscope::gui

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "models/column_words.h"
 #include "views/time_text.h"
@@ -47,6 +48,16 @@ int skipped_sublayers(const traces::LayerSet* set) {
   return count;
 }
 
+QString request_text(const OpenedRecording& opened, const traces::Request& request) {
+  const traces::Prompt* prompt = opened.prompt_of(request);
+  return QStringLiteral("%1 · %2").arg(prompt == nullptr ? 0 : prompt->question_id).arg(request.repeat);
+}
+
+QString category_text(const OpenedRecording& opened, const traces::Request& request) {
+  const traces::Prompt* prompt = opened.prompt_of(request);
+  return prompt == nullptr ? QString() : QString::fromStdString(prompt->category);
+}
+
 }  // namespace
 
 void RoundsModel::set_run(RecordingPointer recording, std::size_t run) {
@@ -65,37 +76,82 @@ void RoundsModel::set_filter(const QString& text) {
   endResetModel();
 }
 
+std::vector<bool> RoundsModel::matching_requests() const {
+  std::vector<bool> matches;
+  for (const traces::Request& of : recording_->recording().requests)
+    matches.push_back(request_text(*recording_, of).contains(filter_, Qt::CaseInsensitive) ||
+                      category_text(*recording_, of).contains(filter_, Qt::CaseInsensitive));
+  return matches;
+}
+
+std::function<double(std::uint32_t)> RoundsModel::sort_key() const {
+  switch (sort_column_) {
+    case request:
+      return [this](std::uint32_t round) {
+        const traces::Request& of = recording_->request_of(round);
+        const traces::Prompt* prompt = recording_->prompt_of(of);
+        return static_cast<double>(prompt == nullptr ? 0 : prompt->question_id) * 0x1p20 + of.repeat;
+      };
+    case category: {
+      // Prompts are few beside their rounds: their texts are compared once for each.
+      std::map<std::string, double> places{{"", 0.0}};
+      for (const traces::Prompt& prompt : recording_->recording().prompts) places[prompt.category];
+      double next = 0.0;
+      for (auto& [name, at] : places) at = next++;
+      return [this, places = std::move(places)](std::uint32_t round) {
+        const traces::Prompt* prompt = recording_->prompt_of(recording_->request_of(round));
+        return prompt == nullptr ? 0.0 : places.at(prompt->category);
+      };
+    }
+    case stop: {
+      std::map<std::string_view, double> places;
+      for (const std::uint32_t round : rows_)
+        places[traces::draft_stop_name(recording_->round(round).draft_stop)];
+      double next = 0.0;
+      for (auto& [name, at] : places) at = next++;
+      return [this, places = std::move(places)](std::uint32_t round) {
+        return places.at(traces::draft_stop_name(recording_->round(round).draft_stop));
+      };
+    }
+    default:
+      return [this](std::uint32_t round) {
+        const double key = raw(round, sort_column_);
+        return std::isnan(key) ? -std::numeric_limits<double>::infinity() : key;
+      };
+  }
+}
+
 void RoundsModel::rebuild() {
   rows_.clear();
   row_of_round_.clear();
   if (!recording_ || run_ >= recording_->runs().size()) return;
   const std::vector<std::uint32_t>& all = recording_->runs()[run_].rounds;
-  for (const std::uint32_t round : all) {
-    if (!filter_.isEmpty()) {
-      const auto contains = [&](int column) {
-        return text(round, column).contains(filter_, Qt::CaseInsensitive);
-      };
-      if (!contains(request) && !contains(category) && !contains(stop)) continue;
+  if (filter_.isEmpty()) {
+    rows_ = all;
+  } else {
+    const std::vector<bool> requests = matching_requests();
+    for (const std::uint32_t round : all) {
+      const auto of = &recording_->request_of(round) - recording_->recording().requests.data();
+      if (requests[static_cast<std::size_t>(of)] || text(round, stop).contains(filter_, Qt::CaseInsensitive))
+        rows_.push_back(round);
     }
-    rows_.push_back(round);
   }
-  if (sort_column_ == category || sort_column_ == stop || sort_column_ == request) {
-    std::stable_sort(rows_.begin(), rows_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const int order = QString::compare(text(a, sort_column_), text(b, sort_column_));
-      return sort_order_ == Qt::AscendingOrder ? order < 0 : order > 0;
-    });
-  } else if (sort_column_ != place || sort_order_ != Qt::AscendingOrder) {
+  if (sort_column_ != place || sort_order_ != Qt::AscendingOrder) {
+    const std::function<double(std::uint32_t)> key_of = sort_key();
     std::vector<std::pair<double, std::uint32_t>> keyed;
     keyed.reserve(rows_.size());
-    for (const std::uint32_t round : rows_) {
-      const double key = raw(round, sort_column_);
-      keyed.emplace_back(std::isnan(key) ? -std::numeric_limits<double>::infinity() : key, round);
-    }
-    const bool ascending = sort_order_ == Qt::AscendingOrder;
-    std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& a, const auto& b) {
-      return ascending ? a.first < b.first : b.first < a.first;
-    });
-    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i] = keyed[i].second;
+    for (std::uint32_t row = 0; row < rows_.size(); ++row) keyed.emplace_back(key_of(rows_[row]), row);
+    // Equal ones stay in the order of the run.
+    if (sort_order_ == Qt::AscendingOrder)
+      std::sort(keyed.begin(), keyed.end());
+    else
+      std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
+        return b.first < a.first || (a.first == b.first && a.second < b.second);
+      });
+    std::vector<std::uint32_t> sorted;
+    sorted.reserve(rows_.size());
+    for (const auto& [key, row] : keyed) sorted.push_back(rows_[row]);
+    rows_ = std::move(sorted);
   }
   row_of_round_.assign(all.size(), -1);
   for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -145,15 +201,10 @@ double RoundsModel::raw(std::uint32_t round, int column) const {
 QString RoundsModel::text(std::uint32_t round, int column) const {
   const traces::Round& row = recording_->round(round);
   switch (column) {
-    case request: {
-      const traces::Request& of = recording_->request_of(round);
-      const traces::Prompt* prompt = recording_->prompt_of(of);
-      return QStringLiteral("%1 · %2").arg(prompt == nullptr ? 0 : prompt->question_id).arg(of.repeat);
-    }
-    case category: {
-      const traces::Prompt* prompt = recording_->prompt_of(recording_->request_of(round));
-      return prompt == nullptr ? QString() : QString::fromStdString(prompt->category);
-    }
+    case request:
+      return request_text(*recording_, recording_->request_of(round));
+    case category:
+      return category_text(*recording_, recording_->request_of(round));
     case stop:
       return QString::fromStdString(std::string(traces::draft_stop_name(row.draft_stop)));
     case draft_time:

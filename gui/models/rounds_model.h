@@ -7,6 +7,7 @@
 
 #include <QAbstractTableModel>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "data/opened_recording.h"
@@ -59,6 +60,10 @@ class RoundsModel : public QAbstractTableModel {
   /// What the column sorts by, as a number; texts sort by themselves.
   [[nodiscard]] double raw(std::uint32_t round, int column) const;
   [[nodiscard]] QString text(std::uint32_t round, int column) const;
+  /// By request, whether the filter finds it.
+  [[nodiscard]] std::vector<bool> matching_requests() const;
+  /// What the chosen column sorts rounds by: of texts, their place in the alphabet.
+  [[nodiscard]] std::function<double(std::uint32_t round)> sort_key() const;
   void rebuild();
 
   RecordingPointer recording_;

@@ -2,6 +2,7 @@
 #include "runs_model.h"
 
 #include <array>
+#include <tuple>
 
 #include "models/column_words.h"
 #include "views/time_text.h"
@@ -35,6 +36,8 @@ constexpr std::array<ColumnWords, RunsModel::column_count> words{{
     {QT_TRANSLATE_NOOP("RunsModel", "v"), QT_TRANSLATE_NOOP("RunsModel", "A verification / a target step")},
     {QT_TRANSLATE_NOOP("RunsModel", "o"),
      QT_TRANSLATE_NOOP("RunsModel", "Accepting, optimising and control of a round / a target step")},
+    {QT_TRANSLATE_NOOP("RunsModel", "TPT"),
+     QT_TRANSLATE_NOOP("RunsModel", "Tokens per target-step time: M / (steps · c + v + o)")},
     {QT_TRANSLATE_NOOP("RunsModel", "same text"),
      QT_TRANSLATE_NOOP("RunsModel", "Whether the output is vanilla's, token for token")},
 }};
@@ -85,6 +88,13 @@ std::optional<double> RunsModel::value(const simulator::Figures& figures, int co
       return figures.cost.v;
     case overhead_cost:
       return figures.cost.o;
+    case tpt: {
+      const auto& [c, v, o] = std::tie(figures.cost.c, figures.cost.v, figures.cost.o);
+      const std::optional<double>& m = figures.acceptance.mean_accepted_length;
+      const std::optional<double>& steps = figures.acceptance.steps_per_round;
+      if (!c || !v || !o || !m || !steps) return std::nullopt;
+      return *m / (*steps * *c + *v + *o);
+    }
     default:
       return std::nullopt;
   }

@@ -30,6 +30,7 @@ class RunsModel : public QAbstractTableModel {
     draft_cost,
     verify_cost,
     overhead_cost,
+    tpt,
     identical,
     column_count
   };

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "view_state.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include <QThreadPool>
 #include <QUndoCommand>
 #include <algorithm>
 
@@ -10,6 +15,18 @@ namespace {
 
 constexpr std::int64_t shortest_range_ns = 100;
 constexpr int deepest_history = 200;
+
+/// Giving back hundreds of megabytes takes longer than a frame.
+template <typename... Pointers>
+void release_on_worker(Pointers... pointers) {
+  QThreadPool::globalInstance()->start([... held = std::move(pointers)]() mutable {
+    ((held = {}), ...);
+#ifdef __GLIBC__
+    // Small blocks lie between others: without this the process keeps a third of what is freed.
+    ::malloc_trim(0);
+#endif
+  });
+}
 
 }  // namespace
 
@@ -39,24 +56,50 @@ ViewState::ViewState(QObject* parent) : QObject(parent) {
 }
 
 void ViewState::keep(const RecordingPointer& recording, const TimelinePointer& timeline) {
-  std::erase_if(opened_, [&](const RecordingPointer& other) {
-    const bool is_same = other->recording().path == recording->recording().path;
-    if (is_same) timelines_.erase(other.get());
-    return is_same;
+  const std::filesystem::path& path = recording->recording().path;
+  const auto older = std::find_if(opened_.begin(), opened_.end(), [&](const RecordingPointer& other) {
+    return other->recording().path == path;
   });
-  opened_.push_back(recording);
+  if (older == opened_.end()) {
+    opened_.push_back(recording);
+  } else {
+    release_on_worker(*older, std::move(timelines_[older->get()]));
+    timelines_.erase(older->get());
+    *older = recording;
+  }
   timelines_[recording.get()] = timeline;
   emit opened_changed();
 }
 
 void ViewState::add(const RecordingPointer& recording, const TimelinePointer& timeline) {
-  const bool completes =
-      recording_ && !recording_->has_rows() && recording_->recording().path == recording->recording().path;
+  const RecordingPointer before = recording_;
   keep(recording, timeline);
-  if (completes)
+  if (before && before->recording().path == recording->recording().path)
     complete(recording, timeline);
   else
     show(recording, timeline);
+  // Views have let go of it by now.
+  release_on_worker(before);
+}
+
+void ViewState::close(const std::vector<RecordingPointer>& recordings) {
+  const auto stays = [&](const RecordingPointer& recording) {
+    return std::find(recordings.begin(), recordings.end(), recording) == recordings.end();
+  };
+  RecordingPointer next = recording_;
+  if (next && !stays(next)) {
+    const auto at = std::find(opened_.begin(), opened_.end(), next);
+    const auto behind = std::find_if(at, opened_.end(), stays);
+    const auto before = std::find_if(std::make_reverse_iterator(at), opened_.rend(), stays);
+    next = behind != opened_.end() ? *behind : before != opened_.rend() ? *before : nullptr;
+  }
+  std::vector<TimelinePointer> timelines{timeline_};
+  for (const RecordingPointer& recording : recordings)
+    if (const auto found = timelines_.extract(recording.get())) timelines.push_back(found.mapped());
+  std::erase_if(opened_, [&](const RecordingPointer& recording) { return !stays(recording); });
+  show(next);
+  emit opened_changed();
+  release_on_worker(recordings, std::move(timelines));
 }
 
 void ViewState::preview(const RecordingPointer& recording, const TimelinePointer& timeline) {
@@ -85,30 +128,36 @@ void ViewState::show(const RecordingPointer& recording, const TimelinePointer& t
         run_ = run;
         break;
       }
-    put_cursor_on_first_round();
+    put_cursor_on(0);
   }
   emit recording_changed();
   emit timeline_changed();
+  emit selection_changed();
 }
 
 void ViewState::complete(const RecordingPointer& recording, const TimelinePointer& timeline) {
-  const bool shows_whole = range_ == recording_->whole();
+  const TimeRange whole = recording_->whole();
+  const std::int64_t round = cursor_.round == no_index ? 0 : recording_->round(cursor_.round).id;
   recording_ = recording;
   timeline_ = timeline;
   if (run_ >= recording_->runs().size()) run_ = 0;
-  range_ = shows_whole ? recording_->whole() : cut(range_);
-  put_cursor_on_first_round();
+  range_ = range_ == whole ? recording_->whole() : cut(range_);
+  // Steps back would lead to times that another version of the file had.
+  if (whole != recording_->whole()) history_.clear();
+  put_cursor_on(round);
   emit recording_changed();
   emit timeline_changed();
+  if (selection_) emit selection_changed();
 }
 
-void ViewState::put_cursor_on_first_round() {
+void ViewState::put_cursor_on(std::int64_t round_id) {
+  cursor_ = {};
   const RunRounds* shown = run_rounds();
   if (shown == nullptr || shown->rounds.empty()) return;
-  const traces::Request& request = recording_->request_of(shown->rounds.front());
-  cursor_ = {.round = shown->rounds.front(),
-             .request = static_cast<std::size_t>(&request - recording_->recording().requests.data()),
-             .token = 1};
+  const auto found = std::find_if(shown->rounds.begin(), shown->rounds.end(), [&](std::uint32_t round) {
+    return recording_->round(round).id == round_id;
+  });
+  cursor_ = cursor_on(found == shown->rounds.end() ? shown->rounds.front() : *found);
 }
 
 const RunRounds* ViewState::run_rounds() const {
@@ -181,6 +230,11 @@ void ViewState::go_to_round(std::uint32_t round) {
   const traces::Round& row = recording_->round(round);
   set_run(recording_->run_of(round));
   reveal({row.start_ns, row.end_ns});
+  set_cursor(cursor_on(round));
+}
+
+Cursor ViewState::cursor_on(std::uint32_t round) const {
+  const traces::Round& row = recording_->round(round);
   const traces::Request& request = recording_->request_of(round);
   // The prefill's token stands before those of the rounds.
   std::size_t token = 1;
@@ -191,7 +245,7 @@ void ViewState::go_to_round(std::uint32_t round) {
   }
   const auto place = static_cast<std::size_t>(&request - recording_->recording().requests.data());
   const std::size_t last = request.tokens.empty() ? 0 : request.tokens.size() - 1;
-  set_cursor({.round = round, .request = place, .token = std::min(token, last)});
+  return {.round = round, .request = place, .token = std::min(token, last)};
 }
 
 void ViewState::go_to_token(std::size_t request, std::size_t token) {

@@ -35,11 +35,15 @@ class ViewState : public QObject {
 
   using TimelinePointer = std::shared_ptr<const Timeline>;
 
-  /// Keeps a recording open and shows it; one of the same path takes the older's place.
+  /// Keeps a recording open and shows it; one of the same path takes the older's place, and if that was
+  /// shown, run, range and cursor stay as far as they are in the new one, too.
   void add(const RecordingPointer& recording, const TimelinePointer& timeline);
   /// Keeps it open beside the one that is shown.
   void keep(const RecordingPointer& recording, const TimelinePointer& timeline);
   [[nodiscard]] const std::vector<RecordingPointer>& opened() const { return opened_; }
+  /// Lets go of recordings. If one of them is shown, the next that stays open is shown instead, else the one
+  /// before it, else none. Their memory is given back by a worker once no other worker uses it.
+  void close(const std::vector<RecordingPointer>& recordings);
   /// Shows another recording of those opened from its beginning, whole; null shows none.
   void show(const RecordingPointer& recording);
   /// Shows a recording of which only the overview has been read. The whole of it that add() brings takes its
@@ -86,9 +90,12 @@ class ViewState : public QObject {
   void apply_range(TimeRange range);
   [[nodiscard]] TimeRange cut(TimeRange range) const;
   void show(const RecordingPointer& recording, const TimelinePointer& timeline);
-  /// From the overview to the rows of the recording that is shown.
+  /// From the overview to the rows of the recording that is shown, or to what it has become since.
   void complete(const RecordingPointer& recording, const TimelinePointer& timeline);
-  void put_cursor_on_first_round();
+  /// On the first token that the round emitted.
+  [[nodiscard]] Cursor cursor_on(std::uint32_t round) const;
+  /// On a round of the shown run by its id, or its first.
+  void put_cursor_on(std::int64_t round_id);
   void reveal(TimeRange time);
 
   std::vector<RecordingPointer> opened_;

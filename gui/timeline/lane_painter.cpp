@@ -30,10 +30,12 @@ QColor slice_color(const Lane& lane, const LaneSlice& slice, const LaneLook& loo
   return color;
 }
 
-void paint_label(QPainter& painter, const QRect& box, const std::string& text, const QColor& back) {
+void paint_label(QPainter& painter, const QRect& box, const std::string& text, const QColor& back,
+                 bool dark) {
   const QString label =
       painter.fontMetrics().elidedText(QString::fromStdString(text), Qt::ElideRight, box.width() - 6);
-  painter.setPen(back.lightness() > 140 || back.alpha() < 255 ? Qt::black : Qt::white);
+  // What is faded is nearly the background.
+  painter.setPen(back.alpha() < 255 ? (dark ? Qt::white : Qt::black) : ink_on(back));
   painter.drawText(box.adjusted(3, 0, -3, 0), Qt::AlignVCenter | Qt::AlignLeft, label);
 }
 
@@ -109,7 +111,8 @@ void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, c
       const QColor color = slice_color(lane, slice, look);
       const QRect box(from, area.top(), to - from, area.height());
       painter.fillRect(box.adjusted(0, 0, box.width() > 4 ? -1 : 0, 0), color);
-      if (box.width() >= narrowest_label) paint_label(painter, box, timeline.names[slice.name], color);
+      if (box.width() >= narrowest_label)
+        paint_label(painter, box, timeline.names[slice.name], color, look.dark);
       pixel = std::max(pixel + 1, to);
     } else if (slices.start_ns(index) >= end_ns) {
       pixel = std::max(pixel + 1, static_cast<int>(std::floor(x0)));
@@ -125,13 +128,22 @@ void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, c
   }
 }
 
+std::pair<double, double> counter_range(const CounterLane& counter) {
+  double low = 0.0;
+  double high = 0.0;
+  for (const double value : counter.value) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  return {low, high > low ? high : low + 1.0};
+}
+
 void paint_counter(QPainter& painter, const CounterLane& counter, const TimeAxis& axis, const QRect& area,
                    const QColor& color) {
   if (counter.value.empty()) return;
-  const auto [least, most] = std::minmax_element(counter.value.begin(), counter.value.end());
-  const double low = std::min(0.0, *least);
-  const double high = *most > low ? *most : low + 1.0;
-  const auto y = [&](double value) {
+  const auto [low, high] = counter_range(counter);
+  const auto y = [&, low = low, high = high](double value) {
     const double share = std::isfinite(value) ? (value - low) / (high - low) : 0.0;
     return area.bottom() - static_cast<int>(std::lround(share * (area.height() - 1)));
   };

@@ -9,6 +9,7 @@
 #include <QRect>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/timeline.h"
@@ -26,6 +27,9 @@ struct LaneLook {
 
 void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const TimeAxis& axis,
                 const QRect& area, const LaneLook& look);
+
+/// What the bottom and the top of a counter's lane stand for; 0 is always in between.
+[[nodiscard]] std::pair<double, double> counter_range(const CounterLane& counter);
 
 /// A polyline of minimum and maximum a pixel.
 void paint_counter(QPainter& painter, const CounterLane& counter, const TimeAxis& axis, const QRect& area,

@@ -57,12 +57,15 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent) : QAbstractScrollA
   const auto repaint = [this] { viewport()->update(); };
   connect(&state_, &ViewState::timeline_changed, this, [this] {
     selected_.reset();
-    matches_.clear();
+    launch_.reset();
+    set_search(search_);
     lay_out();
+    update_description();
     viewport()->update();
   });
   connect(&state_, &ViewState::recording_changed, this, [this] {
     selected_.reset();
+    launch_.reset();
     lay_out();
     viewport()->update();
   });
@@ -179,8 +182,14 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
         const QString title = row.kind == Row::Kind::lane
                                   ? lane_title(timeline->lanes[row.index])
                                   : QString::fromStdString(timeline->counters[row.index].name);
-        painter.drawText(header.adjusted(6, 0, -6, 0), Qt::AlignVCenter,
+        const bool is_counter = row.kind == Row::Kind::counter;
+        painter.drawText(header.adjusted(6, 0, -6, 0), is_counter ? Qt::AlignTop : Qt::AlignVCenter,
                          painter.fontMetrics().elidedText(title, Qt::ElideMiddle, header_width - 12));
+        if (is_counter) {
+          const auto [low, high] = counter_range(timeline->counters[row.index]);
+          painter.drawText(header.adjusted(6, 0, -6, -2), Qt::AlignBottom,
+                           tr("%1 to %2").arg(number_text(low), number_text(high)));
+        }
       }
     }
     paint_launch(painter, axis);
@@ -228,38 +237,42 @@ void TimelineView::paint_overlays(QPainter& painter, const TimeAxis& axis) const
   painter.setClipping(false);
 }
 
-std::optional<SlicePlace> TimelineView::find_id(std::int64_t id, bool spans) const {
+std::optional<SlicePlace> TimelineView::find_span(std::int64_t id) const {
   const Timeline& timeline = *state_.timeline();
   for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
     const Lane& candidate = timeline.lanes[lane];
-    if (candidate.kind != LaneKind::track || (candidate.track_kind == "host") != spans) continue;
+    if (candidate.kind != LaneKind::track || candidate.track_kind != "host") continue;
     for (std::size_t slice = 0; slice < candidate.slices.size(); ++slice)
       if (candidate.slices[slice].id == id) return SlicePlace{lane, slice};
   }
   return std::nullopt;
 }
 
-void TimelineView::paint_launch(QPainter& painter, const TimeAxis& axis) const {
-  if (!selected_) return;
+std::optional<SlicePlace> TimelineView::find_launch(const SlicePlace& place) const {
   const Timeline& timeline = *state_.timeline();
-  const Lane& lane = timeline.lanes[selected_->lane];
-  if (lane.kind != LaneKind::track || lane.track_kind == "host") return;
-  const std::int64_t kernel = lane.slices[selected_->slice].id;
+  const Lane& lane = timeline.lanes[place.lane];
+  if (lane.kind != LaneKind::track || lane.track_kind == "host") return std::nullopt;
+  const std::int64_t kernel = lane.slices[place.slice].id;
   const auto launch = std::lower_bound(
       timeline.launches.begin(), timeline.launches.end(), kernel,
       [](const std::pair<std::uint32_t, std::uint32_t>& pair, std::int64_t id) { return pair.first < id; });
-  if (launch == timeline.launches.end() || launch->first != kernel) return;
-  const auto span = find_id(launch->second, true);
-  if (!span) return;
+  if (launch == timeline.launches.end() || launch->first != kernel) return std::nullopt;
+  return find_span(launch->second);
+}
+
+void TimelineView::paint_launch(QPainter& painter, const TimeAxis& axis) const {
+  if (!selected_ || !launch_) return;
+  const Timeline& timeline = *state_.timeline();
+  const LaneSlices& kernels = timeline.lanes[selected_->lane].slices;
   QPointF from;
   QPointF to;
   for (const Row& row : rows_) {
     if (row.kind != Row::Kind::lane) continue;
     const int middle = row.top - verticalScrollBar()->value() + row.height / 2;
-    if (row.index == span->lane)
-      from = {axis.x(timeline.lanes[row.index].slices.start_ns(span->slice)), static_cast<double>(middle)};
+    if (row.index == launch_->lane)
+      from = {axis.x(timeline.lanes[row.index].slices.start_ns(launch_->slice)), static_cast<double>(middle)};
     if (row.index == selected_->lane)
-      to = {axis.x(lane.slices.start_ns(selected_->slice)), static_cast<double>(middle)};
+      to = {axis.x(kernels.start_ns(selected_->slice)), static_cast<double>(middle)};
   }
   painter.setPen(QPen(cursor_color(is_dark(palette())), 1.5));
   painter.setRenderHint(QPainter::Antialiasing);
@@ -309,6 +322,7 @@ bool TimelineView::viewportEvent(QEvent* event) {
 void TimelineView::select(std::optional<SlicePlace> place) {
   if (place == selected_) return;
   selected_ = place;
+  launch_ = selected_ ? find_launch(*selected_) : std::nullopt;
   if (selected_) {
     const LaneSlice slice = state_.timeline()->lanes[selected_->lane].slices[selected_->slice];
     if (slice.round != no_index) state_.go_to_round(slice.round);
@@ -318,6 +332,7 @@ void TimelineView::select(std::optional<SlicePlace> place) {
 }
 
 int TimelineView::set_search(const QString& text) {
+  search_ = text;
   matches_.clear();
   int found = 0;
   if (!text.isEmpty() && state_.timeline()) {

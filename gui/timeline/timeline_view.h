@@ -34,7 +34,8 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] const std::optional<SlicePlace>& selected() const { return selected_; }
   void select(std::optional<SlicePlace> place);
 
-  /// Slices whose name contains the text, whatever its case; others fade. Returns how many names match.
+  /// Slices whose name contains the text, whatever its case; others fade, in recordings shown later, too.
+  /// Returns how many names match.
   int set_search(const QString& text);
   /// Selects and shows the next match after the selected slice (or before it), in the order of time; wraps
   /// around.
@@ -77,12 +78,16 @@ class TimelineView : public QAbstractScrollArea {
   void paint_axis(QPainter& painter, const TimeAxis& axis) const;
   void paint_overlays(QPainter& painter, const TimeAxis& axis) const;
   void paint_launch(QPainter& painter, const TimeAxis& axis) const;
-  [[nodiscard]] std::optional<SlicePlace> find_id(std::int64_t id, bool spans) const;
+  /// Goes through all spans.
+  [[nodiscard]] std::optional<SlicePlace> find_span(std::int64_t id) const;
+  [[nodiscard]] std::optional<SlicePlace> find_launch(const SlicePlace& kernel) const;
   void update_description();
 
   ViewState& state_;
   std::vector<Row> rows_;
   std::optional<SlicePlace> selected_;
+  std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
+  QString search_;
   std::vector<bool> matches_;  ///< by name; empty without a search
   Drag drag_ = Drag::none;
   QPoint pressed_;

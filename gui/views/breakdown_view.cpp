@@ -55,11 +55,19 @@ BreakdownView::Mode BreakdownView::mode() const {
   return static_cast<Mode>(choice_.currentIndex());
 }
 
-void BreakdownView::read_run() {
-  const bool has_run = state().run_rounds() != nullptr;
-  times_ = has_run ? RoundTimes(*state().recording(), state().run()) : RoundTimes();
-  details_.set_run(has_run ? state().recording() : nullptr, state().run());
-  first_ = last_ = 0;
+RoundsPlot::Reading BreakdownView::reading(const RecordingPointer& recording, std::size_t run) {
+  details_.set_run(recording, run);
+  return [this, recording, run](const BackgroundJob::GoOn& /*go_on*/) -> BackgroundJob::Report {
+    return [this, times = std::make_shared<RoundTimes>(*recording, run)] {
+      times_ = std::move(*times);
+      first_ = last_ = 0;
+    };
+  };
+}
+
+void BreakdownView::forget_run() {
+  details_.set_run(nullptr, 0);
+  times_ = RoundTimes();
 }
 
 const DetailedTimes::Side* BreakdownView::side(const DetailedTimes* times) const {

@@ -19,7 +19,8 @@ class BreakdownView : public RoundsPlot {
 
  protected:
   [[nodiscard]] int right_margin() const override { return 430; }
-  void read_run() override;
+  [[nodiscard]] Reading reading(const RecordingPointer& recording, std::size_t run) override;
+  void forget_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
   [[nodiscard]] QString words_at(const RoundAxis& axis, const QPoint& point) const override;
 

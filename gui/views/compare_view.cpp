@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "views/plot_style.h"
+#include "views/race_player.h"
 #include "views/theme.h"
 #include "views/time_text.h"
 
@@ -53,17 +54,6 @@ QString notes_of(const RunsComparison& comparison) {
   return lines.join(QStringLiteral("<br>"));
 }
 
-/// Sorted round times of the run, in milliseconds.
-QVector<double> round_times_ms(const ComparedRun& run) {
-  QVector<double> times;
-  for (const std::uint32_t index : run.recording->runs()[run.run].rounds) {
-    const traces::Round& round = run.recording->round(index);
-    times.push_back(static_cast<double>(round.end_ns - round.start_ns) / ns_a_ms);
-  }
-  std::sort(times.begin(), times.end());
-  return times;
-}
-
 QCustomPlot* make_plot(const QString& name, const QString& x, const QString& y) {
   auto* plot = new QCustomPlot;
   plot->setAccessibleName(name);
@@ -88,12 +78,14 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
       gains_(make_plot(tr("Gain over the baseline along the text"), tr("output token"),
                        tr("ms ahead of the baseline"))),
       spread_(make_plot(tr("Distribution of round times"), tr("ms a round"),
-                        tr("share of rounds at most that long"))) {
+                        tr("share of rounds at most that long"))),
+      player_(new RacePlayer) {
   setAccessibleName(tr("Comparison"));
   choice_->setHeaderLabels({tr("compare (2 to 6)"), tr("baseline")});
   choice_->setAccessibleName(tr("Runs to compare, and the baseline"));
   choice_->header()->setStretchLastSection(false);
   choice_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  notes_->setAccessibleName(tr("What is compared"));
   notes_->setWordWrap(true);
   notes_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   table_->setModel(&model_);
@@ -112,6 +104,7 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
   column->addWidget(notes_);
   column->addWidget(table_, 2);
   column->addWidget(requests_);
+  column->addWidget(player_);
   auto* plots = new QHBoxLayout;
   auto* aligned = new QVBoxLayout;
   aligned->addWidget(race_);
@@ -131,7 +124,8 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
     if (!is_listing_) take_checked();
   });
   connect(requests_, &QComboBox::currentIndexChanged, this, &CompareView::show_request);
-  connect(&state_, &ViewState::opened_changed, this, &CompareView::list_runs);
+  connect(&state_, &ViewState::opened_changed, this, &CompareView::take_opened);
+  connect(player_, &RacePlayer::moved, this, &CompareView::mark_race);
   connect(&state_, &ViewState::cursor_changed, this, &CompareView::mark_cursor);
   // Scrolling one scrolls the other: the same tokens stand below one another.
   const auto link = [](QCustomPlot* from, QCustomPlot* to) {
@@ -143,7 +137,7 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
   };
   link(race_, gains_);
   link(gains_, race_);
-  list_runs();
+  take_opened();
 }
 
 void CompareView::changeEvent(QEvent* event) {
@@ -151,12 +145,25 @@ void CompareView::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange) show_request();
 }
 
-void CompareView::list_runs() {
-  is_listing_ = true;
-  choice_->clear();
-  std::erase_if(runs_, [&](const ComparedRun& run) {
-    return std::find(state_.opened().begin(), state_.opened().end(), run.recording) == state_.opened().end();
-  });
+void CompareView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  if (is_stale_) QMetaObject::invokeMethod(this, &CompareView::start, Qt::QueuedConnection);
+}
+
+void CompareView::take_opened() {
+  const std::vector<ComparedRun> before = runs_;
+  const std::size_t baseline_before = baseline_;
+  const auto is_open = [&](const ComparedRun& run) {
+    return std::find(state_.opened().begin(), state_.opened().end(), run.recording) != state_.opened().end();
+  };
+  // What was read again takes the place of what it was.
+  for (ComparedRun& run : runs_)
+    for (const RecordingPointer& recording : state_.opened())
+      if (recording->recording().path == run.recording->recording().path &&
+          run.run < recording->runs().size())
+        run.recording = recording;
+  std::erase_if(runs_, [&](const ComparedRun& run) { return !is_open(run); });
   // At first: the newest recording's baseline and the runs behind it.
   if (runs_.empty() && !state_.opened().empty()) {
     const RecordingPointer& recording = state_.opened().back();
@@ -167,9 +174,23 @@ void CompareView::list_runs() {
       if (runs_[i].row().is_baseline) baseline_ = i;
   }
   baseline_ = std::min(baseline_, runs_.empty() ? 0 : runs_.size() - 1);
+  list_runs();
+  if (runs_ == before && baseline_ == baseline_before && !before.empty()) return;
+  job_.cancel();
+  const auto& shown = model_.comparison().runs;
+  if (!std::ranges::all_of(shown, [&](const RunAgainstBaseline& run) { return is_open(run.run); }))
+    show_comparison({});
+  is_stale_ = true;
+  update();
+}
+
+void CompareView::list_runs() {
+  is_listing_ = true;
+  choice_->clear();
   for (std::size_t i = 0; i < state_.opened().size(); ++i) {
     const RecordingPointer& recording = state_.opened()[i];
     auto* file = new QTreeWidgetItem(choice_, {QString::fromStdString(recording->name())});
+    file->setToolTip(0, QString::fromStdString(recording->recording().path.string()));
     for (std::size_t run = 0; run < recording->runs().size(); ++run) {
       auto* item =
           new QTreeWidgetItem(file, {QString::fromStdString(recording->runs()[run].run->specification)});
@@ -186,7 +207,6 @@ void CompareView::list_runs() {
     file->setExpanded(true);
   }
   is_listing_ = false;
-  show_comparison();
 }
 
 void CompareView::take_checked() {
@@ -215,26 +235,52 @@ void CompareView::set_runs(std::vector<ComparedRun> runs, std::size_t baseline) 
   runs_ = std::move(runs);
   baseline_ = std::min(baseline, runs_.empty() ? 0 : runs_.size() - 1);
   list_runs();
+  is_stale_ = true;
+  start();
 }
 
-void CompareView::show_comparison() {
-  model_.set_comparison(compare(runs_, baseline_));
+void CompareView::start() {
+  if (!is_stale_) return;
+  is_stale_ = false;
+  if (runs_.size() < 2)
+    notes_->setText(tr("Check two to six runs on the left, of this recording or of others that are open."));
+  else
+    notes_->setText(tr("Comparing …"));
+  job_.start([this, runs = runs_, baseline = baseline_](const BackgroundJob::GoOn&) -> BackgroundJob::Report {
+    auto result = std::make_shared<Compared>();
+    result->comparison = compare(runs, baseline);
+    result->baseline = baseline;
+    for (const ComparedRun& run : runs) result->spreads.push_back(round_time_spread(run));
+    return [this, result] {
+      show_comparison(std::move(*result));
+      emit compared();
+    };
+  });
+}
+
+void CompareView::show_comparison(Compared compared) {
+  model_.set_comparison(std::move(compared.comparison));
+  shown_baseline_ = compared.baseline;
+  spreads_ = std::move(compared.spreads);
   const RunsComparison& comparison = model_.comparison();
-  notes_->setText(runs_.size() < 2
-                      ? tr("Check two to six runs on the left, of this recording or of others that are open.")
-                      : notes_of(comparison));
+  if (comparison.runs.size() > 1) notes_->setText(notes_of(comparison));
   table_->resizeColumnsToContents();
   {
     const QSignalBlocker quiet(requests_);
-    requests_->clear();
+    const QString chosen = requests_->currentText();
+    QStringList titles;
     for (const AlignedRequest& request : comparison.requests)
-      requests_->addItem(QString::fromStdString(request.title) +
-                         (request.is_same_text ? QString() : tr(" — texts differ")));
+      titles << QString::fromStdString(request.title) +
+                    (request.is_same_text ? QString() : tr(" — texts differ"));
+    requests_->clear();
+    requests_->addItems(titles);
+    requests_->setCurrentIndex(titles.isEmpty() ? -1 : std::max(0, requests_->findText(chosen)));
   }
   show_request();
 }
 
 void CompareView::style_plots() {
+  race_places_.clear();
   for (QCustomPlot* plot : {race_, gains_, spread_}) {
     plot->clearGraphs();
     plot->clearItems();
@@ -250,15 +296,22 @@ void CompareView::style_plots() {
 
 void CompareView::show_request() {
   style_plots();
+  QStringList names;
   const RunsComparison& comparison = model_.comparison();
   const int place = requests_->currentIndex();
   const bool dark = is_dark(palette());
+  const auto pen_of = [&](std::size_t run) {
+    return QPen(series_color(run, dark), run == shown_baseline_ ? 2.5 : 1.5);
+  };
   if (place >= 0 && static_cast<std::size_t>(place) < comparison.requests.size()) {
     const AlignedRequest& aligned = comparison.requests[static_cast<std::size_t>(place)];
-    const std::vector<std::int64_t> base =
-        token_times_ns(*runs_[baseline_].recording, aligned.requests[baseline_]);
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-      const std::vector<std::int64_t> times = token_times_ns(*runs_[i].recording, aligned.requests[i]);
+    const auto times_of = [&](std::size_t run) {
+      return token_times_ns(*comparison.runs[run].run.recording, aligned.requests[run]);
+    };
+    const std::vector<std::int64_t> base = times_of(shown_baseline_);
+    std::vector<std::vector<std::int64_t>> race;
+    for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
+      const std::vector<std::int64_t> times = times_of(i);
       QVector<double> tokens;
       QVector<double> at;
       QVector<double> ahead;
@@ -267,39 +320,54 @@ void CompareView::show_request() {
         at.push_back(static_cast<double>(times[token]) / ns_a_ms);
         if (token < base.size()) ahead.push_back(static_cast<double>(base[token] - times[token]) / ns_a_ms);
       }
-      const QPen pen(series_color(i, dark), i == baseline_ ? 2.5 : 1.5);
       QCPGraph* line = race_->addGraph();
-      line->setPen(pen);
+      line->setPen(pen_of(i));
       line->setLineStyle(QCPGraph::lsStepRight);
       line->setData(tokens, at, true);
       if (aligned.is_same_text) {
         QCPGraph* gain = gains_->addGraph();
-        gain->setPen(pen);
+        gain->setPen(pen_of(i));
         gain->setData(tokens.mid(0, ahead.size()), ahead, true);
       }
+      race.push_back(times);
+      names << QString::fromStdString(comparison.runs[i].run.row().specification);
     }
+    for (QCustomPlot* plot : {race_, gains_}) plot->rescaleAxes();
+    for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
+      QCPGraph* mark = race_->addGraph();
+      mark->setLineStyle(QCPGraph::lsNone);
+      mark->setScatterStyle(
+          QCPScatterStyle(series_shape(i), series_color(i, dark), series_color(i, dark), 10));
+      race_places_.push_back(mark);
+    }
+    player_->set_race(Race(std::move(race)), names);
+  } else {
+    player_->set_race({}, {});
   }
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const QVector<double> times = round_times_ms(runs_[i]);
-    QVector<double> share(times.size());
-    for (qsizetype k = 0; k < times.size(); ++k)
-      share[k] = static_cast<double>(k + 1) / static_cast<double>(times.size());
+  double longest_ms = 0.0;
+  for (std::size_t i = 0; i < spreads_.size(); ++i) {
+    const RoundTimeSpread& spread = spreads_[i];
     QCPGraph* line = spread_->addGraph();
-    line->setPen(QPen(series_color(i, dark), i == baseline_ ? 2.5 : 1.5));
+    line->setPen(pen_of(i));
     line->setLineStyle(QCPGraph::lsStepLeft);
-    line->setData(times, share, true);
+    line->setData(QVector<double>(spread.ms.begin(), spread.ms.end()),
+                  QVector<double>(spread.share.begin(), spread.share.end()), true);
+    // A few long rounds must not squeeze the others: up to the 99.5th percentile of the slowest run.
+    longest_ms = std::max(longest_ms, spread.usual_longest_ms);
   }
-  for (QCustomPlot* plot : {race_, gains_}) plot->rescaleAxes();
-  // A few long rounds must not squeeze the others: up to the 99.5th percentile of the slowest run.
-  double longest = 0.0;
-  for (const ComparedRun& run : runs_)
-    if (const QVector<double> times = round_times_ms(run); !times.isEmpty())
-      longest =
-          std::max(longest, times[static_cast<qsizetype>(static_cast<double>(times.size() - 1) * 0.995)]);
-  spread_->xAxis->setRange(0.0, longest > 0.0 ? 1.05 * longest : 1.0);
+  spread_->xAxis->setRange(0.0, longest_ms > 0.0 ? 1.05 * longest_ms : 1.0);
   spread_->yAxis->setRange(0.0, 1.02);
   spread_->replot(QCustomPlot::rpQueuedReplot);
   mark_cursor();
+}
+
+void CompareView::mark_race() {
+  const std::vector<RacePlace> places = player_->places();
+  if (places.size() != race_places_.size()) return;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    race_places_[i]->setData({static_cast<double>(places[i].token)},
+                             {static_cast<double>(places[i].known_ns) / ns_a_ms}, true);
+  race_->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void CompareView::mark_cursor() {
@@ -308,9 +376,10 @@ void CompareView::mark_cursor() {
   bool is_here = false;
   if (place >= 0 && static_cast<std::size_t>(place) < model_.comparison().requests.size()) {
     const AlignedRequest& aligned = model_.comparison().requests[static_cast<std::size_t>(place)];
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      is_here = is_here ||
-                (runs_[i].recording == state_.recording() && aligned.requests[i] == state_.cursor().request);
+    const std::vector<RunAgainstBaseline>& runs = model_.comparison().runs;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      is_here = is_here || (runs[i].run.recording == state_.recording() &&
+                            aligned.requests[i] == state_.cursor().request);
   }
   for (QCPItemStraightLine* line : {race_cursor_, gains_cursor_}) {
     const auto token = static_cast<double>(state_.cursor().token);

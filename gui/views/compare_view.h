@@ -4,14 +4,17 @@
 // Two to six runs of the open recordings against one of them. On top what was set differently and whether the
 // texts are the same; a table with ratios and intervals; and for one request, aligned by output token: the
 // race (when each token was there), where each run gains or loses against the baseline along the text, and
-// how the rounds' times are spread.
+// how the rounds' times are spread. Compared on a worker, when the view is first seen and when the choice
+// changes.
 
 #include <QWidget>
 
 #include "models/comparison_model.h"
 #include "state/view_state.h"
+#include "views/background_job.h"
 
 class QComboBox;
+class QCPGraph;
 class QCPItemStraightLine;
 class QCustomPlot;
 class QLabel;
@@ -20,6 +23,8 @@ class QTreeWidget;
 class QTreeWidgetItem;
 
 namespace draftscope::gui {
+
+class RacePlayer;
 
 class CompareView : public QWidget {
   Q_OBJECT
@@ -33,21 +38,42 @@ class CompareView : public QWidget {
   [[nodiscard]] const std::vector<ComparedRun>& runs() const { return runs_; }
   [[nodiscard]] const ComparisonModel& model() const { return model_; }
 
+ signals:
+  /// What was chosen last is compared, and shown.
+  void compared();
+
  protected:
   void changeEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
 
  private:
+  /// What is shown, of runs that may no longer be the chosen ones.
+  struct Compared {
+    RunsComparison comparison;
+    std::size_t baseline = 0;
+    std::vector<RoundTimeSpread> spreads;  ///< [compared run]
+  };
+
+  /// Others are open.
+  void take_opened();
   void list_runs();
   void take_checked();
-  void show_comparison();
+  void start();
+  void show_comparison(Compared compared);
   void show_request();
   void mark_cursor();
+  /// Each run's place in the race.
+  void mark_race();
   void style_plots();
 
   ViewState& state_;
   std::vector<ComparedRun> runs_;
   std::size_t baseline_ = 0;
   ComparisonModel model_;
+  std::size_t shown_baseline_ = 0;
+  std::vector<RoundTimeSpread> spreads_;
+  BackgroundJob job_;
+  bool is_stale_ = true;
   bool is_listing_ = false;
   QTreeWidget* choice_;
   QLabel* notes_;
@@ -56,8 +82,10 @@ class CompareView : public QWidget {
   QCustomPlot* race_;
   QCustomPlot* gains_;
   QCustomPlot* spread_;
+  RacePlayer* player_;
   QCPItemStraightLine* race_cursor_ = nullptr;
   QCPItemStraightLine* gains_cursor_ = nullptr;
+  std::vector<QCPGraph*> race_places_;  ///< [compared run] a mark where it is
 };
 
 }  // namespace draftscope::gui

@@ -123,13 +123,33 @@ ConfidenceView::ConfidenceView(ViewState& state, QWidget* parent) : RoundsPlot(s
   setAccessibleName(tr("Confidence of drafted tokens, and thresholds"));
 }
 
-void ConfidenceView::read_run() {
-  drafts_ = state().run_rounds() == nullptr ? DraftConfidences{}
-                                            : draft_confidences(*state().recording(), state().run());
-  density_ = DraftDensity(drafts_);
-  positions_ = state().run_rounds() == nullptr ? AcceptanceByPosition()
-                                               : AcceptanceByPosition(*state().recording(), state().run());
-  if (drafts_.first.empty()) return;
+RoundsPlot::Reading ConfidenceView::reading(const RecordingPointer& recording, std::size_t run) {
+  struct Read {
+    DraftConfidences drafts;
+    DraftDensity density;
+    AcceptanceByPosition positions;
+  };
+  return [this, recording, run](const BackgroundJob::GoOn& /*go_on*/) -> BackgroundJob::Report {
+    auto read = std::make_shared<Read>();
+    read->drafts = draft_confidences(*recording, run);
+    read->density = DraftDensity(read->drafts);
+    read->positions = AcceptanceByPosition(*recording, run);
+    return [this, read] {
+      drafts_ = std::move(read->drafts);
+      density_ = std::move(read->density);
+      positions_ = std::move(read->positions);
+      describe_run();
+    };
+  };
+}
+
+void ConfidenceView::forget_run() {
+  drafts_ = {};
+  density_ = {};
+  positions_ = {};
+}
+
+void ConfidenceView::describe_run() {
   QStringList words{tr("%1 drafted tokens, of which %2 were accepted")
                         .arg(drafts_.confidence.size())
                         .arg(percent_text(drafts_.acceptance_rate(0, drafts_.rounds())))};

@@ -23,7 +23,8 @@ class ConfidenceView : public RoundsPlot {
 
  protected:
   [[nodiscard]] int right_margin() const override { return 190; }
-  void read_run() override;
+  [[nodiscard]] Reading reading(const RecordingPointer& recording, std::size_t run) override;
+  void forget_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
   [[nodiscard]] QString words_at(const RoundAxis& axis, const QPoint& point) const override;
   [[nodiscard]] QString words_beside(const RoundAxis& axis, const QPoint& point) const override;
@@ -46,6 +47,8 @@ class ConfidenceView : public RoundsPlot {
   void paint_positions(QPainter& painter, const RoundAxis& axis) const;
   [[nodiscard]] QString words_of_round(std::size_t place) const;
   [[nodiscard]] QString words_of_rounds(const RoundAxis& axis, const QPoint& point) const;
+
+  void describe_run();
 
   DraftConfidences drafts_;
   DraftDensity density_;

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "picture_export.h"
 
+#include <draftscope/traces/atomic_file.h>
+
 #include <QBuffer>
 #include <QFileInfo>
 #include <QPainter>
 #include <QPdfWriter>
-#include <QSaveFile>
 #include <QSvgGenerator>
-#include <QTextStream>
+
+#include "data/export_target.h"
 
 namespace draftscope::gui {
 
 namespace {
 
-Result<void> cant_write(const QSaveFile& file) {
-  return fail("{}: can't be written: {}", file.fileName().toStdString(), file.errorString().toStdString());
+Result<void> write_whole(const QByteArray& bytes, const QString& path) {
+  DRAFTSCOPE_TRY_ASSIGN(traces::AtomicFile file, traces::AtomicFile::create(path.toStdString()));
+  file.write({bytes.constData(), static_cast<std::size_t>(bytes.size())});
+  return file.commit();
 }
 
 void render_svg(QWidget& view, QIODevice& into) {
@@ -50,6 +54,7 @@ QString field(const QVariant& value) {
 }  // namespace
 
 Result<void> write_picture(QWidget& view, const QString& path) {
+  DRAFTSCOPE_TRY(check_target(path.toStdString()));
   const QString ending = QFileInfo(path).suffix().toLower();
   QByteArray bytes;
   QBuffer buffer(&bytes);
@@ -64,13 +69,11 @@ Result<void> write_picture(QWidget& view, const QString& path) {
     return fail("{}: found the ending \"{}\", expected .png, .svg or .pdf", path.toStdString(),
                 ending.toStdString());
   }
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-    return cant_write(file);
-  return {};
+  return write_whole(bytes, path);
 }
 
 Result<void> write_csv(const QAbstractItemModel& model, const QString& path) {
+  DRAFTSCOPE_TRY(check_target(path.toStdString()));
   QString text;
   const auto line = [&](auto cell) {
     for (int column = 0; column < model.columnCount(); ++column) {
@@ -89,10 +92,7 @@ Result<void> write_csv(const QAbstractItemModel& model, const QString& path) {
       return shown.toString() == QStringLiteral("–") ? QVariant() : shown;
     });
   const QByteArray bytes = text.toUtf8();
-  QSaveFile file(path);
-  if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-    return cant_write(file);
-  return {};
+  return write_whole(bytes, path);
 }
 
 }  // namespace draftscope::gui

@@ -10,7 +10,8 @@
 
 namespace draftscope::gui {
 
-/// By the ending of the path: .png, .svg, .pdf. Errors: another ending, a file that can't be written.
+/// By the ending of the path: .png, .svg, .pdf. Errors: another ending, a file that can't be written, no
+/// regular file.
 [[nodiscard]] Result<void> write_picture(QWidget& view, const QString& path);
 
 /// RFC 4180, with a header; raw numbers where the model has them in Qt::UserRole. Errors: a file that can't

@@ -86,7 +86,7 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
   connect(requests_, &QComboBox::activated, this,
           [this](int index) { state_.go_to_token(static_cast<std::size_t>(index), 0); });
   connect(&state_, &ViewState::recording_changed, this, [this] {
-    is_stale_ = true;
+    forget();
     if (isVisible()) list_requests();
   });
   connect(&state_, &ViewState::cursor_changed, this, [this] {
@@ -176,12 +176,25 @@ void ReplayView::changeEvent(QEvent* event) {
   if (!is_stale_) write_document();
 }
 
+void ReplayView::forget() {
+  is_stale_ = true;
+  ranks_job_.cancel();
+  ranks_ = {};
+  player_.set_text(nullptr);
+  text_ = {};
+  requests_->clear();
+  write_document();
+  show_details(nullptr);
+}
+
 void ReplayView::list_requests() {
   is_stale_ = false;
-  requests_->clear();
+  QStringList titles;
   if (const RecordingPointer& recording = state_.recording())
     for (std::size_t i = 0; i < recording->recording().requests.size(); ++i)
-      requests_->addItem(request_title(*recording, i));
+      titles << request_title(*recording, i);
+  requests_->clear();
+  requests_->addItems(titles);
   show_request();
 }
 

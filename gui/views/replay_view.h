@@ -59,6 +59,8 @@ class ReplayView : public QWidget {
   /// In the colour of the text: the style's own signs are black, whatever the palette.
   void show_signs();
   void list_requests();
+  /// Lets go of the recording.
+  void forget();
   void show_request();
   void write_document();
   void mark_cursor();

@@ -28,27 +28,39 @@ constexpr int choice_width = 170;
 RoundsPlot::RoundsPlot(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
-  const auto stale = [this] {
-    is_stale_ = true;
-    refresh();
-  };
-  connect(&state_, &ViewState::recording_changed, this, stale);
-  connect(&state_, &ViewState::run_changed, this, stale);
+  connect(&state_, &ViewState::recording_changed, this, &RoundsPlot::forget);
+  connect(&state_, &ViewState::run_changed, this, &RoundsPlot::forget);
   connect(&state_, &ViewState::range_changed, this, qOverload<>(&QWidget::update));
   connect(&state_, &ViewState::cursor_changed, this, qOverload<>(&QWidget::update));
 }
 
-void RoundsPlot::refresh() {
-  if (is_stale_ && isVisible()) {
-    read_run();
-    is_stale_ = false;
-  }
+void RoundsPlot::forget() {
+  job_.cancel();
+  forget_run();
+  is_stale_ = true;
   update();
 }
 
-void RoundsPlot::showEvent(QShowEvent* event) {
-  QWidget::showEvent(event);
-  refresh();
+void RoundsPlot::read() {
+  is_stale_ = false;
+  const RunRounds* run = state_.run_rounds();
+  if (run == nullptr || run->rounds.empty()) return;
+  const Reading work = reading(state_.recording(), state_.run());
+  if (run->rounds.size() <= most_read_at_once) {
+    work([] { return true; })();
+    return;
+  }
+  job_.start([this, work](const BackgroundJob::GoOn& go_on) -> BackgroundJob::Report {
+    return [this, take = work(go_on)] {
+      take();
+      update();
+    };
+  });
+}
+
+bool RoundsPlot::is_ready() const {
+  const RunRounds* run = state_.run_rounds();
+  return run != nullptr && !run->rounds.empty() && !is_stale_ && !job_.is_running();
 }
 
 QComboBox& RoundsPlot::add_choice(const QString& name, const QStringList& choices) {
@@ -70,7 +82,9 @@ void RoundsPlot::resizeEvent(QResizeEvent* event) {
 void RoundsPlot::paint_notice(QPainter& painter, const QString& words) {
   setAccessibleDescription(words);
   painter.setPen(palette().color(QPalette::WindowText));
-  painter.drawText(plot_area(), Qt::AlignCenter | Qt::TextWordWrap, words);
+  // Where the window is small, beside the plot there is room for words, too.
+  const QRect area = plot_area().width() < 300 ? rect() : plot_area();
+  painter.drawText(area, Qt::AlignCenter | Qt::TextWordWrap, words);
 }
 
 QRect RoundsPlot::plot_area() const {
@@ -103,10 +117,14 @@ void RoundsPlot::paint_round_ticks(QPainter& painter, const RoundAxis& axis) con
 void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   painter.fillRect(rect(), palette().color(QPalette::Base));
+  if (is_stale_) read();
   const RoundAxis axis = this->axis();
-  if (state_.run_rounds() == nullptr || axis.count() == 0 || plot_area().width() < 10) {
-    painter.setPen(palette().color(QPalette::WindowText));
-    painter.drawText(rect(), Qt::AlignCenter, tr("no rounds"));
+  if (axis.count() == 0 || plot_area().width() < 10) {
+    paint_notice(painter, tr("no rounds"));
+    return;
+  }
+  if (!is_ready()) {
+    paint_notice(painter, tr("reading the rounds …"));
     return;
   }
   paint(painter, axis);
@@ -198,7 +216,7 @@ bool RoundsPlot::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     QString words;
-    if (state_.run_rounds() != nullptr)
+    if (is_ready())
       words = plot_area().contains(help->pos()) ? words_at(axis(), help->pos())
                                                 : words_beside(axis(), help->pos());
     QToolTip::showText(help->globalPos(), words, this);

@@ -2,11 +2,12 @@
 #pragma once
 
 // What views over rounds have in common: the rounds that the visible range holds on the x axis, zoom with the
-// wheel, dragging, a click that takes the cursor to a round, the cursor's line. A view draws its part and its
-// words.
+// wheel, dragging, a click that takes the cursor to a round, the cursor's line; and that a run is read when
+// it is first seen, on a worker if it is long. A view reads and draws its part and has its words.
 
 #include <QWidget>
 
+#include "views/background_job.h"
 #include "views/round_axis.h"
 
 class QComboBox;
@@ -19,10 +20,18 @@ class RoundsPlot : public QWidget {
  public:
   explicit RoundsPlot(ViewState& state, QWidget* parent = nullptr);
   [[nodiscard]] QSize sizeHint() const override { return {900, 420}; }
+  /// Runs of so many rounds are read within a frame, longer ones on a worker.
+  static constexpr std::size_t most_read_at_once = 10'000;
 
  protected:
-  /// The shown run is another, or none.
-  virtual void read_run() = 0;
+  /// Reads a run without touching the view; what it returns lets the view have that, on the main thread.
+  using Reading = std::function<BackgroundJob::Report(const BackgroundJob::GoOn& go_on)>;
+
+  /// How to read this run of a recording that has its rows; done on a worker if the run is long.
+  [[nodiscard]] virtual Reading reading(const RecordingPointer& recording, std::size_t run) = 0;
+  /// Of another run, or none: lets go of all that was read.
+  virtual void forget_run() = 0;
+  /// With what reading() gave.
   virtual void paint(QPainter& painter, const RoundAxis& axis) = 0;
   /// Of a place in the plot, for the tool tip; empty shows none.
   [[nodiscard]] virtual QString words_at(const RoundAxis& axis, const QPoint& point) const = 0;
@@ -52,17 +61,21 @@ class RoundsPlot : public QWidget {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
-  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
-  void refresh();
+  void forget();
+  void read();
+  /// The run has been read, and can be drawn.
+  [[nodiscard]] bool is_ready() const;
   void paint_round_ticks(QPainter& painter, const RoundAxis& axis) const;
 
   ViewState& state_;
   QComboBox* choice_ = nullptr;
-  bool is_stale_ = true;  ///< the run is read when the view is first seen
+  BackgroundJob job_;
+  bool is_stale_ =
+      true;  ///< the run is read when it is first painted: docked pages in hidden tabs count as visible
   QPoint pressed_;
   RoundAxis pressed_axis_;
   bool is_dragging_ = false;

@@ -34,18 +34,31 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
     model_.set_filter(text);
     show_cursor();
   });
-  connect(&state_, &ViewState::recording_changed, this, &RoundsView::show_run);
-  connect(&state_, &ViewState::run_changed, this, &RoundsView::show_run);
+  connect(&state_, &ViewState::recording_changed, this, &RoundsView::forget);
+  connect(&state_, &ViewState::run_changed, this, &RoundsView::forget);
   connect(&state_, &ViewState::cursor_changed, this, &RoundsView::show_cursor);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& current) {
             if (current.isValid() && model_.round_of_row(current.row()) != state_.cursor().round)
               state_.go_to_round(model_.round_of_row(current.row()));
           });
-  show_run();
+}
+
+void RoundsView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  if (is_stale_) QMetaObject::invokeMethod(this, &RoundsView::show_run, Qt::QueuedConnection);
+}
+
+void RoundsView::forget() {
+  is_stale_ = true;
+  if (model_.rowCount() > 0) model_.set_run(nullptr, 0);
+  update();
 }
 
 void RoundsView::show_run() {
+  if (!is_stale_) return;
+  is_stale_ = false;
   model_.set_run(state_.recording(), state_.run());
   for (int column = 0; column < RoundsModel::column_count; ++column) {
     const int header = table_->horizontalHeader()->sectionSizeHint(column);

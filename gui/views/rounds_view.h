@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rounds of the run as a table that sorts and searches; its current row is the cursor's round.
+// The rounds of the run as a table that sorts and searches; its current row is the cursor's round. Filled when
+// it is first seen.
 
 #include <QWidget>
 
@@ -19,12 +20,17 @@ class RoundsView : public QWidget {
  public:
   explicit RoundsView(ViewState& state, QWidget* parent = nullptr);
 
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
  private:
+  void forget();
   void show_run();
   void show_cursor();
 
   ViewState& state_;
   RoundsModel model_;
+  bool is_stale_ = true;
   QLineEdit* filter_;
   QTableView* table_;
 };

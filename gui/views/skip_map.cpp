@@ -86,10 +86,20 @@ SkipMap::Mode SkipMap::mode() const {
   return static_cast<Mode>(choice_.currentIndex());
 }
 
-void SkipMap::read_run() {
-  const bool has_run = state().run_rounds() != nullptr;
-  times_.set_run(has_run ? state().recording() : nullptr, state().run());
-  skips_ = has_run ? SkipPyramid(*state().recording(), state().run()) : SkipPyramid();
+RoundsPlot::Reading SkipMap::reading(const RecordingPointer& recording, std::size_t run) {
+  times_.set_run(recording, run);
+  return [this, recording, run](const BackgroundJob::GoOn& /*go_on*/) -> BackgroundJob::Report {
+    return [this, skips = std::make_shared<SkipPyramid>(*recording, run)] { take(std::move(*skips)); };
+  };
+}
+
+void SkipMap::forget_run() {
+  times_.set_run(nullptr, 0);
+  skips_ = SkipPyramid();
+}
+
+void SkipMap::take(SkipPyramid skips) {
+  skips_ = std::move(skips);
   SkipSummary all;
   skips_.summarise(0, skips_.rounds(), all);
   double skipped = 0.0;

@@ -24,7 +24,8 @@ class SkipMap : public RoundsPlot {
 
  protected:
   [[nodiscard]] int right_margin() const override { return 190; }
-  void read_run() override;
+  [[nodiscard]] Reading reading(const RecordingPointer& recording, std::size_t run) override;
+  void forget_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
   [[nodiscard]] QString words_at(const RoundAxis& axis, const QPoint& point) const override;
 
@@ -32,6 +33,7 @@ class SkipMap : public RoundsPlot {
   enum class Mode : std::uint8_t { runs, share, time };
 
   [[nodiscard]] Mode mode() const;
+  void take(SkipPyramid skips);
   void paint_runs(QPainter& painter, const RoundAxis& axis) const;
   void paint_share(QPainter& painter, const RoundAxis& axis) const;
   /// Beside the cells: the share of the shown rounds that skipped each sublayer; `color` of (sublayer,

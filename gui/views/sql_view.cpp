@@ -95,13 +95,38 @@ SqlView::SqlView(ViewState& state, QWidget* parent)
     const Result<void> written = write_csv(model_, path);
     words_->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().message));
   });
+  connect(&state_, &ViewState::recording_changed, this, &SqlView::forget);
+  // Files that are dropped here are to be opened.
+  sql_->setAcceptDrops(false);
   list_queries();
   sql_->setPlainText(queries_->itemData(0).toString());
+  forget();
 }
 
-void SqlView::showEvent(QShowEvent* event) {
-  QWidget::showEvent(event);
-  if (!has_run_ && state_.recording()) run();
+void SqlView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  if (!has_run_ && state_.recording() && state_.recording()->has_rows())
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+          if (!has_run_) run();
+        },
+        Qt::QueuedConnection);
+}
+
+void SqlView::forget() {
+  const std::filesystem::path path =
+      state_.recording() ? state_.recording()->recording().path : std::filesystem::path();
+  if (path == path_ && !path.empty()) return;
+  path_ = path;
+  has_run_ = false;
+  job_.cancel();
+  model_.set_result({});
+  run_->setEnabled(!path.empty());
+  stop_->setEnabled(false);
+  words_->setText(path.empty() ? tr("Open a recording first.") : QString());
+  update();
 }
 
 void SqlView::list_queries() {

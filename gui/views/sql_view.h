@@ -33,11 +33,13 @@ class SqlView : public QWidget {
   void finished();
 
  protected:
-  /// The first time with a recording: an answer to start from.
-  void showEvent(QShowEvent* event) override;
+  /// The first time that it is seen with a recording: an answer to start from.
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   void stop();
+  /// What another recording answered is none of this one's.
+  void forget();
   void show_result(Result<traces::QueryResult> result, qint64 milliseconds);
   void list_queries();
   void save_query();
@@ -45,7 +47,8 @@ class SqlView : public QWidget {
   ViewState& state_;
   QueryModel model_;
   BackgroundJob job_;
-  bool has_run_ = false;
+  std::filesystem::path path_;  ///< of the recording that answers
+  bool has_run_ = false;        ///< on that
   QComboBox* queries_;
   QPlainTextEdit* sql_;
   QPushButton* run_;

@@ -57,6 +57,8 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
       details_(new QTreeWidget) {
   setAccessibleName(tr("Summary"));
   identity_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  identity_->setAccessibleName(tr("Recording"));
+  warnings_->setAccessibleName(tr("Warnings"));
   warnings_->setWordWrap(true);
   warnings_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   table_->setModel(&runs_);

@@ -77,6 +77,16 @@ QColor scale_color(double share, bool dark) {
   return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
 }
 
+QColor ink_on(const QColor& back) {
+  // Relative luminance of WCAG 2; at 0.18 black and white contrast alike.
+  const auto linear = [](double channel) {
+    return channel <= 0.04045 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
+  };
+  const double luminance =
+      0.2126 * linear(back.redF()) + 0.7152 * linear(back.greenF()) + 0.0722 * linear(back.blueF());
+  return luminance > 0.18 ? Qt::black : Qt::white;
+}
+
 QColor grid_color(const QPalette& palette) {
   QColor color = palette.color(QPalette::WindowText);
   color.setAlpha(40);

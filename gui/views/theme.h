@@ -22,6 +22,8 @@ namespace draftscope::gui {
 [[nodiscard]] QColor untested_color(bool dark);
 /// From none (0) to all (1), of what is more the better; even steps to the eye.
 [[nodiscard]] QColor scale_color(double share, bool dark);
+/// Black or white, whichever is easier to read on a colour.
+[[nodiscard]] QColor ink_on(const QColor& back);
 [[nodiscard]] QColor grid_color(const QPalette& palette);
 /// Of the cursor and the selected range.
 [[nodiscard]] QColor cursor_color(bool dark);

@@ -26,6 +26,7 @@ class QuestionPanel : public QWidget {
 
   /// What can be asked of it.
   void set_recording(const LearntPointer& learnt);
+  void forget_recording() { learnt_.reset(); }
   /// Moves everything there without a signal.
   void set_question(const Question& question);
   [[nodiscard]] const Question& question() const { return question_; }

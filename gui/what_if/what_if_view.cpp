@@ -183,6 +183,7 @@ void WhatIfView::changeEvent(QEvent* event) {
 
 void WhatIfView::forget() {
   asker_.clear();
+  question_->forget_recording();
   is_stale_ = true;
   show_message(state_.recording() == nullptr ? tr("Open a recording first.")
                                              : tr("Nothing was learnt from this recording yet."));

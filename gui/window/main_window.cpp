@@ -4,31 +4,23 @@
 #include <QAction>
 #include <QCloseEvent>
 #include <QComboBox>
-#include <QDir>
 #include <QDockWidget>
 #include <QDragEnterEvent>
-#include <QFileDialog>
-#include <QInputDialog>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
-#include <QMenuBar>
-#include <QMimeData>
+#include <QMenu>
 #include <QProgressBar>
-#include <QProgressDialog>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
-#include <QTableView>
-#include <QToolBar>
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
 #include "views/breakdown_view.h"
 #include "views/compare_view.h"
 #include "views/confidence_view.h"
-#include "views/picture_export.h"
 #include "views/replay_view.h"
 #include "views/rounds_strip.h"
 #include "views/rounds_view.h"
@@ -38,6 +30,8 @@
 #include "views/time_text.h"
 #include "what_if/picture_pane.h"
 #include "what_if/what_if_view.h"
+#include "window/notice_bar.h"
+#include "window/paths.h"
 #include "window/start_page.h"
 
 namespace draftscope::gui {
@@ -47,34 +41,13 @@ namespace {
 constexpr int most_recent = 10;
 constexpr int layout_version = 1;
 
-/// Folders give way to the recordings in them.
-QStringList files_of(const QStringList& paths) {
-  QStringList files;
-  for (const QString& path : paths) {
-    if (QFileInfo(path).isDir())
-      for (const QFileInfo& file :
-           QDir(path).entryInfoList({QStringLiteral("*.dstrace")}, QDir::Files, QDir::Name))
-        files << file.filePath();
-    else if (!path.isEmpty())
-      files << path;
-  }
-  return files;
-}
-
-QStringList dropped_paths(const QMimeData& data) {
-  QStringList paths;
-  for (const QUrl& url : data.urls())
-    if (const QString path = url.toLocalFile(); !path.isEmpty()) paths << path;
-  return paths;
-}
-
 }  // namespace
 
 MainWindow::MainWindow(Memory memory)
     : memory_(memory),
       pages_(new QStackedWidget),
       start_page_(new StartPage),
-      banner_(new QLabel),
+      notices_(new NoticeBar),
       timeline_(new TimelineView(state_)),
       runs_(new QComboBox),
       search_(new QLineEdit),
@@ -99,10 +72,8 @@ MainWindow::MainWindow(Memory memory)
     else
       open_next();
   });
-  connect(&loader_, &RecordingLoader::failed, this, [this](const QString& reason) {
-    const bool has_more = banner_->isVisible() && opening_ > 1;
-    show_banner(has_more ? QStringLiteral("%1\n%2").arg(banner_->text(), reason) : reason, true);
-  });
+  connect(&loader_, &RecordingLoader::failed, notices_, &NoticeBar::add_error);
+  connect(notices_, &NoticeBar::reload_requested, this, &MainWindow::reload);
   connect(&state_, &ViewState::recording_changed, this, &MainWindow::show_recording);
   connect(&state_, &ViewState::opened_changed, this, &MainWindow::list_opened);
   connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
@@ -110,7 +81,7 @@ MainWindow::MainWindow(Memory memory)
   const QSettings settings;
   start_page_->set_recent(settings.value(QStringLiteral("recent")).toStringList());
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-  restoreState(settings.value(QStringLiteral("layout")).toByteArray(), layout_version);
+  layout_ = settings.value(QStringLiteral("layout")).toByteArray();
 }
 
 QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWidget* view) {
@@ -123,6 +94,8 @@ QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWi
       tabifyDockWidget(other.dock, dock);
       break;
     }
+  dock->setAcceptDrops(true);
+  dock->installEventFilter(this);
   dock->hide();
   views_.push_back({name, dock, view});
   return dock;
@@ -142,13 +115,7 @@ void MainWindow::make_views() {
   auto* column = new QVBoxLayout(middle);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  banner_->setWordWrap(true);
-  banner_->setMargin(8);
-  banner_->setAutoFillBackground(true);
-  banner_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  banner_->setAccessibleName(tr("Notice"));
-  banner_->hide();
-  column->addWidget(banner_);
+  column->addWidget(notices_);
   column->addWidget(pages_, 1);
   setCentralWidget(middle);
   views_.push_back({QStringLiteral("strip"), nullptr, strip});
@@ -165,109 +132,33 @@ void MainWindow::make_views() {
   add_dock(QStringLiteral("what-if"), tr("What if"), what_if);
   for (const WhatIfView::NamedPane& named : what_if->panes())
     views_.push_back({QStringLiteral("what-if-%1").arg(named.name), nullptr, named.pane});
-  connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_file);
+  connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_files);
   connect(start_page_, &StartPage::file_chosen, this, qOverload<const QString&>(&MainWindow::open));
-}
-
-void MainWindow::make_actions() {
-  QMenu* file = menuBar()->addMenu(tr("&File"));
-  file->addAction(tr("&Open…"), QKeySequence::Open, this, &MainWindow::choose_file);
-  file->addAction(cancel_);
-  file->addAction(tr("&Start page"), this, [this] { pages_->setCurrentWidget(start_page_); });
-  file->addSeparator();
-  QMenu* pictures = file->addMenu(tr("Export a &view"));
-  for (const NamedView& named : views_)
-    pictures->addAction(named.view->accessibleName(), this,
-                        [this, view = named.view] { export_view(*view); });
-  QMenu* traces = file->addMenu(tr("Export the &trace"));
-  traces->addAction(tr("&Perfetto…"), this, [this] { export_trace(TraceFormat::perfetto); });
-  traces->addAction(tr("&Chrome…"), this, [this] { export_trace(TraceFormat::chrome); });
-  file->addSeparator();
-  file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
-
-  QMenu* view = menuBar()->addMenu(tr("&View"));
-  QAction* back = state_.range_history().createUndoAction(this, tr("&Back:"));
-  back->setShortcut(QKeySequence::Undo);
-  QAction* forward = state_.range_history().createRedoAction(this, tr("&Forward:"));
-  forward->setShortcut(QKeySequence::Redo);
-  view->addAction(back);
-  view->addAction(forward);
-  view->addAction(tr("Show &all"), QKeySequence(tr("Ctrl+0")), &state_, &ViewState::show_whole);
-  view->addAction(tr("&Fit the selection"), QKeySequence(tr("Ctrl+F11")), timeline_,
-                  &TimelineView::fit_selection);
-  view->addSeparator();
-  for (const NamedView& named : views_)
-    if (named.dock != nullptr) view->addAction(named.dock->toggleViewAction());
-
-  QMenu* go = menuBar()->addMenu(tr("&Go"));
-  go->addAction(tr("To &round…"), QKeySequence(tr("Ctrl+G")), this, &MainWindow::go_to_round);
-  go->addAction(tr("&Next match"), QKeySequence::FindNext, this, [this] { timeline_->step_match(true); });
-  go->addAction(tr("&Previous match"), QKeySequence::FindPrevious, this,
-                [this] { timeline_->step_match(false); });
-  go->addAction(tr("&Search"), QKeySequence::Find, this, [this] {
-    search_->setFocus();
-    search_->selectAll();
-  });
-
-  recordings_ = menuBar()->addMenu(tr("&Recordings"));
-  list_opened();
-
-  QToolBar* bar = addToolBar(tr("Recording"));
-  bar->setObjectName(QStringLiteral("recording-bar"));
-  auto* run_label = new QLabel(tr(" &Run: "));
-  run_label->setBuddy(runs_);
-  runs_->setAccessibleName(tr("Run"));
-  runs_->setMinimumContentsLength(30);
-  bar->addWidget(run_label);
-  bar->addWidget(runs_);
-  search_->setPlaceholderText(tr("Search the timeline"));
-  search_->setAccessibleName(tr("Search the timeline"));
-  search_->setClearButtonEnabled(true);
-  search_->setMaximumWidth(260);
-  bar->addWidget(search_);
-  progress_->setMaximumWidth(160);
-  progress_->setAccessibleName(tr("Loading"));
-  progress_->hide();
-  cancel_->setShortcut(Qt::Key_Escape);
-  cancel_->setIconText(tr("Cancel"));  // the button's
-  cancel_->setEnabled(false);
-  connect(cancel_, &QAction::triggered, this, &MainWindow::cancel_opening);
-  cancel_button_->setDefaultAction(cancel_);
-  cancel_button_->setFocusPolicy(Qt::StrongFocus);
-  cancel_button_->hide();
-  statusBar()->addPermanentWidget(progress_);
-  statusBar()->addPermanentWidget(cancel_button_);
-  statusBar()->addWidget(range_words_, 1);
-  connect(runs_, &QComboBox::activated, this,
-          [this](int index) { state_.set_run(static_cast<std::size_t>(index)); });
-  connect(&state_, &ViewState::run_changed, this,
-          [this] { runs_->setCurrentIndex(static_cast<int>(state_.run())); });
-  connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    const int names = timeline_->set_search(text);
-    statusBar()->showMessage(text.isEmpty() ? QString() : tr("%n name(s) match", nullptr, names));
-  });
-  connect(search_, &QLineEdit::returnPressed, this, [this] { timeline_->step_match(true); });
-}
-
-void MainWindow::choose_file() {
-  const QStringList paths = QFileDialog::getOpenFileNames(this, tr("Open recordings"), QString(),
-                                                          tr("Recordings (*.dstrace);;All files (*)"));
-  if (!paths.isEmpty()) open(paths);
 }
 
 void MainWindow::open(const QStringList& paths) {
   waiting_.clear();
   loader_.cancel();
-  banner_->hide();
-  const QStringList files = files_of(paths);
-  if (files.isEmpty()) {
-    show_banner(tr("%1: no recordings (*.dstrace) in this folder").arg(paths.join(u", ")), true);
-    return;
-  }
-  waiting_ = files;
+  notices_->clear_errors();
+  const PathsToOpen found = paths_to_open(paths);
+  for (const QString& problem : found.problems) show_error(problem);
+  if (found.files.isEmpty()) return;
+  waiting_ = found.files;
   opening_ = 0;
   shows_next_ = true;
   open_next();
+}
+
+void MainWindow::reload() {
+  if (!state_.recording()) return;
+  const bool has_rows = state_.recording()->has_rows();
+  waiting_ = {QString::fromStdString(state_.recording()->recording().path.string())};
+  loader_.cancel();
+  notices_->clear_errors();
+  opening_ = 0;
+  // What is there stays until all of the new one is.
+  shows_next_ = !has_rows;
+  if (!waiting_.isEmpty()) open_next();
 }
 
 void MainWindow::open_next() {
@@ -295,9 +186,9 @@ void MainWindow::cancel_opening() {
   waiting_.clear();
   loader_.cancel();
   if (state_.recording() && !state_.recording()->has_rows())
-    show_banner(
-        tr("Opening was cancelled: this is the overview that the file stores. Open it again for its rounds."),
-        false);
+    notices_->set_notice(
+        tr("Opening was cancelled: this is the overview that the file stores. Reload it for its rounds."),
+        NoticeBar::Offer::reload);
 }
 
 void MainWindow::take(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline) {
@@ -305,7 +196,9 @@ void MainWindow::take(const RecordingPointer& recording, const std::shared_ptr<c
     state_.preview(recording, timeline);
     return;
   }
-  if (shows_next_)
+  const bool is_shown =
+      state_.recording() && state_.recording()->recording().path == recording->recording().path;
+  if (shows_next_ || is_shown || !state_.recording())
     state_.add(recording, timeline);
   else
     state_.keep(recording, timeline);
@@ -313,90 +206,98 @@ void MainWindow::take(const RecordingPointer& recording, const std::shared_ptr<c
   remember(QString::fromStdString(recording->recording().path.string()));
 }
 
+void MainWindow::close_recording() {
+  const RecordingPointer shown = state_.recording();
+  if (!shown) return;
+  // Its rounds are still being read; what else waits to be opened goes on.
+  if (!shown->has_rows()) loader_.cancel();
+  state_.close({shown});
+}
+
+void MainWindow::close_other_recordings() {
+  std::vector<RecordingPointer> others;
+  for (const RecordingPointer& recording : state_.opened())
+    if (recording != state_.recording()) others.push_back(recording);
+  state_.close(others);
+}
+
+void MainWindow::close_all_recordings() {
+  waiting_.clear();
+  loader_.cancel();
+  std::vector<RecordingPointer> all = state_.opened();
+  if (state_.recording() && !state_.recording()->has_rows()) all.push_back(state_.recording());
+  state_.close(all);
+}
+
 void MainWindow::show_recording() {
   const RecordingPointer& recording = state_.recording();
-  if (!recording) return;
+  for (QAction* action : of_recording_) action->setEnabled(recording != nullptr);
   runs_->clear();
+  runs_->setEnabled(recording != nullptr);
+  if (!recording) return show_no_recording();
   for (const RunRounds& run : recording->runs())
     runs_->addItem(QString::fromStdString(run.run->specification));
   runs_->setCurrentIndex(static_cast<int>(state_.run()));
-  const bool is_first = pages_->currentIndex() != 1;
-  pages_->setCurrentIndex(1);
-  for (const NamedView& named : views_) {
-    if (named.dock == nullptr) continue;
-    // What needs the rounds comes with them.
-    const bool is_ready = recording->has_rows() || named.name == u"summary";
-    named.view->setEnabled(is_ready);
-    if (is_ready && named.dock->isHidden()) named.dock->show();
-  }
-  if (is_first) views_[2].dock->raise();
+  // What needs the rounds comes with them.
+  for (const NamedView& named : views_)
+    if (named.dock != nullptr) named.view->setEnabled(recording->has_rows() || named.name == u"summary");
+  show_recording_page();
   setWindowTitle(tr("%1 – Draftscope").arg(QString::fromStdString(recording->name())));
   list_opened();
-  if (!recording->recording().closed_cleanly)
-    show_banner(tr("This recording was not closed cleanly; what was committed before it broke off is shown."),
-                false);
-  else if (recording->round_count() == 0)
-    show_banner(tr("This recording holds no rounds, so only its timeline and its facts are shown."), false);
+  const QString notice = notice_of(*recording);
+  notices_->set_notice(
+      notice, recording->recording().closed_cleanly ? NoticeBar::Offer::nothing : NoticeBar::Offer::reload);
 }
 
-void MainWindow::list_opened() {
-  recordings_->clear();
-  for (const RecordingPointer& recording : state_.opened()) {
-    QAction* action = recordings_->addAction(QString::fromStdString(recording->name()));
-    // Queued: showing it makes this list anew.
-    connect(
-        action, &QAction::triggered, this, [this, recording] { state_.show(recording); },
-        Qt::QueuedConnection);
-    action->setCheckable(true);
-    action->setChecked(recording == state_.recording());
-    action->setToolTip(QString::fromStdString(recording->recording().path.string()));
+void MainWindow::show_no_recording() {
+  setWindowTitle(tr("Draftscope"));
+  notices_->set_notice({});
+  show_start_page();
+  list_opened();
+}
+
+QString MainWindow::notice_of(const OpenedRecording& recording) const {
+  if (!recording.recording().closed_cleanly)
+    return tr(
+        "This recording was not closed cleanly, or is still being written: what was committed before it "
+        "was read is shown. Reload it (F5) for what came since.");
+  if (recording.round_count() == 0)
+    return tr("This recording holds no rounds, so only its timeline and its facts are shown.");
+  return {};
+}
+
+void MainWindow::show_start_page() {
+  hide_panels();
+  pages_->setCurrentWidget(start_page_);
+}
+
+void MainWindow::show_recording_page() {
+  pages_->setCurrentIndex(1);
+  if (state_.recording()->has_rows())
+    show_panels();
+  else if (!has_panels_)
+    views_[2].dock->show();
+}
+
+void MainWindow::show_panels() {
+  if (has_panels_) return;
+  has_panels_ = true;
+  if (layout_.isEmpty() || !restoreState(layout_, layout_version)) {
+    for (const NamedView& named : views_)
+      if (named.dock != nullptr) named.dock->show();
+    views_[2].dock->raise();
   }
-  recordings_->setEnabled(!state_.opened().empty());
 }
 
-void MainWindow::export_view(QWidget& view) {
-  const bool has_table = view.findChild<QTableView*>() != nullptr;
-  const QString path = QFileDialog::getSaveFileName(
-      this, tr("Export %1").arg(view.accessibleName()), QString(),
-      has_table ? tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf);;CSV of its table (*.csv)")
-                : tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"));
-  if (path.isEmpty()) return;
-  const Result<void> written = has_table && path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive)
-                                   ? write_csv(*view.findChild<QTableView*>()->model(), path)
-                                   : write_picture(view, path);
-  if (written)
-    statusBar()->showMessage(tr("Written: %1").arg(path));
-  else
-    show_banner(QString::fromStdString(written.error().message), true);
+void MainWindow::hide_panels() {
+  if (has_panels_) layout_ = saveState(layout_version);
+  has_panels_ = false;
+  for (const NamedView& named : views_)
+    if (named.dock != nullptr) named.dock->hide();
 }
 
-void MainWindow::export_trace(TraceFormat format) {
-  if (!state_.recording()) return;
-  const QString path = QFileDialog::getSaveFileName(
-      this, tr("Export the trace"), QString(),
-      format == TraceFormat::perfetto ? tr("Perfetto (*.pftrace)") : tr("Chrome (*.json)"));
-  if (path.isEmpty()) return;
-  auto* dialog = new QProgressDialog(tr("Exporting %1 …").arg(path), tr("Cancel"), 0, 100, this);
-  dialog->setWindowModality(Qt::WindowModal);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  auto* exporter = new TraceExporter(dialog);
-  connect(exporter, &TraceExporter::progressed, dialog, &QProgressDialog::setValue);
-  connect(dialog, &QProgressDialog::canceled, exporter, &TraceExporter::cancel);
-  connect(exporter, &TraceExporter::finished, this, [this, dialog, path](const QString& reason) {
-    dialog->close();
-    if (reason.isEmpty())
-      statusBar()->showMessage(tr("Written: %1").arg(path));
-    else
-      show_banner(reason, true);
-  });
-  exporter->start(state_.recording()->recording().path, path.toStdString(), format);
-}
-
-void MainWindow::show_banner(const QString& words, bool is_error) {
-  banner_->setText(QStringLiteral("%1 %2").arg(is_error ? QStringLiteral("✕") : QStringLiteral("⚠"), words));
-  banner_->setBackgroundRole(QPalette::ToolTipBase);
-  banner_->setForegroundRole(QPalette::ToolTipText);
-  banner_->show();
+void MainWindow::show_error(const QString& words) {
+  notices_->add_error(words);
   statusBar()->clearMessage();
 }
 
@@ -410,16 +311,6 @@ void MainWindow::remember(const QString& path) {
   if (recent.size() > most_recent) recent.resize(most_recent);
   settings.setValue(QStringLiteral("recent"), recent);
   start_page_->set_recent(recent);
-}
-
-void MainWindow::go_to_round() {
-  const RunRounds* run = state_.run_rounds();
-  if (run == nullptr || run->rounds.empty()) return;
-  bool chosen = false;
-  const int last = static_cast<int>(run->rounds.size()) - 1;
-  const int place = QInputDialog::getInt(this, tr("Go to round"), tr("Round of this run, 0 to %1:").arg(last),
-                                         0, 0, last, 1, &chosen);
-  if (chosen) state_.go_to_round(run->rounds[static_cast<std::size_t>(place)]);
 }
 
 void MainWindow::show_range_statistics() {
@@ -455,11 +346,19 @@ void MainWindow::dropEvent(QDropEvent* event) {
   if (!paths.isEmpty()) open(paths);
 }
 
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::DragEnter) dragEnterEvent(static_cast<QDragEnterEvent*>(event));
+  if (event->type() == QEvent::Drop) dropEvent(static_cast<QDropEvent*>(event));
+  const bool is_drop = event->type() == QEvent::DragEnter || event->type() == QEvent::Drop;
+  return is_drop || QMainWindow::eventFilter(watched, event);
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (memory_ == Memory::kept) {
+    if (has_panels_) layout_ = saveState(layout_version);
     QSettings settings;
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("layout"), saveState(layout_version));
+    if (!layout_.isEmpty()) settings.setValue(QStringLiteral("layout"), layout_);
   }
   QMainWindow::closeEvent(event);
 }

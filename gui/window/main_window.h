@@ -21,6 +21,7 @@ class QToolButton;
 
 namespace draftscope::gui {
 
+class NoticeBar;
 class StartPage;
 enum class TraceFormat : std::uint8_t;
 class TimelineView;
@@ -47,6 +48,14 @@ class MainWindow : public QMainWindow {
   void open(const QStringList& paths);
   /// Gives up what is being opened, and what was to follow it.
   void cancel_opening();
+  /// Reads the recording that is shown again; what was zoomed to and chosen stays.
+  void reload();
+  /// Close the recording that is shown, all others, all of them: the next comes up, or the start page.
+  void close_recording();
+  void close_other_recordings();
+  void close_all_recordings();
+  /// The view as a file. What went wrong stands above the views, too.
+  bool write_view(QWidget& view, const QString& path);
 
   [[nodiscard]] ViewState& state() { return state_; }
   [[nodiscard]] RecordingLoader& loader() { return loader_; }
@@ -56,23 +65,41 @@ class MainWindow : public QMainWindow {
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
+  /// Files can be dropped on panels that float, too.
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void make_views();
   void make_actions();
+  void make_file_menu();
+  void make_view_menu();
+  void make_go_menu();
+  void make_recordings_menu();
+  void make_toolbar();
+  void make_status_bar();
   QDockWidget* add_dock(const QString& name, const QString& title, QWidget* view);
-  void choose_file();
+  void choose_files();
+  void choose_folder();
+  [[nodiscard]] QString usual_folder() const;
   void open_next();
   void end_opening();
   void take(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline);
   /// Everything around the views that says which recording is shown.
   void show_recording();
+  void show_no_recording();
   void list_opened();
-  void show_banner(const QString& words, bool is_error);
+  [[nodiscard]] QString notice_of(const OpenedRecording& recording) const;
+  void show_error(const QString& words);
+  void show_start_page();
+  void show_recording_page();
+  void show_panels();
+  void hide_panels();
+  void raise_view(QWidget& view);
   void export_view(QWidget& view);
   void export_trace(TraceFormat format);
   void remember(const QString& path);
   void go_to_round();
+  void go_to_token();
   void show_range_statistics();
 
   Memory memory_;
@@ -81,7 +108,7 @@ class MainWindow : public QMainWindow {
   std::vector<NamedView> views_;
   QStackedWidget* pages_;
   StartPage* start_page_;
-  QLabel* banner_;
+  NoticeBar* notices_;
   TimelineView* timeline_;
   QComboBox* runs_;
   QLineEdit* search_;
@@ -89,9 +116,13 @@ class MainWindow : public QMainWindow {
   QAction* cancel_;
   QToolButton* cancel_button_;
   QMenu* recordings_ = nullptr;
-  QStringList waiting_;     ///< to be opened
-  qsizetype opening_ = 0;   ///< how many of what open() was given have been begun
-  bool shows_next_ = true;  ///< whether the next that is read is the one to show
+  std::vector<QAction*> of_recording_;  ///< that need one to be shown
+  QAction* close_others_ = nullptr;
+  QByteArray layout_;        ///< of the panels, while they are not shown; empty: all of them
+  bool has_panels_ = false;  ///< they are shown
+  QStringList waiting_;      ///< to be opened
+  qsizetype opening_ = 0;    ///< how many of what open() was given have been begun
+  bool shows_next_ = true;   ///< whether the next that is read is the one to show
   QLabel* range_words_;
 };
 

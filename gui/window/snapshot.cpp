@@ -184,6 +184,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
   QApplication::processEvents();
   // What a view reads on a worker when it is first shown.
   rendered(*shown, look);
+  QApplication::processEvents();
   while (!QThreadPool::globalInstance()->waitForDone(0))
     QApplication::processEvents(QEventLoop::AllEvents, 20);
   QApplication::processEvents();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "start_page.h"
 
-#include <QCoreApplication>
+#include <QApplication>
 #include <QDir>
 #include <QLabel>
 #include <QListWidget>
@@ -45,8 +45,14 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
     list->setAccessibleName(words);
     layout->addWidget(label);
     layout->addWidget(list);
-    connect(list, &QListWidget::itemActivated, this,
-            [this](const QListWidgetItem* item) { emit file_chosen(item->data(Qt::UserRole).toString()); });
+    const auto choose = [this](const QListWidgetItem* item) {
+      emit file_chosen(item->data(Qt::UserRole).toString());
+    };
+    // One click, or Return; some styles tell of the click as an activation, too.
+    connect(list, &QListWidget::itemClicked, this, choose);
+    connect(list, &QListWidget::itemActivated, this, [choose](const QListWidgetItem* item) {
+      if (QApplication::mouseButtons() == Qt::NoButton) choose(item);
+    });
   }
   fill(*samples_, sample_recordings());
   auto* outer = new QHBoxLayout(this);

@@ -1,56 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The real window without a display: open, select, zoom, play, compare, damaged files, pictures.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <QApplication>
-#include <QDockWidget>
 #include <QImage>
-#include <QLabel>
-#include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
-#include <QTest>
 #include <QToolButton>
 #include <QWheelEvent>
 
-#include "sample.h"
 #include "timeline/timeline_view.h"
 #include "views/compare_view.h"
 #include "views/replay_view.h"
-#include "window/main_window.h"
 #include "window/snapshot.h"
+#include "window_fixture.h"
 
 namespace draftscope::gui {
 namespace {
-
-template <typename View>
-View& view_of(MainWindow& window, const QString& name) {
-  for (const NamedView& named : window.views())
-    if (named.name == name) return *qobject_cast<View*>(named.view);
-  throw std::runtime_error(name.toStdString());
-}
-
-class Window : public testing::Test {
- protected:
-  void SetUp() override {
-    traces::make_sample_file(folder_ / "sample.dstrace", {.runs = 3, .requests_a_run = 4, .most_rounds = 60});
-    window_.resize(1400, 900);
-    window_.show();
-  }
-
-  /// Opens and waits for all of it. Returns what failed, if anything.
-  QString open(const std::filesystem::path& path) {
-    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
-    QSignalSpy failed(&window_.loader(), &RecordingLoader::failed);
-    window_.open(QString::fromStdString(path.string()));
-    EXPECT_TRUE(finished.wait(10000));
-    return failed.isEmpty() ? QString() : failed.front().front().toString();
-  }
-
-  traces::TestFolder folder_;
-  MainWindow window_{Memory::none};
-};
 
 TEST_F(Window, OpensARecordingAndShowsItsFirstDraftingRun) {
   EXPECT_EQ(open(folder_ / "sample.dstrace"), QString());
@@ -65,7 +30,7 @@ TEST_F(Window, OpensARecordingAndShowsItsFirstDraftingRun) {
 TEST_F(Window, ASelectedRowMovesTheCursorAndTheCursorSelectsTheRow) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   ViewState& state = window_.state();
-  auto* table = view_of<QWidget>(window_, QStringLiteral("rounds")).findChild<QTableView*>();
+  auto* table = raise(QStringLiteral("rounds")).findChild<QTableView*>();
   ASSERT_NE(table, nullptr);
   table->setCurrentIndex(table->model()->index(5, 0));
   EXPECT_EQ(state.cursor().round, state.run_rounds()->rounds[5]);
@@ -147,7 +112,9 @@ TEST_F(Window, ComparesRunsOfTwoRecordings) {
   ASSERT_EQ(window_.state().opened().size(), 2U);
   std::vector<ComparedRun> runs;
   for (const RecordingPointer& recording : window_.state().opened()) runs.push_back({recording, 1});
+  QSignalSpy compared(&view, &CompareView::compared);
   view.set_runs(runs, 0);
+  ASSERT_TRUE(compared.wait(10000));
   EXPECT_EQ(view.model().rowCount(), 2);
   EXPECT_EQ(view.model().comparison().settings.size(), 1U);
 }
@@ -171,10 +138,7 @@ TEST_F(Window, ShowsWhatThereIsOfACutOffRecording) {
                  "UPDATE meta SET value = '0' WHERE key = 'closed_cleanly'; UPDATE requests SET end_ns = 0 "
                  "WHERE id = 1");
   EXPECT_EQ(open(folder_ / "unclosed.dstrace"), QString());
-  const auto labels = window_.findChildren<QLabel*>();
-  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
-    return label->isVisible() && label->text().contains(QStringLiteral("not closed cleanly"));
-  }));
+  EXPECT_TRUE(is_said("not closed cleanly"));
   std::filesystem::copy_file(folder_ / "sample.dstrace", folder_ / "empty.dstrace");
   traces::change(folder_ / "empty.dstrace",
                  "DELETE FROM draft_tokens; DELETE FROM decisions; DELETE FROM kernels; DELETE FROM spans; "
@@ -278,10 +242,7 @@ TEST_F(Window, CancelledBehindTheOverviewItSaysSoAndKeepsIt) {
   ASSERT_NE(window_.state().recording(), nullptr);
   if (!window_.state().recording()->has_rows()) {  // a small file may have been read by then
     EXPECT_TRUE(window_.state().opened().empty());
-    const auto labels = window_.findChildren<QLabel*>();
-    EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
-      return label->isVisible() && label->text().contains(QStringLiteral("cancelled"));
-    }));
+    EXPECT_TRUE(is_said("cancelled"));
   }
 }
 
@@ -324,10 +285,7 @@ TEST_F(Window, CancellingGivesUpWhatWasToFollow) {
 TEST_F(Window, SaysThatAFolderHoldsNoRecordings) {
   std::filesystem::create_directory(folder_ / "empty");
   window_.open(QString::fromStdString((folder_ / "empty").string()));
-  const auto labels = window_.findChildren<QLabel*>();
-  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
-    return label->isVisible() && label->text().contains(QStringLiteral("no recordings"));
-  }));
+  EXPECT_TRUE(is_said("no recordings"));
   EXPECT_FALSE(window_.loader().is_loading());
 }
 

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window's menus and bars, and what they ask the user for.
+#include <QAction>
+#include <QComboBox>
+#include <QDir>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QProgressBar>
+#include <QProgressDialog>
+#include <QSettings>
+#include <QStatusBar>
+#include <QTabWidget>
+#include <QTableView>
+#include <QToolBar>
+#include <QToolButton>
+
+#include "main_window.h"
+#include "state/trace_exporter.h"
+#include "timeline/timeline_view.h"
+#include "views/picture_export.h"
+#include "window/notice_bar.h"
+#include "window/paths.h"
+
+namespace draftscope::gui {
+
+void MainWindow::make_actions() {
+  make_file_menu();
+  make_view_menu();
+  make_go_menu();
+  make_recordings_menu();
+  make_toolbar();
+  make_status_bar();
+  for (QAction* action : of_recording_) action->setEnabled(false);
+}
+
+void MainWindow::make_file_menu() {
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  file->addAction(tr("&Open…"), QKeySequence::Open, this, &MainWindow::choose_files);
+  file->addAction(tr("Open a &folder…"), QKeySequence(tr("Ctrl+Shift+O")), this, &MainWindow::choose_folder);
+  file->addAction(cancel_);
+  file->addAction(tr("&Start page"), this, &MainWindow::show_start_page);
+  file->addSeparator();
+  QMenu* pictures = file->addMenu(tr("Export a &view"));
+  for (const NamedView& named : views_)
+    pictures->addAction(named.view->accessibleName(), this,
+                        [this, view = named.view] { export_view(*view); });
+  QMenu* traces = file->addMenu(tr("Export the &trace"));
+  traces->addAction(tr("&Perfetto…"), this, [this] { export_trace(TraceFormat::perfetto); });
+  traces->addAction(tr("&Chrome…"), this, [this] { export_trace(TraceFormat::chrome); });
+  for (QMenu* menu : {pictures, traces}) of_recording_.push_back(menu->menuAction());
+  file->addSeparator();
+  file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
+}
+
+void MainWindow::make_view_menu() {
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  QAction* back = state_.range_history().createUndoAction(this, tr("&Back:"));
+  back->setShortcut(QKeySequence::Undo);
+  QAction* forward = state_.range_history().createRedoAction(this, tr("&Forward:"));
+  forward->setShortcut(QKeySequence::Redo);
+  view->addAction(back);
+  view->addAction(forward);
+  of_recording_.push_back(
+      view->addAction(tr("Show &all"), QKeySequence(tr("Ctrl+0")), &state_, &ViewState::show_whole));
+  of_recording_.push_back(view->addAction(tr("F&it the selection"), QKeySequence(tr("Ctrl+F11")), timeline_,
+                                          &TimelineView::fit_selection));
+  view->addSeparator();
+  for (const NamedView& named : views_)
+    if (named.dock != nullptr) {
+      view->addAction(named.dock->toggleViewAction());
+      of_recording_.push_back(named.dock->toggleViewAction());
+    }
+  view->addSeparator();
+  of_recording_.push_back(view->addAction(tr("All &panels"), this, [this] {
+    for (const NamedView& named : views_)
+      if (named.dock != nullptr) named.dock->show();
+  }));
+}
+
+void MainWindow::make_go_menu() {
+  QMenu* go = menuBar()->addMenu(tr("&Go"));
+  go->addAction(tr("To &round…"), QKeySequence(tr("Ctrl+G")), this, &MainWindow::go_to_round);
+  go->addAction(tr("To &token…"), QKeySequence(tr("Ctrl+T")), this, &MainWindow::go_to_token);
+  go->addAction(tr("&Next match"), QKeySequence::FindNext, this, [this] { timeline_->step_match(true); });
+  go->addAction(tr("&Previous match"), QKeySequence::FindPrevious, this,
+                [this] { timeline_->step_match(false); });
+  go->addAction(tr("&Search"), QKeySequence::Find, this, [this] {
+    search_->setFocus();
+    search_->selectAll();
+  });
+  for (QAction* action : go->actions()) of_recording_.push_back(action);
+}
+
+void MainWindow::make_recordings_menu() {
+  recordings_ = menuBar()->addMenu(tr("&Recordings"));
+  recordings_->setToolTipsVisible(true);
+  const auto add = [this](const QString& words, const QKeySequence& key, void (MainWindow::*does)()) {
+    auto* action = new QAction(words, this);
+    action->setShortcut(key);
+    connect(action, &QAction::triggered, this, does);
+    recordings_->addAction(action);
+    return action;
+  };
+  of_recording_.push_back(add(tr("&Reload"), QKeySequence(Qt::Key_F5), &MainWindow::reload));
+  of_recording_.push_back(add(tr("&Close"), QKeySequence(tr("Ctrl+W")), &MainWindow::close_recording));
+  close_others_ = add(tr("Close &others"), {}, &MainWindow::close_other_recordings);
+  of_recording_.push_back(
+      add(tr("Close &all"), QKeySequence(tr("Ctrl+Shift+W")), &MainWindow::close_all_recordings));
+  list_opened();
+}
+
+void MainWindow::list_opened() {
+  // Those of the list are the menu's own; the others are the window's.
+  for (QAction* action : recordings_->actions())
+    if (action->parent() == recordings_) {
+      recordings_->removeAction(action);
+      action->deleteLater();
+    }
+  QAction* below = recordings_->actions().front();
+  for (const RecordingPointer& recording : state_.opened()) {
+    const QString path = QString::fromStdString(recording->recording().path.string());
+    const bool is_alone = std::ranges::count_if(state_.opened(), [&](const RecordingPointer& other) {
+                            return other->name() == recording->name();
+                          }) == 1;
+    QString words = is_alone ? QString::fromStdString(recording->name()) : path;
+    auto* action = new QAction(words.replace(u'&', QStringLiteral("&&")), recordings_);
+    // Queued: showing it makes this list anew.
+    connect(
+        action, &QAction::triggered, this,
+        [this, held = std::weak_ptr(recording)] {
+          const RecordingPointer chosen = held.lock();
+          if (!chosen) return;
+          state_.show(chosen);
+          show_recording_page();
+          list_opened();
+        },
+        Qt::QueuedConnection);
+    action->setCheckable(true);
+    action->setChecked(recording == state_.recording());
+    action->setToolTip(path);
+    recordings_->insertAction(below, action);
+  }
+  if (!state_.opened().empty()) {
+    auto* line = new QAction(recordings_);
+    line->setSeparator(true);
+    recordings_->insertAction(below, line);
+  }
+  const std::size_t others = state_.opened().size() - std::ranges::count(state_.opened(), state_.recording());
+  close_others_->setEnabled(others > 0);
+  recordings_->setEnabled(!state_.opened().empty() || state_.recording() != nullptr);
+}
+
+void MainWindow::make_toolbar() {
+  QToolBar* bar = addToolBar(tr("Recording"));
+  bar->setObjectName(QStringLiteral("recording-bar"));
+  auto* run_label = new QLabel(tr(" &Run: "));
+  run_label->setBuddy(runs_);
+  runs_->setAccessibleName(tr("Run"));
+  runs_->setMinimumContentsLength(30);
+  runs_->setEnabled(false);
+  bar->addWidget(run_label);
+  bar->addWidget(runs_);
+  search_->setPlaceholderText(tr("Search the timeline"));
+  search_->setAccessibleName(tr("Search the timeline"));
+  search_->setClearButtonEnabled(true);
+  search_->setMaximumWidth(260);
+  bar->addWidget(search_);
+  connect(runs_, &QComboBox::activated, this,
+          [this](int index) { state_.set_run(static_cast<std::size_t>(index)); });
+  connect(&state_, &ViewState::run_changed, this,
+          [this] { runs_->setCurrentIndex(static_cast<int>(state_.run())); });
+  connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    const int names = timeline_->set_search(text);
+    statusBar()->showMessage(text.isEmpty() ? QString() : tr("%n name(s) match", nullptr, names));
+  });
+  connect(search_, &QLineEdit::returnPressed, this, [this] { timeline_->step_match(true); });
+}
+
+void MainWindow::make_status_bar() {
+  progress_->setMaximumWidth(160);
+  progress_->setAccessibleName(tr("Loading"));
+  progress_->hide();
+  cancel_->setShortcut(Qt::Key_Escape);
+  cancel_->setIconText(tr("Cancel"));  // the button's
+  cancel_->setEnabled(false);
+  connect(cancel_, &QAction::triggered, this, &MainWindow::cancel_opening);
+  cancel_button_->setDefaultAction(cancel_);
+  cancel_button_->setFocusPolicy(Qt::StrongFocus);
+  cancel_button_->hide();
+  statusBar()->addPermanentWidget(progress_);
+  statusBar()->addPermanentWidget(cancel_button_);
+  statusBar()->addWidget(range_words_, 1);
+}
+
+QString MainWindow::usual_folder() const {
+  if (state_.recording())
+    return QString::fromStdString(state_.recording()->recording().path.parent_path().string());
+  const QStringList recent =
+      memory_ == Memory::none ? QStringList() : QSettings().value(QStringLiteral("recent")).toStringList();
+  return recent.isEmpty() ? QString() : QFileInfo(recent.front()).path();
+}
+
+void MainWindow::choose_files() {
+  const QStringList paths = QFileDialog::getOpenFileNames(this, tr("Open recordings"), usual_folder(),
+                                                          tr("Recordings (*.dstrace);;All files (*)"));
+  if (!paths.isEmpty()) open(paths);
+}
+
+void MainWindow::choose_folder() {
+  const QString path =
+      QFileDialog::getExistingDirectory(this, tr("Open the recordings of a folder"), usual_folder());
+  if (!path.isEmpty()) open(path);
+}
+
+void MainWindow::go_to_round() {
+  const RunRounds* run = state_.run_rounds();
+  if (run == nullptr || run->rounds.empty()) return;
+  bool chosen = false;
+  const int last = static_cast<int>(run->rounds.size()) - 1;
+  const int place = QInputDialog::getInt(this, tr("Go to round"), tr("Round of this run, 0 to %1:").arg(last),
+                                         0, 0, last, 1, &chosen);
+  if (chosen) state_.go_to_round(run->rounds[static_cast<std::size_t>(place)]);
+}
+
+void MainWindow::go_to_token() {
+  if (!state_.recording() || state_.cursor().request >= state_.recording()->recording().requests.size())
+    return;
+  const std::size_t request = state_.cursor().request;
+  const auto tokens = static_cast<int>(state_.recording()->recording().requests[request].tokens.size());
+  if (tokens == 0) return;
+  bool chosen = false;
+  const int token = QInputDialog::getInt(this, tr("Go to token"),
+                                         tr("Token of this request's output, 0 to %1:").arg(tokens - 1),
+                                         static_cast<int>(state_.cursor().token), 0, tokens - 1, 1, &chosen);
+  if (chosen) state_.go_to_token(request, static_cast<std::size_t>(token));
+}
+
+void MainWindow::raise_view(QWidget& view) {
+  for (QWidget* around = view.parentWidget(); around != nullptr; around = around->parentWidget()) {
+    // Of the pages of a tab widget, the one that holds the view.
+    if (auto* tabs = qobject_cast<QTabWidget*>(around))
+      for (int page = 0; page < tabs->count(); ++page)
+        if (tabs->widget(page) == &view || tabs->widget(page)->isAncestorOf(&view))
+          tabs->setCurrentIndex(page);
+    if (auto* dock = qobject_cast<QDockWidget*>(around)) {
+      dock->show();
+      dock->raise();
+    }
+  }
+}
+
+void MainWindow::export_view(QWidget& view) {
+  if (!state_.recording()) return;
+  show_recording_page();
+  // What is not seen has not been read, either.
+  raise_view(view);
+  const bool has_table = view.findChild<QTableView*>() != nullptr;
+  QString type;
+  const QString chosen = QFileDialog::getSaveFileName(
+      this, tr("Export %1").arg(view.accessibleName()), usual_folder(),
+      has_table ? tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf);;CSV of its table (*.csv)")
+                : tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"),
+      &type);
+  if (!chosen.isEmpty()) write_view(view, with_ending(chosen, type));
+}
+
+bool MainWindow::write_view(QWidget& view, const QString& path) {
+  notices_->clear_errors();
+  const auto* table = view.findChild<QTableView*>();
+  const Result<void> written = table != nullptr && path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive)
+                                   ? write_csv(*table->model(), path)
+                                   : write_picture(view, path);
+  if (written)
+    statusBar()->showMessage(tr("Written: %1").arg(path));
+  else
+    show_error(QString::fromStdString(written.error().message));
+  return written.has_value();
+}
+
+void MainWindow::export_trace(TraceFormat format) {
+  if (!state_.recording()) return;
+  QString type = format == TraceFormat::perfetto ? tr("Perfetto (*.pftrace)") : tr("Chrome (*.json)");
+  const QString path =
+      with_ending(QFileDialog::getSaveFileName(this, tr("Export the trace"), usual_folder(), type), type);
+  if (path.isEmpty()) return;
+  auto* dialog = new QProgressDialog(tr("Exporting %1 …").arg(path), tr("Cancel"), 0, 100, this);
+  dialog->setWindowModality(Qt::WindowModal);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  auto* exporter = new TraceExporter(dialog);
+  connect(exporter, &TraceExporter::progressed, dialog, &QProgressDialog::setValue);
+  connect(dialog, &QProgressDialog::canceled, exporter, &TraceExporter::cancel);
+  connect(exporter, &TraceExporter::finished, this, [this, dialog, path](const QString& reason) {
+    dialog->close();
+    if (reason.isEmpty())
+      statusBar()->showMessage(tr("Written: %1").arg(path));
+    else
+      show_error(reason);
+  });
+  exporter->start(state_.recording()->recording().path, path.toStdString(), format);
+}
+
+}  // namespace draftscope::gui

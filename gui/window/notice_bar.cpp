@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "notice_bar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+
+namespace draftscope::gui {
+
+namespace {
+
+/// Of a folder of damaged files only the first ones.
+constexpr qsizetype most_errors = 6;
+
+}  // namespace
+
+NoticeBar::NoticeBar(QWidget* parent)
+    : QFrame(parent), words_(new QLabel), reload_(new QPushButton(tr("Re&load"))) {
+  setAutoFillBackground(true);
+  setBackgroundRole(QPalette::ToolTipBase);
+  words_->setWordWrap(true);
+  words_->setForegroundRole(QPalette::ToolTipText);
+  // File names are no markup.
+  words_->setTextFormat(Qt::PlainText);
+  words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  words_->setAccessibleName(tr("Notice"));
+  auto* dismiss = new QPushButton(tr("&Dismiss"));
+  auto* row = new QHBoxLayout(this);
+  row->addWidget(words_, 1);
+  row->addWidget(reload_);
+  row->addWidget(dismiss);
+  connect(reload_, &QPushButton::clicked, this, &NoticeBar::reload_requested);
+  connect(dismiss, &QPushButton::clicked, this, &NoticeBar::dismiss);
+  hide();
+}
+
+void NoticeBar::add_error(const QString& words) {
+  errors_ << words;
+  show_words();
+}
+
+void NoticeBar::clear_errors() {
+  errors_.clear();
+  show_words();
+}
+
+void NoticeBar::set_notice(const QString& words, Offer offer) {
+  notice_ = words;
+  offer_ = offer;
+  show_words();
+}
+
+void NoticeBar::dismiss() {
+  errors_.clear();
+  notice_.clear();
+  show_words();
+}
+
+void NoticeBar::show_words() {
+  QStringList lines;
+  for (const QString& error : errors_.first(std::min(errors_.size(), most_errors)))
+    lines << QStringLiteral("✕ %1").arg(error);
+  if (errors_.size() > most_errors) lines << tr("✕ and %1 more").arg(errors_.size() - most_errors);
+  if (!notice_.isEmpty()) lines << QStringLiteral("⚠ %1").arg(notice_);
+  words_->setText(lines.join(u'\n'));
+  reload_->setVisible(!notice_.isEmpty() && offer_ == Offer::reload);
+  setVisible(!lines.isEmpty());
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What the user should know before reading on: what could not be done, and what to be wary of in the
+// recording that is shown. Above everything else, until it is dismissed or no longer true.
+
+#include <QFrame>
+#include <QStringList>
+
+class QLabel;
+class QPushButton;
+
+namespace draftscope::gui {
+
+class NoticeBar : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit NoticeBar(QWidget* parent = nullptr);
+
+  /// One line of what went wrong, below those that are there.
+  void add_error(const QString& words);
+  void clear_errors();
+
+  enum class Offer : std::uint8_t { nothing, reload };
+  /// Of the recording that is shown; empty for none.
+  void set_notice(const QString& words, Offer offer = Offer::nothing);
+
+ signals:
+  void reload_requested();
+
+ private:
+  void show_words();
+  void dismiss();
+
+  QStringList errors_;
+  QString notice_;
+  Offer offer_ = Offer::nothing;
+  QLabel* words_;
+  QPushButton* reload_;
+};
+
+}  // namespace draftscope::gui

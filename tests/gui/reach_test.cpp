@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What can be reached without a mouse, and what a screen reader says of it.
+#include <gmock/gmock.h>
+
+#include <QAbstractButton>
+#include <QAccessible>
+#include <QAction>
+#include <QMenu>
+#include <QScrollBar>
+#include <QTabBar>
+#include <set>
+
+#include "window_fixture.h"
+
+namespace draftscope::gui {
+namespace {
+
+std::string place_of(const QWidget& widget) {
+  std::string path;
+  for (const QWidget* at = &widget; at != nullptr; at = at->parentWidget())
+    path = std::string(at->metaObject()->className()) + "/" + path;
+  return path;
+}
+
+/// What a screen reader calls it.
+QString spoken_name(QWidget& widget) {
+  QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(&widget);
+  return interface == nullptr ? QString() : interface->text(QAccessible::Name);
+}
+
+/// Parts that Qt makes within a widget of ours speak through that; so do those that only hold others.
+bool is_part_of_another(const QWidget& widget) {
+  return widget.objectName().startsWith(u"qt_") || widget.focusProxy() != nullptr ||
+         qobject_cast<const QScrollBar*>(&widget) != nullptr ||
+         std::string_view(widget.metaObject()->className()) == "QScrollArea";
+}
+
+class Reach : public Window {
+ protected:
+  void expect_names() {
+    for (QWidget* widget : window_.findChildren<QWidget*>()) {
+      if (widget->focusPolicy() == Qt::NoFocus || widget->window() != &window_ || is_part_of_another(*widget))
+        continue;
+      if (const auto* tabs = qobject_cast<const QTabBar*>(widget)) {
+        // Speaks by its tabs.
+        for (int tab = 0; tab < tabs->count(); ++tab) EXPECT_FALSE(tabs->tabText(tab).isEmpty());
+        continue;
+      }
+      const QString name = spoken_name(*widget).trimmed();
+      EXPECT_FALSE(name.isEmpty()) << place_of(*widget);
+      // A class' name, or a sign alone, tells nothing.
+      EXPECT_FALSE(name.startsWith(u'Q')) << place_of(*widget) << ": " << name.toStdString();
+      EXPECT_GT(std::ranges::count_if(name, [](QChar sign) { return sign.isLetter(); }), 1)
+          << place_of(*widget) << ": " << name.toStdString();
+    }
+  }
+};
+
+TEST_F(Reach, EveryWidgetThatTakesTheFocusHasAName) {
+  expect_names();
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  for (const NamedView& named : std::vector(window_.views())) raise(named.name);
+  expect_names();
+}
+
+TEST_F(Reach, EveryViewHasANameOfItsOwn) {
+  std::set<QString> names;
+  for (const NamedView& named : window_.views()) {
+    EXPECT_FALSE(named.view->accessibleName().isEmpty()) << named.name.toStdString();
+    EXPECT_TRUE(names.insert(named.view->accessibleName()).second)
+        << named.view->accessibleName().toStdString();
+  }
+}
+
+TEST_F(Reach, EveryActionHasWordsAndNoTwoTheSameKeys) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  std::map<QKeySequence, std::string> keys;
+  for (const QAction* action : window_.findChildren<QAction*>()) {
+    if (action->isSeparator() || qobject_cast<QMenu*>(action->parent()) != nullptr) continue;
+    // Qt's own, within its widgets.
+    if (action->objectName().startsWith(u"_q_") || qobject_cast<QMainWindow*>(action->parent()) == nullptr)
+      continue;
+    EXPECT_FALSE(action->text().isEmpty());
+    for (const QKeySequence& key : action->shortcuts()) {
+      const auto [place, is_new] = keys.emplace(key, action->text().toStdString());
+      EXPECT_TRUE(is_new) << key.toString().toStdString() << ": " << action->text().toStdString() << ", "
+                          << place->second;
+    }
+  }
+  for (const QAbstractButton* button : window_.findChildren<QAbstractButton*>())
+    for (const QKeySequence& key : {button->shortcut()})
+      if (!key.isEmpty() && !button->text().contains(u'&')) {
+        EXPECT_FALSE(keys.contains(key)) << key.toString().toStdString();
+      }
+}
+
+TEST_F(Reach, MenusGiveEachEntryAMnemonicOfItsOwn) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  for (const QMenu* menu : window_.findChildren<QMenu*>()) {
+    std::set<QChar> signs;
+    for (const QAction* action : menu->actions()) {
+      const qsizetype at = action->text().indexOf(u'&');
+      if (at < 0 || at + 1 >= action->text().size() || action->text()[at + 1] == u'&') continue;
+      EXPECT_TRUE(signs.insert(action->text()[at + 1].toLower()).second) << action->text().toStdString();
+    }
+  }
+}
+
+TEST_F(Reach, TabReachesEveryPanel) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  window_.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+  for (const NamedView& named : std::vector(window_.views())) {
+    if (named.dock == nullptr) continue;
+    raise(named.name);
+    std::set<const QWidget*> seen;
+    bool is_reached = false;
+    for (int step = 0; step < 200 && !is_reached; ++step) {
+      QTest::keyClick(&window_, Qt::Key_Tab);
+      const QWidget* focus = QApplication::focusWidget();
+      if (focus == nullptr) break;
+      is_reached = focus == named.view || named.view->isAncestorOf(focus);
+      // An editor of text keeps the key for itself: it has been reached.
+      if (!seen.insert(focus).second) break;
+    }
+    EXPECT_TRUE(is_reached) << named.name.toStdString();
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::gui

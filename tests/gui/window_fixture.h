@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The real window without a display, and a folder with a recording to open in it.
+
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTest>
+#include <QThreadPool>
+#include <stdexcept>
+
+#include "sample.h"
+#include "window/main_window.h"
+
+namespace draftscope::gui {
+
+template <typename View>
+View& view_of(MainWindow& window, const QString& name) {
+  for (const NamedView& named : window.views())
+    if (named.name == name) return *qobject_cast<View*>(named.view);
+  throw std::runtime_error(name.toStdString());
+}
+
+class Window : public testing::Test {
+ protected:
+  void SetUp() override {
+    traces::make_sample_file(folder_ / "sample.dstrace", {.runs = 3, .requests_a_run = 4, .most_rounds = 60});
+    window_.resize(1400, 900);
+    window_.show();
+  }
+
+  /// Opens and waits for all of it. Returns what failed, if anything.
+  QString open(const std::filesystem::path& path) {
+    return wait_for_loading([&] { window_.open(QString::fromStdString(path.string())); });
+  }
+
+  template <typename Start>
+  QString wait_for_loading(const Start& start) {
+    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
+    QSignalSpy failed(&window_.loader(), &RecordingLoader::failed);
+    start();
+    EXPECT_TRUE(finished.count() > 0 || finished.wait(20000));
+    return failed.isEmpty() ? QString() : failed.front().front().toString();
+  }
+
+  /// Until workers are done and what they found is shown.
+  static void settle() {
+    QApplication::processEvents();
+    while (!QThreadPool::globalInstance()->waitForDone(0))
+      QApplication::processEvents(QEventLoop::AllEvents, 5);
+    QApplication::processEvents();
+  }
+
+  /// Brings a panel to the front, painted, with what it reads on workers.
+  QWidget& raise(const QString& name) {
+    for (const NamedView& named : window_.views())
+      if (named.name == name) {
+        if (named.dock != nullptr) named.dock->raise();
+        (void)named.view->grab();
+        settle();
+        return *named.view;
+      }
+    throw std::runtime_error(name.toStdString());
+  }
+
+  /// Some label that can be seen has these words.
+  [[nodiscard]] bool is_said(const char* words) const {
+    const auto labels = window_.findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+      return label->isVisible() && label->text().contains(QString::fromUtf8(words));
+    });
+  }
+
+  traces::TestFolder folder_;
+  MainWindow window_{Memory::none};
+};
+
+}  // namespace draftscope::gui
