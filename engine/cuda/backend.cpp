@@ -48,7 +48,8 @@ struct VerificationForm {
 /// Everything in device memory but the weights.
 struct Buffers {
   DeviceLayer* layers = nullptr;
-  LayerSlot* slots = nullptr;  ///< [2][n_layers]: a pass's (or a draft's), and all layers
+  DeviceLayer* draft_layers = nullptr;  ///< their matrices in fp8; used with fp8 drafts alone
+  LayerSlot* slots = nullptr;           ///< [2][n_layers]: a pass's (or a draft's), and all layers
   std::int32_t* extra_keys = nullptr;
   float* hidden = nullptr;
   float* boundary_states = nullptr;  ///< [most boundaries asked for][rows][d_model]; the residual's copies
@@ -68,6 +69,7 @@ Buffers place_buffers(Pieces& pieces, const ModelShape& shape, std::int32_t cach
   const std::size_t group = size(shape.n_heads / shape.n_kv_heads);
   b.cache = pieces.take<std::uint16_t>(2 * size(shape.n_layers) * size(cache_rows) * size(shape.kv_width()));
   b.layers = pieces.take<DeviceLayer>(size(shape.n_layers));
+  b.draft_layers = pieces.take<DeviceLayer>(size(shape.n_layers));
   b.slots = pieces.take<LayerSlot>(2 * size(shape.n_layers));
   b.extra_keys = pieces.take<std::int32_t>(most_extra_keys);
   b.hidden = pieces.take<float>(size(rows) * d_model);
@@ -109,11 +111,13 @@ Buffers place_buffers(Pieces& pieces, const ModelShape& shape, std::int32_t cach
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::unique_ptr<Gpu> gpu, UploadedModel model, DeviceMemory memory, const Buffers& buffers,
-              std::int32_t cache_rows, std::int32_t max_rows, std::int32_t n_positions,
-              profiler::DeviceTrace* trace)
+  /// Without fp8 drafts `draft` has no layers.
+  CudaBackend(std::unique_ptr<Gpu> gpu, UploadedModel model, UploadedDraftLayers draft, DeviceMemory memory,
+              const Buffers& buffers, std::int32_t cache_rows, std::int32_t max_rows,
+              std::int32_t n_positions, profiler::DeviceTrace* trace)
       : gpu_(std::move(gpu)),
         model_(std::move(model)),
+        draft_(std::move(draft)),
         memory_(std::move(memory)),
         buffers_(buffers),
         cache_rows_(cache_rows),
@@ -121,6 +125,11 @@ class CudaBackend final : public Backend {
         n_positions_(n_positions),
         launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0}, model_.shape, model_.stored,
                   model_.layers, trace),
+        draft_launcher_(*gpu_,
+                        {model_.model, buffers_.work,
+                         has_fp8_drafts() ? buffers_.draft_layers : buffers_.layers, 0, 0, 0},
+                        model_.shape, model_.stored, has_fp8_drafts() ? WeightFormat::fp8 : model_.layers,
+                        trace),
         trace_(trace),
         positions_(size(cache_rows)),
         state_(std::make_unique<PassState>()) {}
@@ -137,8 +146,10 @@ class CudaBackend final : public Backend {
   BackendDescription describe() const override {
     const std::size_t kv_bytes = 2 * size(model_.shape.n_layers) * size(cache_rows_) *
                                  size(model_.shape.kv_width()) * sizeof(std::uint16_t);
-    return {"cuda",   gpu_->describe().name,     model_.layers == WeightFormat::fp8 ? "sm90-fp8" : "sm90", 0,
-            kv_bytes, memory_.bytes() - kv_bytes};
+    const char* const kernels = has_fp8_drafts()                     ? "sm90-fp8-drafts"
+                                : model_.layers == WeightFormat::fp8 ? "sm90-fp8"
+                                                                     : "sm90";
+    return {"cuda", gpu_->describe().name, kernels, 0, kv_bytes, memory_.bytes() - kv_bytes};
   }
 
   /// What construction leaves to do on the device.
@@ -151,6 +162,12 @@ class CudaBackend final : public Backend {
     }
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.layers, model_.host_layers.data(),
                                 model_.host_layers.size() * sizeof(DeviceLayer)));
+    for (std::size_t i = 0; i < draft_.host_layers.size(); ++i) {
+      draft_.host_layers[i].keys = model_.host_layers[i].keys;
+      draft_.host_layers[i].values = model_.host_layers[i].values;
+    }
+    DRAFTSCOPE_TRY(gpu_->upload(buffers_.draft_layers, draft_.host_layers.data(),
+                                draft_.host_layers.size() * sizeof(DeviceLayer)));
     const cpu::Rope rope(shape);
     const std::size_t half = size(shape.head_dim / 2);
     std::vector<float> cosine(size(n_positions_) * half), sine(cosine.size());
@@ -180,7 +197,8 @@ class CudaBackend final : public Backend {
     if (is_wide || !wanted.hidden_after.empty() || wanted.head_from != 0)
       DRAFTSCOPE_TRY(launch_singly(batch, is_wide, logits));
     else
-      DRAFTSCOPE_TRY(launch_as_graph({static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits}));
+      DRAFTSCOPE_TRY(launch_as_graph({static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits,
+                                      batch.is_draft && has_fp8_drafts()}));
     if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
     return download(batch, head_rows, outputs);
   }
@@ -261,6 +279,8 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  [[nodiscard]] bool has_fp8_drafts() const { return !draft_.host_layers.empty(); }
+
   Result<void> check_round(const ChainRound& round) const {
     if (round.root < 0 || round.root >= model_.shape.vocab)
       return fail("chain round: root is {}, expected 0 to {}", round.root, model_.shape.vocab - 1);
@@ -357,7 +377,8 @@ class CudaBackend final : public Backend {
   /// Launch by launch: what a graph does not cover.
   Result<void> launch_singly(const Batch& batch, bool is_wide, bool logits) {
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    DRAFTSCOPE_TRY(launcher_.load_inputs(rows));
+    PassLauncher& launcher = batch.is_draft && !is_wide ? draft_launcher_ : launcher_;
+    DRAFTSCOPE_TRY(launcher.load_inputs(rows));
     const auto boundaries = batch.wanted.hidden_after;
     std::size_t copied = 0;
     const auto copy_boundary = [&](std::int32_t boundary) -> Result<void> {
@@ -376,7 +397,7 @@ class CudaBackend final : public Backend {
         DRAFTSCOPE_TRY(launcher_.wide_layer(slot, model_.host_layers[size(layer)], rows, runs.attention != 0,
                                             runs.mlp != 0));
       else
-        DRAFTSCOPE_TRY(launcher_.layer(slot, rows));
+        DRAFTSCOPE_TRY(launcher.layer(slot, rows));
       ++slot;
     }
     DRAFTSCOPE_TRY(copy_boundary(batch.layers.end));
@@ -388,9 +409,10 @@ class CudaBackend final : public Backend {
 
   Result<void> launch_as_graph(PassForm form) {
     form.rows = rows_of_form(form.rows);
+    PassLauncher& launcher = form.is_draft ? draft_launcher_ : launcher_;
     const auto launches = [&]() -> Result<void> {
-      DRAFTSCOPE_TRY(launcher_.load_inputs(form.rows));
-      for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher_.layer(slot, form.rows));
+      DRAFTSCOPE_TRY(launcher.load_inputs(form.rows));
+      for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher.layer(slot, form.rows));
       if (!form.head) return {};
       DRAFTSCOPE_TRY(launcher_.head(0, form.rows, form.logits));
       return launcher_.finish_head(form.rows);
@@ -405,7 +427,7 @@ class CudaBackend final : public Backend {
   Result<void> launch_round(StepForm form, std::int32_t draft_length) {
     const auto step = [&]() -> Result<void> {
       DRAFTSCOPE_TRY(launcher_.load_inputs(1));
-      for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher_.layer(slot, 1));
+      for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(draft_launcher_.layer(slot, 1));
       DRAFTSCOPE_TRY(launcher_.head(0, 1, form.sampled));
       return launcher_.finish_draft_step(form.sampled);
     };
@@ -481,12 +503,14 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Gpu> gpu_;  // first: memory is given back before the device goes
   UploadedModel model_;
+  UploadedDraftLayers draft_;
   DeviceMemory memory_;
   Buffers buffers_;
   std::int32_t cache_rows_;
   std::int32_t max_rows_;
   std::int32_t n_positions_;
   PassLauncher launcher_;
+  PassLauncher draft_launcher_;  // the same without fp8 drafts
   profiler::DeviceTrace* trace_;
   profiler::SpanRecorder* recorder_ = nullptr;
   std::int64_t layer_name_ = 0;
@@ -509,9 +533,10 @@ std::string gigabytes(std::size_t bytes) {
 constexpr std::size_t driver_bytes = std::size_t{128} << 20;
 
 /// Whether all of it fits, before anything is allocated.
-Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint, CudaWeights kind,
+Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint, const CudaOptions& options,
                           std::size_t buffer_bytes, std::int32_t cache_rows) {
-  const std::size_t weights = model_bytes(checkpoint, kind);
+  const std::size_t weights =
+      model_bytes(checkpoint, options.weights) + (options.fp8_drafts ? draft_layer_bytes(checkpoint) : 0);
   // A matrix passes through memory of its own while it is quantised, which is given back before the buffers
   // are allocated; they hold it widened, and so are larger.
   const std::size_t needed = weights + buffer_bytes + driver_bytes;
@@ -531,7 +556,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
                                               const CudaOptions& options) {
   if (options.cache_rows < 0)
     return fail("cuda backend: cache_rows is {}, expected 0 or more", options.cache_rows);
-  DRAFTSCOPE_TRY(check_model(checkpoint, options.weights, gpu->describe()));
+  DRAFTSCOPE_TRY(check_model(checkpoint, options, gpu->describe()));
   const ModelShape& shape = checkpoint.shape;
   const std::int32_t cache_rows =
       options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, default_cache_rows);
@@ -540,8 +565,12 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   const bool fp8 = options.weights == CudaWeights::fp8;
   Pieces measured(nullptr);
   place_buffers(measured, shape, cache_rows, rows, n_positions, fp8);
-  DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options.weights, measured.bytes(), cache_rows));
+  DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options, measured.bytes(), cache_rows));
   DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, checkpoint, options.weights));
+  UploadedDraftLayers draft;
+  if (options.fp8_drafts) {
+    DRAFTSCOPE_TRY_ASSIGN(draft, upload_draft_layers(*gpu, checkpoint, model));
+  }
   DRAFTSCOPE_TRY_ASSIGN(DeviceMemory memory,
                         DeviceMemory::allocate(*gpu, measured.bytes(), "the K/V cache and buffers"));
   Pieces pieces(memory.data());
@@ -550,8 +579,9 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   model.model.n_positions = n_positions;
   model.model.cosine = buffers.cosine;
   model.model.sine = buffers.sine;
-  auto backend = std::make_unique<CudaBackend>(std::move(gpu), std::move(model), std::move(memory), buffers,
-                                               cache_rows, rows, n_positions, options.device_trace);
+  auto backend =
+      std::make_unique<CudaBackend>(std::move(gpu), std::move(model), std::move(draft), std::move(memory),
+                                    buffers, cache_rows, rows, n_positions, options.device_trace);
   DRAFTSCOPE_TRY(backend->prepare());
   return backend;
 }

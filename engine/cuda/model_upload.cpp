@@ -106,6 +106,43 @@ Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Placed& matrix,
                                     recipe.high_key, recipe.scale});
 }
 
+/// From a matrix as it is stored, on the device.
+Result<void> quantise(Gpu& gpu, const TensorView& shape, WeightFormat stored, const std::byte* from,
+                      std::byte* values, float* scale) {
+  const auto rows = static_cast<std::int32_t>(shape.rows);
+  return gpu.launch(
+      {.kernel = Kernel::quantise_rows,
+       .format = stored,
+       .blocks = std::min(rows, row_blocks),
+       .shared_bytes = row_threads / warp_threads * sizeof(float)},
+      QuantiseParams{reinterpret_cast<const std::uint16_t*>(from), reinterpret_cast<std::uint8_t*>(values),
+                     scale, nullptr, rows, static_cast<std::int32_t>(shape.columns)});
+}
+
+/// A layer's matrices on the device, and what they are in the checkpoint.
+struct LayerMatrix {
+  DeviceMatrix DeviceLayer::*placed;
+  TensorView LayerWeights::*source;
+};
+constexpr LayerMatrix layer_matrices[] = {
+    {&DeviceLayer::q, &LayerWeights::q},       {&DeviceLayer::k, &LayerWeights::k},
+    {&DeviceLayer::v, &LayerWeights::v},       {&DeviceLayer::o, &LayerWeights::o},
+    {&DeviceLayer::gate, &LayerWeights::gate}, {&DeviceLayer::up, &LayerWeights::up},
+    {&DeviceLayer::down, &LayerWeights::down}};
+
+/// Takes the same pieces in the same order every time; with a null base it only measures. `out` has the
+/// model's layers, whose matrices it replaces.
+void place_draft_layers(Pieces& pieces, const Checkpoint& checkpoint, std::vector<DeviceLayer>& out) {
+  out.resize(checkpoint.weights.layers.size());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    for (const LayerMatrix& matrix : layer_matrices) {
+      const TensorView& source = checkpoint.weights.layers[i].*matrix.source;
+      DeviceMatrix& placed = out[i].*matrix.placed;
+      placed.data = pieces.take<std::byte>(static_cast<std::size_t>(source.rows * source.columns));
+      placed.scale = pieces.take<float>(static_cast<std::size_t>(source.rows));
+    }
+}
+
 /// Quantises on the device, from a matrix that is there for the moment.
 Result<void> bring_quantised(Gpu& gpu, const Checkpoint& checkpoint, const std::vector<Placed>& matrices,
                              WeightFormat stored) {
@@ -116,28 +153,25 @@ Result<void> bring_quantised(Gpu& gpu, const Checkpoint& checkpoint, const std::
                         DeviceMemory::allocate(gpu, largest, "a matrix to quantise"));
   for (const Placed& matrix : matrices) {
     DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, staging.data()));
-    const auto rows = static_cast<std::int32_t>(matrix.source->rows);
-    DRAFTSCOPE_TRY(
-        gpu.launch({.kernel = Kernel::quantise_rows,
-                    .format = stored,
-                    .blocks = std::min(rows, row_blocks),
-                    .shared_bytes = row_threads / warp_threads * sizeof(float)},
-                   QuantiseParams{reinterpret_cast<const std::uint16_t*>(staging.data()),
-                                  reinterpret_cast<std::uint8_t*>(matrix.values), matrix.scale, nullptr, rows,
-                                  static_cast<std::int32_t>(matrix.source->columns)}));
+    DRAFTSCOPE_TRY(quantise(gpu, *matrix.source, stored, staging.data(), matrix.values, matrix.scale));
   }
   return gpu.synchronise();
 }
 
 }  // namespace
 
-Result<void> check_model(const Checkpoint& checkpoint, CudaWeights weights, const GpuDescription& device) {
+Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
+                         const GpuDescription& device) {
   const ModelShape& shape = checkpoint.shape;
   const DType dtype = checkpoint.weights.embedding.dtype;
   if (dtype == DType::f32)
-    return fail("model {}: weights are {}, expected bf16 or f16 on a cuda device", shape.name,
+    return fail("model {}: weights are {}, expected bf16 or fp16 on a cuda device", shape.name,
                 dtype_name(dtype));
-  const std::int32_t granule = weights == CudaWeights::fp8 ? 16 : 8;
+  if (options.fp8_drafts && options.weights != CudaWeights::as_stored)
+    return fail("cuda backend: fp8 drafts beside weights in fp8, expected weights as stored");
+  if (options.fp8_drafts && dtype != DType::bf16)
+    return fail("model {}: weights are {}, expected bf16 beside fp8 drafts", shape.name, dtype_name(dtype));
+  const std::int32_t granule = options.weights == CudaWeights::fp8 || options.fp8_drafts ? 16 : 8;
   struct Field {
     std::string_view name;
     std::int32_t value;
@@ -165,6 +199,32 @@ std::size_t model_bytes(const Checkpoint& checkpoint, CudaWeights weights) {
   Layout layout(checkpoint, weights, nullptr);
   layout.place(unused);
   return layout.bytes();
+}
+
+std::size_t draft_layer_bytes(const Checkpoint& checkpoint) {
+  Pieces pieces(nullptr);
+  std::vector<DeviceLayer> unused;
+  place_draft_layers(pieces, checkpoint, unused);
+  return pieces.bytes();
+}
+
+Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
+                                                const UploadedModel& model) {
+  UploadedDraftLayers result;
+  DRAFTSCOPE_TRY_ASSIGN(result.memory,
+                        DeviceMemory::allocate(gpu, draft_layer_bytes(checkpoint), "the draft's weights"));
+  result.host_layers = model.host_layers;
+  Pieces pieces(result.memory.data());
+  place_draft_layers(pieces, checkpoint, result.host_layers);
+  for (std::size_t i = 0; i < result.host_layers.size(); ++i)
+    for (const LayerMatrix& matrix : layer_matrices) {
+      const DeviceMatrix& from = model.host_layers[i].*matrix.placed;
+      const DeviceMatrix& to = result.host_layers[i].*matrix.placed;
+      DRAFTSCOPE_TRY(quantise(gpu, checkpoint.weights.layers[i].*matrix.source, model.stored, from.data,
+                              const_cast<std::byte*>(to.data), const_cast<float*>(to.scale)));
+    }
+  DRAFTSCOPE_TRY(gpu.synchronise());
+  return result;
 }
 
 Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights) {

@@ -22,13 +22,26 @@ struct UploadedModel {
   DeviceMemory memory;
 };
 
+/// The layers once more, their matrices in fp8; norms and biases are the model's.
+struct UploadedDraftLayers {
+  std::vector<DeviceLayer> host_layers;  ///< keys and values are not filled in
+  DeviceMemory memory;
+};
+
 /// Whether the kernels can run this shape and these types on such a device.
-[[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, CudaWeights weights,
+[[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
                                        const GpuDescription& device);
 
 /// Bytes that upload_model() will allocate for the weights to stay.
 [[nodiscard]] std::size_t model_bytes(const Checkpoint& checkpoint, CudaWeights weights);
 
 [[nodiscard]] Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights);
+
+/// Bytes that upload_draft_layers() will allocate.
+[[nodiscard]] std::size_t draft_layer_bytes(const Checkpoint& checkpoint);
+
+/// Quantises the matrices of `model`, which are as stored, where they are.
+[[nodiscard]] Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
+                                                              const UploadedModel& model);
 
 }  // namespace draftscope::engine::cuda

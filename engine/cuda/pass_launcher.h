@@ -20,9 +20,11 @@ struct PassForm {
   std::int32_t rows = 1;   ///< at most; the number itself is in device memory
   bool head = false;
   bool logits = false;
+  bool is_draft = false;  ///< runs on the draft's own weights
 
   friend bool operator<(const PassForm& a, const PassForm& b) {
-    return std::tie(a.slots, a.rows, a.head, a.logits) < std::tie(b.slots, b.rows, b.head, b.logits);
+    return std::tie(a.slots, a.rows, a.head, a.logits, a.is_draft) <
+           std::tie(b.slots, b.rows, b.head, b.logits, b.is_draft);
   }
 };
 

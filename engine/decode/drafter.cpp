@@ -106,6 +106,7 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   batch.wanted.top_k = std::min(batch.wanted.top_k, backend_.shape().vocab);
   const std::array<std::int32_t, 1> boundary{exit};
   const bool keep_states = plan.verification == Verification::above_exit;
+  batch.is_draft = !keep_states;  // else the target goes on from what the draft left
   if (keep_states) batch.wanted.hidden_after = boundary;
   DRAFTSCOPE_TRY(backend_.forward(batch, outputs_));
   if (keep_states) exit_states_.insert(exit_states_.end(), outputs_.hidden.begin(), outputs_.hidden.end());

@@ -34,6 +34,9 @@ ModelShape shape_with_layers(Random& random) {
   ModelShape shape = random_cuda_shape(random);
   shape.sliding_window = 0;
   shape.n_layers = 3;
+  shape.d_model = 8 * pick(random, 1, 8);
+  shape.d_ff = 8 * pick(random, 1, 12);
+  shape.head_dim = 32 * pick(random, 1, 2);
   shape.vocab = pick(random, 4, 60);
   return shape;
 }
@@ -48,7 +51,8 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
   std::set<std::string> decoded_names;
   for (int trial = 0; trial < models_of_a_long_test(); ++trial) {
     SCOPED_TRACE(trial);
-    const DType dtype = trial % 2 == 0 ? DType::bf16 : DType::f16;
+    const bool sampled = trial % 2 == 1;
+    const DType dtype = trial % 4 < 2 ? DType::bf16 : DType::f16;
     const ModelShape shape = shape_with_layers(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
     ModelShape smaller = shape_with_layers(random);
@@ -63,7 +67,8 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
     std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 90)));
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     const std::vector<std::int32_t> ends = {pick(random, 0, shape.vocab - 1)};
-    DecodeRequest request{.prompt = prompt, .max_new_tokens = 14};
+    DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
+    if (sampled) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
     if (chance(random, 0.3)) request.eos_tokens = ends;
     const std::uint64_t seed = random();
     const auto text = [&](const std::string& specification, Counted& counted) {
@@ -76,22 +81,19 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
       return decoded ? decoded->tokens : std::vector<std::int32_t>();
     };
     const EveryStrategy strategies(shape);
-    for (const bool sampled : {false, true}) {
-      if (sampled) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
-      Counted unused;
-      const std::vector<std::int32_t> vanilla = text("vanilla", unused);
-      for (const std::string& specification : strategies.specifications()) {
-        SCOPED_TRACE(specification);
-        EXPECT_EQ(text(specification, all), vanilla);
-        decoded_names.insert(name_of(specification));
-      }
+    Counted unused;
+    const std::vector<std::int32_t> vanilla = text("vanilla", unused);
+    for (const std::string& specification : strategies.specifications()) {
+      SCOPED_TRACE(specification);
+      EXPECT_EQ(text(specification, all), vanilla);
+      decoded_names.insert(name_of(specification));
     }
   }
   for (const StrategyDescription& strategy : strategy_descriptions())
     EXPECT_TRUE(decoded_names.contains(strategy.name)) << strategy.name;
   // Both outcomes must have been met often for the equality to mean something.
-  EXPECT_GT(all.accepted, 300);
-  EXPECT_GT(all.drafted - all.accepted, 300);
+  EXPECT_GT(all.accepted, 100);
+  EXPECT_GT(all.drafted - all.accepted, 100);
 }
 
 }  // namespace

@@ -64,6 +64,9 @@ struct Batch {
   const SublayerMask* mask = nullptr;  ///< null = nothing skipped
   LayerRange layers;
   Wanted wanted;
+  /// A step of a draft whose K/V a verification by all layers will write over: a backend may compute it on
+  /// weights of lower precision, if it was asked to hold any.
+  bool is_draft = false;
 };
 
 struct TopToken {
@@ -85,8 +88,9 @@ struct CacheMove {
   std::int32_t to = 0;
 };
 
-/// A round that a backend runs by itself, without the host in between: drafts a chain under a mask, then
-/// verifies root and draft tokens with all layers. K/V rows below root_position are the committed context.
+/// A round that a backend runs by itself, without the host in between: drafts a chain under a mask
+/// (Batch::is_draft), then verifies root and draft tokens with all layers. K/V rows below root_position are
+/// the committed context.
 struct ChainRound {
   std::int32_t root = -1;
   std::int32_t root_position = 0;  ///< of the root, and its cache row
