@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   fmt::print("learnt and answered {:.0f} ms\n", ms_since(timer));
   wait_until([&] { return page.is_settled(); });
   fmt::print("all pictures {:.0f} ms\n\n", ms_since(timer));
-  const int exits = page.asker().learnt()->n_layers() - 1;
+  const int exits = page.asker().learnt()->n_layers(page.question().question()).value() - 1;
   fmt::print("step to repaint, ms             median       95%     worst\n");
   measure_steps(page, "exit layer, length", 100, [&](Question& asked, int step) {
     asked.kind = StrategyKind::fixed_length;

@@ -129,7 +129,9 @@ void AnswerPanel::set_stale(bool is_stale) {
 
 void AnswerPanel::set_reply(const std::shared_ptr<const Reply>& reply, const std::string& command_line) {
   if (!reply->refusal.empty()) {
-    set_message(tr("No answer: %1").arg(words(reply->refusal)));
+    const bool is_choice_missing = reply->what_if == nullptr;
+    set_message(
+        (is_choice_missing ? tr("No answer yet: %1") : tr("No answer: %1")).arg(words(reply->refusal)));
     return;
   }
   standing_->setVisible(true);
@@ -142,6 +144,9 @@ void AnswerPanel::set_reply(const std::shared_ptr<const Reply>& reply, const std
   bars_->set_stale(false);
   numbers_.set_numbers({tr("figure"), tr("value"), tr("80 % from"), tr("to"), tr("95 % from"), tr("to")},
                        rows_of(*reply));
+  const bool has_interval = reply->rate.interval_80() || reply->rate.interval_95();
+  for (int column = 2; column < numbers_.columnCount(); ++column)
+    table_->setColumnHidden(column, !has_interval);
   table_->resizeColumnsToContents();
   QStringList lines;
   for (const std::string& note : notes_of(*reply)) lines << words(note);

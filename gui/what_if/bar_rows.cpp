@@ -11,26 +11,53 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int top_margin = 30;
+constexpr int top_margin = 48;  // of the title and the columns' heads
+constexpr int title_height = 28;
+constexpr int column_gap = 14;
 constexpr int side_margin = 10;
 constexpr int line_height = 18;
 
 }  // namespace
 
-void BarRows::set_rows(const QString& title, std::vector<BarRow> rows, const QStringList& footnotes) {
+void BarRows::set_rows(const QString& title, const QStringList& columns, std::vector<BarRow> rows,
+                       const QStringList& footnotes) {
   title_ = title;
+  columns_ = columns;
   rows_ = std::move(rows);
   footnotes_ = footnotes;
   QStringList spoken{title};
-  for (const BarRow& row : rows_) spoken << QStringLiteral("%1: %2").arg(row.name, row.numbers);
+  for (const BarRow& row : rows_) spoken << QStringLiteral("%1: %2").arg(row.name, row.numbers.join(u' '));
   setAccessibleDescription(spoken.join(u"; "));
   set_message({});
 }
 
 int BarRows::row_height() const {
-  const int below = static_cast<int>(footnotes_.size()) * line_height + 8;
+  const int below = static_cast<int>(footnotes_.size() + 1) * line_height + 8;
   const int rows = std::max(1, static_cast<int>(rows_.size()));
   return std::clamp((height() - top_margin - below) / rows, 12, 46);
+}
+
+std::vector<int> BarRows::column_widths() const {
+  QFont bold = font();
+  bold.setBold(true);
+  std::vector<int> widths;
+  for (int column = 0; column < columns_.size(); ++column) {
+    int width = fontMetrics().horizontalAdvance(columns_[column]);
+    for (const BarRow& row : rows_)
+      width = std::max(width, QFontMetrics(bold).horizontalAdvance(row.numbers.value(column)));
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+void BarRows::paint_numbers(QPainter& painter, const QStringList& numbers, const std::vector<int>& widths,
+                            int top, int height) const {
+  int right = width() - side_margin;
+  for (std::size_t column = widths.size(); column-- > 0;) {
+    painter.drawText(QRect(right - widths[column], top, widths[column], height),
+                     Qt::AlignRight | Qt::AlignVCenter, numbers.value(static_cast<qsizetype>(column)));
+    right -= widths[column] + column_gap;
+  }
 }
 
 void BarRows::paint(QPainter& painter) {
@@ -39,16 +66,22 @@ void BarRows::paint(QPainter& painter) {
   QFont bold = font();
   bold.setBold(true);
   painter.setPen(text);
-  painter.drawText(QRect(side_margin, 0, width() - 2 * side_margin, top_margin),
-                   Qt::AlignLeft | Qt::AlignVCenter, title_);
-  int name_width = 0;
+  const QRect title(side_margin, 0, width() - 2 * side_margin, title_height);
+  painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(title_, Qt::ElideRight, title.width()));
+  const std::vector<int> widths = column_widths();
   int number_width = 0;
+  for (const int column : widths) number_width += column + column_gap;
+  QColor faint = text;
+  faint.setAlpha(170);
+  painter.setPen(faint);
+  paint_numbers(painter, columns_, widths, title_height, top_margin - title_height);
+  int name_width = 0;
   double most = 1.0;
   double far = 0.0;
   for (const BarRow& row : rows_) {
     name_width = std::max({name_width, QFontMetrics(bold).horizontalAdvance(row.name),
                            fontMetrics().horizontalAdvance(row.meaning)});
-    number_width = std::max(number_width, QFontMetrics(bold).horizontalAdvance(row.numbers));
     (row.may_leave ? far : most) = std::max({row.may_leave ? far : most, row.value, row.high.value_or(0.0)});
   }
   // Up to a third of the width is for what would dwarf the rest.
@@ -68,12 +101,9 @@ void BarRows::paint(QPainter& painter) {
     const QRect name(side_margin, top, name_width - 8, has_meanings ? step / 2 : step);
     painter.drawText(name, Qt::AlignLeft | (has_meanings ? Qt::AlignBottom : Qt::AlignVCenter),
                      painter.fontMetrics().elidedText(row.name, Qt::ElideRight, name.width()));
-    painter.drawText(QRect(width() - number_width - side_margin, top, number_width, step),
-                     Qt::AlignRight | Qt::AlignVCenter, row.numbers);
+    paint_numbers(painter, row.numbers, widths, top, step);
     painter.setFont(font());
     if (has_meanings) {
-      QColor faint = text;
-      faint.setAlpha(170);
       painter.setPen(faint);
       const QRect meaning(side_margin, top + step / 2, name_width - 8, step / 2);
       painter.drawText(meaning, Qt::AlignLeft | Qt::AlignTop,
@@ -118,7 +148,8 @@ void BarRows::paint(QPainter& painter) {
   painter.setPen(QPen(text, 1.0, Qt::DashLine));
   painter.drawLine(QPointF(x(1.0), top_margin - 2), QPointF(x(1.0), top + 2));
   painter.setPen(text);
-  top += 6;
+  painter.drawText(QRectF(x(1.0) - 80, top + 2, 160, line_height), Qt::AlignCenter, tr("vanilla 1×"));
+  top += line_height + 4;
   for (const QString& footnote : footnotes_) {
     const QRect line(side_margin, top, width() - 2 * side_margin, line_height);
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,
@@ -128,10 +159,11 @@ void BarRows::paint(QPainter& painter) {
 }
 
 QString BarRows::words_at(const QPoint& point) const {
+  if (point.y() < title_height) return title_;
   const int place = (point.y() - top_margin) / row_height();
   if (point.y() < top_margin || place >= static_cast<int>(rows_.size())) return footnotes_.join(u'\n');
   const BarRow& row = rows_[static_cast<std::size_t>(place)];
-  return QStringLiteral("%1: %2\n%3").arg(row.name, row.numbers, row.meaning);
+  return QStringLiteral("%1: %2\n%3").arg(row.name, row.numbers.join(u' '), row.meaning);
 }
 
 }  // namespace draftscope::gui

@@ -2,10 +2,11 @@
 #pragma once
 
 // Speedups one below the other, each a bar from nothing with its interval as a whisker, and the change from
-// the row above as a hatched piece. The dashed line is 1, where nothing is gained.
+// the row above as a hatched piece. The dashed line is 1, vanilla decoding, where nothing is gained.
 
 #include <QColor>
 #include <QString>
+#include <QStringList>
 #include <optional>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct BarRow {
   double value = 0.0;
   std::optional<double> before;     ///< the row above's: the change is marked
   std::optional<double> low, high;  ///< of the interval
-  QString numbers;                  ///< at the right end
+  QStringList numbers;              ///< at the right end, one a column
   bool may_leave = false;           ///< a thought experiment: if it is long, the others' scale is kept
   bool is_marked = false;           ///< in bold, with a stronger bar: what the eye should find
 };
@@ -30,7 +31,9 @@ class BarRows : public WhatIfPicture {
  public:
   explicit BarRows(QWidget* parent = nullptr) : WhatIfPicture(parent) {}
 
-  void set_rows(const QString& title, std::vector<BarRow> rows, const QStringList& footnotes);
+  /// `columns` are the heads of the rows' numbers.
+  void set_rows(const QString& title, const QStringList& columns, std::vector<BarRow> rows,
+                const QStringList& footnotes);
 
  protected:
   void paint(QPainter& painter) override;
@@ -38,8 +41,13 @@ class BarRows : public WhatIfPicture {
 
  private:
   [[nodiscard]] int row_height() const;
+  [[nodiscard]] std::vector<int> column_widths() const;
+  /// At `top`, each right-aligned in its column.
+  void paint_numbers(QPainter& painter, const QStringList& numbers, const std::vector<int>& widths, int top,
+                     int height) const;
 
   QString title_;
+  QStringList columns_;
   std::vector<BarRow> rows_;
   QStringList footnotes_;
 };

@@ -43,8 +43,8 @@ Result<double> slower_speedup(const simulator::CostModel& model, const simulator
     DRAFTSCOPE_TRY_ASSIGN(own_prices, answer_prices(model, rounds, machine));
     DRAFTSCOPE_TRY_ASSIGN(own_ratio, own_time_ratio(model, rounds, machine));
   } else if (!of_replays) {
-    DRAFTSCOPE_TRY_ASSIGN(of_replays,
-                          early_exit_prices(model, machine, rounds.verified_layers, longest_in_heat_map + 1));
+    DRAFTSCOPE_TRY_ASSIGN(of_replays, early_exit_prices(model, machine, rounds.verified_layers,
+                                                        longest_in_heat_map + 1, rounds.longer_context));
   }
   const simulator::Prices& prices = is_own ? own_prices : *of_replays;
   const simulator::PassCount& steps = rounds.vanilla.front();
@@ -76,15 +76,17 @@ const HeatCell* HeatMap::best() const {
   return best;
 }
 
-Result<void> HeatMapRounds::replay(const Question& question,
+Result<void> HeatMapRounds::replay(const simulator::WhatIf& what_if, const Question& question,
                                    const std::function<bool(std::int64_t, std::int64_t)>& go_on) {
+  const simulator::ModelShape& shape = what_if.costs().model.shape;
   const std::string name = strategy_of(cell_question(question, 1, 1));
-  if (name != kept_for_) kept_.clear();
+  if (name != kept_for_ || shape.n_layers != kept_layers_) kept_.clear();
   kept_for_ = name;
-  const auto all = static_cast<std::size_t>(learnt_->n_layers() - 1) * longest_in_heat_map;
+  kept_layers_ = shape.n_layers;
+  const auto all = static_cast<std::size_t>(shape.n_layers - 1) * longest_in_heat_map;
   while (kept_.size() < all) {
     const auto [exit, gamma] = place_of(kept_.size());
-    auto rounds = learnt_->what_if().rounds(strategy_of(cell_question(question, exit, gamma)));
+    auto rounds = what_if.rounds(strategy_of(cell_question(question, exit, gamma)));
     Cell& cell = kept_.emplace_back();
     if (rounds) {
       cell.rounds = *std::move(rounds);
@@ -101,10 +103,11 @@ Result<void> HeatMapRounds::replay(const Question& question,
 Result<HeatMap> HeatMapRounds::map(const Question& asked,
                                    const std::function<bool(std::int64_t, std::int64_t)>& go_on) {
   const Question question = heat_map_question(asked);
-  DRAFTSCOPE_TRY(replay(question, go_on));
-  const simulator::Scenario recorded = learnt_->what_if().recorded_scenario();
+  DRAFTSCOPE_TRY_ASSIGN(const WhatIfPointer what_if, learnt_->what_if(question));
+  DRAFTSCOPE_TRY(replay(*what_if, question, go_on));
+  const simulator::Scenario recorded = what_if->recorded_scenario();
   DRAFTSCOPE_TRY_ASSIGN(const simulator::Machine machine, machine_of(question, recorded));
-  HeatMap map{.exits = learnt_->n_layers() - 1, .lengths = longest_in_heat_map, .cells = {}};
+  HeatMap map{.exits = recorded.shape.n_layers - 1, .lengths = longest_in_heat_map, .cells = {}};
   std::optional<simulator::Prices> of_replays;
   for (const Cell& kept : kept_) {
     HeatCell& cell = map.cells.emplace_back();
@@ -116,7 +119,7 @@ Result<HeatMap> HeatMapRounds::map(const Question& asked,
       if (question.longer_context > 0) simulator::lengthen_context(rounds, question.longer_context);
       rounds = simulator::for_shape(std::move(rounds), recorded.shape, machine.scenario.shape);
       cell.status = rounds.setting.status;
-      auto speedup = slower_speedup(learnt_->what_if().costs().model, rounds, machine, of_replays);
+      auto speedup = slower_speedup(what_if->costs().model, rounds, machine, of_replays);
       if (speedup)
         cell.speedup = *speedup;
       else

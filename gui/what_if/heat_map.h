@@ -45,7 +45,8 @@ class HeatMapRounds {
  public:
   explicit HeatMapRounds(LearntPointer learnt) : learnt_(std::move(learnt)) {}
 
-  /// `go_on` is asked after each cell. Errors: it says no; a machine that contradicts itself.
+  /// `go_on` is asked after each cell. Errors: it says no; choices that are missing; a
+  /// machine that contradicts itself.
   [[nodiscard]] Result<HeatMap> map(const Question& question,
                                     const std::function<bool(std::int64_t, std::int64_t)>& go_on = {});
 
@@ -54,10 +55,12 @@ class HeatMapRounds {
     simulator::StrategyRounds rounds;  ///< all requests as one
     std::string refusal;
   };
-  Result<void> replay(const Question& question, const std::function<bool(std::int64_t, std::int64_t)>& go_on);
+  Result<void> replay(const simulator::WhatIf& what_if, const Question& question,
+                      const std::function<bool(std::int64_t, std::int64_t)>& go_on);
 
   LearntPointer learnt_;
-  std::string kept_for_;  ///< the strategy of the first cell, which names threshold and verification
+  std::string kept_for_;          ///< the strategy of the first cell, which names threshold and verification
+  std::int32_t kept_layers_ = 0;  ///< of the model whose exits they are
   std::vector<Cell> kept_;
 };
 

@@ -18,6 +18,8 @@ constexpr int left_margin = 54;
 constexpr int top_margin = 30;
 constexpr int bottom_margin = 44;
 constexpr int legend_width = 150;
+constexpr double least_number_width = 36.0;  // of a cell that has its number written in it
+constexpr double mark_inset = 7.0;           // of rings and the diamond from a cell's side
 
 QString speedup_text(double speedup) {
   return QStringLiteral("%1×").arg(speedup, 0, 'f', 2);
@@ -107,9 +109,8 @@ void HeatMapPlot::paint_cell(QPainter& painter, const HeatCell& cell) const {
     hatch.setAlpha(70);
     painter.fillRect(filled, QBrush(hatch, Qt::BDiagPattern));
   }
-  constexpr double least_width = 36.0;
   constexpr double least_height = 14.0;
-  if (place.width() < least_width || place.height() < least_height) return;
+  if (place.width() < least_number_width || place.height() < least_height) return;
   painter.setPen(ink);
   painter.drawText(place, Qt::AlignCenter, QString::number(cell.speedup, 'f', 2));
 }
@@ -158,13 +159,15 @@ void HeatMapPlot::paint_marks(QPainter& painter) const {
   for (const RecordedPoint& point : marks_.recorded) {
     if (point.exit < 1 || point.exit > map_.exits || point.gamma < 1 || point.gamma > map_.lengths) continue;
     const QRectF cell = cell_rect(point.exit, point.gamma);
-    ring(cell.center(), std::clamp(std::min(cell.width(), cell.height()) * 0.5 - 1.0, 4.0, 16.0));
+    // Beside the number, where there is room.
+    const bool has_room = cell.width() >= least_number_width;
+    const QPointF center(has_room ? cell.left() + mark_inset : cell.center().x(), cell.center().y());
+    ring(center, std::clamp(std::min(cell.width(), cell.height()) * 0.5 - 2.0, 3.0, 4.5));
   }
   if (const HeatCell* best = map_.best()) {
     const QRectF cell = cell_rect(best->exit, best->gamma);
-    const QPointF center(cell.right() - std::min(8.0, cell.width() / 2),
-                         cell.top() + std::min(8.0, cell.height() / 2));
-    const double size = 5.0;
+    const QPointF center(cell.right() - std::min(mark_inset, cell.width() / 2), cell.center().y());
+    constexpr double size = 5.0;
     painter.setPen(QPen(Qt::white, 1.0));
     painter.setBrush(Qt::black);
     painter.drawPolygon(QPolygonF({center + QPointF(0, -size), center + QPointF(size, 0),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "learnt_recording.h"
 
+#include <draftscope/simulator/imported_figures.h>
 #include <draftscope/simulator/policy_choice.h>
 #include <draftscope/simulator/predicted_trace.h>
 #include <draftscope/traces/import_lacks.h>
@@ -11,16 +12,18 @@ namespace draftscope::gui {
 
 namespace {
 
-/// What no cost model and no gain can be learnt from.
+/// What nothing can be learnt from.
 Result<void> check(const traces::Recording& recording) {
   const std::string name = recording.path.filename().string();
-  if (traces::is_imported(recording.meta))
-    return fail(
-        "{}: is imported and has no times that costs could be learnt from, expected a recording of "
-        "draftscope record --shadow; draftscope simulate answers for an imported one with --gpu and --model",
-        name);
   if (simulator::is_predicted(recording.meta))
     return fail("{}: is predicted itself, expected the recording that it was predicted from", name);
+  if (traces::is_imported(recording.meta)) {
+    if (simulator::knows_acceptance(recording.meta)) return {};
+    return fail(
+        "{}: is an imported {} timeline without accepted lengths, expected a recording of draftscope record "
+        "--shadow, or imported answers",
+        name, simulator::meta_value(recording.meta, "imported_format"));
+  }
   if (std::none_of(recording.runs.begin(), recording.runs.end(),
                    [](const traces::Run& run) { return run.is_baseline; }))
     return fail("{}: found no vanilla run, expected one to gain over: record with --strategy vanilla", name);
@@ -40,30 +43,112 @@ std::string why_no_replay(const simulator::WhatIf& what_if, const traces::Record
   return "";
 }
 
+/// Whether both specify the same prices for an imported recording.
+bool are_specified_alike(const Question& a, const Question& b) {
+  return a.gpu == b.gpu && a.machine_file == b.machine_file && a.model == b.model && a.weights == b.weights;
+}
+
+/// The GPU whose specification a question names; absent where it names none.
+Result<std::optional<simulator::GpuSpecification>> specified_gpu(const Question& question) {
+  if (question.machine_file != nullptr) return question.machine_file->gpu;
+  if (question.gpu.empty()) return std::nullopt;
+  return simulator::find_gpu(question.gpu).map([](simulator::GpuSpecification gpu) {
+    return std::optional(std::move(gpu));
+  });
+}
+
 }  // namespace
 
-Result<LearntPointer> LearntRecording::learn(RecordingPointer recording,
+Result<LearntPointer> LearntRecording::learn(RecordingPointer recording, const std::string& recorded_gpu,
                                              std::function<bool(std::int64_t, std::int64_t)> progress) {
   DRAFTSCOPE_TRY(check(recording->recording()));
-  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
-  simulator::WhatIfOptions options;
-  options.progress = std::move(progress);
-  auto what_if = simulator::WhatIf::learn(reader, recording->recording(), options);
-  if (!what_if) return fail("{}: {}", recording->name(), what_if.error().message);
-  std::shared_ptr<LearntRecording> learnt(new LearntRecording(std::move(recording), *std::move(what_if)));
+  std::shared_ptr<LearntRecording> learnt(new LearntRecording(std::move(recording), recorded_gpu));
+  const traces::Recording& opened = learnt->recording();
+  if (traces::is_imported(opened.meta)) {
+    if (auto shape = simulator::find_model_shape(simulator::meta_value(opened.meta, "model")))
+      learnt->shape_ = *std::move(shape);
+    learnt->no_replay_reason_ = "imported: acceptance is modelled";
+  } else {
+    simulator::WhatIfOptions options;
+    options.progress = std::move(progress);
+    if (!recorded_gpu.empty()) {
+      DRAFTSCOPE_TRY_ASSIGN(options.recorded_on, simulator::find_gpu(recorded_gpu));
+    }
+    DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(opened.path));
+    auto what_if = simulator::WhatIf::learn(reader, opened, options);
+    if (!what_if) return fail("{}: {}", learnt->opened_->name(), what_if.error().message);
+    learnt->what_if_ = std::make_shared<const simulator::WhatIf>(*std::move(what_if));
+    learnt->shape_ = learnt->what_if_->costs().model.shape;
+    learnt->no_replay_reason_ = why_no_replay(*learnt->what_if_, opened);
+  }
   learnt->list_runs();
-  learnt->no_replay_reason_ = why_no_replay(learnt->what_if_, learnt->recording());
   return LearntPointer(std::move(learnt));
 }
 
+std::string LearntRecording::missing_choices(const Question& question) const {
+  const bool has_gpu = !question.gpu.empty() || (question.machine_file && question.machine_file->gpu);
+  const bool has_model = !question.model.empty() || shape_;
+  const std::string named = simulator::meta_value(recording().meta, "model");
+  const std::string gpu = "a GPU (a file of answers has no times that costs could be learnt from)";
+  const std::string model =
+      named.empty() ? "a model (the file names none)"
+                    : fmt::format("a model (the file names \"{}\", whose shape is not known)", named);
+  if (!has_gpu && !has_model) return gpu + " and " + model;
+  return !has_gpu ? gpu : !has_model ? model : "";
+}
+
+Result<WhatIfPointer> LearntRecording::what_if(const Question& question) const {
+  if (!is_imported()) return what_if_;
+  if (const std::string missing = missing_choices(question); !missing.empty())
+    return fail("{} is imported, choose {}", opened_->name(), missing);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (specified_.what_if != nullptr && are_specified_alike(specified_.by, question))
+      return specified_.what_if;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<simulator::GpuSpecification> gpu, specified_gpu(question));
+  simulator::ModelShape shape;
+  if (question.model.empty()) {
+    shape = *shape_;
+  } else {
+    DRAFTSCOPE_TRY_ASSIGN(shape, simulator::model_shape_of(question.model));
+  }
+  simulator::WhatIfOptions options;
+  options.specified =
+      simulator::cost_model_of(*gpu, shape, question.weights.value_or(simulator::WeightType::bf16));
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording().path));
+  DRAFTSCOPE_TRY_ASSIGN(simulator::WhatIf made, simulator::WhatIf::learn(reader, recording(), options));
+  auto what_if = std::make_shared<const simulator::WhatIf>(std::move(made));
+  const std::scoped_lock lock(mutex_);
+  specified_ = {question, what_if};
+  return what_if;
+}
+
+std::optional<simulator::WeightType> LearntRecording::recorded_weights() const {
+  return is_imported() ? std::nullopt : std::optional(what_if_->costs().model.weights);
+}
+
+std::optional<std::int32_t> LearntRecording::n_layers(const Question& question) const {
+  if (is_imported() && !question.model.empty()) {
+    const auto shape = simulator::model_shape_of(question.model);
+    return shape ? std::optional(shape->n_layers) : std::nullopt;
+  }
+  return shape_ ? std::optional(shape_->n_layers) : std::nullopt;
+}
+
 void LearntRecording::list_runs() {
-  const auto model = simulator::replay_model(recording());
+  // An imported file does not say of how many layers its exits are.
+  constexpr std::int32_t most_layers = 4096;
+  const auto model = is_imported()
+                         ? Result<simulator::ReplayModel>(simulator::ReplayModel{.n_layers = most_layers})
+                         : simulator::replay_model(recording());
   for (const traces::Run& run : recording().runs) {
     if (run.is_baseline ||
         std::find(strategies_.begin(), strategies_.end(), run.specification) != strategies_.end())
       continue;
     strategies_.push_back(run.specification);
-    if (!model || run.strategy != "layerskip") continue;
+    const bool names_exit = !is_imported() || run.specification.find("exit=") != std::string::npos;
+    if (!model || !run.specification.starts_with("layerskip") || !names_exit) continue;
     const auto choice = simulator::policy_of_specification(run.specification, *model);
     if (!choice || choice->policy == nullptr) continue;
     simulator::PlannedRound plan;
@@ -73,15 +158,32 @@ void LearntRecording::list_runs() {
 }
 
 Question LearntRecording::question_of(const std::string& strategy) const {
+  constexpr std::int32_t usual_exit = 8;  // of imported answers, whose model may not be known yet
   Question question{.kind = StrategyKind::recorded,
                     .recorded = strategy,
-                    .exit = std::max(1, n_layers() / 4),
-                    .verifies_above_exit = verifies_above_exit(strategy)};
+                    .exit = shape_ ? std::max(1, shape_->n_layers / 4) : usual_exit,
+                    .verifies_above_exit = verifies_above_exit(strategy),
+                    .recorded_gpu = recorded_gpu_};
   for (const RecordedPoint& point : points_)
     if (point.strategy == strategy) {
       question.exit = point.exit;
       question.gamma = point.gamma;
     }
+  return question;
+}
+
+Question LearntRecording::first_question(const std::string& shown) const {
+  const bool is_there = std::find(strategies_.begin(), strategies_.end(), shown) != strategies_.end();
+  Question question = question_of(is_there ? shown : strategies_.empty() ? "" : strategies_.front());
+  const bool is_known = !is_imported() || question.recorded.starts_with("prompt-lookup") ||
+                        std::any_of(points_.begin(), points_.end(), [&](const RecordedPoint& point) {
+                          return point.strategy == question.recorded;
+                        });
+  // Which layers drafted is often not in a file of answers: its acceptance is then asked of an early exit.
+  if (question.recorded.empty() || !is_known) {
+    question.kind = StrategyKind::fixed_length;
+    question.recorded.clear();
+  }
   return question;
 }
 

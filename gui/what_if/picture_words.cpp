@@ -83,11 +83,11 @@ std::vector<BarRow> ladder_rows(const simulator::Ladder& ladder) {
     row.name = words(simulator::rung_name(rung.rung));
     row.meaning = words(simulator::rung_meaning(rung.rung));
     row.value = rung.speedup;
-    row.numbers = speedup_text(rung.speedup);
+    row.numbers = QStringList{QString(), speedup_text(rung.speedup)};
     row.is_marked = rung.rung == simulator::Rung::overhead;
     if (rung.rung == simulator::Rung::layer_count) continue;
     row.before = rung.speedup - rung.change;
-    row.numbers = QStringLiteral("%1   %2").arg(signed_text(rung.change, 3), row.numbers);
+    row.numbers = QStringList{signed_text(rung.change, 3), speedup_text(rung.speedup)};
   }
   return rows;
 }
@@ -113,8 +113,7 @@ std::vector<BarRow> waterfall_rows(const WaterfallLevels& levels) {
       row.low = step.speedup.interval->low;
       row.high = step.speedup.interval->high;
     }
-    row.numbers =
-        QStringLiteral("%1   %2").arg(speedup_text(step.speedup.value), share_text(step.of_oracle.value));
+    row.numbers = QStringList{speedup_text(step.speedup.value), share_text(step.of_oracle.value)};
     row.may_leave = step.level == WaterfallLevel::free_drafts || step.level == WaterfallLevel::perfect_drafts;
     row.is_marked = step.level == WaterfallLevel::oracle || step.level == WaterfallLevel::policy;
   }

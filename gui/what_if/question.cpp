@@ -11,8 +11,9 @@ namespace {
 
 auto key(const Question& question) {
   return std::tie(question.kind, question.recorded, question.exit, question.gamma, question.threshold,
-                  question.verifies_above_exit, question.gpu, question.model, question.regime, question.batch,
-                  question.longer_context);
+                  question.verifies_above_exit, question.gpu, question.machine_file, question.model,
+                  question.weights, question.regime, question.batch, question.tensor_parallel,
+                  question.longer_context, question.recorded_gpu);
 }
 
 /// In single quotes, as a POSIX shell takes it literally.
@@ -38,17 +39,21 @@ std::string strategy_of(const Question& question) {
 
 Result<simulator::Machine> machine_of(const Question& question, const simulator::Scenario& recorded) {
   simulator::Scenario scenario = recorded;
-  if (!question.gpu.empty()) {
+  if (question.machine_file != nullptr) {
+    scenario.gpu = question.machine_file->gpu;
+  } else if (!question.gpu.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(scenario.gpu, simulator::find_gpu(question.gpu));
   }
   if (!question.model.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(scenario.shape, simulator::find_model_shape(question.model));
+    DRAFTSCOPE_TRY_ASSIGN(scenario.shape, simulator::model_shape_of(question.model));
   }
+  if (question.weights) scenario.weights = *question.weights;
   scenario.regime = question.regime;
   scenario.batch = question.batch;
-  DRAFTSCOPE_TRY(simulator::check_scenario(scenario));
-  std::string name = simulator::scenario_name(scenario, recorded);
-  return simulator::Machine{std::move(name), std::move(scenario), nullptr, {}};
+  scenario.tensor_parallel = question.tensor_parallel;
+  return simulator::asked_machine(
+      std::move(scenario), recorded,
+      question.machine_file != nullptr ? question.machine_file->calibrated.get() : nullptr);
 }
 
 Question heat_map_question(Question question) {
@@ -63,11 +68,18 @@ Question heat_map_question(Question question) {
 std::string command_line_of(const Question& question, const std::string& file) {
   std::string line =
       fmt::format("draftscope simulate {} --strategy {}", quoted(file), quoted(strategy_of(question)));
-  if (!question.gpu.empty()) line += " --gpu " + quoted(question.gpu);
+  if (!question.recorded_gpu.empty()) line += " --recorded-gpu " + quoted(question.recorded_gpu);
+  if (question.machine_file != nullptr)
+    line += (question.machine_file->gpu ? " --gpu-spec " : " --calibration ") +
+            quoted(question.machine_file->path.string());
+  else if (!question.gpu.empty())
+    line += " --gpu " + quoted(question.gpu);
   if (!question.model.empty()) line += " --model " + quoted(question.model);
+  if (question.weights) line += fmt::format(" --weights {}", weight_type_name(*question.weights));
   if (question.regime != simulator::Regime::as_fitted)
     line += fmt::format(" --regime {}", simulator::regime_name(question.regime));
   if (question.batch != 1) line += fmt::format(" --batch {}", question.batch);
+  if (question.tensor_parallel != 1) line += fmt::format(" --tensor-parallel {}", question.tensor_parallel);
   if (question.longer_context != 0) line += fmt::format(" --longer-context {}", question.longer_context);
   return line;
 }

@@ -3,9 +3,12 @@
 
 // What the page asks: a strategy on a machine. Plain choices, as its sliders have them.
 
+#include <draftscope/simulator/asked_machine.h>
 #include <draftscope/simulator/candidates.h>
 #include <draftscope/simulator/what_if.h>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace draftscope::gui {
@@ -16,18 +19,24 @@ enum class StrategyKind : std::uint8_t {
   threshold,     ///< the same, but the first draft token of too low confidence is the round's last
 };
 
+using MachineFilePointer = std::shared_ptr<const simulator::MachineFile>;
+
 struct Question {
   StrategyKind kind = StrategyKind::fixed_length;
   std::string recorded;  ///< its specification; what `kind` recorded asks about
   std::int32_t exit = 1;
   std::int32_t gamma = 4;
   double threshold = 0.6;
-  bool verifies_above_exit = false;  ///< verification keeps the draft's exit states
-  std::string gpu;                   ///< by name; empty: the recorded machine
-  std::string model;                 ///< by name; empty: the recorded one
+  bool verifies_above_exit = false;                ///< verification keeps the draft's exit states
+  std::string gpu;                                 ///< by name; empty: the recorded machine
+  MachineFilePointer machine_file;                 ///< in place of `gpu`
+  std::string model;                               ///< by name or config.json; empty: the recorded one
+  std::optional<simulator::WeightType> weights{};  ///< absent: the recorded ones
   simulator::Regime regime = simulator::Regime::as_fitted;
   std::int32_t batch = 1;
-  std::int32_t longer_context = 0;  ///< K/V rows before every pass beside the recorded ones
+  std::int32_t tensor_parallel = 1;  ///< GPUs that share the model
+  std::int32_t longer_context = 0;   ///< K/V rows before every pass beside the recorded ones
+  std::string recorded_gpu;          ///< what the recording was made on, by name; empty: not said
 };
 
 [[nodiscard]] bool operator==(const Question& a, const Question& b);
@@ -38,7 +47,7 @@ struct Question {
 /// As on the command line.
 [[nodiscard]] std::string strategy_of(const Question& question);
 
-/// Errors: an unknown GPU or model, a scenario that contradicts itself.
+/// Errors: an unknown GPU or model, an unreadable config.json, a scenario that contradicts itself.
 [[nodiscard]] Result<simulator::Machine> machine_of(const Question& question,
                                                     const simulator::Scenario& recorded);
 

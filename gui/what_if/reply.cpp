@@ -2,7 +2,6 @@
 #include "reply.h"
 
 #include <draftscope/simulator/answer_ladder.h>
-#include <draftscope/simulator/cost_prices.h>
 #include <draftscope/simulator/rounds_elsewhere.h>
 #include <fmt/format.h>
 
@@ -15,21 +14,10 @@ namespace {
 
 using simulator::Provenance;
 
-/// A scenario's context only decides eager regimes' maxima; notes take it for the longest that occurs.
-Result<std::vector<simulator::CostNote>> notes_at_contexts(const simulator::CostModel& model,
-                                                           const Reply& reply) {
-  simulator::Scenario scenario = reply.machine.scenario;
-  scenario.drafts = reply.rounds.drafts;
-  scenario.verified_layers = reply.rounds.verified_layers;
-  scenario.widths = simulator::widest_verification(reply.rounds.setting);
-  scenario.context = model.largest_context + reply.question.longer_context;
-  DRAFTSCOPE_TRY_ASSIGN(const simulator::PriceMap map, simulator::PriceMap::make(model, scenario));
-  return std::vector<simulator::CostNote>(map.notes().begin(), map.notes().end());
-}
-
 Result<void> fill(const LearntRecording& learnt, const simulator::SweepOptions& options, Reply& reply) {
-  const simulator::WhatIf& what_if = learnt.what_if();
   const Question& question = reply.question;
+  DRAFTSCOPE_TRY_ASSIGN(reply.what_if, learnt.what_if(question));
+  const simulator::WhatIf& what_if = *reply.what_if;
   const simulator::Scenario recorded = what_if.recorded_scenario();
   DRAFTSCOPE_TRY_ASSIGN(reply.rounds, what_if.rounds(strategy_of(question)));
   DRAFTSCOPE_TRY_ASSIGN(reply.machine, machine_of(question, recorded));
@@ -37,9 +25,8 @@ Result<void> fill(const LearntRecording& learnt, const simulator::SweepOptions& 
   reply.rounds = simulator::for_shape(std::move(reply.rounds), recorded.shape, reply.machine.scenario.shape);
   DRAFTSCOPE_TRY_ASSIGN(reply.answer, what_if.ask(reply.rounds, reply.machine, options));
   DRAFTSCOPE_TRY_ASSIGN(reply.rate, what_if.rate(reply.rounds, reply.machine, options));
-  DRAFTSCOPE_TRY_ASSIGN(reply.cost_notes, notes_at_contexts(what_if.costs().model, reply));
   reply.is_extrapolated = std::any_of(
-      reply.cost_notes.begin(), reply.cost_notes.end(),
+      reply.answer.cost_notes.begin(), reply.answer.cost_notes.end(),
       [](const simulator::CostNote& note) { return note.provenance == Provenance::extrapolated; });
   const simulator::Answer& answer = reply.answer;
   if (!(answer.steps_a_round > 0.0)) return {};
@@ -52,8 +39,9 @@ Result<void> fill(const LearntRecording& learnt, const simulator::SweepOptions& 
 
 bool is_elsewhere(const Reply& reply) {
   const Question& question = reply.question;
-  return !question.gpu.empty() || !question.model.empty() ||
-         question.regime != simulator::Regime::as_fitted || question.batch != 1;
+  return !question.gpu.empty() || question.machine_file != nullptr || !question.model.empty() ||
+         question.weights || question.regime != simulator::Regime::as_fitted || question.batch != 1 ||
+         question.tensor_parallel != 1;
 }
 
 }  // namespace
@@ -77,7 +65,7 @@ std::vector<std::string> notes_of(const Reply& reply) {
   const std::string& reason = reply.answer.speedup.least_drafted.total.no_interval_reason;
   if (!reason.empty()) lines.push_back("no interval: " + reason);
   int undetermined = 0;
-  for (const simulator::CostNote& note : reply.cost_notes) {
+  for (const simulator::CostNote& note : reply.answer.cost_notes) {
     if (note.provenance == Provenance::undetermined)
       ++undetermined;
     else
@@ -90,12 +78,12 @@ std::vector<std::string> notes_of(const Reply& reply) {
   return lines;
 }
 
-Result<simulator::Ladder> ladder_of(const LearntRecording& learnt, const Reply& reply) {
+Result<simulator::Ladder> ladder_of(const Reply& reply) {
   if (!reply.refusal.empty()) return fail("{}", reply.refusal);
-  return simulator::answer_ladder(learnt.what_if().costs().model, reply.rounds, reply.machine);
+  return simulator::answer_ladder(reply.what_if->costs().model, reply.rounds, reply.machine);
 }
 
-Result<simulator::Roofline> roofline_of(const LearntRecording& learnt, const Reply& reply) {
+Result<simulator::Roofline> roofline_of(const Reply& reply) {
   if (!reply.refusal.empty()) return fail("{}", reply.refusal);
   simulator::PassCount steps;
   for (const simulator::PassCount& request : reply.rounds.vanilla) {
@@ -111,7 +99,7 @@ Result<simulator::Roofline> roofline_of(const LearntRecording& learnt, const Rep
       for (std::size_t width = 2; width < draft.verify.size(); ++width)
         if (draft.verify[width].passes > 0) widest = std::max(widest, static_cast<std::int32_t>(width));
   if (widest > 1) rows.push_back(widest);
-  return simulator::roofline(learnt.what_if().costs().model, reply.machine, context, rows);
+  return simulator::roofline(reply.what_if->costs().model, reply.machine, context, rows);
 }
 
 }  // namespace draftscope::gui

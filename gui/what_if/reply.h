@@ -20,13 +20,12 @@ namespace draftscope::gui {
 
 struct Reply {
   Question question;
-  std::string refusal;  ///< one line, with what to record instead; empty: all below is there
+  std::string refusal;    ///< one line, with what to record or choose instead; empty: all below is there
+  WhatIfPointer what_if;  ///< what answered it; null only where choices are missing
   simulator::StrategyRounds rounds;
   simulator::Machine machine;
   simulator::Answer answer;
   simulator::PredictedRate rate;
-  /// What prices rest on at the contexts that occur; the answer's own notes say it of 1024 rows.
-  std::vector<simulator::CostNote> cost_notes;
   std::optional<simulator::BreakEven> break_even;  ///< absent where no draft step is taken
   /// Some of what prices rest on is beyond what was measured.
   bool is_extrapolated = false;
@@ -44,10 +43,10 @@ struct Reply {
 [[nodiscard]] std::vector<std::string> notes_of(const Reply& reply);
 
 /// Of an answered question. Errors: as answer_ladder().
-[[nodiscard]] Result<simulator::Ladder> ladder_of(const LearntRecording& learnt, const Reply& reply);
+[[nodiscard]] Result<simulator::Ladder> ladder_of(const Reply& reply);
 
 /// At the mean context of the answer's rounds, passes of one row and of its longest verification. Errors: as
 /// roofline().
-[[nodiscard]] Result<simulator::Roofline> roofline_of(const LearntRecording& learnt, const Reply& reply);
+[[nodiscard]] Result<simulator::Roofline> roofline_of(const Reply& reply);
 
 }  // namespace draftscope::gui

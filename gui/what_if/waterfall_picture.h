@@ -5,6 +5,7 @@
 // `draftscope simulate --waterfall` prints.
 
 #include <draftscope/simulator/recording_waterfall.h>
+#include <functional>
 
 #include "what_if/learnt_recording.h"
 #include "what_if/reply.h"
@@ -16,7 +17,10 @@ struct WaterfallLevels {
   simulator::RecordingWaterfall found;
 };
 
-/// Without a share of the strategy where the question was refused. Errors: as recording_waterfall().
-[[nodiscard]] Result<WaterfallLevels> waterfall_of(const LearntRecording& learnt, const Reply& reply);
+/// Without a share of the strategy where the question was refused. `progress` as WaterfallOptions has it.
+/// Errors: as recording_waterfall().
+[[nodiscard]] Result<WaterfallLevels> waterfall_of(
+    const LearntRecording& learnt, const Reply& reply,
+    const std::function<bool(std::int64_t, std::int64_t)>& progress = {});
 
 }  // namespace draftscope::gui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "what_if_asker.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace draftscope::gui {
@@ -40,24 +41,36 @@ void WhatIfAsker::clear() {
   for (JobPointer* job : {&learning_, &answering_, &drawing_}) drop(*job);
   rest_.stop();
   to_picture_.reset();
+  last_reply_.reset();
   waiting_.reset();
   learnt_.reset();
   heat_map_rounds_.reset();
 }
 
 void WhatIfAsker::cancel() {
-  if (learning_ == nullptr) return;
-  drop(learning_);
-  emit refused(tr("Learning from the recording was stopped."));
-  emit settled();
+  if (learning_ != nullptr) {
+    drop(learning_);
+    emit refused(tr("Learning from the recording was stopped."));
+    emit settled();
+  } else if (drawing_ != nullptr || to_picture_ != nullptr) {
+    stop_pictures();
+    emit pictures_stopped();
+    end_if_settled();
+  }
 }
 
-void WhatIfAsker::learn(const RecordingPointer& recording) {
+void WhatIfAsker::stop_pictures() {
+  drop(drawing_);
+  rest_.stop();
+  to_picture_.reset();
+}
+
+void WhatIfAsker::learn(const RecordingPointer& recording, const std::string& recorded_gpu) {
   clear();
   learning_ = std::make_shared<Job>();
-  questions_.start([this, job = learning_, recording] {
+  questions_.start([this, job = learning_, recording, recorded_gpu] {
     if (job->cancelled) return;
-    auto learnt = LearntRecording::learn(recording, [&](std::int64_t done, std::int64_t all) {
+    auto learnt = LearntRecording::learn(recording, recorded_gpu, [&](std::int64_t done, std::int64_t all) {
       post(job,
            [this, done, all] { emit learning_progressed(static_cast<int>(done), static_cast<int>(all)); });
       return !job->cancelled.load();
@@ -88,9 +101,7 @@ void WhatIfAsker::end_if_settled() {
 void WhatIfAsker::ask(const Question& question) {
   if (learnt_ == nullptr) return;
   // Pictures of an older question only take time from this one's answer.
-  drop(drawing_);
-  rest_.stop();
-  to_picture_.reset();
+  stop_pictures();
   waiting_ = question;
   if (answering_ == nullptr) answer_next();
 }
@@ -108,6 +119,7 @@ void WhatIfAsker::answer_next() {
 
 void WhatIfAsker::take(const ReplyPointer& reply) {
   answering_.reset();
+  last_reply_ = reply;
   if (waiting_) {
     answer_next();
   } else {
@@ -115,6 +127,25 @@ void WhatIfAsker::take(const ReplyPointer& reply) {
     rest_.start();
   }
   emit answered(reply);
+}
+
+void WhatIfAsker::make_pictures_again() {
+  if (last_reply_ == nullptr || answering_ != nullptr || drawing_ != nullptr) return;
+  to_picture_ = last_reply_;
+  make_pictures();
+}
+
+std::function<bool(std::int64_t, std::int64_t)> WhatIfAsker::reporter(const JobPointer& job,
+                                                                      std::int64_t parts,
+                                                                      void (WhatIfAsker::*signal)(int, int)) {
+  return [this, job, parts, signal, reported = std::int64_t{0}](std::int64_t done, std::int64_t all) mutable {
+    if (const std::int64_t part = done * parts / std::max<std::int64_t>(all, 1); part > reported) {
+      reported = part;
+      post(job,
+           [this, signal, done, all] { (this->*signal)(static_cast<int>(done), static_cast<int>(all)); });
+    }
+    return !job->cancelled.load();
+  };
 }
 
 void WhatIfAsker::make_pictures() {
@@ -127,18 +158,14 @@ void WhatIfAsker::make_pictures() {
                      Picture<Content>{reply->question, std::move(content)})] { (this->*signal)(picture); });
     };
     if (job->cancelled) return;
-    share(ladder_of(*learnt, *reply), &WhatIfAsker::ladder_made);
-    share(roofline_of(*learnt, *reply), &WhatIfAsker::roofline_made);
-    auto map = rounds->map(reply->question, [&](std::int64_t done, std::int64_t all) {
-      constexpr std::int64_t cells_between_reports = 32;
-      if (done % cells_between_reports == 0)
-        post(job,
-             [this, done, all] { emit heat_map_progressed(static_cast<int>(done), static_cast<int>(all)); });
-      return !job->cancelled.load();
-    });
+    share(ladder_of(*reply), &WhatIfAsker::ladder_made);
+    share(roofline_of(*reply), &WhatIfAsker::roofline_made);
+    constexpr std::int64_t reports = 100;
+    share(rounds->map(reply->question, reporter(job, reports, &WhatIfAsker::heat_map_progressed)),
+          &WhatIfAsker::heat_map_made);
     if (job->cancelled) return;
-    share(std::move(map), &WhatIfAsker::heat_map_made);
-    share(waterfall_of(*learnt, *reply), &WhatIfAsker::waterfall_made);
+    share(waterfall_of(*learnt, *reply, reporter(job, reports, &WhatIfAsker::waterfall_progressed)),
+          &WhatIfAsker::waterfall_made);
     post(job, [this] {
       drawing_.reset();
       end_if_settled();

@@ -9,6 +9,7 @@
 #include <QThreadPool>
 #include <QTimer>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -40,9 +41,10 @@ class WhatIfAsker : public QObject {
   /// Cancels, and waits for the workers to notice.
   ~WhatIfAsker() override;
 
-  /// Drops what was learnt before and all that is under way.
-  void learn(const RecordingPointer& recording);
-  /// Stops learning.
+  /// Drops what was learnt before and all that is under way. `recorded_gpu` as LearntRecording::learn() has
+  /// it.
+  void learn(const RecordingPointer& recording, const std::string& recorded_gpu = {});
+  /// Stops learning, or the pictures that are being made or wait to be.
   void cancel();
   /// Forgets the recording.
   void clear();
@@ -52,6 +54,9 @@ class WhatIfAsker : public QObject {
 
   /// Expects learnt().
   void ask(const Question& question);
+  /// Of the last answer, if they were stopped.
+  void make_pictures_again();
+  [[nodiscard]] bool is_drawing() const { return drawing_ != nullptr; }
   /// Nothing is under way, or waits.
   [[nodiscard]] bool is_settled() const;
 
@@ -65,7 +70,10 @@ class WhatIfAsker : public QObject {
   void roofline_made(const draftscope::gui::RooflinePicture& picture);
   void heat_map_made(const draftscope::gui::HeatMapPicture& picture);
   void heat_map_progressed(int done, int all);
+  void waterfall_progressed(int done, int all);
   void waterfall_made(const draftscope::gui::WaterfallPicture& picture);
+  /// Some pictures of the last answer will not come.
+  void pictures_stopped();
   /// After the last of the others.
   void settled();
 
@@ -81,6 +89,10 @@ class WhatIfAsker : public QObject {
   void answer_next();
   void take(const ReplyPointer& reply);
   void make_pictures();
+  /// For the worker that makes pictures: reports a part in so many, and tells whether to go on.
+  std::function<bool(std::int64_t, std::int64_t)> reporter(const JobPointer& job, std::int64_t parts,
+                                                           void (WhatIfAsker::*signal)(int, int));
+  void stop_pictures();
   void end_if_settled();
 
   QThreadPool questions_;
@@ -93,6 +105,7 @@ class WhatIfAsker : public QObject {
   std::optional<Question> waiting_;
   QTimer rest_;  // pictures wait until the sliders do
   ReplyPointer to_picture_;
+  ReplyPointer last_reply_;
 };
 
 }  // namespace draftscope::gui

@@ -66,11 +66,13 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
       cancel_(new QPushButton(tr("&Cancel"))),
       write_(new QPushButton(tr("&Write policy…"))),
       reset_(new QPushButton(tr("As recor&ded"))),
-      again_(new QPushButton(tr("Lear&n from the recording"))) {
+      again_(new QPushButton(tr("Lear&n from the recording"))),
+      draw_again_(new QPushButton(tr("Make the picture&s"))) {
   setAccessibleName(tr("What if"));
   make_layout();
   connect_asker();
   connect(question_, &QuestionPanel::changed, this, &WhatIfView::ask);
+  connect(question_, &QuestionPanel::failed, words_, &QLabel::setText);
   connect(map_, &HeatMapPlot::chosen, this, [this](int exit, int gamma) {
     Question asked = question_->question();
     if (asked.kind == StrategyKind::recorded) asked.kind = StrategyKind::fixed_length;
@@ -80,8 +82,17 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
   });
   connect(reset_, &QPushButton::clicked, this, [this] { question_->change_question(first_question_); });
   connect(cancel_, &QPushButton::clicked, this, [this] {
+    const bool is_learning = asker_.is_learning();
     asker_.cancel();
-    again_->show();
+    again_->setVisible(is_learning);
+  });
+  connect(draw_again_, &QPushButton::clicked, this, [this] {
+    draw_again_->hide();
+    for (const NamedPane& named : panes_)
+      if (!named.is_current && !named.pane->picture().message().isEmpty())
+        named.pane->set_message(tr("Computing …"));
+    since_question_.restart();
+    asker_.make_pictures_again();
   });
   connect(again_, &QPushButton::clicked, this, [this] {
     is_stale_ = true;
@@ -114,6 +125,7 @@ QWidget* WhatIfView::make_controls() {
   column->addWidget(progress_);
   column->addWidget(cancel_);
   column->addWidget(again_);
+  column->addWidget(draw_again_);
   column->addStretch(1);
   auto* scroll = new QScrollArea;
   scroll->setWidget(controls);
@@ -138,7 +150,8 @@ void WhatIfView::make_layout() {
   right->addWidget(answer_);
   right->addWidget(tabs_);
   right->setSizes({300, 400});
-  right->setStretchFactor(1, 1);
+  right->setStretchFactor(0, 1);
+  right->setStretchFactor(1, 2);
   auto* whole = new QSplitter;
   whole->addWidget(make_controls());
   whole->addWidget(right);
@@ -161,11 +174,13 @@ void WhatIfView::connect_asker() {
   connect(&asker_, &WhatIfAsker::roofline_made, this, &WhatIfView::show_roofline);
   connect(&asker_, &WhatIfAsker::heat_map_made, this, &WhatIfView::show_heat_map);
   connect(&asker_, &WhatIfAsker::waterfall_made, this, &WhatIfView::show_waterfall);
-  connect(&asker_, &WhatIfAsker::heat_map_progressed, this, [this](int done, int all) {
-    words_->setText(tr("computing the heat map: %1 of %2 settings").arg(done).arg(all));
-  });
+  connect(&asker_, &WhatIfAsker::heat_map_progressed, this,
+          [this](int done, int all) { show_progress(tr("Computing the heat map …"), done, all); });
+  connect(&asker_, &WhatIfAsker::waterfall_progressed, this,
+          [this](int done, int all) { show_progress(tr("Computing the waterfall …"), done, all); });
+  connect(&asker_, &WhatIfAsker::pictures_stopped, this, &WhatIfView::show_stopped);
   connect(&asker_, &WhatIfAsker::settled, this, [this] {
-    if (asker_.learnt() != nullptr) words_->clear();
+    if (asker_.learnt() != nullptr) hide_progress();
     emit settled();
   });
 }
@@ -197,11 +212,43 @@ void WhatIfView::start() {
     emit settled();
     return;
   }
+  learn({});
+}
+
+void WhatIfView::learn(const std::optional<Question>& then) {
+  then_ = then;
   show_message(tr("Learning costs and acceptance from %1 …").arg(words(state_.recording()->name())));
   progress_->setRange(0, 0);
   progress_->show();
   cancel_->show();
-  asker_.learn(state_.recording());
+  asker_.learn(state_.recording(), then ? then->recorded_gpu : std::string());
+}
+
+void WhatIfView::show_progress(const QString& text, int done, int all) {
+  constexpr qint64 patience_ms = 400;
+  if (!since_question_.isValid() || since_question_.elapsed() < patience_ms) return;
+  words_->setText(text);
+  progress_->setRange(0, all);
+  progress_->setValue(done);
+  progress_->show();
+  cancel_->show();
+}
+
+void WhatIfView::hide_progress() {
+  if (progress_->isHidden()) return;
+  progress_->hide();
+  cancel_->hide();
+  words_->clear();
+}
+
+void WhatIfView::show_stopped() {
+  hide_progress();
+  for (const NamedPane& named : panes_) {
+    const WhatIfPicture& picture = named.pane->picture();
+    if (!named.is_current && (picture.is_stale() || !picture.message().isEmpty()))
+      named.pane->set_message(tr("Stopped before it was computed."));
+  }
+  draw_again_->show();
 }
 
 void WhatIfView::show_message(const QString& message) {
@@ -212,38 +259,40 @@ void WhatIfView::show_message(const QString& message) {
   progress_->hide();
   cancel_->hide();
   again_->hide();
+  draw_again_->hide();
   words_->clear();
   answer_->set_message(message);
   for (const NamedPane& named : panes_) named.pane->set_message(message);
 }
 
 void WhatIfView::take_learnt() {
-  const LearntRecording& learnt = *asker_.learnt();
-  progress_->hide();
-  cancel_->hide();
+  hide_progress();
   question_->setEnabled(true);
   reset_->setEnabled(true);
   question_->set_recording(asker_.learnt());
-  // The run that is shown, if it drafts.
+  for (const NamedPane& named : panes_) named.pane->set_message(tr("Computing …"));
   const std::string shown =
       state_.run_rounds() == nullptr ? std::string() : state_.run_rounds()->run->specification;
-  const std::vector<std::string>& runs = learnt.strategies();
-  if (runs.empty())
-    first_question_ = {.exit = std::max(1, learnt.n_layers() / 4)};
-  else
-    first_question_ =
-        learnt.question_of(std::find(runs.begin(), runs.end(), shown) != runs.end() ? shown : runs.front());
-  question_->set_question(first_question_);
+  first_question_ = asker_.learnt()->first_question(shown);
+  question_->set_question(then_.value_or(first_question_));
   ask();
 }
 
 void WhatIfView::ask() {
+  const Question& asked = question_->question();
+  // On which GPU it was recorded decides what its costs are.
+  if (asked.recorded_gpu != asker_.learnt()->recorded_gpu()) return learn(asked);
+  since_question_.restart();
+  hide_progress();
+  words_->clear();
+  draw_again_->hide();
+  for (NamedPane& named : panes_) named.is_current = false;
   answer_->set_stale(true);
   ladder_->set_stale(true);
   waterfall_->set_stale(true);
   roofline_->set_stale(true);
   mark_map();
-  asker_.ask(question_->question());
+  asker_.ask(asked);
 }
 
 void WhatIfView::mark_map() {
@@ -269,33 +318,37 @@ void WhatIfView::show_reply(const ReplyPointer& reply) {
   write_->setEnabled(reply->refusal.empty());
 }
 
+PicturePane& WhatIfView::current_pane(std::size_t place) {
+  panes_[place].is_current = true;
+  return *panes_[place].pane;
+}
+
 void WhatIfView::show_ladder(const LadderPicture& picture) {
-  PicturePane& pane = *panes_[1].pane;
+  PicturePane& pane = current_pane(1);
   if (!picture->content) return pane.set_message(words(picture->content.error().message));
   ladder_->set_rows(tr("From layers to time: %1; machine: %2 (times modelled)")
                         .arg(words(reply_->answer.strategy), words(reply_->machine.name)),
-                    ladder_rows(*picture->content), {});
+                    {tr("change"), tr("speedup")}, ladder_rows(*picture->content), {});
   ladder_->set_stale(false);
   PictureNumbers numbers = ladder_numbers(*picture->content);
   pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
 }
 
 void WhatIfView::show_waterfall(const WaterfallPicture& picture) {
-  PicturePane& pane = *panes_[2].pane;
+  PicturePane& pane = current_pane(2);
   if (!picture->content) return pane.set_message(words(picture->content.error().message));
   const WaterfallLevels& levels = *picture->content;
-  waterfall_->set_rows(tr("What was possible on %1 with early exits; machine: %2 (95 % intervals, share of "
-                          "the oracle; times modelled)")
+  waterfall_->set_rows(tr("What was possible on %1 with early exits; machine: %2 (95 % intervals; times "
+                          "modelled)")
                            .arg(words(state_.recording()->name()), words(levels.machine)),
-                       waterfall_rows(levels), waterfall_footnotes(levels));
+                       {tr("speedup"), tr("of oracle")}, waterfall_rows(levels), waterfall_footnotes(levels));
   waterfall_->set_stale(false);
   PictureNumbers numbers = waterfall_numbers(levels);
   pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
 }
 
 void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
-  PicturePane& pane = *panes_[0].pane;
-  words_->clear();
+  PicturePane& pane = current_pane(0);
   heat_map_.reset();
   if (!picture->content) return pane.set_message(words(picture->content.error().message));
   heat_map_ = picture;
@@ -312,7 +365,7 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
 }
 
 void WhatIfView::show_roofline(const RooflinePicture& picture) {
-  PicturePane& pane = *panes_[3].pane;
+  PicturePane& pane = current_pane(3);
   if (!picture->content) return pane.set_message(words(picture->content.error().message));
   roofline_->set_roofline(*picture->content,
                           tr("Operations of %1, one execution each; machine: %2 (times modelled)")

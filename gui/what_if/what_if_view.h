@@ -5,7 +5,9 @@
 // correction ladder, the waterfall to the oracle, the map over exits and lengths, the roofline. Learning from
 // the recording starts when the page is first seen; everything is computed by workers (what_if_asker.h).
 
+#include <QElapsedTimer>
 #include <QWidget>
+#include <optional>
 
 #include "state/view_state.h"
 #include "what_if/what_if_asker.h"
@@ -45,6 +47,7 @@ class WhatIfView : public QWidget {
   struct NamedPane {
     QString name;  ///< "heat-map"
     PicturePane* pane = nullptr;
+    bool is_current = false;  ///< shows the newest answer, or why it can't
   };
   [[nodiscard]] const std::vector<NamedPane>& panes() const { return panes_; }
 
@@ -64,10 +67,18 @@ class WhatIfView : public QWidget {
   QWidget* make_controls();
   void connect_asker();
   void forget();
+  /// On a worker; `then` is asked first, or what the shown run suggests.
+  void learn(const std::optional<Question>& then);
   void show_message(const QString& words);
+  /// Of pictures that take long; the bar comes when they have taken a while.
+  void show_progress(const QString& words, int done, int all);
+  void hide_progress();
+  void show_stopped();
   void take_learnt();
   void ask();
   void show_reply(const ReplyPointer& reply);
+  /// Of the picture that arrives.
+  PicturePane& current_pane(std::size_t place);
   void show_ladder(const LadderPicture& picture);
   void show_roofline(const RooflinePicture& picture);
   void show_heat_map(const HeatMapPicture& picture);
@@ -78,6 +89,8 @@ class WhatIfView : public QWidget {
   ViewState& state_;
   WhatIfAsker asker_;
   bool is_stale_ = true;  ///< the shown recording was not learnt from
+  std::optional<Question> then_;
+  QElapsedTimer since_question_;
   ReplyPointer reply_;
   HeatMapPicture heat_map_;
   QuestionPanel* question_;
@@ -94,6 +107,7 @@ class WhatIfView : public QWidget {
   QPushButton* write_;
   QPushButton* reset_;
   QPushButton* again_;
+  QPushButton* draw_again_;
   Question first_question_;
 };
 

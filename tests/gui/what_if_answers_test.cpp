@@ -42,7 +42,12 @@ std::vector<Question> questions() {
   other_model.longer_context = 512;
   Question batch = {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"};
   batch.batch = 8;
-  for (const Question& question : {above, elsewhere, other_model, batch}) all.push_back(question);
+  Question shared = fixed(4, 5);
+  shared.gpu = "H200-SXM";
+  shared.model = "Llama-3-8B";
+  shared.tensor_parallel = 4;
+  shared.weights = simulator::WeightType::fp8;
+  for (const Question& question : {above, elsewhere, other_model, batch, shared}) all.push_back(question);
   return all;
 }
 
@@ -69,32 +74,142 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
+/// Asks both, and compares every number that the page shows.
+void expect_answer_of_command(const LearntRecording& learnt, const Question& question) {
+  const std::string line = command_line_of(question, learnt.recording().path.string());
+  const Reply reply = answer(learnt, question);
+  ASSERT_EQ(reply.refusal, "") << line;
+  std::vector<std::string> command = words_of(line);
+  command.erase(command.begin());
+  command.emplace_back("--json");
+  const cli::CommandResult printed = cli::run_command(command);
+  ASSERT_EQ(printed.exit_code, 0) << line << printed.err;
+  const json there = json::parse(printed.out)["answers"][0];
+  EXPECT_EQ(there["strategy"], strategy_of(question));
+  EXPECT_EQ(there["machine"], reply.machine.name);
+  EXPECT_EQ(there["status"], answer_status_name(reply.answer.status));
+  EXPECT_EQ(there["rounds_source"], round_source_name(reply.answer.source));
+  EXPECT_DOUBLE_EQ(there["speedup"], reply.answer.speedup.least_drafted.total.value) << line;
+  EXPECT_DOUBLE_EQ(there["tokens_per_second"], reply.answer.tokens_per_second) << line;
+  EXPECT_DOUBLE_EQ(there["vanilla_tokens_per_second"], reply.answer.vanilla_tokens_per_second) << line;
+  EXPECT_DOUBLE_EQ(there["draft_cost_coefficient"], reply.answer.c);
+  EXPECT_DOUBLE_EQ(there["verification_cost"], reply.answer.v);
+  const auto of_80 = outermost_interval_80(reply.answer.speedup);
+  const auto of_95 = outermost_interval_95(reply.answer.speedup);
+  ASSERT_TRUE(of_80 && of_95);
+  EXPECT_DOUBLE_EQ(there["interval_80"][0], of_80->low) << line;
+  EXPECT_DOUBLE_EQ(there["interval_80"][1], of_80->high) << line;
+  EXPECT_DOUBLE_EQ(there["interval_95"][0], of_95->low) << line;
+  EXPECT_DOUBLE_EQ(there["interval_95"][1], of_95->high) << line;
+  EXPECT_EQ(there["notes"].get<std::vector<std::string>>(), reply.answer.notes);
+  EXPECT_EQ(there["cost_notes"].size(), reply.answer.cost_notes.size());
+}
+
+MachineFilePointer machine_file(const std::filesystem::path& path) {
+  return std::make_shared<const simulator::MachineFile>(simulator::read_machine_file(path).value());
+}
+
 TEST_F(WhatIfAnswers, AreThoseOfTheCommandThatTheyName) {
-  const std::filesystem::path path = write();
-  const LearntPointer learnt = learn(path);
+  const LearntPointer learnt = learn(write());
   for (Question question : questions()) {
     if (!question.gpu.empty()) question.gpu = some_gpu();
+    expect_answer_of_command(*learnt, question);
+  }
+}
+
+TEST_F(WhatIfAnswers, AreThoseOfTheCommandOnMachinesAndModelsOfFiles) {
+  const LearntPointer learnt = learn(write());
+  Question measured = fixed(3, 4);
+  measured.machine_file = machine_file(calibration_file());
+  measured.batch = 2;
+  EXPECT_THAT(command_line_of(measured, "run.dstrace"), HasSubstr("--calibration '"));
+  Question specified = fixed(2, 6);
+  specified.machine_file = machine_file(specification_file());
+  specified.model = config_file().string();
+  specified.tensor_parallel = 2;
+  EXPECT_THAT(command_line_of(specified, "run.dstrace"), HasSubstr("--gpu-spec '"));
+  for (const Question& question : {measured, specified}) expect_answer_of_command(*learnt, question);
+}
+
+TEST_F(WhatIfAnswers, AreThoseOfTheCommandWhereTheRecordedGpuIsSaid) {
+  const LearntPointer learnt = learn(write(), some_gpu());
+  Question question = fixed(3, 4);
+  question.recorded_gpu = some_gpu();
+  question.regime = simulator::Regime::graph;
+  EXPECT_THAT(command_line_of(question, "run.dstrace"), HasSubstr("--recorded-gpu '"));
+  expect_answer_of_command(*learnt, question);
+}
+
+TEST_F(WhatIfAnswers, OfImportedAnswersAreThoseOfTheCommand) {
+  const std::vector<std::string> stated{"--strategy", "layerskip:exit=8,gamma=5", "--draft-length", "5"};
+  for (const auto& options : {std::vector<std::string>{}, stated}) {
+    const LearntPointer learnt = learn(import_answers(options));
+    ASSERT_TRUE(learnt->is_imported());
+    Question question = fixed(8, 3);
+    question.gpu = some_gpu();
+    question.model = "Llama-2-7B";
+    expect_answer_of_command(*learnt, question);
+    question.weights = simulator::WeightType::fp8;
+    question.batch = 4;
+    question.longer_context = 256;
+    expect_answer_of_command(*learnt, question);
+    question.gpu.clear();
+    question.machine_file = machine_file(specification_file());
+    question.regime = simulator::Regime::graph;
+    expect_answer_of_command(*learnt, question);
+    // Back at once to what was specified before.
+    Question shallow = fixed(8, 2);
+    shallow.gpu = some_gpu();
+    shallow.model = config_file().string();
+    expect_answer_of_command(*learnt, shallow);
+    expect_answer_of_command(*learnt, question);
+    if (options.empty()) continue;
+    question.kind = StrategyKind::recorded;
+    question.recorded = learnt->strategies().front();
+    expect_answer_of_command(*learnt, question);
+    EXPECT_EQ(answer(*learnt, question).answer.source, simulator::RoundSource::recorded);
+  }
+}
+
+TEST_F(WhatIfAnswers, OfImportedAnswersSayWhichChoicesAreMissing) {
+  const LearntPointer learnt = learn(import_answers({}));
+  Question question = fixed(8, 3);
+  const auto refusal = [&] {
     const Reply reply = answer(*learnt, question);
-    ASSERT_EQ(reply.refusal, "") << strategy_of(question);
-    std::vector<std::string> command = words_of(command_line_of(question, path.string()));
-    command.erase(command.begin());
-    command.emplace_back("--json");
-    const cli::CommandResult printed = cli::run_command(command);
-    ASSERT_EQ(printed.exit_code, 0) << printed.err;
-    const json there = json::parse(printed.out)["answers"][0];
-    EXPECT_EQ(there["strategy"], strategy_of(question));
-    EXPECT_EQ(there["machine"], reply.machine.name);
-    EXPECT_EQ(there["status"], answer_status_name(reply.answer.status));
-    EXPECT_DOUBLE_EQ(there["speedup"], reply.answer.speedup.least_drafted.total.value);
-    EXPECT_DOUBLE_EQ(there["tokens_per_second"], reply.answer.tokens_per_second);
-    const auto of_80 = outermost_interval_80(reply.answer.speedup);
-    const auto of_95 = outermost_interval_95(reply.answer.speedup);
-    ASSERT_TRUE(of_80 && of_95);
-    EXPECT_DOUBLE_EQ(there["interval_80"][0], of_80->low);
-    EXPECT_DOUBLE_EQ(there["interval_80"][1], of_80->high);
-    EXPECT_DOUBLE_EQ(there["interval_95"][0], of_95->low);
-    EXPECT_DOUBLE_EQ(there["interval_95"][1], of_95->high);
-    EXPECT_EQ(there["notes"].get<std::vector<std::string>>(), reply.answer.notes);
+    EXPECT_EQ(reply.what_if, nullptr);
+    EXPECT_FALSE(ladder_of(reply));
+    EXPECT_FALSE(waterfall_of(*learnt, reply));
+    EXPECT_FALSE(HeatMapRounds(learnt).map(question));
+    return reply.refusal;
+  };
+  EXPECT_FALSE(learnt->n_layers(question));
+  EXPECT_THAT(refusal(), testing::AllOf(HasSubstr("choose a GPU"), HasSubstr("and a model")));
+  question.model = "Llama-2-7B";
+  EXPECT_EQ(learnt->n_layers(question), 32);
+  EXPECT_THAT(refusal(), testing::AllOf(HasSubstr("choose a GPU"), testing::Not(HasSubstr("a model"))));
+  question.machine_file = machine_file(calibration_file());
+  EXPECT_THAT(refusal(), HasSubstr("choose a GPU")) << "what was measured prices no other machine's answers";
+  question.machine_file.reset();
+  question.gpu = some_gpu();
+  question.model.clear();
+  EXPECT_THAT(refusal(), HasSubstr("choose a model"));
+  question.model = "Llama-2-7B";
+  EXPECT_EQ(answer(*learnt, question).refusal, "");
+}
+
+TEST_F(WhatIfAnswers, OfImportedAnswersHaveAMapOfTheChosenModelsExits) {
+  const LearntPointer learnt = learn(import_answers({}));
+  Question question = fixed(4, 3);
+  question.gpu = some_gpu();
+  HeatMapRounds rounds(learnt);
+  for (const auto& [model, layers] :
+       {std::pair(std::string("Llama-2-7B"), 32), {config_file().string(), 12}}) {
+    question.model = model;
+    const auto map = rounds.map(question);
+    ASSERT_TRUE(map) << map.error().message;
+    EXPECT_EQ(map->exits, layers - 1);
+    EXPECT_NEAR(map->at(4, 3).speedup / answer(*learnt, question).answer.speedup.least_drafted.total.value,
+                1.0, 1e-4);
   }
 }
 
@@ -145,8 +260,8 @@ TEST_F(WhatIfAnswers, RefuseWhatTheRecordingCantTellWithWhatToRecord) {
   EXPECT_EQ(answer(*learnt, {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"}).refusal,
             "")
       << "a recorded run is known without them";
-  EXPECT_FALSE(ladder_of(*learnt, unrecorded));
-  EXPECT_FALSE(roofline_of(*learnt, unrecorded));
+  EXPECT_FALSE(ladder_of(unrecorded));
+  EXPECT_FALSE(roofline_of(unrecorded));
   EXPECT_FALSE(waterfall_of(*learnt, unrecorded));
   Question regime = {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"};
   regime.regime = simulator::Regime::graph;
@@ -161,31 +276,30 @@ TEST_F(WhatIfAnswers, NeedVanillaDecodingAndTimes) {
   };
   const std::string without_vanilla = reason(write({.strategies = {"layerskip:exit=3,gamma=4"}}));
   EXPECT_THAT(without_vanilla, HasSubstr("--strategy vanilla"));
-  const std::string imported = (folder_ / "imported.dstrace").string();
-  const std::string corpus = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/import/corpus/spec_bench/";
-  ASSERT_EQ(cli::run_command({"import", corpus + "layerskip_exit=2,gamma=4.jsonl", "--baseline",
-                              corpus + "vanilla.jsonl", "-q", "-o", imported})
-                .exit_code,
-            0);
-  EXPECT_THAT(reason(imported), HasSubstr("draftscope record --shadow"));
+  const std::string timeline = (folder_ / "timeline.dstrace").string();
+  const std::filesystem::path events =
+      write_text("timeline.json",
+                 R"({"traceEvents":[{"ph":"X","name":"k","ts":1,"dur":5,"pid":1,"tid":1,"cat":"kernel"}]})");
+  ASSERT_EQ(cli::run_command({"import", events.string(), "-q", "-o", timeline}).exit_code, 0);
+  EXPECT_THAT(reason(timeline), HasSubstr("without accepted lengths"));
   const std::string predicted = (folder_ / "predicted.dstrace").string();
   ASSERT_EQ(cli::run_command(
                 {"simulate", write().string(), "-q", "-s", "layerskip:exit=2,gamma=2", "--write", predicted})
                 .exit_code,
             0);
   EXPECT_THAT(reason(predicted), HasSubstr("predicted"));
-  for (const std::string& line : {without_vanilla, reason(imported), reason(predicted)})
+  for (const std::string& line : {without_vanilla, reason(timeline), reason(predicted)})
     EXPECT_EQ(line.find('\n'), std::string::npos);
 }
 
 TEST_F(WhatIfAnswers, LearningStopsWhenItIsToldTo) {
   const std::filesystem::path path = write();
   int calls = 0;
-  const auto learnt =
-      LearntRecording::learn(OpenedRecording::open(path).value(), [&](std::int64_t done, std::int64_t all) {
-        EXPECT_LE(done, all);
-        return ++calls < 2;
-      });
+  const auto learnt = LearntRecording::learn(OpenedRecording::open(path).value(), {},
+                                             [&](std::int64_t done, std::int64_t all) {
+                                               EXPECT_LE(done, all);
+                                               return ++calls < 2;
+                                             });
   ASSERT_FALSE(learnt);
   EXPECT_THAT(learnt.error().message, HasSubstr("stopped"));
 }
@@ -257,7 +371,7 @@ TEST_F(WhatIfAnswers, HeatMapGoesOnWhereItWasStopped) {
 TEST_F(WhatIfAnswers, LadderEndsAtTheAnswer) {
   const LearntPointer learnt = learn(write());
   const Reply reply = answer(*learnt, fixed(3, 4));
-  const auto ladder = ladder_of(*learnt, reply);
+  const auto ladder = ladder_of(reply);
   ASSERT_TRUE(ladder) << ladder.error().message;
   EXPECT_NEAR(ladder->back().speedup, reply.answer.speedup.least_drafted.total.value, 1e-9);
 }
@@ -273,6 +387,15 @@ TEST_F(WhatIfAnswers, WaterfallHasTheStrategyBelowTheOracle) {
   EXPECT_LE(levels->found.strategies[0].speedup, oracle.speedup.value + 1e-9);
 }
 
+TEST_F(WhatIfAnswers, WaterfallStopsWhenNobodyWantsIt) {
+  const LearntPointer learnt = learn(write());
+  const Reply reply = answer(*learnt, fixed(3, 4));
+  int calls = 0;
+  const auto stopped = waterfall_of(*learnt, reply, [&](std::int64_t, std::int64_t) { return ++calls < 20; });
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(calls, 20);
+}
+
 TEST_F(WhatIfAnswers, NoOperationIsAboveTheRoof) {
   const LearntPointer learnt = learn(write());
   for (const std::string& gpu : {std::string(), some_gpu()})
@@ -282,7 +405,7 @@ TEST_F(WhatIfAnswers, NoOperationIsAboveTheRoof) {
       question.batch = batch;
       const Reply reply = answer(*learnt, question);
       ASSERT_EQ(reply.refusal, "");
-      const auto roofline = roofline_of(*learnt, reply);
+      const auto roofline = roofline_of(reply);
       ASSERT_TRUE(roofline) << roofline.error().message;
       EXPECT_EQ(roofline->is_specified, !gpu.empty());
       ASSERT_FALSE(roofline->points.empty());
@@ -298,7 +421,7 @@ TEST_F(WhatIfAnswers, NoOperationIsAboveTheRoof) {
 TEST_F(WhatIfAnswers, RooflineCountsArithmeticAndBytesOfAPass) {
   const LearntPointer learnt = learn(write());
   const Reply reply = answer(*learnt, fixed(3, 4));
-  const auto roofline = roofline_of(*learnt, reply);
+  const auto roofline = roofline_of(reply);
   ASSERT_TRUE(roofline);
   const simulator::ModelShape& shape = reply.machine.scenario.shape;
   const double element = reply.machine.scenario.weights == simulator::WeightType::fp32 ? 4.0 : 2.0;

@@ -270,18 +270,130 @@ TEST_F(WhatIfPage, SaysWhatToRecordWhereThereIsNoAnswer) {
   wait_until_settled();
   EXPECT_THAT(page().answer().message().toStdString(), HasSubstr("--strategy vanilla"));
   EXPECT_FALSE(page().question().isEnabled());
+}
 
-  const std::string corpus = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/import/corpus/spec_bench/";
-  const std::filesystem::path imported = folder_ / "imported.dstrace";
-  ASSERT_EQ(cli::run_command({"import", corpus + "layerskip_exit=2,gamma=4.jsonl", "--baseline",
-                              corpus + "vanilla.jsonl", "-q", "-o", imported.string()})
-                .exit_code,
-            0);
-  open(imported);
+TEST_F(WhatIfPage, AsksImportedAnswersOnceTheirMachineAndModelAreChosen) {
+  open(import_answers({}));
   raise();
   wait_until_settled();
-  EXPECT_THAT(page().answer().message().toStdString(), HasSubstr("imported"));
-  EXPECT_EQ(page().reply(), nullptr);
+  const auto message = [&] { return page().answer().message().toStdString(); };
+  EXPECT_THAT(message(), testing::AllOf(HasSubstr("choose a GPU"), HasSubstr("and a model")));
+  EXPECT_THAT(pane(QStringLiteral("heat-map")).picture().message().toStdString(), HasSubstr("choose"));
+  auto* gpu = control<QComboBox>("GPU");
+  auto* model = control<QComboBox>("Model");
+  EXPECT_EQ(gpu->currentText().toStdString(), "choose a GPU");
+  EXPECT_EQ(model->currentText().toStdString(), "choose a model");
+  gpu->setCurrentIndex(4);
+  wait_until_settled();
+  EXPECT_THAT(message(), testing::AllOf(HasSubstr("choose a model"), testing::Not(HasSubstr("GPU"))));
+  EXPECT_EQ(page().answer().numbers().rowCount(), 0);
+  model->setCurrentIndex(model->findText(QStringLiteral("Llama-2-7B")));
+  wait_until_settled();
+  EXPECT_EQ(message(), "");
+  EXPECT_EQ(page().reply()->machine.name, gpu->currentText().toStdString());
+  EXPECT_EQ(page().reply()->answer.status, simulator::AnswerStatus::approximate);
+  EXPECT_EQ(control<QSlider>("Exit layer, slider")->maximum(), 31);
+  for (const char* name : {"heat-map", "ladder", "roofline"}) {
+    EXPECT_EQ(pane(QString::fromUtf8(name)).picture().message(), QString()) << name;
+    EXPECT_GT(pane(QString::fromUtf8(name)).numbers().rowCount(), 3) << name;
+  }
+  EXPECT_THAT(pane(QStringLiteral("waterfall")).picture().message().toStdString(), HasSubstr("shadow"));
+  control<QSlider>("Exit layer, slider")->setValue(25);
+  page().question().open_model_file(QString::fromStdString(config_file().string()));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page().question().question().exit == 11; }, patience_ms))
+      << "the deepest exit of the shallower model";
+  wait_until_settled();
+  EXPECT_EQ(control<QSlider>("Exit layer, slider")->maximum(), 11);
+  EXPECT_EQ(page().reply()->refusal, "");
+}
+
+TEST_F(WhatIfPage, AsksMachinesThatFilesDescribe) {
+  open(write());
+  raise();
+  wait_until_settled();
+  QuestionPanel& panel = page().question();
+  panel.open_machine_file(QString::fromStdString(calibration_file().string()));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return panel.question().machine_file != nullptr; }, patience_ms));
+  wait_until_settled();
+  auto* gpu = control<QComboBox>("GPU");
+  EXPECT_THAT(page().reply()->machine.name, testing::EndsWith("(calibrated)"));
+  EXPECT_EQ(gpu->currentText().toStdString(), page().reply()->machine.name);
+  panel.open_machine_file(QString::fromStdString(specification_file().string()));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return panel.question().machine_file->gpu.has_value(); }, patience_ms));
+  wait_until_settled();
+  EXPECT_EQ(page().reply()->machine.name, "Card");
+  // Both stay in the list.
+  gpu->setCurrentIndex(1);
+  wait_until_settled();
+  EXPECT_THAT(page().reply()->machine.name, testing::EndsWith("(calibrated)"));
+  gpu->setCurrentIndex(0);
+  wait_until_settled();
+  EXPECT_EQ(page().reply()->machine.name, "as recorded");
+  auto* words = control<QLabel>("Progress");
+  panel.open_machine_file(QString::fromStdString((folder_ / "missing.json").string()));
+  EXPECT_TRUE(
+      QTest::qWaitFor([&] { return words->text().contains(QStringLiteral("missing.json")); }, patience_ms));
+  EXPECT_EQ(page().reply()->machine.name, "as recorded") << "what was chosen stays";
+}
+
+TEST_F(WhatIfPage, AsksForWeightsAndForGpusThatShareTheModel) {
+  open(write());
+  raise();
+  wait_until_settled();
+  auto* gpu = control<QComboBox>("GPU");
+  gpu->setCurrentIndex(gpu->count() - 1);
+  auto* model = control<QComboBox>("Model");
+  model->setCurrentIndex(model->findText(QStringLiteral("Llama-3-8B")));
+  wait_until_settled();
+  const double alone = page().reply()->answer.vanilla_tokens_per_second;
+  control<QSlider>("GPUs that share the model, slider")->setValue(1);
+  wait_until_settled();
+  EXPECT_EQ(page().reply()->refusal, "");
+  EXPECT_EQ(page().reply()->machine.scenario.tensor_parallel, 2);
+  const double shared = page().reply()->answer.vanilla_tokens_per_second;
+  EXPECT_GT(shared, alone);
+  auto* weights = control<QComboBox>("Number type of the weights");
+  weights->setCurrentIndex(weights->findText(QStringLiteral("fp8")));
+  wait_until_settled();
+  EXPECT_EQ(page().reply()->machine.scenario.weights, simulator::WeightType::fp8);
+  EXPECT_GT(page().reply()->answer.vanilla_tokens_per_second, shared);
+  control<QSpinBox>("GPUs that share the model")->setValue(3);
+  wait_until_settled();
+  EXPECT_THAT(page().answer().message().toStdString(), HasSubstr("tensor_parallel is 3"));
+}
+
+TEST_F(WhatIfPage, PicturesCanBeStoppedAndMadeAfterAll) {
+  open(write({.prompts = 60, .tokens = 300}));
+  raise();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page().asker().is_drawing(); }, patience_ms));
+  page().asker().cancel();
+  EXPECT_FALSE(page().asker().is_drawing());
+  EXPECT_TRUE(page().is_settled());
+  EXPECT_NE(page().reply(), nullptr) << "the answer is there already";
+  PicturePane& waterfall = pane(QStringLiteral("waterfall"));
+  EXPECT_THAT(waterfall.picture().message().toStdString(), HasSubstr("Stopped"));
+  QTest::qWait(200);
+  EXPECT_THAT(waterfall.picture().message().toStdString(), HasSubstr("Stopped")) << "nothing comes late";
+  for (QPushButton* button : page().findChildren<QPushButton*>())
+    if (button->text() == QStringLiteral("Make the picture&s")) {
+      EXPECT_FALSE(button->isHidden());
+      button->click();
+    }
+  wait_until_settled();
+  for (const WhatIfView::NamedPane& named : page().panes())
+    EXPECT_EQ(named.pane->picture().message(), QString()) << named.name.toStdString();
+}
+
+TEST_F(WhatIfPage, PicturesOfAClosedRecordingAreStopped) {
+  open(write({.prompts = 60, .tokens = 300}));
+  raise();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page().asker().is_drawing(); }, patience_ms));
+  QSignalSpy waterfalls(&page().asker(), &WhatIfAsker::waterfall_made);
+  window_.state().show(nullptr);
+  EXPECT_FALSE(page().asker().is_drawing());
+  EXPECT_EQ(page().asker().learnt(), nullptr);
+  QTest::qWait(200);
+  EXPECT_TRUE(waterfalls.isEmpty());
 }
 
 TEST_F(WhatIfPage, AnotherRecordingIsLearntFromAnew) {

@@ -114,7 +114,7 @@ TEST(RecordingWaterfall, TellsHowFarItIs) {
   EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
   EXPECT_GE(reports.front(), 1);
   EXPECT_LE(reports.back(), expected);
-  EXPECT_GT(reports.back(), 9 * expected / 10) << "of parts that were expected";
+  EXPECT_GT(reports.back(), 3 * expected / 4) << "rules that draft nowhere are not refitted";
 }
 
 TEST(RecordingWaterfall, StopsWhereverItIsToldTo) {
