@@ -92,6 +92,7 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
   table_->setModel(&model_);
   table_->setAccessibleName(tr("Compared runs"));
   table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->setWordWrap(false);
   table_->setAlternatingRowColors(true);

@@ -68,6 +68,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
   table_->setAlternatingRowColors(true);
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->setWordWrap(false);
