@@ -117,6 +117,7 @@ QString ComparisonModel::text(std::size_t row, int column) const {
 QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto row = static_cast<std::size_t>(index.row());
+  if (role == Qt::ToolTipRole && index.column() == run) return text(row, run);
   // The colour of the run's lines: the table is their legend.
   if (role == Qt::DecorationRole && index.column() == run)
     return series_color(row, is_dark(QGuiApplication::palette()));

@@ -123,7 +123,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
   const simulator::Figures& figures =
       recording_->measured().figures.runs[static_cast<std::size_t>(index.row())].all;
   if (role == Qt::ToolTipRole && index.column() == run)
-    return QString::fromStdString(figures.run->parameters);
+    return QStringLiteral("%1\n%2").arg(QString::fromStdString(figures.run->specification),
+                                        QString::fromStdString(figures.run->parameters));
   return figure_cell(
       role, value_role, index.column() == run, [&] { return text(figures, index.column()); },
       [&] { return value(figures, index.column()); });

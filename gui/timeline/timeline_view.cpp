@@ -52,6 +52,7 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent) : QAbstractScrollA
   setAccessibleName(tr("Timeline"));
   setFocusPolicy(Qt::StrongFocus);
   setFrameShape(QFrame::NoFrame);
+  setMinimumHeight(axis_height + 6 * lane_height);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   viewport()->setMouseTracking(true);
   const auto repaint = [this] { viewport()->update(); };
@@ -130,6 +131,12 @@ const TimelineView::Row* TimelineView::row_at(int y) const {
   return found == rows_.end() ? nullptr : &*found;
 }
 
+QString TimelineView::title_of(const Row& row) const {
+  const Timeline& timeline = *state_.timeline();
+  return row.kind == Row::Kind::lane ? lane_title(timeline.lanes[row.index])
+                                     : QString::fromStdString(timeline.counters[row.index].name);
+}
+
 std::optional<SlicePlace> TimelineView::place_at(const QPoint& point) const {
   const Row* row = row_at(point.y());
   if (row == nullptr || row->kind != Row::Kind::lane || point.x() < header_width) return std::nullopt;
@@ -149,8 +156,11 @@ void TimelineView::paint_axis(QPainter& painter, const TimeAxis& axis) const {
        zero + tick < axis.range.end_ns; tick += step) {
     const int x = static_cast<int>(axis.x(zero + tick));
     painter.drawLine(x, axis_height - 5, x, axis_height - 1);
-    painter.drawText(QRect(x + 3, 0, least_tick_pixels, axis_height - 2), Qt::AlignLeft | Qt::AlignVCenter,
-                     tick_text(tick, step));
+    const QString words = tick_text(tick, step);
+    // Half a number is a wrong one.
+    if (x + 3 + painter.fontMetrics().horizontalAdvance(words) <= viewport()->width())
+      painter.drawText(QRect(x + 3, 0, least_tick_pixels, axis_height - 2), Qt::AlignLeft | Qt::AlignVCenter,
+                       words);
   }
   painter.fillRect(0, 0, header_width, axis_height, palette().color(QPalette::Window));
   painter.drawText(QRect(6, 0, header_width - 8, axis_height), Qt::AlignVCenter,
@@ -179,9 +189,7 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
       painter.fillRect(header, palette().color(QPalette::Window));
       if (row.begins_group) {
         painter.setPen(palette().color(QPalette::WindowText));
-        const QString title = row.kind == Row::Kind::lane
-                                  ? lane_title(timeline->lanes[row.index])
-                                  : QString::fromStdString(timeline->counters[row.index].name);
+        const QString title = title_of(row);
         const bool is_counter = row.kind == Row::Kind::counter;
         painter.drawText(header.adjusted(6, 0, -6, 0), is_counter ? Qt::AlignTop : Qt::AlignVCenter,
                          painter.fontMetrics().elidedText(title, Qt::ElideMiddle, header_width - 12));
@@ -310,7 +318,10 @@ QString TimelineView::describe(const SlicePlace& place) const {
 bool TimelineView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip && state_.timeline()) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    if (const auto place = place_at(help->pos()))
+    // Titles are cut to the room beside the lanes.
+    if (const Row* row = row_at(help->pos().y()); row != nullptr && help->pos().x() < header_width)
+      QToolTip::showText(help->globalPos(), title_of(*row), viewport());
+    else if (const auto place = place_at(help->pos()))
       QToolTip::showText(help->globalPos(), describe(*place), viewport());
     else
       QToolTip::hideText();

@@ -73,6 +73,7 @@ class TimelineView : public QAbstractScrollArea {
   void lay_out();
   [[nodiscard]] TimeAxis axis() const;
   [[nodiscard]] const Row* row_at(int y) const;
+  [[nodiscard]] QString title_of(const Row& row) const;
   [[nodiscard]] std::optional<SlicePlace> place_at(const QPoint& point) const;
   [[nodiscard]] QString describe(const SlicePlace& place) const;
   void paint_axis(QPainter& painter, const TimeAxis& axis) const;

@@ -154,11 +154,14 @@ double BreakdownView::paint_scale(QPainter& painter, const RoundAxis& axis) cons
     painter.drawText(QRect(0, y - 9, area.left() - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
                      tick_text(tick, step));
   }
-  painter.drawText(
-      QRect(area.left(), 0, area.width(), area.top()), Qt::AlignLeft | Qt::AlignVCenter,
+  QString words =
       axis.rounds_a_pixel() > 1.0
-          ? tr("time of a round, mean of the %1 in a column").arg(std::ceil(axis.rounds_a_pixel()))
-          : tr("time of a round"));
+          ? tr("time of a round, mean of up to %1 in a column").arg(std::ceil(axis.rounds_a_pixel()))
+          : tr("time of a round");
+  if (static_cast<double>(whole.most_ns) > top)
+    words += tr("; the longest (%1) leave the picture").arg(duration_text(whole.most_ns));
+  painter.drawText(QRect(area.left(), 0, area.width(), area.top()), Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(words, Qt::ElideRight, area.width()));
   return top;
 }
 

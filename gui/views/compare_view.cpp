@@ -23,6 +23,7 @@ namespace {
 constexpr int recording_role = Qt::UserRole;
 constexpr int run_role = Qt::UserRole + 1;
 constexpr double ns_a_ms = 1e6;
+constexpr int widest_name = 300;
 
 QString notes_of(const RunsComparison& comparison) {
   QStringList lines;
@@ -60,7 +61,7 @@ QCustomPlot* make_plot(const QString& name, const QString& x, const QString& y) 
   plot->xAxis->setLabel(x);
   plot->yAxis->setLabel(y);
   plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-  plot->setMinimumHeight(160);
+  plot->setMinimumHeight(100);
   return plot;
 }
 
@@ -91,6 +92,9 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
   table_->setModel(&model_);
   table_->setAccessibleName(tr("Compared runs"));
   table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
+  table_->setTextElideMode(Qt::ElideMiddle);
+  table_->setWordWrap(false);
   table_->setAlternatingRowColors(true);
   requests_->setAccessibleName(tr("Request to align"));
   // The same tokens below one another, whatever the widths of their tick labels.
@@ -265,6 +269,8 @@ void CompareView::show_comparison(Compared compared) {
   const RunsComparison& comparison = model_.comparison();
   if (comparison.runs.size() > 1) notes_->setText(notes_of(comparison));
   table_->resizeColumnsToContents();
+  table_->setColumnWidth(ComparisonModel::run,
+                         std::min(table_->columnWidth(ComparisonModel::run), widest_name));
   {
     const QSignalBlocker quiet(requests_);
     const QString chosen = requests_->currentText();
@@ -280,6 +286,10 @@ void CompareView::show_comparison(Compared compared) {
 }
 
 void CompareView::style_plots() {
+  // Styles draw the boxes of unchecked items in a shade of the window that is lost on a dark background.
+  QPalette boxes = palette();
+  if (is_dark(boxes)) boxes.setColor(QPalette::Window, boxes.color(QPalette::Mid).lighter(400));
+  choice_->setPalette(boxes);
   race_places_.clear();
   for (QCustomPlot* plot : {race_, gains_, spread_}) {
     plot->clearGraphs();
@@ -332,7 +342,11 @@ void CompareView::show_request() {
       race.push_back(times);
       names << QString::fromStdString(comparison.runs[i].run.row().specification);
     }
-    for (QCustomPlot* plot : {race_, gains_}) plot->rescaleAxes();
+    for (QCustomPlot* plot : {race_, gains_}) {
+      plot->rescaleAxes();
+      // Room for marks at the end.
+      plot->xAxis->setRangeUpper(1.02 * plot->xAxis->range().upper);
+    }
     for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
       QCPGraph* mark = race_->addGraph();
       mark->setLineStyle(QCPGraph::lsNone);

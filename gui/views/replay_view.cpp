@@ -52,6 +52,7 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
       requests_(new QComboBox),
       document_(new QTextEdit),
       details_(new QLabel),
+      legend_(new QLabel),
       play_(new QToolButton),
       scrub_(new QSlider(Qt::Horizontal)),
       position_(new QLabel),
@@ -75,12 +76,20 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
   details_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   details_->setFixedWidth(details_width);
   details_->setMargin(6);
+  legend_->setAccessibleName(tr("What the colours mean"));
+  legend_->setTextFormat(Qt::RichText);
+  legend_->setWordWrap(true);
+  legend_->setFixedWidth(details_width);
+  legend_->setMargin(6);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(4, 4, 4, 4);
   layout->addWidget(requests_);
   auto* reading = new QHBoxLayout;
   reading->addWidget(document_, 1);
-  reading->addWidget(details_);
+  auto* beside = new QVBoxLayout;
+  beside->addWidget(details_, 1);
+  beside->addWidget(legend_);
+  reading->addLayout(beside);
   layout->addLayout(reading, 1);
   layout->addWidget(make_controls());
   connect(requests_, &QComboBox::activated, this,
@@ -106,6 +115,20 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
 }
 
 void ReplayView::show_signs() {
+  const bool dark = is_dark(palette());
+  const auto sample = [](const QColor& back, const char* style, const QString& words) {
+    return QStringLiteral("<span style='background-color:%1; %2'>&nbsp;%3&nbsp;</span>")
+        .arg(back.name(), QString::fromUtf8(style), words);
+  };
+  const auto line = [](const QString& words) {
+    return QStringLiteral("<p style='margin:2px'>%1</p>").arg(words);
+  };
+  legend_->setText(line(sample(origin_color(TokenOrigin::accepted, dark), "", tr("drafted and accepted"))) +
+                   line(sample(origin_color(TokenOrigin::bonus, dark), "text-decoration:underline",
+                               tr("the target's own"))) +
+                   line(sample(origin_color(TokenOrigin::prefill, dark), "", tr("the prefill's"))) +
+                   line(QStringLiteral("<span style='color:%1; text-decoration:line-through'>%2</span>")
+                            .arg(rejected_color(dark).name(), tr("drafted in vain"))));
   for (const auto& [button, sign] : signs_) {
     const QSize size = button->iconSize();
     const bool is_pause = button == play_ && player_.is_playing();
@@ -294,7 +317,7 @@ void ReplayView::mark_cursor() {
     later.cursor.setPosition(piece.end);
     later.cursor.movePosition(QTextCursor::End, QTextCursor::KeepAnchor);
     QColor dim = palette().color(QPalette::Text);
-    dim.setAlpha(90);
+    dim.setAlpha(140);
     later.format.setForeground(dim);
     marks.push_back(later);
     QTextCursor visible(document_->document());

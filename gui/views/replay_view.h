@@ -86,6 +86,7 @@ class ReplayView : public QWidget {
   std::vector<std::pair<QToolButton*, QStyle::StandardPixmap>> signs_;
   QTextEdit* document_;
   QLabel* details_;
+  QLabel* legend_;
   QToolButton* play_;
   QSlider* scrub_;
   QLabel* position_;

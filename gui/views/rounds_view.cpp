@@ -62,7 +62,7 @@ void RoundsView::show_run() {
   model_.set_run(state_.recording(), state_.run());
   for (int column = 0; column < RoundsModel::column_count; ++column) {
     const int header = table_->horizontalHeader()->sectionSizeHint(column);
-    table_->setColumnWidth(column, std::max(header, table_->fontMetrics().horizontalAdvance(u'0') * 8));
+    table_->setColumnWidth(column, std::max(header, table_->fontMetrics().horizontalAdvance(u'0') * 7));
   }
   show_cursor();
 }

@@ -204,7 +204,7 @@ void SkipMap::paint_skipped(QPainter& painter, const RoundAxis& axis,
   skips_.summarise(axis.first, axis.last, sum);
   std::vector<double> shares(sublayers);
   for (std::size_t sublayer = 0; sublayer < sublayers; ++sublayer) shares[sublayer] = share_of(sum, sublayer);
-  paint_bars(painter, tr("skipped of what is shown"), shares,
+  paint_bars(painter, tr("share of what is shown that skipped it, up to 100 %"), shares,
              [&](std::size_t sublayer) { return color(sublayer, shares[sublayer]); });
 }
 

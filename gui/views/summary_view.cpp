@@ -15,6 +15,8 @@ namespace draftscope::gui {
 
 namespace {
 
+constexpr int widest_name = 240;
+
 QString value_of(const traces::Meta& meta, const std::string& key) {
   return QString::fromStdString(simulator::meta_value(meta, key)).toHtmlEscaped();
 }
@@ -66,7 +68,10 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
   table_->setAlternatingRowColors(true);
+  table_->setTextElideMode(Qt::ElideMiddle);
+  table_->setWordWrap(false);
   details_->setHeaderLabels({tr("parameter or fact"), tr("value")});
   details_->setAccessibleName(tr("Parameters of the run, and facts of the recording"));
   details_->setRootIsDecorated(true);
@@ -97,6 +102,9 @@ void SummaryView::show_recording() {
   warnings_->setText(lines.join(QStringLiteral("<br>")));
   warnings_->setVisible(!lines.isEmpty());
   table_->resizeColumnsToContents();
+  // Long specifications must not push the figures out of sight; the bars below and the tool tip have them
+  // whole.
+  table_->setColumnWidth(RunsModel::run, std::min(table_->columnWidth(RunsModel::run), widest_name));
   show_run();
 }
 

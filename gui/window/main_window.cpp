@@ -286,6 +286,8 @@ void MainWindow::show_panels() {
     for (const NamedView& named : views_)
       if (named.dock != nullptr) named.dock->show();
     views_[2].dock->raise();
+    // The timeline has its share of a small window, too.
+    resizeDocks({views_[2].dock}, {height() / 2}, Qt::Vertical);
   }
 }
 

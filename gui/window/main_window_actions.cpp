@@ -161,6 +161,7 @@ void MainWindow::make_toolbar() {
   run_label->setBuddy(runs_);
   runs_->setAccessibleName(tr("Run"));
   runs_->setMinimumContentsLength(30);
+  runs_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   runs_->setEnabled(false);
   bar->addWidget(run_label);
   bar->addWidget(runs_);

@@ -129,6 +129,8 @@ void use_fixed_look(bool dark) {
     for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText,
                                            QPalette::ToolTipText, QPalette::HighlightedText})
       palette.setColor(role, text);
+    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
+      palette.setColor(QPalette::Disabled, role, QColor(0x80, 0x84, 0x88));
   }
   QApplication::setPalette(palette);
 }
@@ -187,7 +189,8 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
   QApplication::processEvents();
   while (!QThreadPool::globalInstance()->waitForDone(0))
     QApplication::processEvents(QEventLoop::AllEvents, 20);
-  QApplication::processEvents();
+  // It is taken up, and what follows from it is drawn.
+  for (int turn = 0; turn < 3; ++turn) QApplication::processEvents();
   if (!rendered(*shown, look).save(request.output))
     return fail("{}: the picture can't be written", request.output.toStdString());
   if (shown != &window) shown->setParent(&window);

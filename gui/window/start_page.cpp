@@ -16,6 +16,10 @@ constexpr int page_width = 640;
 
 void fill(QListWidget& list, const QStringList& paths) {
   list.clear();
+  if (paths.isEmpty()) {
+    auto* none = new QListWidgetItem(StartPage::tr("none yet"), &list);
+    none->setFlags(Qt::NoItemFlags);
+  }
   for (const QString& path : paths) {
     auto* item = new QListWidgetItem(
         QStringLiteral("%1    %2").arg(QFileInfo(path).fileName(), QFileInfo(path).path()), &list);
@@ -46,6 +50,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
     layout->addWidget(label);
     layout->addWidget(list);
     const auto choose = [this](const QListWidgetItem* item) {
+      if (!item->flags().testFlag(Qt::ItemIsEnabled)) return;
       emit file_chosen(item->data(Qt::UserRole).toString());
     };
     // One click, or Return; some styles tell of the click as an activation, too.
@@ -54,6 +59,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
       if (QApplication::mouseButtons() == Qt::NoButton) choose(item);
     });
   }
+  fill(*recent_, {});
   fill(*samples_, sample_recordings());
   auto* outer = new QHBoxLayout(this);
   outer->addStretch();

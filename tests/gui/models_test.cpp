@@ -64,6 +64,33 @@ TEST_F(Models, OfRoundsSortByTheirRawValuesAndFilter) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
+TEST_F(Models, OfRoundsSortTextsByTheAlphabetAndRequestsByTheirQuestions) {
+  RoundsModel model;
+  const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+  model.set_run(opened_, 1);
+  for (const int section : {RoundsModel::category, RoundsModel::stop}) {
+    for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+      model.sort(section, order);
+      for (int row = 1; row < model.rowCount(); ++row) {
+        const QString before = model.index(row - 1, section).data().toString();
+        const QString text = model.index(row, section).data().toString();
+        EXPECT_TRUE(order == Qt::AscendingOrder ? before <= text : text <= before);
+        // Equal ones stay in the order of the run.
+        if (before == text) {
+          EXPECT_LT(opened_->place_in_run(model.round_of_row(row - 1)),
+                    opened_->place_in_run(model.round_of_row(row)));
+        }
+      }
+    }
+  }
+  model.sort(RoundsModel::request, Qt::AscendingOrder);
+  const auto key = [&](int row) {
+    const traces::Request& request = opened_->request_of(model.round_of_row(row));
+    return std::pair(opened_->prompt_of(request)->question_id, request.repeat);
+  };
+  for (int row = 1; row < model.rowCount(); ++row) EXPECT_LE(key(row - 1), key(row));
+}
+
 TEST_F(Models, OfRunsShowWhatTheReportPrints) {
   RunsModel model;
   const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
@@ -88,6 +115,15 @@ TEST_F(Models, OfRunsShowWhatTheReportPrints) {
     expect_same(RunsModel::mean_accepted_length, run.at("mean_accepted_length"));
     expect_same(RunsModel::acceptance_rate, run.at("acceptance_rate"));
     expect_same(RunsModel::draft_cost, run.at("draft_cost_coefficient"));
+    const QVariant tpt = model.index(row, RunsModel::tpt).data(RunsModel::value_role);
+    if (!tpt.isNull()) {
+      const auto figure = [&](int section) {
+        return model.index(row, section).data(RunsModel::value_role).toDouble();
+      };
+      const double round = figure(RunsModel::steps_a_round) * figure(RunsModel::draft_cost) +
+                           figure(RunsModel::verify_cost) + figure(RunsModel::overhead_cost);
+      EXPECT_NEAR(tpt.toDouble() * round, figure(RunsModel::mean_accepted_length), 1e-9);
+    }
     if (run.at("speedup").is_object()) expect_same(RunsModel::speedup, run.at("speedup").at("value"));
   }
 }

@@ -62,6 +62,7 @@ class Window : public testing::Test {
         if (named.dock != nullptr) named.dock->raise();
         (void)named.view->grab();
         settle();
+        (void)named.view->grab();
         return *named.view;
       }
     throw std::runtime_error(name.toStdString());
