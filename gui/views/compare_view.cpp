@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QSplitter>
 #include <QTableView>
+#include <QTimer>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -152,7 +153,7 @@ void CompareView::changeEvent(QEvent* event) {
 void CompareView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
   // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
-  if (is_stale_) QMetaObject::invokeMethod(this, &CompareView::start, Qt::QueuedConnection);
+  if (is_stale_) QTimer::singleShot(0, this, &CompareView::start);
 }
 
 void CompareView::take_opened() {

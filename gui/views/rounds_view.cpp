@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QTableView>
+#include <QTimer>
 #include <QVBoxLayout>
 
 namespace draftscope::gui {
@@ -47,7 +48,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
 void RoundsView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
   // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
-  if (is_stale_) QMetaObject::invokeMethod(this, &RoundsView::show_run, Qt::QueuedConnection);
+  if (is_stale_) QTimer::singleShot(0, this, &RoundsView::show_run);
 }
 
 void RoundsView::forget() {
