@@ -6,12 +6,23 @@
 
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace draftscope::traces {
 namespace {
 
 constexpr std::size_t buffer_bytes = 1U << 20U;
+
+/// The rename would put an end to a device or a pipe that stands there, instead of writing to it.
+Result<void> check_replaceable(const std::filesystem::path& target) {
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(target, unknown);
+  // What can't be looked at fails when it is created, with the reason.
+  if (unknown || !std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return {};
+  return fail("{}: found {}, expected a new or a regular file", target.string(),
+              std::filesystem::is_directory(status) ? "a folder" : "a device or a pipe");
+}
 
 }  // namespace
 
@@ -28,6 +39,7 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
       error_(std::move(other.error_)) {}
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
+  DRAFTSCOPE_TRY(check_replaceable(target));
   std::filesystem::path temporary = target;
   temporary += fmt::format(".{}.partial", ::getpid());
   // No other process has this one's number, so a file of that name is left over from a crash.

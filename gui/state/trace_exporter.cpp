@@ -5,15 +5,12 @@
 
 #include <QThreadPool>
 
-#include "data/export_target.h"
-
 namespace draftscope::gui {
 
 namespace {
 
 Result<void> write(const std::filesystem::path& from, const std::filesystem::path& to, TraceFormat format,
                    const traces::Progress& progress) {
-  DRAFTSCOPE_TRY(check_target(to));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(from));
   return format == TraceFormat::perfetto ? traces::export_perfetto(reader, to, progress)
                                          : traces::export_chrome(reader, to, progress);

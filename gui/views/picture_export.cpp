@@ -9,8 +9,6 @@
 #include <QPdfWriter>
 #include <QSvgGenerator>
 
-#include "data/export_target.h"
-
 namespace draftscope::gui {
 
 namespace {
@@ -54,7 +52,6 @@ QString field(const QVariant& value) {
 }  // namespace
 
 Result<void> write_picture(QWidget& view, const QString& path) {
-  DRAFTSCOPE_TRY(check_target(path.toStdString()));
   const QString ending = QFileInfo(path).suffix().toLower();
   QByteArray bytes;
   QBuffer buffer(&bytes);
@@ -73,7 +70,6 @@ Result<void> write_picture(QWidget& view, const QString& path) {
 }
 
 Result<void> write_csv(const QAbstractItemModel& model, const QString& path) {
-  DRAFTSCOPE_TRY(check_target(path.toStdString()));
   QString text;
   const auto line = [&](auto cell) {
     for (int column = 0; column < model.columnCount(); ++column) {

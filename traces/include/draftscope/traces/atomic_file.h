@@ -12,7 +12,8 @@ namespace draftscope::traces {
 
 class AtomicFile {
  public:
-  /// Creates the temporary file in the target's folder; an existing target stays until commit().
+  /// Creates the temporary file in the target's folder; an existing target stays until commit(). Errors: it
+  /// can't be created; the target is something other than a regular file.
   [[nodiscard]] static Result<AtomicFile> create(const std::filesystem::path& target);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;
