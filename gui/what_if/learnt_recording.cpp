@@ -77,6 +77,7 @@ Result<LearntPointer> LearntRecording::learn(RecordingPointer recording, const s
     DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(opened.path));
     auto what_if = simulator::WhatIf::learn(reader, opened, options);
     if (!what_if) return fail("{}: {}", learnt->opened_->name(), what_if.error().message);
+    what_if->fit_acceptance();  // a slider's step waits for nothing
     learnt->what_if_ = std::make_shared<const simulator::WhatIf>(*std::move(what_if));
     learnt->shape_ = learnt->what_if_->costs().model.shape;
     learnt->no_replay_reason_ = why_no_replay(*learnt->what_if_, opened);

@@ -17,6 +17,10 @@ namespace draftscope::simulator {
 
 namespace {
 
+bool has_rounds_of_an_exit(const RunRows& run) {
+  return run.run->strategy == "layerskip" && !run.requests.empty() && !run.requests.front().rounds.empty();
+}
+
 /// Name and parameters, in whatever order they were given.
 std::multiset<std::string_view> pieces(std::string_view specification) {
   std::multiset<std::string_view> all;
@@ -149,6 +153,17 @@ Result<StrategyRounds> WhatIf::replayed_rounds(std::string_view strategy) const 
   return rounds;
 }
 
+const std::optional<AcceptanceModel>& WhatIf::acceptance_of_exit(const RunRows& run) const {
+  return fitted_acceptance_->of(run.run->id,
+                                [&] { return fit_markov_acceptance(acceptance_bits(first_repeat(run))); });
+}
+
+void WhatIf::fit_acceptance() const {
+  if (!tables_.empty()) return;
+  for (const RunRows& run : runs_)
+    if (has_rounds_of_an_exit(run)) (void)acceptance_of_exit(run);
+}
+
 Result<StrategyRounds> WhatIf::modelled_rounds(std::string_view strategy) const {
   if (strategy.substr(0, strategy.find(':')) != "layerskip")
     return fail("strategy {}: {}; without shadow tokens only layerskip can be modelled", strategy,
@@ -158,16 +173,14 @@ Result<StrategyRounds> WhatIf::modelled_rounds(std::string_view strategy) const 
   PlannedRound plan;
   choice.policy->plan({}, plan);
   const auto run = std::find_if(runs_.begin(), runs_.end(), [&](const RunRows& candidate) {
-    return candidate.run->strategy == "layerskip" && !candidate.requests.empty() &&
-           !candidate.requests.front().rounds.empty() &&
+    return has_rounds_of_an_exit(candidate) &&
            candidate.requests.front().rounds.front().exit_layer == plan.exit;
   });
   if (run == runs_.end())
     return fail("strategy {}: {}, and no layerskip run of exit {} was recorded; record one of the two",
                 strategy, no_tables_reason_, plan.exit);
   const RunRows first = first_repeat(*run);
-  const std::optional<AcceptanceModel>& fitted =
-      fitted_acceptance_->of(run->run->id, [&] { return fit_markov_acceptance(acceptance_bits(first)); });
+  const std::optional<AcceptanceModel>& fitted = acceptance_of_exit(*run);
   if (!fitted) return fail("run {}: found no draft token that was judged", run->run->specification);
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::modelled,

@@ -10,6 +10,7 @@
 // what it rests on. Questions are independent of one another and may be asked from several threads at once.
 
 #include <draftscope/result.h>
+#include <draftscope/simulator/acceptance_models.h>
 #include <draftscope/simulator/answer_status.h>
 #include <draftscope/simulator/cost_model.h>
 #include <draftscope/simulator/cost_prices.h>
@@ -120,6 +121,10 @@ class WhatIf {
   /// recording can't answer, with the reason and what to record instead.
   [[nodiscard]] Result<StrategyRounds> rounds(std::string_view strategy) const;
 
+  /// Fits now what the first question about each recorded exit would wait for where no layer's predictions
+  /// were recorded.
+  void fit_acceptance() const;
+
   /// The rounds one by one, request by request as in `rounds` (of which other contexts and shapes are left
   /// to the caller). Errors: rounds that are modelled.
   [[nodiscard]] Result<std::vector<KnownRequest>> known_rounds(const StrategyRounds& rounds) const;
@@ -148,6 +153,7 @@ class WhatIf {
   [[nodiscard]] Result<StrategyRounds> lookup_rounds(std::string_view strategy) const;
   [[nodiscard]] Result<StrategyRounds> imported_rounds(const RunRows& run) const;
   [[nodiscard]] Result<StrategyRounds> rounds_of_import(std::string_view strategy) const;
+  [[nodiscard]] const std::optional<AcceptanceModel>& acceptance_of_exit(const RunRows& run) const;
   [[nodiscard]] Result<StrategyRounds> modelled_rounds(std::string_view strategy) const;
 
   const traces::Recording* recording_ = nullptr;
