@@ -119,6 +119,7 @@ class CudaGpu final : public Gpu {
   }
 
   Result<void> download(void* to, const void* from, std::size_t bytes) override {
+    if (bytes == 0) return {};
     DRAFTSCOPE_TRY(choose_device());
     if (down_.used + bytes > down_.capacity) {
       DRAFTSCOPE_TRY(synchronise());

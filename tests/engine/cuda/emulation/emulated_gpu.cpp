@@ -54,7 +54,7 @@ class EmulatedGpu final : public Gpu {
   }
   Result<void> copy(void* to, const void* from, std::size_t bytes) override {
     DRAFTSCOPE_TRY(settle("a copy"));
-    std::memcpy(to, from, bytes);
+    if (bytes > 0) std::memcpy(to, from, bytes);
     return {};
   }
   Result<void> clear(void* memory, std::size_t bytes) override {
