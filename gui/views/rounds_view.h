@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rounds of the run as a table that sorts and searches; its current row is the cursor's round. Filled when
-// it is first seen.
+// The rounds of the run as a table that sorts and searches; its current row is the cursor's round. Filled
+// when it is first seen.
 
 #include <QWidget>
 

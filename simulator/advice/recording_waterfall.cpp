@@ -72,9 +72,8 @@ class Maker {
     std::int32_t widths = options_.longest + 1;
     for (const StrategyRounds& strategy : strategies_)
       widths = std::max(widths, widest_verification(strategy.setting));
-    DRAFTSCOPE_TRY_ASSIGN(
-        Prices prices, early_exit_prices(what_if_.costs().model, machine_, result_.verified_layers, widths,
-                                         longer_context_));
+    DRAFTSCOPE_TRY_ASSIGN(Prices prices, early_exit_prices(what_if_.costs().model, machine_,
+                                                           result_.verified_layers, widths, longer_context_));
     prices = at_longer_context(std::move(prices), longer_context_);
     std::map<std::int64_t, std::string> categories;
     for (const traces::Prompt& prompt : recording_.prompts) categories[prompt.id] = prompt.category;

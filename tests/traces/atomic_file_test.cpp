@@ -33,7 +33,9 @@ class AtomicFileTest : public testing::Test {
     return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
   }
 
-  const fs::path folder_ = fs::path(testing::TempDir()) / "draftscope_atomic_file_test";
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / (std::string("draftscope_atomic_file_") +
+                                      testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(AtomicFileTest, ReplacesARegularFileOnlyWhenItIsWhole) {
