@@ -13,11 +13,16 @@ namespace {
 std::atomic<std::int64_t> all{0};
 thread_local std::int64_t here = 0;
 
-void* counted(std::size_t bytes, std::size_t alignment) {
+/// Null where there is no memory.
+void* counted_or_null(std::size_t bytes, std::size_t alignment) noexcept {
   all.fetch_add(1, std::memory_order_relaxed);
   ++here;
   const std::size_t units = bytes == 0 ? 1 : (bytes + alignment - 1) / alignment;
-  void* memory = std::aligned_alloc(alignment, units * alignment);
+  return std::aligned_alloc(alignment, units * alignment);
+}
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  void* memory = counted_or_null(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -36,6 +41,9 @@ void* operator new(std::size_t bytes) {
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted_or_null(bytes, alignof(std::max_align_t));
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);
