@@ -8,9 +8,7 @@
 
 namespace draftscope::simulator {
 
-namespace {
-
-Scenario scenario_of(const StrategyRounds& rounds, const Machine& machine) {
+Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine) {
   Scenario scenario = machine.scenario;
   scenario.drafts = rounds.drafts;
   scenario.verified_layers = rounds.verified_layers;
@@ -19,16 +17,14 @@ Scenario scenario_of(const StrategyRounds& rounds, const Machine& machine) {
   return scenario;
 }
 
-}  // namespace
-
 Result<double> own_time_ratio(const CostModel& model, const StrategyRounds& rounds, const Machine& machine) {
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
-                        PriceMap::make(machine.costs_or(model), scenario_of(rounds, machine)));
+                        PriceMap::make(machine.costs_or(model), answer_scenario(rounds, machine)));
   return map.is_as_recorded() ? rounds.own_ratio : 1.0;
 }
 
 Result<Prices> answer_prices(const CostModel& model, const StrategyRounds& rounds, const Machine& machine) {
-  DRAFTSCOPE_TRY_ASSIGN(Prices result, prices(machine.costs_or(model), scenario_of(rounds, machine)));
+  DRAFTSCOPE_TRY_ASSIGN(Prices result, prices(machine.costs_or(model), answer_scenario(rounds, machine)));
   result.round_ns += rounds.optimise_steps_a_round * (result.target_step.ns + result.step_round_ns);
   return result;
 }

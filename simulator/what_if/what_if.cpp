@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answer_prices.h>
 #include <draftscope/simulator/what_if.h>
 
 #include <algorithm>
@@ -55,14 +56,6 @@ Totals totals_of(const SweepSetting& setting) {
     for (const PassCount& verify : draft.verify) totals.verifications += verify.passes;
   }
   return totals;
-}
-
-std::int32_t widest(const SweepSetting& setting) {
-  std::size_t rows = 2;
-  for (const auto* side : {&setting.least, &setting.most})
-    for (const RoundStatistics& request : *side)
-      for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
-  return static_cast<std::int32_t>(rows);
 }
 
 /// Before the round's last draft step, or its verification.
@@ -210,12 +203,7 @@ Scenario WhatIf::recorded_scenario() const {
 }
 
 Result<PriceMap> WhatIf::price_map(const StrategyRounds& rounds, const Machine& machine) const {
-  Scenario scenario = machine.scenario;
-  scenario.drafts = rounds.drafts;
-  scenario.verified_layers = rounds.verified_layers;
-  scenario.widths = widest(rounds.setting);
-  scenario.context += rounds.longer_context;
-  return PriceMap::make(machine.costs_or(costs_.model), scenario);
+  return PriceMap::make(machine.costs_or(costs_.model), answer_scenario(rounds, machine));
 }
 
 Result<Prices> WhatIf::prices(const StrategyRounds& rounds, const Machine& machine) const {

@@ -13,6 +13,9 @@
 
 namespace draftscope::simulator {
 
+/// What is priced for these rounds: the machine's scenario with their drafts, widths and contexts.
+[[nodiscard]] Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine);
+
 /// What WhatIf::ask() multiplies these rounds with, at the means of the parameters: their sum of vanilla
 /// times / sum of times is the answer's speedup. Expects rounds of the machine's shape (for_shape). Errors: a
 /// scenario that contradicts itself.
