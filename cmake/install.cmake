@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# find_package(draftscope) for others: the targets draftscope::traces, profiler, engine and simulator.
+# find_package(draftscope) for others: the targets draftscope::base, speculation, traces, profiler, engine and simulator.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/draftscope)
-install(FILES include/draftscope/result.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/draftscope COMPONENT dev)
 install(EXPORT draftscope NAMESPACE draftscope:: FILE draftscopeTargets.cmake DESTINATION ${package_folder} COMPONENT dev)
 configure_package_config_file(cmake/draftscopeConfig.cmake.in ${PROJECT_BINARY_DIR}/draftscopeConfig.cmake
   INSTALL_DESTINATION ${package_folder})

@@ -17,7 +17,12 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 find_program(DRAFTSCOPE_CCACHE ccache)
 if(DRAFTSCOPE_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${DRAFTSCOPE_CCACHE})
+  # Without these, ccache takes nothing that was compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${DRAFTSCOPE_CCACHE})
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 endif()
 
 add_library(draftscope_options INTERFACE)
@@ -30,7 +35,7 @@ target_compile_options(draftscope_options INTERFACE
   -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 and 13 report these inside the standard library at -O3 (false positives of and friends).
-  target_compile_options(draftscope_options INTERFACE -Wno-restrict -Wno-stringop-overflow
+  target_compile_options(draftscope_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
                          -Wno-array-bounds -Wno-maybe-uninitialized)
 endif()
 if(DRAFTSCOPE_SANITIZE)

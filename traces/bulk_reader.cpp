@@ -6,7 +6,7 @@
 
 #include "read_rows.h"
 #include "references.h"
-#include "schema.h"
+#include "storage/schema.h"
 
 namespace draftscope::traces {
 
@@ -25,12 +25,12 @@ BulkReader::~BulkReader() = default;
 namespace {
 
 // 512 lanes and phases of 2,048 columns: what a writer stores at most.
-constexpr std::size_t most_overview_rows = std::size_t{1} << 20U;
+constexpr std::size_t max_overview_rows = std::size_t{1} << 20U;
 
 Result<std::int64_t> column_width(const OpenTrace& trace, const std::string& stated) {
   std::int64_t width = 0;
   const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), width);
-  if (error != std::errc() || end != stated.data() + stated.size() || width < 1 || width > most_ns ||
+  if (error != std::errc() || end != stated.data() + stated.size() || width < 1 || width > max_ns ||
       !std::has_single_bit(static_cast<std::uint64_t>(width)))
     return fail("{}: meta {}: found \"{}\", expected a power of two", trace.path.string(), overview_key,
                 stated);
@@ -79,8 +79,8 @@ Result<std::optional<Overview>> BulkReader::overview() {
   if (stated == meta.end()) return std::nullopt;
   Overview overview;
   DRAFTSCOPE_TRY_ASSIGN(overview.column_ns, column_width(trace, stated->second));
-  DRAFTSCOPE_TRY_ASSIGN(overview.lanes, read_all<LaneColumn>(trace, most_overview_rows));
-  DRAFTSCOPE_TRY_ASSIGN(overview.rounds, read_all<RoundColumn>(trace, most_overview_rows));
+  DRAFTSCOPE_TRY_ASSIGN(overview.lanes, read_all<LaneColumn>(trace, max_overview_rows));
+  DRAFTSCOPE_TRY_ASSIGN(overview.rounds, read_all<RoundColumn>(trace, max_overview_rows));
   DRAFTSCOPE_TRY_ASSIGN(overview.requests, read_all<RequestSum>(trace));
   return overview;
 }

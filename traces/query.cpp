@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "open.h"
+#include "storage/open.h"
 
 namespace draftscope::traces {
 namespace {
 
-constexpr int steps_a_look = 100'000;
+constexpr int steps_per_look = 100'000;
 
 int allow_reading(void* /*context*/, int action, const char* /*first*/, const char* second,
                   const char* /*database*/, const char* /*trigger*/) {
@@ -58,14 +58,14 @@ bool is_blank(std::string_view text) {
 
 }  // namespace
 
-Result<QueryResult> query(const std::filesystem::path& path, std::string_view sql, std::size_t most_rows,
+Result<QueryResult> query(const std::filesystem::path& path, std::string_view sql, std::size_t max_rows,
                           const std::function<bool()>& go_on) {
   DRAFTSCOPE_TRY_ASSIGN(const OpenTrace trace, open_trace(path));
   sqlite3* const database = trace.database.get();
   sqlite3_set_authorizer(database, allow_reading, nullptr);
   Cancel cancel{go_on};
   // In place of the bound on damaged files' work: whoever asks can stop it.
-  sqlite3_progress_handler(database, steps_a_look, look, &cancel);
+  sqlite3_progress_handler(database, steps_per_look, look, &cancel);
   sqlite3_stmt* raw = nullptr;
   const char* rest = nullptr;
   const int prepared = sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &raw, &rest);
@@ -83,7 +83,7 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
   }
   int code = SQLITE_ROW;
   while ((code = sqlite3_step(raw)) == SQLITE_ROW) {
-    if (result.rows.size() == most_rows) {
+    if (result.rows.size() == max_rows) {
       result.is_cut = true;
       return result;
     }

@@ -5,7 +5,7 @@
 #include <ranges>
 
 #include "references.h"
-#include "upgrade.h"
+#include "storage/upgrade.h"
 
 namespace draftscope::traces {
 

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "open.h"
-#include "overview_builder.h"
+#include "overview/overview_builder.h"
 #include "scan.h"
+#include "storage/open.h"
 
 namespace draftscope::traces {
 

@@ -2,7 +2,7 @@
 #include <draftscope/traces/reader.h>
 
 #include "read_rows.h"
-#include "schema.h"
+#include "storage/schema.h"
 #include "validate.h"
 
 namespace draftscope::traces {

@@ -10,7 +10,7 @@ namespace draftscope::traces {
 namespace {
 
 // Real models have up to some hundreds of layers; a mask of more would only cost memory.
-constexpr std::int32_t most_layers = 65536;
+constexpr std::int32_t max_layers = 65536;
 
 /// Ids of a table. They mostly have no gaps, and rows that refer to them come in their order.
 class Ids {
@@ -41,11 +41,11 @@ Result<void> expect_known(const Recording& recording, std::string_view table, st
 
 Result<void> check_layer_sets(const Recording& recording) {
   for (const LayerSet& set : recording.layer_sets) {
-    if (set.n_layers < 0 || set.n_layers > most_layers || set.exit_layer < 0 || set.exit_layer > set.n_layers)
+    if (set.n_layers < 0 || set.n_layers > max_layers || set.exit_layer < 0 || set.exit_layer > set.n_layers)
       return fail(
           "{}: layer_sets row {}: n_layers is {} and exit_layer is {}, expected 0 <= exit_layer <= "
           "n_layers <= {}",
-          recording.path.string(), set.id, set.n_layers, set.exit_layer, most_layers);
+          recording.path.string(), set.id, set.n_layers, set.exit_layer, max_layers);
     const std::size_t bytes = (2 * static_cast<std::size_t>(set.n_layers) + 7) / 8;
     if (set.skipped.size() != bytes)
       return fail("{}: layer_sets row {}: skipped is {} bytes, expected {} for {} layers",

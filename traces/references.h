@@ -4,7 +4,7 @@
 // What whoever holds a Recording may rely on: every id in it leads somewhere, masks have the length that
 // their layers need, counts are not negative and draft tokens form trees. Finer rules are validate()'s.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/reader.h>
 
 namespace draftscope::traces {

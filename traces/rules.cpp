@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "columns.h"
+#include "storage/columns.h"
 
 namespace draftscope::traces {
 namespace {

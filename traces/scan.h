@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "fetch.h"
-#include "open.h"
+#include "storage/fetch.h"
+#include "storage/open.h"
 
 namespace draftscope::traces {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "overview_rule.h"
+#include "overview/overview_rule.h"
 #include "rules.h"
 #include "scan.h"
 
@@ -13,9 +13,9 @@ namespace {
 
 class Findings {
  public:
-  Findings(OpenTrace& trace, std::size_t most) : trace_(trace), most_(most) {}
+  Findings(OpenTrace& trace, std::size_t most) : trace_(trace), max_(most) {}
 
-  [[nodiscard]] bool full() const { return found_.size() >= most_; }
+  [[nodiscard]] bool full() const { return found_.size() >= max_; }
   std::vector<Violation> take() { return std::move(found_); }
 
   void add(std::string_view table, std::int64_t row, std::string rule) {
@@ -62,7 +62,7 @@ class Findings {
   }
 
   OpenTrace& trace_;
-  std::size_t most_;
+  std::size_t max_;
   std::vector<Violation> found_;
 };
 

@@ -3,11 +3,11 @@
 
 // Reader::validate: the rules of traces/SCHEMA.md.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/reader.h>
 #include <vector>
 
-#include "open.h"
+#include "storage/open.h"
 
 namespace draftscope::traces {
 

@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "batch.h"
-#include "storage.h"
+#include "storage/batch.h"
+#include "storage/storage.h"
 
 namespace draftscope::traces {
 
@@ -156,7 +156,8 @@ class Writer::Implementation {
       const std::size_t before = pending_.rows();
       append(pending_, staged_);
       const std::size_t after = pending_.rows();
-      wake = before == 0 || (before < options_.rows_a_transaction && after >= options_.rows_a_transaction);
+      wake =
+          before == 0 || (before < options_.rows_per_transaction && after >= options_.rows_per_transaction);
     }
     if (wake) wake_.notify_one();
   }
@@ -170,7 +171,7 @@ class Writer::Implementation {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [this] { return closing_ || pending_.rows() > 0; });
         wake_.wait_for(lock, std::chrono::nanoseconds(options_.transaction_ns),
-                       [this] { return closing_ || pending_.rows() >= options_.rows_a_transaction; });
+                       [this] { return closing_ || pending_.rows() >= options_.rows_per_transaction; });
         last = closing_;
         append(batch, pending_);
       }
@@ -181,7 +182,7 @@ class Writer::Implementation {
         };
         if (!std::ranges::is_sorted(batch.shadow_tokens, {}, key))
           std::ranges::sort(batch.shadow_tokens, {}, key);
-        auto written = storage_.write(batch, options_.rows_a_transaction, [this](std::size_t rows) {
+        auto written = storage_.write(batch, options_.rows_per_transaction, [this](std::size_t rows) {
           written_rows_.fetch_add(static_cast<std::int64_t>(rows), std::memory_order_relaxed);
         });
         if (!written) keep_error(written.error());

@@ -2,23 +2,22 @@
 // The cost of control: every strategy decodes the same prompt, strategies interleaved, and each says how much
 // of its time went to deciding and how much to passes of its own. All figures are ratios within one run.
 
+#include <draftscope/base/atomic_file.h>
+#include <draftscope/engine/recording/prompts.h>
 #include <draftscope/engine/search.h>
 #include <draftscope/engine/skip_set.h>
-#include <draftscope/traces/atomic_file.h>
 #include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "commands/model_options.h"
 #include "figures.h"
-#include "interrupt.h"
 #include "measured.h"
-#include "model_options.h"
-#include "progress_bar.h"
-#include "prompts.h"
+#include "terminal/interrupt.h"
+#include "terminal/progress_bar.h"
 
 namespace draftscope::bench {
 namespace {
@@ -52,7 +51,7 @@ std::vector<std::string> default_strategies(std::int32_t n_layers) {
 Result<std::vector<std::int32_t>> prompt_of(const Options& options, const cli::LoadedModel& model) {
   std::vector<std::int32_t> tokens;
   if (!options.prompts.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto questions, cli::read_questions(options.prompts));
+    DRAFTSCOPE_TRY_ASSIGN(const auto questions, engine::read_questions(options.prompts));
     if (questions.empty()) return fail("{}: found 0 questions, expected one", options.prompts.string());
     return model.tokenizer.encode(questions.front().turns.front());
   }
@@ -155,7 +154,7 @@ Result<int> run(Options options) {
   if (cli::InterruptScope::flag()) return cli::interrupted_exit_code;
   const nlohmann::ordered_json report = report_of(bench, options, measured);
   if (!options.json.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(auto file, traces::AtomicFile::create(options.json));
+    DRAFTSCOPE_TRY_ASSIGN(auto file, AtomicFile::create(options.json));
     file.write(report.dump(2) + "\n");
     DRAFTSCOPE_TRY(file.commit());
   }

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "quartiles.h"
-#include "table.h"
+#include "terminal/table.h"
 
 namespace draftscope::bench {
 

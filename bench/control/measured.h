@@ -26,7 +26,7 @@ class TimedBackend final : public engine::Backend {
       : backend_(std::move(backend)), time_(std::move(time)) {}
 
   void set_recorder(profiler::SpanRecorder* recorder) override { backend_->set_recorder(recorder); }
-  [[nodiscard]] const engine::ModelShape& shape() const override { return backend_->shape(); }
+  [[nodiscard]] const speculation::ModelShape& shape() const override { return backend_->shape(); }
   [[nodiscard]] engine::BackendDescription describe() const override { return backend_->describe(); }
   [[nodiscard]] std::int32_t cache_rows() const override { return backend_->cache_rows(); }
   [[nodiscard]] std::int32_t max_rows() const override { return backend_->max_rows(); }

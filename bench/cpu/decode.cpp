@@ -144,14 +144,14 @@ nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& ba
                         {"kernels", backend.describe().kernels},
                         {"threads", threads},
                         {"context_tokens", options.context},
-                        {"bytes_a_step", checkpoint.bytes_a_step()},
+                        {"bytes_a_step", checkpoint.bytes_per_step()},
                         {"memory", memory_use},
                         {"read_gb_per_s", spread(quartiles(bandwidth))},
                         {"prefill_tokens_per_s", spread(quartiles(prefill))},
                         {"rows_broken_down", options.rows},
                         {"milliseconds_by_operation", breakdown(backend, options, outputs)}};
   const double one = quartiles(seconds[1]).median;
-  result["weights_gb_per_s"] = static_cast<double>(checkpoint.bytes_a_step()) / one * 1e-9;
+  result["weights_gb_per_s"] = static_cast<double>(checkpoint.bytes_per_step()) / one * 1e-9;
   result["share_of_bandwidth"] = result["weights_gb_per_s"].get<double>() / quartiles(bandwidth).median;
   for (auto& [width, values] : seconds) {
     for (double& value : values) value *= 1e3;

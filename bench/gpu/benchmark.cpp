@@ -97,7 +97,8 @@ json Benchmark::sustain() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   while (tokens_per_s.empty() || elapsed() < options_.sustained_seconds)
-    tokens_per_s.push_back(1.0 / decode_once(backend_, "vanilla", prompt_, options_.tokens).seconds_a_token);
+    tokens_per_s.push_back(1.0 /
+                           decode_once(backend_, "vanilla", prompt_, options_.tokens).seconds_per_token);
   json result = describe();
   result["sustained"] = {{"seconds", elapsed()},
                          {"tokens_per_s", spread(tokens_per_s)},
@@ -143,8 +144,8 @@ json Benchmark::describe() const {
 void Benchmark::add_vanilla(json& result, const Measured& measured, const Rates& rates) const {
   std::vector<double> seconds, tokens_per_s;
   for (const Decoded& decoded : measured.vanilla) {
-    seconds.push_back(decoded.seconds_a_token);
-    tokens_per_s.push_back(1.0 / decoded.seconds_a_token);
+    seconds.push_back(decoded.seconds_per_token);
+    tokens_per_s.push_back(1.0 / decoded.seconds_per_token);
   }
   // Half of the new tokens are in the cache on average.
   const auto bytes = static_cast<double>(
@@ -206,13 +207,13 @@ void Benchmark::add_speculation(json& result, const Measured& measured) const {
       const auto rounds = static_cast<double>(decoded.rounds);
       const double tokens = static_cast<double>(decoded.emitted) / rounds;
       prediction = tokens / (static_cast<double>(decoded.drafted) / rounds * c + v);
-      speedups.push_back(vanilla.seconds_a_token / decoded.seconds_a_token);
+      speedups.push_back(vanilla.seconds_per_token / decoded.seconds_per_token);
       against_prediction.push_back(speedups.back() / prediction);
       // The same with the costs that the rounds themselves had, as a recording has them.
       const double unit = vanilla.round_seconds / static_cast<double>(vanilla.rounds);
       const double cost = (decoded.draft_seconds + decoded.verify_seconds) / rounds / unit;
       rounds_against_prediction.push_back(speedups.back() / (tokens / cost));
-      tokens_per_s.push_back(1.0 / decoded.seconds_a_token);
+      tokens_per_s.push_back(1.0 / decoded.seconds_per_token);
       same_text = same_text && vanilla.tokens == decoded.tokens;
     }
     const Decoded& last = decodes.back();  // greedy: all decodes have the same rounds

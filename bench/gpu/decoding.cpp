@@ -40,8 +40,8 @@ Decoded decode_once(engine::Backend& backend, const std::string& specification,
   auto result = engine::decode(backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = tokens},
                                chooser, listener);
   if (!result) throw std::runtime_error(result.error().message);
-  decoded.seconds_a_token = static_cast<double>(result->end_ns - result->first_token_ns) * 1e-9 /
-                            static_cast<double>(result->tokens.size() - 1);
+  decoded.seconds_per_token = static_cast<double>(result->end_ns - result->first_token_ns) * 1e-9 /
+                              static_cast<double>(result->tokens.size() - 1);
   decoded.tokens = std::move(result->tokens);
   return decoded;
 }

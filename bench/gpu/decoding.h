@@ -14,7 +14,7 @@
 namespace draftscope::bench {
 
 struct Decoded {
-  double seconds_a_token = 0.0;  ///< from the first token to the end
+  double seconds_per_token = 0.0;  ///< from the first token to the end
   std::int64_t rounds = 0;
   std::int64_t emitted = 0;  ///< tokens that rounds brought
   std::int64_t drafted = 0;

@@ -3,7 +3,7 @@
 
 // How fast this device's memory is read and copied: what every share in bench/gpu refers to.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 
 #include <cstddef>
 #include <memory>

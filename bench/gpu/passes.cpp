@@ -13,14 +13,14 @@ namespace draftscope::bench {
 
 namespace {
 
-std::int32_t token_at(const engine::ModelShape& shape, std::int32_t position) {
+std::int32_t token_at(const speculation::ModelShape& shape, std::int32_t position) {
   constexpr std::int64_t multiplier = 48271;
   return static_cast<std::int32_t>((multiplier * (position + 1)) % shape.vocab);
 }
 
 }  // namespace
 
-std::vector<std::int32_t> some_tokens(const engine::ModelShape& shape, std::int32_t count) {
+std::vector<std::int32_t> some_tokens(const speculation::ModelShape& shape, std::int32_t count) {
   std::vector<std::int32_t> tokens;
   tokens.reserve(static_cast<std::size_t>(count));
   for (std::int32_t i = 0; i < count; ++i) tokens.push_back(token_at(shape, i));

@@ -18,7 +18,7 @@ inline void expect(const Result<void>& done) {
 }
 
 /// Tokens that no pattern favours.
-[[nodiscard]] std::vector<std::int32_t> some_tokens(const engine::ModelShape& shape, std::int32_t count);
+[[nodiscard]] std::vector<std::int32_t> some_tokens(const speculation::ModelShape& shape, std::int32_t count);
 /// The first `count` token ids of a file of them.
 [[nodiscard]] std::vector<std::int32_t> tokens_in(const std::string& path, std::int32_t count);
 

@@ -11,7 +11,7 @@ namespace draftscope::bench {
 
 namespace {
 
-double gigabytes_a_second(const Result<std::vector<double>>& rates) {
+double gigabytes_per_second(const Result<std::vector<double>>& rates) {
   if (!rates) throw std::runtime_error(rates.error().message);
   return rates->front() * 1e-9;
 }
@@ -30,8 +30,8 @@ Rates::Rates(const std::string& device, std::size_t bytes) : bytes_(bytes) {
 
 void Rates::probe(std::int32_t threads) {
   if (device_ == nullptr) return read_.push_back(read_bandwidth(memory_, std::max(threads, 1)) * 1e-9);
-  read_.push_back(gigabytes_a_second(device_->read(bytes_, 1)));
-  copy_.push_back(gigabytes_a_second(device_->copy(bytes_, 1)));
+  read_.push_back(gigabytes_per_second(device_->read(bytes_, 1)));
+  copy_.push_back(gigabytes_per_second(device_->copy(bytes_, 1)));
 }
 
 }  // namespace draftscope::bench

@@ -8,7 +8,7 @@
 namespace draftscope::bench {
 
 RoundTime time_round(engine::Backend& backend, std::int32_t context, std::int32_t exit, std::int32_t gamma) {
-  const auto mask = engine::SublayerMask::early_exit(backend.shape().n_layers, exit);
+  const auto mask = speculation::SublayerMask::early_exit(backend.shape().n_layers, exit);
   const engine::ChainRound round{.root = 1,
                                  .root_position = context,
                                  .draft_length = gamma,

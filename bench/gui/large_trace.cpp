@@ -25,8 +25,8 @@ class Generator {
     run_ = writer_.add(run);
     traces::Prompt prompt{.question_id = 1, .category = "synthetic", .text = "synthetic", .tokens = {1}};
     prompt_ = writer_.add(prompt);
-    for (std::int64_t done = 0; done < size_.rounds; done += size_.rounds_a_request) {
-      add_request(std::min<std::int64_t>(size_.rounds_a_request, size_.rounds - done));
+    for (std::int64_t done = 0; done < size_.rounds; done += size_.rounds_per_request) {
+      add_request(std::min<std::int64_t>(size_.rounds_per_request, size_.rounds - done));
       // The writer drops spans rather than wait: a generator must.
       while (writer_.counts().written_rows + 400'000 < produced_) std::this_thread::yield();
     }
@@ -98,7 +98,7 @@ class Generator {
     spans_.clear();
     round.draft_ns = add_phase(request.id, round.id, Phase::draft, 0, between(100'000, 300'000), 2);
     round.verify_ns =
-        add_phase(request.id, round.id, Phase::verify, 1, between(200'000, 400'000), spans_a_round() - 5);
+        add_phase(request.id, round.id, Phase::verify, 1, between(200'000, 400'000), spans_per_round() - 5);
     round.accept_ns = add_phase(request.id, round.id, Phase::accept, 2, between(1'000, 5'000), 0);
     now_ += between(500, 3'000);
     round.end_ns = now_;
@@ -108,7 +108,7 @@ class Generator {
     produced_ += 1 + drafted + static_cast<std::int64_t>(spans_.size());
   }
 
-  [[nodiscard]] std::int64_t spans_a_round() const { return size_.spans / size_.rounds; }
+  [[nodiscard]] std::int64_t spans_per_round() const { return size_.spans / size_.rounds; }
 
   std::int64_t add_phase(std::int64_t request, std::int64_t round, Phase phase, std::size_t name,
                          std::int64_t duration, std::int64_t layers) {

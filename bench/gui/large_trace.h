@@ -4,7 +4,7 @@
 // A synthetic recording of any size, made through the trace writer: rounds with drafts and changing masks,
 // phases and layers as spans.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstdint>
 #include <filesystem>
 
@@ -13,7 +13,7 @@ namespace draftscope::bench {
 struct LargeTrace {
   std::int64_t rounds = 1'000'000;
   std::int64_t spans = 9'000'000;  ///< with the rounds: the events
-  std::int32_t rounds_a_request = 2000;
+  std::int32_t rounds_per_request = 2000;
   std::int32_t layers = 32;
 };
 

@@ -3,9 +3,10 @@
 // one run. Usage: bench_recording [--json] [repeats]
 
 #include <draftscope/engine/decode.h>
+#include <draftscope/engine/recording/prompts.h>
+#include <draftscope/engine/recording/recorder.h>
 #include <draftscope/traces/writer.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,9 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "model_options.h"
-#include "prompts.h"
-#include "recorder.h"
+#include "commands/model_options.h"
 
 namespace {
 
@@ -40,7 +39,7 @@ struct Pass {
     DRAFTSCOPE_TRY_ASSIGN(const auto backend, cli::make_backend({.context = 512}, model));
     if (spans) backend->set_recorder(&*spans);
     DRAFTSCOPE_TRY_ASSIGN(auto strategy, engine::make_strategy(specification, backend->shape()));
-    std::optional<cli::Recorder> recorder;
+    std::optional<engine::Recorder> recorder;
     std::int64_t run = 0;
     if (writer) {
       recorder.emplace(*writer, *spans, *backend, model.tokenizer);
@@ -79,9 +78,9 @@ double quantile(std::vector<double> values, double q) {
 Result<void> run(bool json, int repeats) {
   const std::string root = DRAFTSCOPE_SOURCE_DIR;
   DRAFTSCOPE_TRY_ASSIGN(cli::LoadedModel model, cli::load_model({.model = root + "/models/demo-layerskip"}));
-  DRAFTSCOPE_TRY_ASSIGN(const auto questions, cli::read_questions(root + "/traces/prompts/demo.jsonl"));
+  DRAFTSCOPE_TRY_ASSIGN(const auto questions, engine::read_questions(root + "/traces/prompts/demo.jsonl"));
   std::vector<std::vector<std::int32_t>> prompts;
-  for (const cli::Question& question : questions) {
+  for (const engine::Question& question : questions) {
     DRAFTSCOPE_TRY_ASSIGN(std::vector<std::int32_t> tokens, model.tokenizer.encode(question.turns.front()));
     prompts.push_back(std::move(tokens));
   }

@@ -24,7 +24,7 @@ double milliseconds_of(LayerSetSearch& search) {
 }
 
 /// Some layers matter more than others, neighbours help each other out.
-double score(const SublayerMask& mask) {
+double score(const draftscope::speculation::SublayerMask& mask) {
   double lost = 0.0;
   for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer) {
     if (!mask.runs_attention(layer)) lost += 1.0 / (1.0 + layer % 7);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Time of the clairvoyant bound and of the levels below it, on made-up texts.
 
-#include <draftscope/simulator/oracle.h>
-#include <draftscope/simulator/waterfall.h>
+#include <draftscope/simulator/oracle/oracle.h>
+#include <draftscope/simulator/oracle/waterfall.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

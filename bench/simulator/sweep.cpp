@@ -4,8 +4,8 @@
 // exits accepting more. Usage: bench_simulator [--gpus N] [--draws N] [--threads N] [--requests N] [--tokens
 // N]
 
-#include <draftscope/simulator/prediction.h>
-#include <draftscope/simulator/sweep.h>
+#include <draftscope/simulator/sweep/sweep.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -70,15 +70,15 @@ Prices prices_of(std::size_t gpu) {
   const double scale = 1.0 + 0.02 * static_cast<double>(gpu);
   const double layer_ns = 2e5 * scale;
   const double head_ns = 4e5 * scale;
-  Prices prices{.target_step = {.ns = layers * layer_ns + head_ns, .ns_a_context_row = 30.0},
+  Prices prices{.target_step = {.ns = layers * layer_ns + head_ns, .ns_per_context_row = 30.0},
                 .round_ns = 3e4,
                 .step_round_ns = 1e4};
   prices.drafts.resize(layers);
   for (std::int32_t exit = 1; exit < layers; ++exit) {
     DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
-    draft.step = {.ns = exit * layer_ns + head_ns, .ns_a_context_row = 1.0 * exit};
+    draft.step = {.ns = exit * layer_ns + head_ns, .ns_per_context_row = 1.0 * exit};
     for (std::int32_t rows = 0; rows <= longest + 1; ++rows)
-      draft.verify.push_back({.ns = prices.target_step.ns * (1.0 + 0.01 * rows), .ns_a_context_row = 32.0});
+      draft.verify.push_back({.ns = prices.target_step.ns * (1.0 + 0.01 * rows), .ns_per_context_row = 32.0});
   }
   return prices;
 }

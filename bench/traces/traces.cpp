@@ -22,7 +22,7 @@ namespace {
 
 using namespace draftscope;
 
-constexpr std::int64_t spans_a_round = 100;
+constexpr std::int64_t spans_per_round = 100;
 
 /// One request of rounds that hold a verify phase with 99 operations in it, back to back.
 void write_rounds(traces::Writer& writer, std::int64_t spans) {
@@ -38,7 +38,7 @@ void write_rounds(traces::Writer& writer, std::int64_t spans) {
   writer.begin(request);
   std::int64_t now_ns = 2;
   std::vector<traces::Span> batch;
-  for (std::int64_t index = 0; index < spans / spans_a_round; ++index) {
+  for (std::int64_t index = 0; index < spans / spans_per_round; ++index) {
     traces::Round round{.id = writer.next_round_id(),
                         .request = request.id,
                         .index = static_cast<std::int32_t>(index),
@@ -53,11 +53,11 @@ void write_rounds(traces::Writer& writer, std::int64_t spans) {
                              .request = request.id,
                              .round = round.id,
                              .start_ns = now_ns,
-                             .end_ns = now_ns + spans_a_round * 1000,
+                             .end_ns = now_ns + spans_per_round * 1000,
                              .name = phase_name,
                              .phase = traces::Phase::verify};
     batch.push_back(phase);
-    for (std::int64_t op = 1; op < spans_a_round; ++op) {
+    for (std::int64_t op = 1; op < spans_per_round; ++op) {
       traces::Span span = phase;
       span.id = writer.next_span_id();
       span.parent = phase.id;
@@ -68,9 +68,9 @@ void write_rounds(traces::Writer& writer, std::int64_t spans) {
       span.depth = 1;
       batch.push_back(span);
     }
-    now_ns += spans_a_round * 1000;
+    now_ns += spans_per_round * 1000;
     round.end_ns = now_ns;
-    round.verify_ns = spans_a_round * 1000;
+    round.verify_ns = spans_per_round * 1000;
     writer.add(round, {});
     writer.add(batch);
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/checkpoint.h>
 
+#include <draftscope/base/parallel.h>
 #include <algorithm>
 #include <mutex>
 #include <optional>
 
 #include "element_bits.h"
-#include "parallel.h"
 #include "tensor_slots.h"
 
 namespace draftscope::engine {

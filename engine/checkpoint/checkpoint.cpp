@@ -11,7 +11,7 @@ std::size_t Checkpoint::weight_bytes() const {
   return bytes;
 }
 
-std::size_t Checkpoint::bytes_a_step() const {
+std::size_t Checkpoint::bytes_per_step() const {
   if (shape.tied_embeddings) return weight_bytes();  // the head reads the whole table
   const auto row_bytes = static_cast<std::size_t>(shape.d_model) * dtype_bytes(weights.embedding.dtype);
   return weight_bytes() - weights.embedding.bytes() + row_bytes;

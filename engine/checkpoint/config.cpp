@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "json_text.h"
-#include "quote.h"
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/quote.h>
 
 namespace draftscope::engine {
 namespace {
@@ -50,7 +50,7 @@ Result<Family> find_family(const ConfigFields& config) {
 }
 
 /// The engine has one attention kind for all layers, so a model that mixes them is refused.
-Result<void> read_layer_types(const ConfigFields& config, ModelShape& shape) {
+Result<void> read_layer_types(const ConfigFields& config, speculation::ModelShape& shape) {
   DRAFTSCOPE_TRY_ASSIGN(const auto kinds, config.texts("layer_types"));
   if (kinds.empty()) return {};
   if (kinds.size() != static_cast<std::size_t>(shape.n_layers))
@@ -64,7 +64,7 @@ Result<void> read_layer_types(const ConfigFields& config, ModelShape& shape) {
   return {};
 }
 
-Result<void> read_sliding_window(const ConfigFields& config, ModelShape& shape) {
+Result<void> read_sliding_window(const ConfigFields& config, speculation::ModelShape& shape) {
   constexpr std::int32_t default_window = 4096;
   constexpr std::int32_t default_max_window_layers = 28;
   if (shape.architecture == "MistralForCausalLM") {
@@ -95,7 +95,8 @@ Result<void> read_sliding_window(const ConfigFields& config, ModelShape& shape) 
   return read_layer_types(config, shape);
 }
 
-Result<void> read_dimensions(const ConfigFields& config, const Family& family, ModelShape& shape) {
+Result<void> read_dimensions(const ConfigFields& config, const Family& family,
+                             speculation::ModelShape& shape) {
   DRAFTSCOPE_TRY_ASSIGN(shape.n_layers, config.integer("num_hidden_layers", layers_range));
   DRAFTSCOPE_TRY_ASSIGN(shape.d_model, config.integer("hidden_size", width_range));
   DRAFTSCOPE_TRY_ASSIGN(shape.n_heads, config.integer("num_attention_heads", heads_range));
@@ -118,7 +119,7 @@ Result<void> read_dimensions(const ConfigFields& config, const Family& family, M
   return {};
 }
 
-Result<void> read_biases(const ConfigFields& config, ModelShape& shape) {
+Result<void> read_biases(const ConfigFields& config, speculation::ModelShape& shape) {
   if (shape.architecture == "Qwen2ForCausalLM") {
     shape.qkv_bias = true;
   } else if (shape.architecture == "LlamaForCausalLM") {
@@ -130,7 +131,7 @@ Result<void> read_biases(const ConfigFields& config, ModelShape& shape) {
 }
 
 Result<void> read_tokens(const ConfigFields& config, std::optional<ConfigText> generation,
-                         const Family& family, ModelShape& shape) {
+                         const Family& family, speculation::ModelShape& shape) {
   const Range<std::int32_t> token_range{0, shape.vocab - 1};
   // A default the vocabulary does not reach names no token.
   const auto reachable = [&](std::int32_t token) { return token < shape.vocab ? token : -1; };
@@ -154,11 +155,11 @@ Result<void> read_tokens(const ConfigFields& config, std::optional<ConfigText> g
 
 }  // namespace
 
-Result<ModelShape> parse_config(ConfigText text, std::optional<ConfigText> generation) {
+Result<speculation::ModelShape> parse_config(ConfigText text, std::optional<ConfigText> generation) {
   DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(text.text, text.file));
   const ConfigFields config(parsed, text.file);
   DRAFTSCOPE_TRY_ASSIGN(const auto family, find_family(config));
-  ModelShape shape;
+  speculation::ModelShape shape;
   shape.architecture = family.architecture;
   if (!config.is_null_or_absent("quantization_config"))
     return fail("{}: field quantization_config is present, expected unquantised fp32, bf16 or fp16 weights",
@@ -176,7 +177,7 @@ Result<ModelShape> parse_config(ConfigText text, std::optional<ConfigText> gener
   return shape;
 }
 
-Result<void> check_shape(const ModelShape& shape, std::string_view source) {
+Result<void> check_shape(const speculation::ModelShape& shape, std::string_view source) {
   struct Check {
     std::string_view name;
     std::int32_t value;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "json_text.h"
+#include <draftscope/base/json_text.h>
 
 namespace draftscope::engine {
 namespace {

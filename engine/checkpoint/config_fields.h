@@ -3,7 +3,7 @@
 
 // Typed reads from a JSON object, each with its plausible range; an error names file, field, found, expected.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>

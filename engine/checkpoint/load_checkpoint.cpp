@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/base/text_file.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,9 +10,7 @@
 #include "checkpoint_hash.h"
 #include "config.h"
 #include "element_bits.h"
-#include "json_text.h"
 #include "mapped_file.h"
-#include "quote.h"
 #include "safetensors_header.h"
 #include "tensor_slots.h"
 
@@ -17,8 +18,8 @@ namespace draftscope::engine {
 namespace {
 
 // Published files are some kilobytes; an index of hundreds of thousands of tensors still fits.
-constexpr std::size_t most_config_bytes = std::size_t{1} << 20;
-constexpr std::size_t most_index_bytes = std::size_t{1} << 26;
+constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
+constexpr std::size_t max_index_bytes = std::size_t{1} << 26;
 
 struct Shard {
   std::string file;  ///< path as errors name it
@@ -52,7 +53,7 @@ Result<void> add_shard(const std::filesystem::path& folder, const std::string& n
 Result<void> open_index(const std::filesystem::path& folder, const std::filesystem::path& path,
                         Shards& shards) {
   shards.index_file = path.string();
-  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(path, most_index_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(path, max_index_bytes));
   DRAFTSCOPE_TRY_ASSIGN(const auto index, parse_json_object(text, shards.index_file));
   const auto map = index.find("weight_map");
   if (map == index.end() || !map->is_object())
@@ -160,7 +161,7 @@ Result<void> check_vector(const TensorSlot& slot, const std::string& file) {
 /// it denies, a norm of queries and keys. Elsewhere in the file, and in layers beyond n_layers, tensors may
 /// be.
 Result<void> check_nothing_unknown(const Places& places, const std::vector<TensorSlot>& slots,
-                                   const ModelShape& shape) {
+                                   const speculation::ModelShape& shape) {
   std::unordered_map<std::string_view, bool> known;
   for (const auto& slot : slots) known.emplace(slot.name, true);
   std::vector<std::string_view> unknown;
@@ -180,7 +181,7 @@ Result<void> check_nothing_unknown(const Places& places, const std::vector<Tenso
               quote(first), shape.architecture);
 }
 
-Result<void> bind_weights(const Shards& shards, const ModelShape& shape, Weights& weights) {
+Result<void> bind_weights(const Shards& shards, const speculation::ModelShape& shape, Weights& weights) {
   const auto places = index_entries(shards);
   const auto slots = tensor_slots(shape, weights);
   const TensorSlot* first_matrix = nullptr;
@@ -219,11 +220,11 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
   const auto generation_path = folder / "generation_config.json";
   const auto config_file = config_path.string();
   const auto generation_file = generation_path.string();
-  DRAFTSCOPE_TRY_ASSIGN(const auto config_text, read_text_file(config_path, most_config_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(const auto config_text, read_text_file(config_path, max_config_bytes));
   std::optional<ConfigText> generation;
   std::string generation_text;
   if (std::filesystem::exists(generation_path, error)) {
-    DRAFTSCOPE_TRY_ASSIGN(generation_text, read_text_file(generation_path, most_config_bytes));
+    DRAFTSCOPE_TRY_ASSIGN(generation_text, read_text_file(generation_path, max_config_bytes));
     generation = ConfigText{generation_text, generation_file};
   }
 

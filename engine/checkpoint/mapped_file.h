@@ -3,7 +3,7 @@
 
 // A file's bytes or fresh zeroed memory, mapped for as long as the object lives.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <set>
 
-#include "quote.h"
+#include <draftscope/base/quote.h>
 
 namespace draftscope::engine {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "published_models.h"
 
-#include <draftscope/traces/csv_table.h>
-
+#include <draftscope/base/csv_table.h>
+#include <draftscope/base/quote.h>
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "config.h"
-#include "quote.h"
 
 namespace draftscope::engine {
 
@@ -27,7 +26,7 @@ struct FamilyRule {
   double theta;
   std::int32_t max_positions;
   double rms_epsilon;
-  RopeKind rope = RopeKind::standard;
+  speculation::RopeKind rope = speculation::RopeKind::standard;
   double factor = 1.0;
   std::int32_t sliding_window = 0;
 };
@@ -38,13 +37,13 @@ constexpr std::string_view qwen2 = "Qwen2ForCausalLM";
 constexpr std::array<FamilyRule, 15> rules{{
     {"llama-2-", llama, 1e4, 4096, 1e-5},
     {"llama-3-", llama, 5e5, 8192, 1e-5},
-    {"llama-3.1-", llama, 5e5, 131072, 1e-5, RopeKind::llama3, 8.0},
-    {"llama-3.2-", llama, 5e5, 131072, 1e-5, RopeKind::llama3, 32.0},
+    {"llama-3.1-", llama, 5e5, 131072, 1e-5, speculation::RopeKind::llama3, 8.0},
+    {"llama-3.2-", llama, 5e5, 131072, 1e-5, speculation::RopeKind::llama3, 32.0},
     {"codellama-", llama, 1e6, 16384, 1e-5},
     {"yi-", llama, 5e6, 4096, 1e-5},
-    {"deepseek-coder-", llama, 1e5, 16384, 1e-6, RopeKind::linear, 4.0},
+    {"deepseek-coder-", llama, 1e5, 16384, 1e-6, speculation::RopeKind::linear, 4.0},
     {"tinyllama-", llama, 1e4, 2048, 1e-5},
-    {"mistral-7b-v0.1", mistral, 1e4, 32768, 1e-5, RopeKind::standard, 1.0, 4096},
+    {"mistral-7b-v0.1", mistral, 1e4, 32768, 1e-5, speculation::RopeKind::standard, 1.0, 4096},
     {"qwen2.5-0.5b", qwen2, 1e6, 32768, 1e-6},
     {"qwen2.5-1.5b", qwen2, 1e6, 131072, 1e-6},
     {"qwen2.5-7b", qwen2, 1e6, 131072, 1e-6},
@@ -92,15 +91,15 @@ std::string closest_names(std::string_view wanted, const std::vector<std::string
   return closest;
 }
 
-Result<std::int32_t> read_integer(const traces::CsvTable& table, std::size_t row, std::string_view column) {
+Result<std::int32_t> read_integer(const CsvTable& table, std::size_t row, std::string_view column) {
   DRAFTSCOPE_TRY_ASSIGN(const auto value, table.integer(row, column));
   if (!value || *value < 0 || *value > std::numeric_limits<std::int32_t>::max())
     return fail("{}: row {}: column {}: expected an integer from 0", table.name(), row + 1, column);
   return static_cast<std::int32_t>(*value);
 }
 
-Result<ModelShape> read_shape(const traces::CsvTable& table, std::size_t row, const FamilyRule& rule) {
-  ModelShape shape;
+Result<speculation::ModelShape> read_shape(const CsvTable& table, std::size_t row, const FamilyRule& rule) {
+  speculation::ModelShape shape;
   DRAFTSCOPE_TRY_ASSIGN(shape.name, table.text(row, "name"));
   shape.architecture = rule.architecture;
   DRAFTSCOPE_TRY_ASSIGN(shape.n_layers, read_integer(table, row, "n_layers"));
@@ -120,7 +119,8 @@ Result<ModelShape> read_shape(const traces::CsvTable& table, std::size_t row, co
   shape.rope.kind = rule.rope;
   shape.rope.theta = rule.theta;
   shape.rope.factor = rule.factor;
-  if (rule.rope == RopeKind::llama3) shape.rope.original_max_positions = llama3_original_positions;
+  if (rule.rope == speculation::RopeKind::llama3)
+    shape.rope.original_max_positions = llama3_original_positions;
   shape.bos_token = 0;
   DRAFTSCOPE_TRY(check_shape(shape, fmt::format("{}: {}", file, shape.name)));
   return shape;
@@ -128,8 +128,8 @@ Result<ModelShape> read_shape(const traces::CsvTable& table, std::size_t row, co
 
 }  // namespace
 
-Result<ModelShape> published_shape(std::string_view name) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto table, traces::CsvTable::parse(published_models_csv, std::string(file)));
+Result<speculation::ModelShape> published_shape(std::string_view name) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto table, CsvTable::parse(published_models_csv, std::string(file)));
   const auto wanted = lower_case(name);
   std::vector<std::string> names;
   for (std::size_t row = 0; row < table.rows(); ++row) {

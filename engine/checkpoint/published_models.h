@@ -3,8 +3,8 @@
 
 // The shapes of published models, from models/models.csv, which the build embeds.
 
-#include <draftscope/engine/model_shape.h>
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/model_shape.h>
 #include <string_view>
 
 namespace draftscope::engine {
@@ -12,6 +12,6 @@ namespace draftscope::engine {
 /// The row of that name, case-insensitive; an unknown name's error lists the closest ones. What the table
 /// lacks (rotary base and scaling, context length, epsilon, sliding window) comes from the family, as its
 /// published config.json has it. No end tokens; the first token is 0.
-[[nodiscard]] Result<ModelShape> published_shape(std::string_view name);
+[[nodiscard]] Result<speculation::ModelShape> published_shape(std::string_view name);
 
 }  // namespace draftscope::engine

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/quote.h>
 #include <array>
 #include <utility>
 
 #include "config.h"
-#include "quote.h"
 
 namespace draftscope::engine {
 namespace {
@@ -14,12 +14,13 @@ constexpr Range<double> frequency_range{1e-6, 1e6};
 constexpr Range<double> scale_range{1e-6, 1e6};
 constexpr Range<std::int32_t> positions_range{1, 1 << 30};
 
-Result<RopeKind> parse_kind(const ConfigFields& fields) {
-  constexpr std::array<std::pair<std::string_view, RopeKind>, 5> kinds{{{"default", RopeKind::standard},
-                                                                        {"linear", RopeKind::linear},
-                                                                        {"dynamic", RopeKind::dynamic},
-                                                                        {"llama3", RopeKind::llama3},
-                                                                        {"yarn", RopeKind::yarn}}};
+Result<speculation::RopeKind> parse_kind(const ConfigFields& fields) {
+  constexpr std::array<std::pair<std::string_view, speculation::RopeKind>, 5> kinds{
+      {{"default", speculation::RopeKind::standard},
+       {"linear", speculation::RopeKind::linear},
+       {"dynamic", speculation::RopeKind::dynamic},
+       {"llama3", speculation::RopeKind::llama3},
+       {"yarn", speculation::RopeKind::yarn}}};
   const char* const field = fields.is_null_or_absent("rope_type") ? "type" : "rope_type";
   DRAFTSCOPE_TRY_ASSIGN(const auto name, fields.text_or(field, "default"));
   for (const auto& [known, kind] : kinds)
@@ -27,7 +28,8 @@ Result<RopeKind> parse_kind(const ConfigFields& fields) {
   return fields.wrong(field, "default, linear, dynamic, llama3 or yarn");
 }
 
-Result<void> parse_llama3(const ConfigFields& fields, std::int32_t max_positions, RopeScaling& rope) {
+Result<void> parse_llama3(const ConfigFields& fields, std::int32_t max_positions,
+                          speculation::RopeScaling& rope) {
   DRAFTSCOPE_TRY_ASSIGN(rope.factor, fields.number("factor", factor_range));
   DRAFTSCOPE_TRY_ASSIGN(rope.low_frequency_factor, fields.number("low_freq_factor", frequency_range));
   DRAFTSCOPE_TRY_ASSIGN(rope.high_frequency_factor, fields.number("high_freq_factor", frequency_range));
@@ -39,7 +41,8 @@ Result<void> parse_llama3(const ConfigFields& fields, std::int32_t max_positions
   return {};
 }
 
-Result<void> parse_yarn(const ConfigFields& fields, std::int32_t max_positions, RopeScaling& rope) {
+Result<void> parse_yarn(const ConfigFields& fields, std::int32_t max_positions,
+                        speculation::RopeScaling& rope) {
   DRAFTSCOPE_TRY_ASSIGN(rope.original_max_positions, fields.integer_or("original_max_position_embeddings",
                                                                        positions_range, max_positions));
   // A null factor is the ratio of the two context lengths; an absent one is an error there and here.
@@ -69,8 +72,8 @@ Result<void> check_whole_rotation(const ConfigFields& fields) {
 
 }  // namespace
 
-Result<RopeScaling> parse_rope(const ConfigFields& config, std::int32_t max_positions) {
-  RopeScaling rope;
+Result<speculation::RopeScaling> parse_rope(const ConfigFields& config, std::int32_t max_positions) {
+  speculation::RopeScaling rope;
   DRAFTSCOPE_TRY_ASSIGN(rope.theta, config.number_or("rope_theta", theta_range, rope.theta));
   DRAFTSCOPE_TRY(check_whole_rotation(config));
   DRAFTSCOPE_TRY_ASSIGN(auto fields, config.object("rope_scaling"));
@@ -82,20 +85,20 @@ Result<RopeScaling> parse_rope(const ConfigFields& config, std::int32_t max_posi
   DRAFTSCOPE_TRY_ASSIGN(rope.theta, fields->number_or("rope_theta", theta_range, rope.theta));
   DRAFTSCOPE_TRY_ASSIGN(rope.kind, parse_kind(*fields));
   switch (rope.kind) {
-    case RopeKind::standard:
+    case speculation::RopeKind::standard:
       break;
-    case RopeKind::dynamic:
+    case speculation::RopeKind::dynamic:
       // Hugging Face stretches from max_position_embeddings and reads no original length for this kind.
       rope.original_max_positions = max_positions;
       [[fallthrough]];
-    case RopeKind::linear: {
+    case speculation::RopeKind::linear: {
       DRAFTSCOPE_TRY_ASSIGN(rope.factor, fields->number("factor", factor_range));
       break;
     }
-    case RopeKind::llama3:
+    case speculation::RopeKind::llama3:
       DRAFTSCOPE_TRY(parse_llama3(*fields, max_positions, rope));
       break;
-    case RopeKind::yarn:
+    case speculation::RopeKind::yarn:
       DRAFTSCOPE_TRY(parse_yarn(*fields, max_positions, rope));
       break;
   }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "quote.h"
+#include <draftscope/base/quote.h>
 
 namespace draftscope::engine {
 namespace {
@@ -228,9 +228,9 @@ Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> by
                 length_bytes);
   SafetensorsHeader header;
   std::memcpy(&header.json_bytes, bytes.data(), length_bytes);
-  if (header.json_bytes > most_header_bytes)
+  if (header.json_bytes > max_header_bytes)
     return fail("{}: header of {} bytes, expected at most {}; not a safetensors file?", file,
-                header.json_bytes, most_header_bytes);
+                header.json_bytes, max_header_bytes);
   if (header.json_bytes > bytes.size() - length_bytes)
     return fail("{}: header of {} bytes in a file of {}; the file is truncated", file, header.json_bytes,
                 bytes.size());

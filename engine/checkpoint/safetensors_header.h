@@ -6,7 +6,7 @@
 // implementation: the tensors tile the data without hole or overlap, and each has exactly the bytes its type
 // and shape need.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,7 +30,7 @@ struct SafetensorsHeader {
 };
 
 /// The format's own bound on N.
-inline constexpr std::uint64_t most_header_bytes = 100'000'000;
+inline constexpr std::uint64_t max_header_bytes = 100'000'000;
 
 /// `bytes` is the whole file, of which only the header is read. `file` names it in errors.
 [[nodiscard]] Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> bytes,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/checkpoint.h>
 
+#include <draftscope/base/parallel.h>
+
 #include "checkpoint_hash.h"
 #include "config.h"
 #include "mapped_file.h"
-#include "parallel.h"
 #include "published_models.h"
 #include "synthetic_fill.h"
 #include "tensor_slots.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t tensor_alignment = 64;
 
 /// Everything the weights and the forward pass depend on, in place of a config.json.
-std::string canonical_text(const ModelShape& shape, SyntheticSeed seed) {
+std::string canonical_text(const speculation::ModelShape& shape, SyntheticSeed seed) {
   const auto& rope = shape.rope;
   return fmt::format(
       "synthetic 1 {} layers={} d_model={} heads={} kv_heads={} head_dim={} d_ff={} vocab={} positions={} "
@@ -39,7 +40,7 @@ Result<void> check_redundancy(double redundancy) {
 }
 
 /// What `--model` takes to make the same model again.
-std::string argument_for(const ModelShape& published, const SyntheticOptions& options) {
+std::string argument_for(const speculation::ModelShape& published, const SyntheticOptions& options) {
   auto text = "synthetic:" + published.name;
   if (options.redundancy != 0.0) text += fmt::format(",redundancy={}", options.redundancy);
   if (options.seed != 1) text += fmt::format(",seed={}", options.seed);
@@ -50,7 +51,7 @@ std::string argument_for(const ModelShape& published, const SyntheticOptions& op
 
 }  // namespace
 
-Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy, std::uint64_t seed,
+Result<Checkpoint> make_synthetic(const speculation::ModelShape& shape, double redundancy, std::uint64_t seed,
                                   SyntheticMatrices matrices) {
   const bool in_memory = matrices == SyntheticMatrices::in_memory;
   DRAFTSCOPE_TRY(check_redundancy(redundancy));

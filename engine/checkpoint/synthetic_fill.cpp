@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "synthetic_fill.h"
 
+#include <draftscope/base/parallel.h>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <span>
 
 #include "checkpoint_hash.h"
-#include "parallel.h"
 
 namespace draftscope::engine {
 namespace {
@@ -72,7 +72,7 @@ FillRun fastest_fill() {
   return fill_run_baseline;
 }
 
-double scale_of(TensorKind kind, const ModelShape& shape, double redundancy) {
+double scale_of(TensorKind kind, const speculation::ModelShape& shape, double redundancy) {
   // A sum of four bytes has this standard deviation.
   const double unit = std::sqrt(21845.0);
   const double kept = 1.0 - redundancy;
@@ -135,7 +135,7 @@ void add_parts(const TensorSlot& slot, std::uint64_t begin, std::uint64_t end, s
   }
 }
 
-void fill_parts(const std::vector<Part>& parts, const ModelShape& shape, SyntheticSeed seed,
+void fill_parts(const std::vector<Part>& parts, const speculation::ModelShape& shape, SyntheticSeed seed,
                 std::size_t threads) {
   const auto fill = fastest_fill();
   for_each_index(parts.size(), threads, [&](std::size_t index) {
@@ -153,15 +153,15 @@ void fill_parts(const std::vector<Part>& parts, const ModelShape& shape, Synthet
 
 }  // namespace
 
-SyntheticRecipe synthetic_recipe(const ModelShape& shape, SyntheticSeed seed, TensorKind kind,
+SyntheticRecipe synthetic_recipe(const speculation::ModelShape& shape, SyntheticSeed seed, TensorKind kind,
                                  std::int32_t layer) {
   const std::uint64_t key = tensor_key(seed.seed, kind, layer);
   return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
           static_cast<float>(scale_of(kind, shape, seed.redundancy))};
 }
 
-void fill_synthetic(const std::vector<TensorSlot>& slots, const ModelShape& shape, SyntheticSeed seed,
-                    std::size_t threads) {
+void fill_synthetic(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
+                    SyntheticSeed seed, std::size_t threads) {
   std::vector<Part> parts;
   for (const auto& slot : slots) {
     const auto elements = static_cast<std::uint64_t>(slot.rows * slot.columns);
@@ -173,7 +173,7 @@ void fill_synthetic(const std::vector<TensorSlot>& slots, const ModelShape& shap
   fill_parts(parts, shape, seed, threads);
 }
 
-void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const ModelShape& shape,
+void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
                             SyntheticSeed seed) {
   std::vector<Part> parts;
   for (const auto& slot : slots) {

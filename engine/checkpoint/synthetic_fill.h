@@ -35,7 +35,7 @@
 //                        input: the embedding's share in the residual stream would always have the highest
 //                        logit.
 
-#include <draftscope/engine/model_shape.h>
+#include <draftscope/speculation/model_shape.h>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -55,15 +55,15 @@ struct SyntheticRecipe {
   std::uint32_t high_key = 0;
   float scale = 1.0F;
 };
-[[nodiscard]] SyntheticRecipe synthetic_recipe(const ModelShape& shape, SyntheticSeed seed, TensorKind kind,
-                                               std::int32_t layer);
+[[nodiscard]] SyntheticRecipe synthetic_recipe(const speculation::ModelShape& shape, SyntheticSeed seed,
+                                               TensorKind kind, std::int32_t layer);
 
 /// Fills the slots' views, which must be bf16 and writable memory, from `threads` threads.
-void fill_synthetic(const std::vector<TensorSlot>& slots, const ModelShape& shape, SyntheticSeed seed,
-                    std::size_t threads);
+void fill_synthetic(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
+                    SyntheticSeed seed, std::size_t threads);
 
 /// Fills norms and biases, and of matrices what CheckpointHash samples.
-void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const ModelShape& shape,
+void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
                             SyntheticSeed seed);
 
 }  // namespace draftscope::engine

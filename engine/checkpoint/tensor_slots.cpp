@@ -4,7 +4,7 @@
 namespace draftscope::engine {
 namespace {
 
-void add_layer(const ModelShape& shape, std::int32_t index, LayerWeights& layer,
+void add_layer(const speculation::ModelShape& shape, std::int32_t index, LayerWeights& layer,
                std::vector<TensorSlot>& slots) {
   const auto prefix = "model.layers." + std::to_string(index) + '.';
   const auto add = [&](const char* name, TensorKind kind, TensorView& view, std::int64_t rows,
@@ -47,7 +47,7 @@ bool TensorSlot::is_vector() const {
   return is_norm() || (kind >= TensorKind::q_bias && kind <= TensorKind::down_bias);
 }
 
-std::vector<TensorSlot> tensor_slots(const ModelShape& shape, Weights& weights) {
+std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weights& weights) {
   std::vector<TensorSlot> slots;
   weights.layers.resize(static_cast<std::size_t>(shape.n_layers));
   const std::int64_t vocab = shape.vocab;
@@ -61,7 +61,7 @@ std::vector<TensorSlot> tensor_slots(const ModelShape& shape, Weights& weights) 
   return slots;
 }
 
-std::vector<NamedTensor> named_tensors(const ModelShape& shape, const Weights& weights) {
+std::vector<NamedTensor> named_tensors(const speculation::ModelShape& shape, const Weights& weights) {
   Weights copy = weights;  // views only; the slots want something they could write
   std::vector<NamedTensor> named;
   for (const auto& slot : tensor_slots(shape, copy)) named.push_back({slot.name, *slot.view});

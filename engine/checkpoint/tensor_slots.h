@@ -46,13 +46,14 @@ struct TensorSlot {
 
 /// Every tensor of its own storage: embedding, then layer by layer, final norm, and the head unless tied.
 /// Sizes weights.layers; the slots' views point into `weights`, which must stay where it is.
-[[nodiscard]] std::vector<TensorSlot> tensor_slots(const ModelShape& shape, Weights& weights);
+[[nodiscard]] std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weights& weights);
 
 /// The views of the same tensors in the same order, with their names.
 struct NamedTensor {
   std::string name;
   TensorView view;
 };
-[[nodiscard]] std::vector<NamedTensor> named_tensors(const ModelShape& shape, const Weights& weights);
+[[nodiscard]] std::vector<NamedTensor> named_tensors(const speculation::ModelShape& shape,
+                                                     const Weights& weights);
 
 }  // namespace draftscope::engine

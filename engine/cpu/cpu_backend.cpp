@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/cpu_backend.h>
 
-#include "forward_pass.h"
-#include "processor.h"
-#include "validate.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
+
+#include "forward_pass.h"
+#include "processor.h"
+#include "validate.h"
 
 namespace draftscope::engine {
 namespace cpu {
@@ -33,7 +33,7 @@ class CpuBackend final : public Backend {
     recorder_ = recorder;
     names_ = SpanNames(recorder);
   }
-  const ModelShape& shape() const override { return model_.shape; }
+  const speculation::ModelShape& shape() const override { return model_.shape; }
   std::int32_t cache_rows() const override { return cache_.rows(); }
   std::int32_t max_rows() const override { return std::min(largest_batch, cache_.rows()); }
   std::int32_t max_invariant_rows() const override {
@@ -103,9 +103,9 @@ Result<const Kernels*> choose_kernels(std::string_view name) {
 }  // namespace cpu
 
 Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, const CpuOptions& options) {
-  constexpr std::int32_t most_threads = 1024;
-  if (options.threads < 0 || options.threads > most_threads)
-    return fail("cpu backend: threads is {}, expected 0 to {}", options.threads, most_threads);
+  constexpr std::int32_t max_threads = 1024;
+  if (options.threads < 0 || options.threads > max_threads)
+    return fail("cpu backend: threads is {}, expected 0 to {}", options.threads, max_threads);
   if (options.cache_rows < 0)
     return fail("cpu backend: cache_rows is {}, expected 0 or more", options.cache_rows);
   if (!checkpoint.matrices_in_memory)
@@ -113,7 +113,7 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
                 checkpoint.shape.name);
   DRAFTSCOPE_TRY_ASSIGN(const cpu::Kernels* kernels, cpu::choose_kernels(options.kernels));
   DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(checkpoint));
-  const ModelShape& shape = model.shape;
+  const speculation::ModelShape& shape = model.shape;
   const std::int32_t threads = options.threads > 0 ? options.threads : cpu::usable_cores();
   const std::int32_t cache_rows =
       options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, cpu::default_cache_rows);

@@ -5,21 +5,20 @@
 // share of outputs, heads or rows and meets the others at barriers; what a share is never shows in the
 // results.
 
-#include "kernels.h"
+#include <draftscope/engine/backend.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <cstdint>
+#include <vector>
+
+#include "backend/key_lists.h"
+#include "cpu/kernels/kernels.h"
+#include "cpu/kernels/wide_products.h"
 #include "kv_cache.h"
 #include "model.h"
 #include "rope.h"
 #include "thread_team.h"
 #include "top_tokens.h"
-#include "wide_products.h"
 #include "workspace.h"
-
-#include "backend/key_lists.h"
-
-#include <draftscope/engine/backend.h>
-#include <draftscope/profiler/span_recorder.h>
-#include <cstdint>
-#include <vector>
 
 namespace draftscope::engine::cpu {
 
@@ -73,7 +72,7 @@ class ForwardPass {
   void head(std::int32_t thread);
 
   Engine& engine_;
-  const ModelShape& shape_;
+  const speculation::ModelShape& shape_;
   Workspace& workspace_;
   const KeyLists& lists_;
   const Batch& batch_;

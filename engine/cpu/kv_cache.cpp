@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kv_cache.h"
 
-#include "bf16.h"
-
 #include <cstring>
+
+#include "cpu/kernels/bf16.h"
 
 namespace draftscope::engine::cpu {
 namespace {
 constexpr std::int32_t vector_elements = 16;  // of the widest registers, and what kernels.h asks for
 }
 
-Result<KvCache> KvCache::allocate(const ModelShape& shape, DType dtype, std::int32_t rows) {
+Result<KvCache> KvCache::allocate(const speculation::ModelShape& shape, DType dtype, std::int32_t rows) {
   KvCache cache;
   cache.dtype_ = dtype;
   cache.n_layers_ = shape.n_layers;

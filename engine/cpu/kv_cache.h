@@ -4,21 +4,22 @@
 // K and V of every layer and cache row, and the position each row was written for (the sliding window asks).
 // Rows are [n_kv_heads][head_stride]: heads are padded with zeros to whole vectors.
 
-#include "memory.h"
-
+#include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
-#include <draftscope/result.h>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "memory.h"
+
 namespace draftscope::engine::cpu {
 
 class KvCache {
  public:
-  [[nodiscard]] static Result<KvCache> allocate(const ModelShape& shape, DType dtype, std::int32_t rows);
+  [[nodiscard]] static Result<KvCache> allocate(const speculation::ModelShape& shape, DType dtype,
+                                                std::int32_t rows);
 
   [[nodiscard]] std::int32_t rows() const { return rows_; }
   [[nodiscard]] std::int32_t head_stride() const { return head_stride_; }

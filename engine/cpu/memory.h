@@ -4,7 +4,7 @@
 // Zeroed memory straight from the system: page-aligned, and a page costs nothing until it is written. Used
 // for the K/V cache and the workspace, which are sized for the largest batch and mostly stay untouched.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstddef>
 #include <span>
 #include <utility>

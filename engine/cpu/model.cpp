@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model.h"
 
-#include "bf16.h"
-
 #include <string>
 #include <string_view>
+
+#include "cpu/kernels/bf16.h"
 
 namespace draftscope::engine::cpu {
 namespace {
 
-Result<void> check_shape(const ModelShape& shape) {
+Result<void> check_shape(const speculation::ModelShape& shape) {
   struct Field {
     std::string_view name;
     std::int32_t value;
@@ -63,7 +63,7 @@ class Preparation {
   }
 
   Result<void> layer(const std::string& prefix, const LayerWeights& weights, Layer& out) {
-    const ModelShape& shape = model_.shape;
+    const speculation::ModelShape& shape = model_.shape;
     DRAFTSCOPE_TRY(
         vector(prefix + "attention_norm", weights.attention_norm, shape.d_model, out.attention_norm));
     DRAFTSCOPE_TRY(matrix(prefix + "q", weights.q, shape.q_width(), shape.d_model, out.q));
@@ -104,7 +104,7 @@ class Preparation {
 Result<Model> prepare_model(const Checkpoint& checkpoint) {
   Model model;
   model.shape = checkpoint.shape;
-  const ModelShape& shape = model.shape;
+  const speculation::ModelShape& shape = model.shape;
   DRAFTSCOPE_TRY(check_shape(shape));
   const Weights& weights = checkpoint.weights;
   model.dtype = weights.embedding.dtype;

@@ -4,13 +4,13 @@
 // A checkpoint as the forward pass reads it: matrices where they are mapped, norm weights and biases as fp32
 // copies (a few hundred kilobytes), every shape checked once.
 
-#include "memory.h"
-
+#include <draftscope/base/result.h>
 #include <draftscope/engine/checkpoint.h>
-#include <draftscope/result.h>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "memory.h"
 
 namespace draftscope::engine::cpu {
 
@@ -29,7 +29,7 @@ struct Layer {
 };
 
 struct Model {
-  ModelShape shape;
+  speculation::ModelShape shape;
   DType dtype = DType::bf16;  ///< of all matrices
   TensorView embedding;
   std::vector<Layer> layers;

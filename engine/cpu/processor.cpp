@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "processor.h"
 
-#include "kernels.h"
+#include "cpu/kernels/kernels.h"
 
 #include <sched.h>
 #include <sys/syscall.h>

@@ -8,7 +8,7 @@
 namespace draftscope::engine::cpu {
 namespace {
 
-double yarn_attention_factor(const RopeScaling& scaling) {
+double yarn_attention_factor(const speculation::RopeScaling& scaling) {
   if (scaling.attention_factor > 0.0) return scaling.attention_factor;
   const auto magnitude = [&](double mscale) {
     return scaling.factor <= 1.0 ? 1.0 : 0.1 * mscale * std::log(scaling.factor) + 1.0;
@@ -18,7 +18,7 @@ double yarn_attention_factor(const RopeScaling& scaling) {
   return magnitude(1.0);
 }
 
-double llama3_frequency(double frequency, const RopeScaling& scaling) {
+double llama3_frequency(double frequency, const speculation::RopeScaling& scaling) {
   const double original = scaling.original_max_positions;
   const double wavelength = 2.0 * std::numbers::pi / frequency;
   if (wavelength < original / scaling.high_frequency_factor) return frequency;
@@ -30,7 +30,7 @@ double llama3_frequency(double frequency, const RopeScaling& scaling) {
 
 /// Pairs below `low` rotate often enough to keep their frequency; pairs above `high` are interpolated.
 double yarn_frequency(double frequency, std::int32_t pair, std::int32_t head_dim,
-                      const RopeScaling& scaling) {
+                      const speculation::RopeScaling& scaling) {
   const auto pair_that_rotates = [&](double rotations) {
     return head_dim * std::log(scaling.original_max_positions / (rotations * 2.0 * std::numbers::pi)) /
            (2.0 * std::log(scaling.theta));
@@ -50,10 +50,10 @@ double yarn_frequency(double frequency, std::int32_t pair, std::int32_t head_dim
 
 }  // namespace
 
-Rope::Rope(const ModelShape& shape)
+Rope::Rope(const speculation::ModelShape& shape)
     : scaling_(shape.rope), head_dim_(shape.head_dim), max_positions_(shape.max_positions) {
-  if (scaling_.kind == RopeKind::yarn) attention_factor_ = yarn_attention_factor(scaling_);
-  if (scaling_.kind == RopeKind::dynamic && scaling_.original_max_positions > 0)
+  if (scaling_.kind == speculation::RopeKind::yarn) attention_factor_ = yarn_attention_factor(scaling_);
+  if (scaling_.kind == speculation::RopeKind::dynamic && scaling_.original_max_positions > 0)
     max_positions_ = scaling_.original_max_positions;
   frequencies_.resize(static_cast<std::size_t>(head_dim_ / 2));
   for (std::int32_t pair = 0; pair < head_dim_ / 2; ++pair)
@@ -63,14 +63,14 @@ Rope::Rope(const ModelShape& shape)
 double Rope::frequency(std::int32_t pair, double theta) const {
   const double standard = std::pow(theta, -2.0 * pair / head_dim_);
   switch (scaling_.kind) {
-    case RopeKind::linear:
+    case speculation::RopeKind::linear:
       return standard / scaling_.factor;
-    case RopeKind::llama3:
+    case speculation::RopeKind::llama3:
       return llama3_frequency(standard, scaling_);
-    case RopeKind::yarn:
+    case speculation::RopeKind::yarn:
       return yarn_frequency(standard, pair, head_dim_, scaling_);
-    case RopeKind::standard:
-    case RopeKind::dynamic:
+    case speculation::RopeKind::standard:
+    case speculation::RopeKind::dynamic:
       break;
   }
   return standard;
@@ -80,7 +80,7 @@ void Rope::angles(std::int32_t position, float* cosine, float* sine) const {
   // Dynamic NTK stretches the base with the sequence's length. transformers takes the longest position of the
   // call, which would make a row depend on its neighbours; here a row's own position is the length, and that
   // is what transformers computes too when it decodes token by token.
-  const bool stretched = scaling_.kind == RopeKind::dynamic && position >= max_positions_;
+  const bool stretched = scaling_.kind == speculation::RopeKind::dynamic && position >= max_positions_;
   double theta = scaling_.theta;
   if (stretched)
     theta *= std::pow(scaling_.factor * (position + 1.0) / max_positions_ - (scaling_.factor - 1.0),

@@ -5,7 +5,7 @@
 // Face transformers' modeling_rope_utils.py, in fp32 where it uses fp32, so that angles agree at long
 // contexts.
 
-#include <draftscope/engine/model_shape.h>
+#include <draftscope/speculation/model_shape.h>
 #include <cstdint>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace draftscope::engine::cpu {
 
 class Rope {
  public:
-  explicit Rope(const ModelShape& shape);
+  explicit Rope(const speculation::ModelShape& shape);
 
   /// cos and sin of the head_dim / 2 angles at `position`, scaled by the attention factor.
   void angles(std::int32_t position, float* cosine, float* sine) const;
@@ -21,7 +21,7 @@ class Rope {
  private:
   [[nodiscard]] double frequency(std::int32_t pair, double theta) const;
 
-  RopeScaling scaling_;
+  speculation::RopeScaling scaling_;
   std::int32_t head_dim_;
   std::int32_t max_positions_;
   std::vector<float> frequencies_;

@@ -8,7 +8,7 @@
 namespace draftscope::engine::cpu {
 namespace {
 
-constexpr std::int32_t counts_a_line = 16;
+constexpr std::int32_t counts_per_line = 16;
 
 bool better(const TopToken& a, const TopToken& b) {
   return a.logit > b.logit || (a.logit == b.logit && a.token < b.token);
@@ -30,12 +30,12 @@ void TopTokens::reset(std::int32_t threads, std::int32_t rows, std::int32_t k) {
   threads_ = threads;
   rows_ = rows;
   k_ = k;
-  constexpr std::size_t entries_a_line = 16;  // 12-byte entries: 16 of them are three whole lines
-  stride_ = (static_cast<std::size_t>(rows) * static_cast<std::size_t>(k) + entries_a_line) / entries_a_line *
-            entries_a_line;
+  constexpr std::size_t entries_per_line = 16;  // 12-byte entries: 16 of them are three whole lines
+  stride_ = (static_cast<std::size_t>(rows) * static_cast<std::size_t>(k) + entries_per_line) /
+            entries_per_line * entries_per_line;
   lists_.resize(std::max(lists_.size(), stride_ * static_cast<std::size_t>(threads)));
   const std::size_t counts = static_cast<std::size_t>(threads) * static_cast<std::size_t>(rows) *
-                             static_cast<std::size_t>(counts_a_line);
+                             static_cast<std::size_t>(counts_per_line);
   counts_.resize(std::max(counts_.size(), counts));
   std::fill_n(counts_.begin(), counts, 0);
 }
@@ -46,7 +46,7 @@ std::span<TopToken> TopTokens::list(std::int32_t thread, std::int32_t row) {
 }
 
 std::int32_t& TopTokens::count(std::int32_t thread, std::int32_t row) {
-  const std::int64_t index = (static_cast<std::int64_t>(thread) * rows_ + row) * counts_a_line;
+  const std::int64_t index = (static_cast<std::int64_t>(thread) * rows_ + row) * counts_per_line;
   return counts_[static_cast<std::size_t>(index)];
 }
 

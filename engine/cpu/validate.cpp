@@ -6,7 +6,7 @@
 namespace draftscope::engine::cpu {
 namespace {
 
-Result<void> check_rows(const Batch& batch, const ModelShape& shape, const Limits& limits) {
+Result<void> check_rows(const Batch& batch, const speculation::ModelShape& shape, const Limits& limits) {
   const std::size_t n = batch.rows.size();
   if (n == 0 || n > static_cast<std::size_t>(limits.max_rows))
     return fail("batch.rows has {} rows, expected 1 to {}", n, limits.max_rows);
@@ -23,7 +23,7 @@ Result<void> check_rows(const Batch& batch, const ModelShape& shape, const Limit
       return fail("batch.rows[{}].hidden is {}, expected a row of batch.hidden, which has {}", i, row.hidden,
                   n_hidden);
     // Dynamic scaling is made for positions beyond those of training; elsewhere they are a caller's mistake.
-    const bool bounded = shape.rope.kind != RopeKind::dynamic;
+    const bool bounded = shape.rope.kind != speculation::RopeKind::dynamic;
     if (row.position < 0 || (bounded && row.position >= shape.max_positions))
       return fail("batch.rows[{}].position is {}, expected 0 to {}", i, row.position,
                   shape.max_positions - 1);
@@ -31,7 +31,7 @@ Result<void> check_rows(const Batch& batch, const ModelShape& shape, const Limit
   return {};
 }
 
-Result<void> check_layers(const Batch& batch, const ModelShape& shape) {
+Result<void> check_layers(const Batch& batch, const speculation::ModelShape& shape) {
   const LayerRange range = batch.layers;
   if (range.begin < 0 || range.begin > range.end || range.end > shape.n_layers)
     return fail("batch.layers is [{}, {}), expected a range within [0, {})", range.begin, range.end,
@@ -71,7 +71,7 @@ Result<void> check_ancestors(const Batch& batch) {
   return {};
 }
 
-Result<void> check_wanted(const Batch& batch, const ModelShape& shape) {
+Result<void> check_wanted(const Batch& batch, const speculation::ModelShape& shape) {
   const Wanted& wanted = batch.wanted;
   std::int32_t previous = -1;
   for (std::size_t i = 0; i < wanted.hidden_after.size(); ++i) {
@@ -100,7 +100,7 @@ Result<void> check_wanted(const Batch& batch, const ModelShape& shape) {
 
 }  // namespace
 
-Result<void> check_batch(const Batch& batch, const ModelShape& shape, const Limits& limits) {
+Result<void> check_batch(const Batch& batch, const speculation::ModelShape& shape, const Limits& limits) {
   DRAFTSCOPE_TRY(check_rows(batch, shape, limits));
   DRAFTSCOPE_TRY(check_layers(batch, shape));
   DRAFTSCOPE_TRY(check_wanted(batch, shape));

@@ -3,8 +3,8 @@
 
 // Everything forward() may be handed wrongly, found before anything is written.
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
-#include <draftscope/result.h>
 #include <span>
 
 namespace draftscope::engine::cpu {
@@ -14,7 +14,8 @@ struct Limits {
   std::int32_t max_rows = 0;
 };
 
-[[nodiscard]] Result<void> check_batch(const Batch& batch, const ModelShape& shape, const Limits& limits);
+[[nodiscard]] Result<void> check_batch(const Batch& batch, const speculation::ModelShape& shape,
+                                       const Limits& limits);
 [[nodiscard]] Result<void> check_moves(std::span<const CacheMove> moves, std::int32_t cache_rows);
 
 /// Words of Batch::ancestors a row has when they are given.

@@ -55,7 +55,7 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
 
 }  // namespace
 
-Result<Workspace> Workspace::allocate(const ModelShape& shape, const ProductKernels& products,
+Result<Workspace> Workspace::allocate(const speculation::ModelShape& shape, const ProductKernels& products,
                                       std::int32_t rows, std::int32_t cache_rows, std::int32_t threads) {
   constexpr std::size_t vector_elements = 16;
   const auto round_up = [](std::size_t n, std::size_t step) { return (n + step - 1) / step * step; };

@@ -4,14 +4,14 @@
 // Every buffer a forward pass writes, reserved once for the largest batch. Pages that small batches never
 // reach are never backed by memory.
 
-#include "kernels.h"
-#include "memory.h"
-
-#include <draftscope/engine/model_shape.h>
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/model_shape.h>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "cpu/kernels/kernels.h"
+#include "memory.h"
 
 namespace draftscope::engine::cpu {
 
@@ -49,9 +49,9 @@ struct Workspace {
   std::int64_t score_stride = 0;
   Memory memory;
 
-  [[nodiscard]] static Result<Workspace> allocate(const ModelShape& shape, const ProductKernels& products,
-                                                  std::int32_t rows, std::int32_t cache_rows,
-                                                  std::int32_t threads);
+  [[nodiscard]] static Result<Workspace> allocate(const speculation::ModelShape& shape,
+                                                  const ProductKernels& products, std::int32_t rows,
+                                                  std::int32_t cache_rows, std::int32_t threads);
 };
 
 }  // namespace draftscope::engine::cpu

@@ -22,7 +22,7 @@ namespace draftscope::engine::cuda {
 namespace {
 
 constexpr std::int32_t default_cache_rows = 4096;
-constexpr std::int32_t most_extra_keys = 64 * 1024;  // of all rows of a batch together
+constexpr std::int32_t max_extra_keys = 64 * 1024;  // of all rows of a batch together
 constexpr std::int32_t every_key = 1 << 30;
 
 std::size_t size(std::int32_t n) {
@@ -62,8 +62,8 @@ struct Buffers {
 };
 
 /// Takes the same pieces in the same order every time; with a null base it only measures.
-Buffers place_buffers(Pieces& pieces, const ModelShape& shape, std::int32_t cache_rows, std::int32_t rows,
-                      std::int32_t n_positions, bool fp8) {
+Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, std::int32_t cache_rows,
+                      std::int32_t rows, std::int32_t n_positions, bool fp8) {
   Buffers b;
   const std::size_t d_model = size(shape.d_model);
   const std::size_t group = size(shape.n_heads / shape.n_kv_heads);
@@ -71,11 +71,11 @@ Buffers place_buffers(Pieces& pieces, const ModelShape& shape, std::int32_t cach
   b.layers = pieces.take<DeviceLayer>(size(shape.n_layers));
   b.draft_layers = pieces.take<DeviceLayer>(size(shape.n_layers));
   b.slots = pieces.take<LayerSlot>(2 * size(shape.n_layers));
-  b.extra_keys = pieces.take<std::int32_t>(most_extra_keys);
+  b.extra_keys = pieces.take<std::int32_t>(max_extra_keys);
   b.hidden = pieces.take<float>(size(rows) * d_model);
   b.boundary_states =
       pieces.take<float>((size(shape.n_layers) + 1) * size(std::min(rows, max_decode_rows)) * d_model);
-  b.top = pieces.take<HeadResult>(size(max_decode_rows) * size(std::min(shape.vocab, most_top)));
+  b.top = pieces.take<HeadResult>(size(max_decode_rows) * size(std::min(shape.vocab, max_top)));
   b.moves = pieces.take<RowMove>(size(cache_rows));
   b.cosine = pieces.take<float>(size(n_positions) * size(shape.head_dim / 2));
   b.sine = pieces.take<float>(size(n_positions) * size(shape.head_dim / 2));
@@ -88,7 +88,7 @@ Buffers place_buffers(Pieces& pieces, const ModelShape& shape, std::int32_t cach
   work.normed = pieces.take<std::uint16_t>(size(rows) * d_model);
   work.wide = pieces.take<float>(PassLauncher::wide_values(shape, rows));
   const std::size_t places =
-      size(shape.n_kv_heads) * size(most_splits(cache_rows)) * size(max_decode_rows) * group;
+      size(shape.n_kv_heads) * size(max_splits(cache_rows)) * size(max_decode_rows) * group;
   work.split_sums = pieces.take<float>(places * size(shape.head_dim));
   work.split_statistics = pieces.take<float>(places * 2);
   work.arrivals = pieces.take<unsigned>(size(shape.n_kv_heads));
@@ -138,7 +138,7 @@ class CudaBackend final : public Backend {
     recorder_ = recorder;
     layer_name_ = recorder != nullptr ? recorder->name_id("layer") : 0;
   }
-  const ModelShape& shape() const override { return model_.shape; }
+  const speculation::ModelShape& shape() const override { return model_.shape; }
   std::int32_t cache_rows() const override { return cache_rows_; }
   std::int32_t max_rows() const override { return max_rows_; }
   std::int32_t max_invariant_rows() const override { return std::min(max_decode_rows, cache_rows_); }
@@ -154,7 +154,7 @@ class CudaBackend final : public Backend {
 
   /// What construction leaves to do on the device.
   Result<void> prepare() {
-    const ModelShape& shape = model_.shape;
+    const speculation::ModelShape& shape = model_.shape;
     const std::size_t plane = size(cache_rows_) * size(shape.kv_width());
     for (std::size_t i = 0; i < model_.host_layers.size(); ++i) {
       model_.host_layers[i].keys = buffers_.cache + 2 * i * plane;
@@ -212,7 +212,7 @@ class CudaBackend final : public Backend {
     state.rows = 1;
     state.first_row = round.root_position;
     state.shared_keys = every_key;
-    state.most_keys = round.root_position + 1;
+    state.max_keys = round.root_position + 1;
     state.head_from = 0;
     state.stopped = 0;
     state.drafted = 0;
@@ -309,9 +309,9 @@ class CudaBackend final : public Backend {
       if (batch.rows[i].position >= n_positions_)
         return fail("batch.rows[{}].position is {}, expected less than {} on this device", i,
                     batch.rows[i].position, n_positions_);
-    if (batch.wanted.top_k > most_top)
+    if (batch.wanted.top_k > max_top)
       return fail("batch.wanted.top_k is {}, expected at most {} on this device", batch.wanted.top_k,
-                  most_top);
+                  max_top);
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
     if (batch.wanted.head && rows - batch.wanted.head_from > max_decode_rows)
       return fail("batch.wanted.head_from is {} of {} rows, expected at most {} head rows on this device",
@@ -323,7 +323,7 @@ class CudaBackend final : public Backend {
   }
 
   /// Which layers run, in order; those that skip both sublayers take no place.
-  void choose_slots(LayerRange range, const SublayerMask* mask) {
+  void choose_slots(LayerRange range, const speculation::SublayerMask* mask) {
     slots_.clear();
     layers_.clear();
     for (std::int32_t layer = range.begin; layer < range.end; ++layer) {
@@ -344,7 +344,7 @@ class CudaBackend final : public Backend {
     state.stopped = 0;
     state.drafted = 0;
     state.shared_keys = 0;
-    state.most_keys = 0;
+    state.max_keys = 0;
     for (std::size_t i = 0; i < batch.rows.size(); ++i)
       state.inputs[i] = {batch.rows[i].token, batch.rows[i].hidden, batch.rows[i].position};
     if (batch.layers.begin < batch.layers.end) {
@@ -355,15 +355,15 @@ class CudaBackend final : public Backend {
       for (std::size_t i = 0; i < batch.rows.size(); ++i) {
         const KeyListRange& range = lists_.ranges()[i];
         state.keys[i] = {range.begin, range.end, range.extra_begin, range.extra_end};
-        state.most_keys = std::max(state.most_keys, range.size());
+        state.max_keys = std::max(state.max_keys, range.size());
         if (range.begin != 0) state.shared_keys = 0;
         if (batch.ancestors.empty() && range.extra_end > range.extra_begin) state.shared_keys = 0;
       }
       if (model_.shape.sliding_window != 0) state.shared_keys = 0;
       const std::span<const std::int32_t> extra = lists_.extra();
-      if (extra.size() > most_extra_keys)
+      if (extra.size() > max_extra_keys)
         return fail("batch.ancestors name {} keys, expected at most {} on this device", extra.size(),
-                    most_extra_keys);
+                    max_extra_keys);
       if (!extra.empty()) DRAFTSCOPE_TRY(gpu_->upload(buffers_.extra_keys, extra.data(), extra.size_bytes()));
     }
     if (!batch.hidden.empty())
@@ -557,7 +557,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   if (options.cache_rows < 0)
     return fail("cuda backend: cache_rows is {}, expected 0 or more", options.cache_rows);
   DRAFTSCOPE_TRY(check_model(checkpoint, options, gpu->describe()));
-  const ModelShape& shape = checkpoint.shape;
+  const speculation::ModelShape& shape = checkpoint.shape;
   const std::int32_t cache_rows =
       options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, default_cache_rows);
   const std::int32_t rows = std::min(max_pass_rows, cache_rows);

@@ -3,10 +3,10 @@
 
 // The backend over any Gpu: what a batch becomes in device memory, which launches it takes, what comes back.
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cuda_backend.h>
-#include <draftscope/result.h>
 #include <memory>
 
 #include "gpu.h"

@@ -3,7 +3,7 @@
 
 // The Gpu that is one: CUDA runtime, one stream, cuBLAS.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstdint>
 #include <memory>
 

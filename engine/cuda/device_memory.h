@@ -4,7 +4,7 @@
 // One block of device memory cut into pieces. The pieces are asked for twice: once to measure, once to hand
 // out.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstddef>
 #include <string_view>
 #include <utility>

@@ -7,7 +7,7 @@
 //
 // Errors: one line with what was asked and what the device said. Thread-safety: one caller at a time.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstddef>
 #include <cstdint>
 #include <string>

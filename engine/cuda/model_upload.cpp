@@ -162,7 +162,7 @@ Result<void> bring_quantised(Gpu& gpu, const Checkpoint& checkpoint, const std::
 
 Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
                          const GpuDescription& device) {
-  const ModelShape& shape = checkpoint.shape;
+  const speculation::ModelShape& shape = checkpoint.shape;
   const DType dtype = checkpoint.weights.embedding.dtype;
   if (dtype == DType::f32)
     return fail("model {}: weights are {}, expected bf16 or fp16 on a cuda device", shape.name,
@@ -180,7 +180,7 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
     if (field.value % granule != 0)
       return fail("model {}: {} is {}, expected a multiple of {} on a cuda device", shape.name, field.name,
                   field.value, granule);
-  if (shape.head_dim % dimension_block != 0 || shape.head_dim > most_head_dim)
+  if (shape.head_dim % dimension_block != 0 || shape.head_dim > max_head_dim)
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);
   // Normalised rows of activations stay in a block's shared memory while weights stream past.
@@ -229,7 +229,7 @@ Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& chec
 
 Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights) {
   UploadedModel result;
-  const ModelShape& shape = checkpoint.shape;
+  const speculation::ModelShape& shape = checkpoint.shape;
   result.shape = shape;
   result.stored = checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
   result.layers = weights == CudaWeights::fp8 ? WeightFormat::fp8 : result.stored;

@@ -3,9 +3,9 @@
 
 // A checkpoint's weights in device memory.
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cuda_backend.h>
-#include <draftscope/result.h>
 #include <vector>
 
 #include "device_memory.h"
@@ -14,7 +14,7 @@
 namespace draftscope::engine::cuda {
 
 struct UploadedModel {
-  ModelShape shape;
+  speculation::ModelShape shape;
   WeightFormat stored = WeightFormat::bf16;  ///< embedding and head
   WeightFormat layers = WeightFormat::bf16;  ///< the layers' matrices
   DeviceModel model{};                       ///< cache_rows, cosine and sine are not filled in

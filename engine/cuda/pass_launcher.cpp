@@ -9,7 +9,7 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-constexpr int attention_blocks_a_multiprocessor = 2;
+constexpr int attention_blocks_per_multiprocessor = 2;
 constexpr int widen_blocks = 8;  // a multiprocessor
 
 /// The words of the CPU's spans; norms, RoPE, gates and residuals are fused into the products.
@@ -45,8 +45,8 @@ int ceiling(int a, int b) {
 
 }  // namespace
 
-PassLauncher::PassLauncher(Gpu& gpu, PassParams base, const ModelShape& shape, WeightFormat stored,
-                           WeightFormat layers, profiler::DeviceTrace* trace)
+PassLauncher::PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape,
+                           WeightFormat stored, WeightFormat layers, profiler::DeviceTrace* trace)
     : gpu_(gpu), base_(base), shape_(shape), stored_(stored), layers_(layers), trace_(trace) {
   const GpuDescription description = gpu.describe();
   multiprocessors_ = description.multiprocessors;
@@ -75,14 +75,14 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
   int outputs = shape_.d_model;
   int depth = shape_.d_model;
   bool normalises = true;
-  int outputs_a_tile = tile_outputs;
+  int outputs_per_tile = tile_outputs;
   switch (kernel) {
     case Kernel::qkv:
       outputs = shape_.q_width() + 2 * shape_.kv_width();
       break;
     case Kernel::gate_up:
       outputs = shape_.d_ff;
-      outputs_a_tile = tile_half;
+      outputs_per_tile = tile_half;
       break;
     case Kernel::head:
       outputs = shape_.vocab;
@@ -98,7 +98,7 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
   }
   Launch launch{.kernel = kernel, .format = kernel == Kernel::head ? stored_ : layers_};
   launch.columns = rows > 8 && product_shared_bytes(16, depth, normalises) <= shared_bytes_ ? 16 : 8;
-  launch.blocks = std::min(ceiling(outputs, outputs_a_tile), multiprocessors_);
+  launch.blocks = std::min(ceiling(outputs, outputs_per_tile), multiprocessors_);
   launch.shared_bytes = product_shared_bytes(launch.columns, depth, normalises);
   for (std::int32_t done = 0; done < rows; done += launch.columns) {
     PassParams arguments = params(slot, first_row + done);
@@ -113,7 +113,7 @@ Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row) 
   return gpu_.launch({.kernel = Kernel::attention,
                       .format = layers_,
                       .head_dim = shape_.head_dim,
-                      .blocks = attention_blocks_a_multiprocessor * multiprocessors_,
+                      .blocks = attention_blocks_per_multiprocessor * multiprocessors_,
                       .shared_bytes = attention_shared_bytes(shape_.head_dim)},
                      params(slot, first_row));
 }
@@ -178,7 +178,7 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
   return launch_wide(Kernel::add_wide, Norm::mlp);
 }
 
-std::size_t PassLauncher::wide_values(const ModelShape& shape, std::int32_t rows) {
+std::size_t PassLauncher::wide_values(const speculation::ModelShape& shape, std::int32_t rows) {
   const std::int32_t widest =
       std::max({shape.q_width() + 2 * shape.kv_width(), 2 * shape.d_ff, shape.d_model});
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(widest);

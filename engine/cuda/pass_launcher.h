@@ -4,9 +4,9 @@
 // The launches of a pass, in order. What they compute on is in device memory (kernels/pass_state.h), so the
 // same launches, kept as a graph, serve every pass of the same form.
 
-#include <draftscope/engine/model_shape.h>
+#include <draftscope/base/result.h>
 #include <draftscope/profiler/device_trace.h>
-#include <draftscope/result.h>
+#include <draftscope/speculation/model_shape.h>
 #include <cstdint>
 #include <tuple>
 
@@ -31,8 +31,8 @@ struct PassForm {
 class PassLauncher {
  public:
   /// `trace`, not owned and perhaps null, hears what each kernel that is captured into a graph computes.
-  PassLauncher(Gpu& gpu, PassParams base, const ModelShape& shape, WeightFormat stored, WeightFormat layers,
-               profiler::DeviceTrace* trace);
+  PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape, WeightFormat stored,
+               WeightFormat layers, profiler::DeviceTrace* trace);
 
   [[nodiscard]] Result<void> load_inputs(std::int32_t rows);
   /// One layer, at `slot` of the slot table, for up to max_decode_rows rows. The table's halves are n_layers
@@ -53,7 +53,7 @@ class PassLauncher {
                                              const RowMove* moves);
 
   /// fp32 values that `Workspace::wide` needs for `rows` rows.
-  [[nodiscard]] static std::size_t wide_values(const ModelShape& shape, std::int32_t rows);
+  [[nodiscard]] static std::size_t wide_values(const speculation::ModelShape& shape, std::int32_t rows);
 
  private:
   [[nodiscard]] Result<void> product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
@@ -69,7 +69,7 @@ class PassLauncher {
 
   Gpu& gpu_;
   PassParams base_;
-  ModelShape shape_;
+  speculation::ModelShape shape_;
   WeightFormat stored_;
   WeightFormat layers_;
   profiler::DeviceTrace* trace_;

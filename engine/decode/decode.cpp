@@ -120,14 +120,14 @@ class Decoder {
     const std::int32_t remaining = remaining_tokens();
     RoundPlan plan = strategy_.plan({row.index, root_position_, remaining, text_});
     DRAFTSCOPE_TRY(check_plan(plan));
-    if (static_cast<std::int32_t>(plan.riders.size()) >= most_rows()) plan.riders = {};
+    if (static_cast<std::int32_t>(plan.extra_rows.size()) >= max_rows()) plan.extra_rows = {};
     const DraftLimits limits = limits_of(plan, remaining, row);
     const std::int64_t planned_ns = clock.begin(limits.steps > 0 ? Phase::draft : Phase::verify);
     std::int64_t drafted_ns = planned_ns;
     drafter_.clear();
-    ran_alone_ = can_run_alone(plan, limits.steps);
-    if (ran_alone_) {
-      DRAFTSCOPE_TRY(run_alone(plan, limits.steps, row.draft_stop));
+    ran_on_device_ = can_run_alone(plan, limits.steps);
+    if (ran_on_device_) {
+      DRAFTSCOPE_TRY(run_on_device(plan, limits.steps, row.draft_stop));
       if (limits.steps > 0) drafted_ns = clock.begin_before_now(Phase::verify, alone_.verify_ns);
     } else {
       if (plan.mask != nullptr || plan.draft_model != nullptr) {
@@ -140,7 +140,7 @@ class Decoder {
     }
     row.drafted = static_cast<std::int32_t>(drafter_.nodes().size());
     for (const DraftNode& node : drafter_.nodes()) row.tree_depth = std::max(row.tree_depth, node.depth);
-    row.verify_rows = row.drafted + 1 + static_cast<std::int32_t>(plan.riders.size());
+    row.verify_rows = row.drafted + 1 + static_cast<std::int32_t>(plan.extra_rows.size());
     const std::int64_t verified_ns = clock.begin(Phase::accept);
     judge();
     DRAFTSCOPE_TRY(commit(plan, row));
@@ -166,7 +166,7 @@ class Decoder {
   }
 
   /// Of a verification now.
-  [[nodiscard]] std::int32_t most_rows() const {
+  [[nodiscard]] std::int32_t max_rows() const {
     return std::min(backend_.max_invariant_rows(), backend_.cache_rows() - root_position_);
   }
 
@@ -192,9 +192,9 @@ class Decoder {
       return fail("draft model: found a vocabulary of {}, expected the target's {}",
                   plan.draft_model->backend->shape().vocab, backend_.shape().vocab);
     if (plan.verification == Verification::above_exit &&
-        (!plan.branches.empty() || !plan.riders.empty() || !plan.states.empty()))
+        (!plan.branches.empty() || !plan.extra_rows.empty() || !plan.states.empty()))
       return fail("verification above the exit: found a tree, riders or states, expected a chain alone");
-    if (!plan.states.empty() && !plan.riders.empty())
+    if (!plan.states.empty() && !plan.extra_rows.empty())
       return fail("round plan: found states and riders, expected one of them at most");
     if (plan.mask == nullptr) return {};
     if (plan.mask->n_layers() != n_layers_)
@@ -208,9 +208,9 @@ class Decoder {
   }
 
   /// What fits: the round may emit one token more than its draft is deep, and the root, each draft token and
-  /// each rider take a cache row and a row of the verification.
+  /// each extra row take a cache row and a row of the verification.
   DraftLimits limits_of(const RoundPlan& plan, std::int32_t remaining, traces::Round& row) {
-    const auto riders = static_cast<std::int32_t>(plan.riders.size());
+    const auto extra_rows = static_cast<std::int32_t>(plan.extra_rows.size());
     const bool has_model = plan.mask != nullptr || plan.draft_model != nullptr;
     if (has_model)
       row.planned = plan.draft_length;
@@ -219,7 +219,7 @@ class Decoder {
         row.planned = std::max(row.planned, depth_of(plan.proposals, i));
     row.threshold = plan.threshold;
     std::int32_t steps = std::min({row.planned, remaining - 1, backend_.cache_rows() - root_position_ - 1});
-    const std::int32_t nodes = most_rows() - 1 - riders;
+    const std::int32_t nodes = max_rows() - 1 - extra_rows;
     if (plan.draft_model != nullptr)
       steps = std::min(steps, plan.draft_model->backend->cache_rows() - root_position_);
     steps = std::clamp(steps, 0, std::max(nodes, 0));
@@ -239,8 +239,8 @@ class Decoder {
   /// Whether the backend can do draft and verification of this round in one go.
   [[nodiscard]] bool can_run_alone(const RoundPlan& plan, std::int32_t length) const {
     if (!backend_.has_chain_rounds() || (length > 0 && plan.verification != Verification::all_layers) ||
-        !plan.branches.empty() || !plan.proposals.empty() || !plan.riders.empty() || !plan.states.empty() ||
-        plan.draft_model != nullptr)
+        !plan.branches.empty() || !plan.proposals.empty() || !plan.extra_rows.empty() ||
+        !plan.states.empty() || plan.draft_model != nullptr)
       return false;
     // Without a draft a greedy round is one pass either way; a sampled one would bring its logits to the
     // host.
@@ -249,7 +249,7 @@ class Decoder {
   }
 
   /// Draft and verification by the backend itself.
-  Result<void> run_alone(const RoundPlan& plan, std::int32_t length, DraftStop& stop) {
+  Result<void> run_on_device(const RoundPlan& plan, std::int32_t length, DraftStop& stop) {
     DRAFTSCOPE_TRY(backend_.chain_round({.root = text_.back(),
                                          .root_position = root_position_,
                                          .draft_length = length,
@@ -271,7 +271,7 @@ class Decoder {
     return {};
   }
 
-  /// Leaves the target's outputs for the root, every draft token and every rider in outputs_.
+  /// Leaves the target's outputs for the root, every draft token and every extra row in outputs_.
   Result<void> verify(const RoundPlan& plan) {
     const std::vector<DraftNode>& nodes = drafter_.nodes();
     if (!nodes.empty() && plan.verification == Verification::above_exit)
@@ -279,12 +279,13 @@ class Decoder {
     rows_.assign(1, {.token = text_.back(), .hidden = -1, .position = root_position_});
     for (const DraftNode& node : nodes)
       rows_.push_back({.token = node.token, .hidden = -1, .position = root_position_ + node.depth});
-    for (const Rider& rider : plan.riders)
-      rows_.push_back({.token = rider.token, .hidden = -1, .position = root_position_ + rider.offset});
+    for (const ExtraRow& extra_row : plan.extra_rows)
+      rows_.push_back(
+          {.token = extra_row.token, .hidden = -1, .position = root_position_ + extra_row.offset});
     Wanted wanted = head_wanted(0);
     wanted.hidden_after = plan.states;
     Batch batch = chain(root_position_, {0, n_layers_}, wanted);
-    if (!drafter_.is_chain() || !plan.riders.empty()) {
+    if (!drafter_.is_chain() || !plan.extra_rows.empty()) {
       build_ancestors(plan);
       batch.ancestors = ancestors_;
     }
@@ -311,9 +312,9 @@ class Decoder {
       see(i + 1, parent);
     }
     const std::size_t first = nodes.size() + 1;
-    for (std::size_t i = 0; i < plan.riders.size(); ++i) {
+    for (std::size_t i = 0; i < plan.extra_rows.size(); ++i) {
       see(first + i, 0);
-      for (const std::int32_t other : plan.riders[i].sees)
+      for (const std::int32_t other : plan.extra_rows[i].sees)
         see(first + i, first + static_cast<std::size_t>(other));
     }
   }
@@ -341,7 +342,7 @@ class Decoder {
   void judge() {
     const std::vector<DraftNode>& nodes = drafter_.nodes();
     if (request_.sampling.greedy()) return judge_greedily(nodes, outputs_.top, verdict_);
-    if (ran_alone_) {
+    if (ran_on_device_) {
       verdict_.path.clear();
       verdict_.tested.assign(nodes.size(), 0);
       for (std::int32_t i = 0; i < alone_.accepted; ++i) verdict_.path.push_back(i);
@@ -404,7 +405,7 @@ class Decoder {
                        .planned = row.planned,
                        .longest = limits.steps,
                        .verified = best.first(rows),
-                       .riders = best.subspan(rows),
+                       .extra_rows = best.subspan(rows),
                        .states = plan.states.empty() ? std::span<const float>() : outputs_.hidden},
                       listener_.decisions());
   }
@@ -493,7 +494,7 @@ class Decoder {
   std::int32_t root_position_ = 0;
   std::int32_t round_index_ = 0;
   bool ended_ = false;
-  bool ran_alone_ = false;  // the round at hand was the backend's
+  bool ran_on_device_ = false;  // the round at hand was the backend's
   DecodeResult result_;
 
   std::vector<Row> rows_;

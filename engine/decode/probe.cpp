@@ -28,8 +28,8 @@ Result<void> Probe::run(const ProbePass& pass, Outputs& outputs) {
   constexpr std::int32_t bits = 64;
   const std::int32_t words = (hidden_rows + count + bits - 1) / bits;
   // At once for the widest pass at the context's end: `hidden_rows` grows with the text.
-  const std::int32_t most_words = (backend_.cache_rows() + bits - 1) / bits;
-  ancestors_.reserve(static_cast<std::size_t>(most_words) * static_cast<std::size_t>(head_room()));
+  const std::int32_t max_words = (backend_.cache_rows() + bits - 1) / bits;
+  ancestors_.reserve(static_cast<std::size_t>(max_words) * static_cast<std::size_t>(head_room()));
   ancestors_.assign(static_cast<std::size_t>(words) * pass.rows.size(), 0);
   for (std::int32_t row = 0; pass.chain && row < count; ++row)
     for (std::int32_t before = 0; before < row; ++before) {

@@ -22,7 +22,7 @@ std::int32_t rank_of(std::int32_t token, std::span<const float> logits) {
 
 Result<void> shadow_tokens(Backend& backend, std::span<const std::int32_t> text, std::int32_t first,
                            const std::function<void(const traces::ShadowToken&)>& visit) {
-  const ModelShape& shape = backend.shape();
+  const speculation::ModelShape& shape = backend.shape();
   const auto size = static_cast<std::int32_t>(text.size());
   if (first < 1 || first > size)
     return fail("shadow tokens: first position is {}, expected 1 to {}", first, size);

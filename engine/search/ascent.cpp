@@ -11,8 +11,8 @@ namespace draftscope::engine::search {
 namespace {
 
 constexpr double sufficient = 1e-4;  ///< share of the promised gain that a step must bring
-constexpr double least_step = 1e-10;
-constexpr double most_step = 1e10;
+constexpr double min_step = 1e-10;
+constexpr double max_step = 1e10;
 
 Eigen::VectorXd into_box(const Eigen::VectorXd& point) {
   return point.cwiseMax(0.0).cwiseMin(1.0);
@@ -45,7 +45,7 @@ class Climber {
   void begin(double value, const Eigen::VectorXd& gradient) {
     move_to(value, gradient);
     const double reach = (into_box(point_ + gradient_) - point_).lpNorm<Eigen::Infinity>();
-    step_ = reach > 0.0 ? std::clamp(1.0 / reach, least_step, most_step) : 1.0;
+    step_ = reach > 0.0 ? std::clamp(1.0 / reach, min_step, max_step) : 1.0;
     aim();
   }
 
@@ -54,7 +54,7 @@ class Climber {
     const double bend =
         -moved.dot(gradient - gradient_);  // positive where the function is concave along the step
     const bool gained = std::abs(value - value_) > limits_.gain * std::max(1.0, std::abs(value));
-    step_ = bend > 0.0 ? std::clamp(moved.squaredNorm() / bend, least_step, most_step) : most_step;
+    step_ = bend > 0.0 ? std::clamp(moved.squaredNorm() / bend, min_step, max_step) : max_step;
     move_to(value, gradient);
     if (gained)
       aim();
@@ -67,7 +67,7 @@ class Climber {
     const double lost = value - value_ - share_ * promise_;
     const double parabola = lost < 0.0 ? -0.5 * share_ * share_ * promise_ / lost : 0.0;
     share_ = std::clamp(parabola, 0.1 * share_, 0.5 * share_);
-    if (share_ < least_step)
+    if (share_ < min_step)
       climbing_ = false;
     else
       trial_ = point_ + share_ * direction_;

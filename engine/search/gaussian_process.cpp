@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gaussian_process.h"
 
-#include "likelihood.h"
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <bit>
@@ -10,6 +8,8 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+
+#include "likelihood.h"
 
 namespace draftscope::engine::search {
 

@@ -5,10 +5,10 @@
 // scores, independent noise of one variance (Rasmussen & Williams 2006, algorithm 2.1). What
 // bayesian-optimization 1.4 and 1.5 configure in scikit-learn: Matern(nu=2.5), normalize_y=True, alpha=noise.
 
-#include "matern.h"
-
 #include <Eigen/Core>
 #include <optional>
+
+#include "matern.h"
 
 namespace draftscope::engine::search {
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/search.h>
 
-#include "search_random.h"
-#include "search_state.h"
-#include "upper_confidence.h"
-
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <utility>
 
+#include "search_random.h"
+#include "search_state.h"
+#include "upper_confidence.h"
+
 namespace draftscope::engine {
 namespace {
 
 /// The Gaussian process then takes half a gigabyte; the published searches end at a thousand.
-constexpr std::size_t most_observations = 8192;
+constexpr std::size_t max_observations = 8192;
 
 search::LayerSpace space_of(const SearchOptions& options) {
   const std::int32_t end = options.protect_ends ? 1 : 0;
@@ -52,7 +52,7 @@ std::vector<std::int32_t> above_half(const std::vector<double>& values) {
   return components;
 }
 
-Result<void> check_mask(const search::LayerSpace& space, const SublayerMask& mask) {
+Result<void> check_mask(const search::LayerSpace& space, const speculation::SublayerMask& mask) {
   if (mask.n_layers() != space.n_layers)
     return fail("the candidate has {} layers, expected {}", mask.n_layers(), space.n_layers);
   if (!search::is_within(space, mask))
@@ -72,7 +72,7 @@ LayerSetSearch::State::State(const SearchOptions& chosen)
       process(space.dimension(), chosen.noise) {
   // One more than it takes to stop; a stopped search that goes on takes more.
   observations.reserve(
-      std::min(static_cast<std::size_t>(chosen.max_iterations) + 1, std::size_t{most_observations}));
+      std::min(static_cast<std::size_t>(chosen.max_iterations) + 1, std::size_t{max_observations}));
 }
 
 void LayerSetSearch::State::propose_random(Candidate& candidate) {
@@ -160,7 +160,7 @@ Result<LayerSetSearch> LayerSetSearch::create(const SearchOptions& options) {
   return LayerSetSearch(std::make_unique<State>(options));
 }
 
-Result<void> LayerSetSearch::add_probe(const SublayerMask& mask) {
+Result<void> LayerSetSearch::add_probe(const speculation::SublayerMask& mask) {
   DRAFTSCOPE_TRY(check_mask(state_->space, mask));
   state_->probes.push_back(mask);
   return {};
@@ -190,9 +190,9 @@ void LayerSetSearch::propose(Candidate& candidate) {
 }
 
 Result<void> LayerSetSearch::observe(const Candidate& candidate, double score) {
-  if (state_->observations.size() == most_observations)
+  if (state_->observations.size() == max_observations)
     return fail("the search holds {} scores, expected no more: its memory grows with their square",
-                most_observations);
+                max_observations);
   if (!std::isfinite(score)) return fail("the score is {}, expected a finite number", score);
   DRAFTSCOPE_TRY(check_mask(state_->space, candidate.mask));
   if (candidate.point.size() != static_cast<std::size_t>(state_->space.dimension()))
@@ -209,7 +209,7 @@ Result<void> LayerSetSearch::observe(const Candidate& candidate, double score) {
 const SearchOptions& LayerSetSearch::options() const {
   return state_->options;
 }
-const SublayerMask& LayerSetSearch::best_set() const {
+const speculation::SublayerMask& LayerSetSearch::best_set() const {
   return state_->best_set;
 }
 double LayerSetSearch::best_score() const {

@@ -3,7 +3,8 @@
 
 namespace draftscope::engine::search {
 
-void skip(const LayerSpace& space, std::span<const std::int32_t> components, SublayerMask& mask) {
+void skip(const LayerSpace& space, std::span<const std::int32_t> components,
+          speculation::SublayerMask& mask) {
   const std::int32_t free_layers = space.last - space.first;
   for (const std::int32_t component : components) {
     if (component < free_layers)
@@ -13,13 +14,13 @@ void skip(const LayerSpace& space, std::span<const std::int32_t> components, Sub
   }
 }
 
-SublayerMask mask_of(const LayerSpace& space, std::span<const std::int32_t> components) {
-  SublayerMask mask(space.n_layers);
+speculation::SublayerMask mask_of(const LayerSpace& space, std::span<const std::int32_t> components) {
+  speculation::SublayerMask mask(space.n_layers);
   skip(space, components, mask);
   return mask;
 }
 
-bool is_within(const LayerSpace& space, const SublayerMask& mask) {
+bool is_within(const LayerSpace& space, const speculation::SublayerMask& mask) {
   for (std::int32_t layer = 0; layer < space.n_layers; ++layer) {
     const bool is_free = layer >= space.first && layer < space.last;
     if (!is_free && !(mask.runs_attention(layer) && mask.runs_mlp(layer))) return false;
@@ -27,7 +28,7 @@ bool is_within(const LayerSpace& space, const SublayerMask& mask) {
   return true;
 }
 
-std::vector<std::int32_t> components_of(const LayerSpace& space, const SublayerMask& mask) {
+std::vector<std::int32_t> components_of(const LayerSpace& space, const speculation::SublayerMask& mask) {
   std::vector<std::int32_t> components;
   for (std::int32_t layer = space.first; layer < space.last; ++layer)
     if (!mask.runs_attention(layer)) components.push_back(layer - space.first);

@@ -4,7 +4,7 @@
 // Which sublayer a component of a search point stands for. Attention of every free layer comes first, then
 // the MLPs, as in both published searches.
 
-#include <draftscope/engine/sublayer_mask.h>
+#include <draftscope/speculation/sublayer_mask.h>
 
 #include <cstdint>
 #include <span>
@@ -23,15 +23,17 @@ struct LayerSpace {
 };
 
 /// Skips the sublayers of these components as well.
-void skip(const LayerSpace& space, std::span<const std::int32_t> components, SublayerMask& mask);
+void skip(const LayerSpace& space, std::span<const std::int32_t> components, speculation::SublayerMask& mask);
 /// Skips the sublayers of these components.
-[[nodiscard]] SublayerMask mask_of(const LayerSpace& space, std::span<const std::int32_t> components);
+[[nodiscard]] speculation::SublayerMask mask_of(const LayerSpace& space,
+                                                std::span<const std::int32_t> components);
 
 /// Whether all sublayers outside the space run.
-[[nodiscard]] bool is_within(const LayerSpace& space, const SublayerMask& mask);
+[[nodiscard]] bool is_within(const LayerSpace& space, const speculation::SublayerMask& mask);
 
 /// Components of the sublayers that `mask` skips, ascending. Skips outside the space have none.
-[[nodiscard]] std::vector<std::int32_t> components_of(const LayerSpace& space, const SublayerMask& mask);
+[[nodiscard]] std::vector<std::int32_t> components_of(const LayerSpace& space,
+                                                      const speculation::SublayerMask& mask);
 
 /// 1 where a component is skipped, else 0.
 [[nodiscard]] std::vector<double> indicator(const LayerSpace& space,

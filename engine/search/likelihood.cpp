@@ -11,8 +11,8 @@
 namespace draftscope::engine::search {
 namespace {
 
-constexpr double least_scale = 1e-5;
-constexpr double most_scale = 1e5;
+constexpr double min_scale = 1e-5;
+constexpr double max_scale = 1e5;
 constexpr double tolerance = 1e-3;  ///< of log ℓ
 
 /// Logarithms of ℓ from where all points are strangers (K = I) to where all are alike (K = 1), and the upper
@@ -27,12 +27,12 @@ std::vector<double> grid(const Table<double>& squared) {
     furthest = std::max(furthest, distance);
   }
   if (!(nearest <= furthest)) return {};
-  const double low = std::log(std::clamp(nearest / 4.0, least_scale, most_scale));
-  const double high = std::log(std::clamp(furthest * 8.0, least_scale, most_scale));
+  const double low = std::log(std::clamp(nearest / 4.0, min_scale, max_scale));
+  const double high = std::log(std::clamp(furthest * 8.0, min_scale, max_scale));
   const auto steps = std::clamp(static_cast<int>(std::ceil((high - low) / std::numbers::ln2)), 1, 15);
   std::vector<double> points;
   for (int step = 0; step <= steps; ++step) points.push_back(low + (high - low) * step / steps);
-  if (high < std::log(most_scale)) points.push_back(std::log(most_scale));
+  if (high < std::log(max_scale)) points.push_back(std::log(max_scale));
   return points;
 }
 

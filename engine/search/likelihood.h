@@ -3,9 +3,9 @@
 
 // How well a length scale explains the observations, and the length scale that explains them best.
 
-#include "matern.h"
-
 #include <Eigen/Core>
+
+#include "matern.h"
 
 namespace draftscope::engine::search {
 

@@ -5,13 +5,12 @@
 // they lie, and none of them is an allocation of its own.
 
 #include <draftscope/engine/search.h>
-
-#include "layer_space.h"
-
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "layer_space.h"
 
 namespace draftscope::engine::search {
 

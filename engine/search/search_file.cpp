@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/search.h>
 
-#include <draftscope/traces/atomic_file.h>
-
-#include "checkpoint/config_fields.h"
-#include "checkpoint/json_text.h"
-#include "search_state.h"
-#include "skip_set_json.h"
-
+#include <draftscope/base/atomic_file.h>
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/text_file.h>
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
 
+#include "checkpoint/config_fields.h"
+#include "search_state.h"
+#include "skip_set_json.h"
+
 namespace draftscope::engine {
 namespace {
 
 constexpr std::int32_t version = 1;
-constexpr std::size_t most_bytes = std::size_t{256} << 20U;
+constexpr std::size_t max_bytes = std::size_t{256} << 20U;
 constexpr std::array<const char*, 3> origin_names{"probe", "random", "model"};
 constexpr Range<std::int32_t> any_integer{std::numeric_limits<std::int32_t>::min(),
                                           std::numeric_limits<std::int32_t>::max()};
@@ -80,7 +80,7 @@ Result<SearchOptions> parse_options(const nlohmann::json& json, std::string_view
 }
 
 /// The point of a candidate, or that of its set where the file leaves it out.
-Result<std::vector<double>> parse_point(const nlohmann::json& json, const SublayerMask& mask,
+Result<std::vector<double>> parse_point(const nlohmann::json& json, const speculation::SublayerMask& mask,
                                         const search::LayerSpace& space, std::string_view file,
                                         std::string_view path) {
   const auto place = json.find("point");
@@ -179,13 +179,13 @@ Result<LayerSetSearch> LayerSetSearch::State::from_json(const nlohmann::json& js
 }
 
 Result<void> LayerSetSearch::save(const std::filesystem::path& file) const {
-  DRAFTSCOPE_TRY_ASSIGN(auto out, traces::AtomicFile::create(file));
+  DRAFTSCOPE_TRY_ASSIGN(auto out, AtomicFile::create(file));
   out.write(state_->to_json());
   return out.commit();
 }
 
 Result<LayerSetSearch> LayerSetSearch::load(const std::filesystem::path& file) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, most_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_bytes));
   DRAFTSCOPE_TRY_ASSIGN(const auto json, parse_json_object(text, file.string()));
   return State::from_json(json, file.string());
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/search.h>
 
-#include "search_state.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "search_state.h"
 
 namespace draftscope::engine {
 namespace {
@@ -18,8 +18,8 @@ Result<void> check(const char* option, T value, T least, T most) {
 
 }  // namespace
 
-SublayerMask swift_initial_set(std::int32_t n_layers) {
-  SublayerMask mask(std::max(n_layers, 0));
+speculation::SublayerMask swift_initial_set(std::int32_t n_layers) {
+  speculation::SublayerMask mask(std::max(n_layers, 0));
   for (std::int32_t layer = 1; layer < n_layers - 1; layer += 2) mask.skip_attention(layer).skip_mlp(layer);
   return mask;
 }
@@ -43,23 +43,24 @@ SearchOptions draft_verify_search(std::int32_t n_layers) {
   options.protect_ends = false;
   options.gp_interval = 1;
   options.kappa = 2.576;
-  options.initial_set = SublayerMask(std::max(n_layers, 0));
+  options.initial_set = speculation::SublayerMask(std::max(n_layers, 0));
   options.max_iterations = 999;  // the search stops after one more: the package's n_iter of 1000
   return options;
 }
 
-std::vector<SublayerMask> draft_verify_probes(std::int32_t n_layers) {
-  SublayerMask half(n_layers);
-  SublayerMask published(n_layers);
+std::vector<speculation::SublayerMask> draft_verify_probes(std::int32_t n_layers) {
+  speculation::SublayerMask half(n_layers);
+  speculation::SublayerMask published(n_layers);
   for (std::int32_t layer = 0; layer < n_layers; ++layer) {
     if (layer % 2 == 1) half.skip_attention(layer);
     // The k-th of 24 (10) in 40 lies where the running share reaches the next whole number.
     if ((layer + 1) * 24 / 40 > layer * 24 / 40) published.skip_attention(layer);
     if ((layer + 1) * 10 / 40 > layer * 10 / 40) published.skip_mlp(layer);
   }
-  std::vector<SublayerMask> probes;
-  for (SublayerMask& probe : std::vector{half, published, swift_initial_set(n_layers),
-                                         SublayerMask::early_exit(n_layers, n_layers - n_layers / 3)})
+  std::vector<speculation::SublayerMask> probes;
+  for (speculation::SublayerMask& probe :
+       std::vector{half, published, swift_initial_set(n_layers),
+                   speculation::SublayerMask::early_exit(n_layers, n_layers - n_layers / 3)})
     if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
   return probes;
 }

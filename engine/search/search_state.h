@@ -5,15 +5,14 @@
 // length scale and when it was fitted are kept because fits may be fewer than proposals.
 
 #include <draftscope/engine/search.h>
-
-#include "gaussian_process.h"
-#include "layer_space.h"
-#include "observations.h"
-
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "gaussian_process.h"
+#include "layer_space.h"
+#include "observations.h"
 
 namespace draftscope::engine {
 
@@ -34,12 +33,12 @@ struct LayerSetSearch::State {
 
   SearchOptions options;
   search::LayerSpace space;
-  std::vector<SublayerMask> probes;
+  std::vector<speculation::SublayerMask> probes;
   search::Observations observations;
   std::size_t probes_scored = 0;
-  const SublayerMask everything;              ///< runs
-  std::vector<std::int32_t> components = {};  ///< of the last random set; kept for its memory
-  SublayerMask best_set;
+  const speculation::SublayerMask everything;  ///< runs
+  std::vector<std::int32_t> components = {};   ///< of the last random set; kept for its memory
+  speculation::SublayerMask best_set;
   double best_score = 0.0;
   std::int32_t iterations = 0;
   std::int32_t tolerance = 0;

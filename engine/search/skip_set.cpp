@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/skip_set.h>
 
-#include <draftscope/traces/atomic_file.h>
-
-#include "checkpoint/json_text.h"
-#include "checkpoint/quote.h"
-#include "skip_set_json.h"
-
+#include <draftscope/base/atomic_file.h>
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/base/text_file.h>
 #include <string>
 #include <system_error>
+
+#include "skip_set_json.h"
 
 namespace draftscope::engine {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{16} << 20U;
+constexpr std::size_t max_bytes = std::size_t{16} << 20U;
 
 Result<nlohmann::json> read_file(const std::filesystem::path& file) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, most_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_bytes));
   return parse_json_object(text, file.string());
 }
 
@@ -49,8 +49,8 @@ Result<nlohmann::json> read_sets(const std::filesystem::path& file) {
 
 }  // namespace
 
-Result<SublayerMask> read_skip_set(const std::filesystem::path& file, std::string_view name,
-                                   std::int32_t n_layers) {
+Result<speculation::SublayerMask> read_skip_set(const std::filesystem::path& file, std::string_view name,
+                                                std::int32_t n_layers) {
   DRAFTSCOPE_TRY_ASSIGN(const auto sets, read_sets(file));
   const auto place = sets.find(std::string(name));
   if (place == sets.end())
@@ -58,10 +58,10 @@ Result<SublayerMask> read_skip_set(const std::filesystem::path& file, std::strin
   return search::parse_skip_set(*place, n_layers, file.string(), quote(name));
 }
 
-Result<std::map<std::string, SublayerMask>> read_skip_sets(const std::filesystem::path& file,
-                                                           std::int32_t n_layers) {
+Result<std::map<std::string, speculation::SublayerMask>> read_skip_sets(const std::filesystem::path& file,
+                                                                        std::int32_t n_layers) {
   DRAFTSCOPE_TRY_ASSIGN(const auto json, read_sets(file));
-  std::map<std::string, SublayerMask> sets;
+  std::map<std::string, speculation::SublayerMask> sets;
   for (const auto& [name, value] : json.items()) {
     DRAFTSCOPE_TRY_ASSIGN(sets[name], search::parse_skip_set(value, n_layers, file.string(), quote(name)));
   }
@@ -69,7 +69,7 @@ Result<std::map<std::string, SublayerMask>> read_skip_sets(const std::filesystem
 }
 
 Result<void> write_skip_set(const std::filesystem::path& file, std::string_view name,
-                            const SublayerMask& set) {
+                            const speculation::SublayerMask& set) {
   nlohmann::json sets = nlohmann::json::object();
   std::error_code error;
   if (std::filesystem::exists(file, error)) {
@@ -94,7 +94,7 @@ Result<void> write_skip_set(const std::filesystem::path& file, std::string_view 
   } catch (const nlohmann::json::exception&) {
     return fail("{}: the name {} is not UTF-8, expected text", file.string(), quote(name));
   }
-  DRAFTSCOPE_TRY_ASSIGN(auto out, traces::AtomicFile::create(file));
+  DRAFTSCOPE_TRY_ASSIGN(auto out, AtomicFile::create(file));
   out.write(text + "\n}\n");
   return out.commit();
 }

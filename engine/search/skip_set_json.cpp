@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "skip_set_json.h"
 
-#include "checkpoint/json_text.h"
-#include "checkpoint/quote.h"
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/quote.h>
 
 #include <set>
 
@@ -34,8 +34,8 @@ Result<std::set<std::int32_t>> parse_layers(const nlohmann::json& object, const 
 
 }  // namespace
 
-Result<SublayerMask> parse_skip_set(const nlohmann::json& value, std::int32_t n_layers, std::string_view file,
-                                    std::string_view path) {
+Result<speculation::SublayerMask> parse_skip_set(const nlohmann::json& value, std::int32_t n_layers,
+                                                 std::string_view file, std::string_view path) {
   if (!value.is_object())
     return fail(R"({}: field {} is {}, expected an object of "attention" and "mlp")", file, path,
                 describe(value));
@@ -44,13 +44,13 @@ Result<SublayerMask> parse_skip_set(const nlohmann::json& value, std::int32_t n_
       return fail(R"({}: field {} holds {}, expected "attention" and "mlp" only)", file, path, quote(field));
   DRAFTSCOPE_TRY_ASSIGN(const auto attention, parse_layers(value, "attention", n_layers, file, path));
   DRAFTSCOPE_TRY_ASSIGN(const auto mlp, parse_layers(value, "mlp", n_layers, file, path));
-  SublayerMask set(n_layers);
+  speculation::SublayerMask set(n_layers);
   for (const auto layer : attention) set.skip_attention(layer);
   for (const auto layer : mlp) set.skip_mlp(layer);
   return set;
 }
 
-nlohmann::ordered_json skip_set_json(const SublayerMask& set) {
+nlohmann::ordered_json skip_set_json(const speculation::SublayerMask& set) {
   auto attention = nlohmann::ordered_json::array();
   auto mlp = nlohmann::ordered_json::array();
   for (std::int32_t layer = 0; layer < set.n_layers(); ++layer) {

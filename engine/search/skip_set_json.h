@@ -3,8 +3,8 @@
 
 // One skip set as JSON: {"attention": [layer, …], "mlp": [layer, …]}.
 
-#include <draftscope/engine/sublayer_mask.h>
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/sublayer_mask.h>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -13,9 +13,10 @@
 namespace draftscope::engine::search {
 
 /// `file` and `path`, the value's place in it, only name the value in errors.
-[[nodiscard]] Result<SublayerMask> parse_skip_set(const nlohmann::json& value, std::int32_t n_layers,
-                                                  std::string_view file, std::string_view path);
+[[nodiscard]] Result<speculation::SublayerMask> parse_skip_set(const nlohmann::json& value,
+                                                               std::int32_t n_layers, std::string_view file,
+                                                               std::string_view path);
 
-[[nodiscard]] nlohmann::ordered_json skip_set_json(const SublayerMask& set);
+[[nodiscard]] nlohmann::ordered_json skip_set_json(const speculation::SublayerMask& set);
 
 }  // namespace draftscope::engine::search

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include "checkpoint/quote.h"
+#include <draftscope/base/quote.h>
 
 namespace draftscope::engine {
 namespace {
@@ -46,7 +46,7 @@ Result<void> parse_layer_list(std::string_view name, std::string_view text, std:
 
 }  // namespace
 
-SkipSetText skip_set_text(const SublayerMask& set) {
+SkipSetText skip_set_text(const speculation::SublayerMask& set) {
   std::string attention;
   std::string mlp;
   for (std::int32_t layer = 0; layer < set.n_layers(); ++layer) {
@@ -56,8 +56,8 @@ SkipSetText skip_set_text(const SublayerMask& set) {
   return {or_none(std::move(attention)), or_none(std::move(mlp))};
 }
 
-Result<SublayerMask> parse_skip_set_text(const SkipSetText& text, std::int32_t n_layers) {
-  SublayerMask set(n_layers);
+Result<speculation::SublayerMask> parse_skip_set_text(const SkipSetText& text, std::int32_t n_layers) {
+  speculation::SublayerMask set(n_layers);
   DRAFTSCOPE_TRY(parse_layer_list("skip-attention", text.attention, n_layers, [&](std::int32_t layer) {
     const bool fresh = set.runs_attention(layer);
     set.skip_attention(layer);

@@ -4,11 +4,11 @@
 // The upper confidence bound μ(x) + κ·σ(x), in units of the standardised scores: the same maximum as in the
 // scores' own, and steps and tolerances that fit whatever is measured.
 
+#include <Eigen/Core>
+
 #include "ascent.h"
 #include "gaussian_process.h"
 #include "search_random.h"
-
-#include <Eigen/Core>
 
 namespace draftscope::engine::search {
 

@@ -55,7 +55,7 @@ class ClaspMask final : public MaskChoice, public Learner {
   };
   explicit ClaspMask(const Options& options);
 
-  const SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
+  const speculation::SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
   std::string_view origin() const override { return "clasp"; }
   void begin_request(const RequestView& request) override;
   std::span<const std::int32_t> states() const override;
@@ -67,8 +67,8 @@ class ClaspMask final : public MaskChoice, public Learner {
   [[nodiscard]] Result<void> read_prompts_last_token(const RoundView& view, Probe& probe);
 
   Options options_;
-  const SublayerMask everything_;  // runs; assigned to mask_, whose memory stays
-  SublayerMask mask_;
+  const speculation::SublayerMask everything_;  // runs; assigned to mask_, whose memory stays
+  speculation::SublayerMask mask_;
   ClaspSearch search_;
   std::vector<std::int32_t> boundaries_;  // 0 … L
   std::int32_t since_ = 0;                // verifications since the last search

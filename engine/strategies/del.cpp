@@ -53,13 +53,13 @@ ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost,
   return best;
 }
 
-double head_in_layers(const ModelShape& shape) {
+double head_in_layers(const speculation::ModelShape& shape) {
   const double model = shape.d_model;
   const double layer = model * (2.0 * shape.q_width() + 2.0 * shape.kv_width()) + 3.0 * model * shape.d_ff;
   return model * shape.vocab / layer;
 }
 
-Del::Del(const ModelShape& shape, const Options& options)
+Del::Del(const speculation::ModelShape& shape, const Options& options)
     : shape_(shape),
       options_(options),
       cost_{shape.n_layers, options.mode == Mode::published ? 0.0 : head_in_layers(shape)},
@@ -67,10 +67,10 @@ Del::Del(const ModelShape& shape, const Options& options)
       exits_(size(shape.n_layers - 1)) {
   std::iota(boundaries_.begin(), boundaries_.end(), 1);
   for (std::int32_t exit = 0; exit < shape.n_layers; ++exit)
-    masks_.push_back(SublayerMask::early_exit(shape.n_layers, exit));
+    masks_.push_back(speculation::SublayerMask::early_exit(shape.n_layers, exit));
 }
 
-const SublayerMask* Del::mask(const RoundView& /*round*/) {
+const speculation::SublayerMask* Del::mask(const RoundView& /*round*/) {
   if (options_.mode == Mode::repaired && choice_.gamma == 0) return nullptr;
   drafts_ = true;
   return &masks_[size(choice_.exit)];

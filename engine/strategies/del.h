@@ -45,7 +45,7 @@ struct TplCost {
                                    std::int32_t most);
 
 /// Weight bytes of the head in units of a layer's.
-[[nodiscard]] double head_in_layers(const ModelShape& shape);
+[[nodiscard]] double head_in_layers(const speculation::ModelShape& shape);
 
 class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice, public Learner {
  public:
@@ -63,9 +63,9 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
     /// drafted: a round's positions then count up to the first draft token that was not accepted.
     bool drafts = true;
   };
-  Del(const ModelShape& shape, const Options& options);
+  Del(const speculation::ModelShape& shape, const Options& options);
 
-  const SublayerMask* mask(const RoundView& round) override;
+  const speculation::SublayerMask* mask(const RoundView& round) override;
   std::string_view origin() const override { return "del"; }
   std::int32_t length(const RoundView& round) override;
   double threshold(const RoundView& round) override;
@@ -88,11 +88,11 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   void count(std::int32_t first, std::int32_t positions);
   void log_choice(const ExitChoice& before, std::int64_t start_ns, DecisionLog* log) const;
 
-  ModelShape shape_;
+  speculation::ModelShape shape_;
   Options options_;
   TplCost cost_;
-  std::vector<SublayerMask> masks_;       // by exit
-  std::vector<std::int32_t> boundaries_;  // 1 … L − 1
+  std::vector<speculation::SublayerMask> masks_;  // by exit
+  std::vector<std::int32_t> boundaries_;          // 1 … L − 1
   std::vector<ExitStatistics> exits_;
   ExitChoice choice_;
   bool due_ = false;

@@ -4,9 +4,9 @@
 // 2023), algorithm 2 (block by block, as many iterations as a block needs). The paper is greedy; with a
 // temperature guesses are point masses here and are still made of the target's best tokens.
 //
-// A row of the verification is either a guess, kept as soon as the target agrees, or a rider, which is never
-// kept. The published rule trusts one token an iteration until an iteration changes nothing: its guesses ride
-// along, and a block found settled is then verified as guesses.
+// A row of the verification is either a guess, kept as soon as the target agrees, or a extra row, which is
+// never kept. The published rule trusts one token an iteration until an iteration changes nothing: its
+// guesses ride along, and a block found settled is then verified as guesses.
 
 #include <algorithm>
 #include <array>
@@ -82,17 +82,17 @@ class PublishedJacobi final : public Strategy {
       for (std::size_t i = 0; i + 1 < block_.size(); ++i)
         riders_.push_back({block_[i], static_cast<std::int32_t>(i) + 1, std::span(all_).first(i)});
     }
-    return {.origin = "jacobi", .proposals = proposals_, .riders = riders_};
+    return {.origin = "jacobi", .proposals = proposals_, .extra_rows = riders_};
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
     if (settled_ || outcome.emitted.empty()) return start_block();
     bool changed = outcome.emitted.front() != block_.front();
     block_.erase(block_.begin());
-    changed = changed || outcome.riders.size() < block_.size();
-    for (std::size_t i = 0; i < std::min(block_.size(), outcome.riders.size()); ++i) {
-      changed = changed || block_[i] != outcome.riders[i].token;
-      block_[i] = outcome.riders[i].token;
+    changed = changed || outcome.extra_rows.size() < block_.size();
+    for (std::size_t i = 0; i < std::min(block_.size(), outcome.extra_rows.size()); ++i) {
+      changed = changed || block_[i] != outcome.extra_rows[i].token;
+      block_[i] = outcome.extra_rows[i].token;
     }
     settled_ = !changed;
     if (block_.empty()) start_block();
@@ -110,10 +110,11 @@ class PublishedJacobi final : public Strategy {
   std::vector<std::int32_t> block_;  // guesses of what follows the root, within the block
   std::array<std::int32_t, largest_block> all_{};
   std::vector<Proposal> proposals_;
-  std::vector<Rider> riders_;
+  std::vector<ExtraRow> riders_;
 };
 
-Result<std::unique_ptr<Strategy>> make_jacobi(Parameters& parameters, const ModelShape& /*shape*/,
+Result<std::unique_ptr<Strategy>> make_jacobi(Parameters& parameters,
+                                              const speculation::ModelShape& /*shape*/,
                                               const StrategyResources& /*resources*/) {
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t block, parameters.integer("block", 1, largest_block));
   DRAFTSCOPE_TRY_ASSIGN(const std::string rule, parameters.one_of("rule", {"prefix", "published"}));

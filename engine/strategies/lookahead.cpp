@@ -18,7 +18,7 @@ namespace draftscope::engine {
 namespace {
 
 /// The widest verification in which every row keeps its bits.
-constexpr std::int32_t most_rows = 64;
+constexpr std::int32_t max_rows = 64;
 
 class Lookahead final : public Strategy {
  public:
@@ -43,11 +43,11 @@ class Lookahead final : public Strategy {
     if (window_.full())
       for (std::int32_t i = pool_.count(root_); i-- > 0;)
         add_continuation(pool_.continuation(root_, i), proposals_);
-    return {.origin = "lookahead", .proposals = proposals_, .riders = window_.riders()};
+    return {.origin = "lookahead", .proposals = proposals_, .extra_rows = window_.extra_rows()};
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
-    if (!outcome.riders.empty()) window_.advance(root_, outcome.riders, pool_);
+    if (!outcome.extra_rows.empty()) window_.advance(root_, outcome.extra_rows, pool_);
   }
 
  private:
@@ -65,18 +65,18 @@ class Lookahead final : public Strategy {
   std::vector<Proposal> proposals_;
 };
 
-Result<std::unique_ptr<Strategy>> make_lookahead(Parameters& parameters, const ModelShape& shape,
+Result<std::unique_ptr<Strategy>> make_lookahead(Parameters& parameters, const speculation::ModelShape& shape,
                                                  const StrategyResources& /*resources*/) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t window, parameters.integer("window", 1, most_rows));
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t ngram, parameters.integer("ngram", 3, most_rows));
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t guesses, parameters.integer("guesses", 1, most_rows));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t window, parameters.integer("window", 1, max_rows));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t ngram, parameters.integer("ngram", 3, max_rows));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t guesses, parameters.integer("guesses", 1, max_rows));
   DRAFTSCOPE_TRY_ASSIGN(const std::string pool, parameters.one_of("pool-from-prompt", {"no", "yes"}));
-  const std::int32_t rows = LookaheadWindow::most_rows(window, ngram);
-  if (rows > most_rows || (ngram - 1) * (window + 1) > most_rows)
+  const std::int32_t rows = LookaheadWindow::max_rows(window, ngram);
+  if (rows > max_rows || (ngram - 1) * (window + 1) > max_rows)
     return fail(
         "strategy lookahead: window {} with ngram {} takes {} rows and a guess {}, expected at most {} "
         "together",
-        window, ngram, rows, ngram - 1, most_rows);
+        window, ngram, rows, ngram - 1, max_rows);
   return std::make_unique<Lookahead>(window, ngram, guesses, pool == "yes", shape.vocab);
 }
 

@@ -10,7 +10,7 @@ namespace draftscope::engine {
 LookaheadWindow::LookaheadWindow(std::int32_t columns, std::int32_t ngram)
     : columns_(static_cast<std::size_t>(columns)), levels_(static_cast<std::size_t>(ngram) - 1) {}
 
-std::int32_t LookaheadWindow::most_rows(std::int32_t columns, std::int32_t ngram) {
+std::int32_t LookaheadWindow::max_rows(std::int32_t columns, std::int32_t ngram) {
   // With `levels` levels above level 0 each of them is as wide as level 0 and the root together.
   std::int32_t most = 0;
   for (std::int32_t levels = 0; levels <= ngram - 2; ++levels)
@@ -82,7 +82,7 @@ void LookaheadWindow::build_riders() {
   const std::size_t width = levels_[0].size();
   riders_.clear();
   seen_.clear();
-  // Room for all, so that the riders' spans stay where they are.
+  // Room for all, so that the extra rows' spans stay where they are.
   seen_.reserve((width + (filled_ - 1) * (width + 1)) * (width + filled_));
   for (std::size_t level = 0; level < filled_; ++level)
     for (std::size_t i = 0; i < levels_[level].size(); ++i) {

@@ -22,7 +22,7 @@ class LookaheadWindow {
   LookaheadWindow(std::int32_t columns, std::int32_t ngram);
 
   /// Most rows of a round, the root among them.
-  [[nodiscard]] static std::int32_t most_rows(std::int32_t columns, std::int32_t ngram);
+  [[nodiscard]] static std::int32_t max_rows(std::int32_t columns, std::int32_t ngram);
 
   /// Level 0 from random tokens of the prompt; the random numbers are the same for every request. The spans
   /// must live as long as the request.
@@ -33,8 +33,8 @@ class LookaheadWindow {
     return std::span(levels_).first(filled_);
   }
   /// The window's rows behind the root, level by level.
-  [[nodiscard]] std::span<const Rider> riders() const { return riders_; }
-  /// Takes what the riders of a round predicted. A full window adds its n-grams to the pool.
+  [[nodiscard]] std::span<const ExtraRow> extra_rows() const { return riders_; }
+  /// Takes what the extra rows of a round predicted. A full window adds its n-grams to the pool.
   void advance(std::int32_t root, std::span<const TopToken> predicted, NgramPool& pool);
 
  private:
@@ -50,8 +50,8 @@ class LookaheadWindow {
   std::size_t filled_ = 0;
   std::span<const std::int32_t> prompt_, eos_tokens_;
   std::uint32_t drawn_ = 0;
-  std::vector<Rider> riders_;
-  std::vector<std::int32_t> seen_;  // what the riders see, one after the other
+  std::vector<ExtraRow> riders_;
+  std::vector<std::int32_t> seen_;  // what the extra rows see, one after the other
   std::vector<std::int32_t> continuation_;
 };
 

@@ -11,12 +11,13 @@ namespace draftscope::engine {
 /// The same sublayers in every round: an early exit, or a set from a file.
 class FixedMask final : public MaskChoice {
  public:
-  FixedMask(SublayerMask mask, std::string origin) : mask_(std::move(mask)), origin_(std::move(origin)) {}
-  const SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
+  FixedMask(speculation::SublayerMask mask, std::string origin)
+      : mask_(std::move(mask)), origin_(std::move(origin)) {}
+  const speculation::SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
   std::string_view origin() const override { return origin_; }
 
  private:
-  SublayerMask mask_;
+  speculation::SublayerMask mask_;
   std::string origin_;
 };
 

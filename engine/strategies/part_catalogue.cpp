@@ -16,8 +16,8 @@ namespace draftscope::engine {
 
 namespace {
 
-constexpr std::int32_t most_gamma = 63;  // and the root: the widest verification that is batch-invariant
-constexpr std::int32_t most_rounds = 1 << 20;
+constexpr std::int32_t max_gamma = 63;  // and the root: the widest verification that is batch-invariant
+constexpr std::int32_t max_rounds = 1 << 20;
 
 template <typename Part>
 std::shared_ptr<Part> learn(Mixing& mixing, std::shared_ptr<Part> part) {
@@ -27,17 +27,18 @@ std::shared_ptr<Part> learn(Mixing& mixing, std::shared_ptr<Part> part) {
 
 // ---- masks ----
 
-Result<void> add_exit(Parameters& parameters, const ModelShape& shape, Mixing& mixing) {
+Result<void> add_exit(Parameters& parameters, const speculation::ModelShape& shape, Mixing& mixing) {
   if (shape.n_layers < 2)
     return fail("strategy {}: the model has {} layer, expected at least 2", parameters.strategy(),
                 shape.n_layers);
   parameters.set_default("exit", std::max(1, shape.n_layers / 4));
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t exit, parameters.integer("exit", 1, shape.n_layers - 1));
-  mixing.parts.mask = std::make_shared<FixedMask>(SublayerMask::early_exit(shape.n_layers, exit), "fixed");
+  mixing.parts.mask =
+      std::make_shared<FixedMask>(speculation::SublayerMask::early_exit(shape.n_layers, exit), "fixed");
   return {};
 }
 
-Result<void> add_skip_set(Parameters& parameters, const ModelShape& shape, Mixing& mixing) {
+Result<void> add_skip_set(Parameters& parameters, const speculation::ModelShape& shape, Mixing& mixing) {
   const std::string& file = parameters.text("skip-set");
   const SkipSetText text{parameters.text("skip-attention"), parameters.text("skip-mlp")};
   const bool written_out = !text.attention.empty() || !text.mlp.empty();
@@ -56,19 +57,19 @@ Result<void> add_skip_set(Parameters& parameters, const ModelShape& shape, Mixin
   return {};
 }
 
-Result<void> add_swift(Parameters& parameters, const ModelShape& shape, Mixing& mixing) {
+Result<void> add_swift(Parameters& parameters, const speculation::ModelShape& shape, Mixing& mixing) {
   if (shape.n_layers < 3)
     return fail("strategy {}: the model has {} layers, expected at least 3 (first and last are kept)",
                 parameters.strategy(), shape.n_layers);
   DRAFTSCOPE_TRY_ASSIGN(const double ratio, parameters.number("ratio", 0.0, 1.0));
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t window, parameters.integer("window", 1, 64));
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t every, parameters.integer("every", 1, most_rounds));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t every, parameters.integer("every", 1, max_rounds));
   SearchOptions search = swift_search(shape.n_layers, ratio);
-  DRAFTSCOPE_TRY_ASSIGN(search.gp_interval, parameters.integer("gp-interval", 0, most_rounds));
+  DRAFTSCOPE_TRY_ASSIGN(search.gp_interval, parameters.integer("gp-interval", 0, max_rounds));
   DRAFTSCOPE_TRY_ASSIGN(search.max_score, parameters.number("max-score", 0.0, 1.0));
   DRAFTSCOPE_TRY_ASSIGN(search.max_iterations, parameters.integer("max-iterations", 0, 8000));
-  DRAFTSCOPE_TRY_ASSIGN(search.max_tolerance, parameters.integer("max-tolerance", 0, most_rounds));
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t seed, parameters.integer("search-seed", 0, most_rounds));
+  DRAFTSCOPE_TRY_ASSIGN(search.max_tolerance, parameters.integer("max-tolerance", 0, max_rounds));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t seed, parameters.integer("search-seed", 0, max_rounds));
   search.seed = static_cast<std::uint64_t>(seed);
   DRAFTSCOPE_TRY_ASSIGN(LayerSetSearch started, LayerSetSearch::create(search));
   mixing.parts.mask =
@@ -76,17 +77,18 @@ Result<void> add_swift(Parameters& parameters, const ModelShape& shape, Mixing& 
   return {};
 }
 
-Result<void> add_clasp(Parameters& parameters, const ModelShape& shape, Mixing& mixing) {
+Result<void> add_clasp(Parameters& parameters, const speculation::ModelShape& shape, Mixing& mixing) {
   parameters.set_default("skip", shape.n_layers / 2);
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t skip, parameters.integer("skip", 0, shape.n_layers));
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t interval, parameters.integer("interval", 1, most_rounds));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t interval, parameters.integer("interval", 1, max_rounds));
   mixing.parts.mask =
       learn(mixing, std::make_shared<ClaspMask>(ClaspMask::Options{shape.n_layers, skip, interval}));
   return {};
 }
 
 /// DEL's three parts share one object.
-Result<std::shared_ptr<Del>> shared_del(Parameters& parameters, const ModelShape& shape, Mixing& mixing) {
+Result<std::shared_ptr<Del>> shared_del(Parameters& parameters, const speculation::ModelShape& shape,
+                                        Mixing& mixing) {
   if (mixing.del != nullptr) return mixing.del;
   if (shape.n_layers < 2)
     return fail("strategy {}: the model has {} layer, expected at least 2", parameters.strategy(),
@@ -94,7 +96,7 @@ Result<std::shared_ptr<Del>> shared_del(Parameters& parameters, const ModelShape
   Del::Options options;
   DRAFTSCOPE_TRY_ASSIGN(const std::string mode, parameters.one_of("mode", {"repaired", "published"}));
   options.mode = mode == "published" ? Del::Mode::published : Del::Mode::repaired;
-  DRAFTSCOPE_TRY_ASSIGN(options.most, parameters.integer("most", 1, most_gamma));
+  DRAFTSCOPE_TRY_ASSIGN(options.most, parameters.integer("most", 1, max_gamma));
   DRAFTSCOPE_TRY_ASSIGN(options.omega, parameters.number("omega", 0.0, 1.0));
   DRAFTSCOPE_TRY_ASSIGN(options.prompt_window, parameters.integer("prompt-window", 0, 64));
   options.drafts = mixing.parts.mask == nullptr;  // a mix gets its mask first
@@ -102,53 +104,56 @@ Result<std::shared_ptr<Del>> shared_del(Parameters& parameters, const ModelShape
   return mixing.del;
 }
 
-Result<void> add_del_mask(Parameters& parameters, const ModelShape& shape, Mixing& mixing) {
+Result<void> add_del_mask(Parameters& parameters, const speculation::ModelShape& shape, Mixing& mixing) {
   DRAFTSCOPE_TRY_ASSIGN(mixing.parts.mask, shared_del(parameters, shape, mixing));
   return {};
 }
 
 // ---- lengths ----
 
-Result<void> add_fixed_length(Parameters& parameters, const ModelShape& /*shape*/, Mixing& mixing) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t gamma, parameters.integer("gamma", 0, most_gamma));
+Result<void> add_fixed_length(Parameters& parameters, const speculation::ModelShape& /*shape*/,
+                              Mixing& mixing) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t gamma, parameters.integer("gamma", 0, max_gamma));
   mixing.parts.length = std::make_shared<FixedLength>(gamma);
   return {};
 }
 
-Result<void> add_finite_state(Parameters& parameters, const ModelShape& /*shape*/, Mixing& mixing) {
+Result<void> add_finite_state(Parameters& parameters, const speculation::ModelShape& /*shape*/,
+                              Mixing& mixing) {
   FiniteStateLength::Options options;
-  DRAFTSCOPE_TRY_ASSIGN(options.least, parameters.integer("least", 0, most_gamma));
-  DRAFTSCOPE_TRY_ASSIGN(options.most, parameters.integer("longest", options.least, most_gamma));
+  DRAFTSCOPE_TRY_ASSIGN(options.least, parameters.integer("least", 0, max_gamma));
+  DRAFTSCOPE_TRY_ASSIGN(options.most, parameters.integer("longest", options.least, max_gamma));
   DRAFTSCOPE_TRY_ASSIGN(options.start, parameters.integer("gamma", options.least, options.most));
   mixing.parts.length = learn(mixing, std::make_shared<FiniteStateLength>(options));
   return {};
 }
 
-Result<void> add_heuristic(Parameters& parameters, const ModelShape& /*shape*/, Mixing& mixing) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t gamma, parameters.integer("gamma", 1, most_gamma));
+Result<void> add_heuristic(Parameters& parameters, const speculation::ModelShape& /*shape*/, Mixing& mixing) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t gamma, parameters.integer("gamma", 1, max_gamma));
   DRAFTSCOPE_TRY_ASSIGN(const std::string kept, parameters.one_of("schedule", {"kept", "transient"}));
   mixing.parts.length = learn(mixing, std::make_shared<HeuristicLength>(gamma, kept == "transient"));
   return {};
 }
 
-Result<void> add_del_length(Parameters& parameters, const ModelShape& shape, Mixing& mixing) {
+Result<void> add_del_length(Parameters& parameters, const speculation::ModelShape& shape, Mixing& mixing) {
   DRAFTSCOPE_TRY_ASSIGN(mixing.parts.length, shared_del(parameters, shape, mixing));
   return {};
 }
 
 // ---- stops ----
 
-Result<void> add_no_stop(Parameters& /*parameters*/, const ModelShape& /*shape*/, Mixing& /*mixing*/) {
+Result<void> add_no_stop(Parameters& /*parameters*/, const speculation::ModelShape& /*shape*/,
+                         Mixing& /*mixing*/) {
   return {};
 }
 
-Result<void> add_threshold(Parameters& parameters, const ModelShape& /*shape*/, Mixing& mixing) {
+Result<void> add_threshold(Parameters& parameters, const speculation::ModelShape& /*shape*/, Mixing& mixing) {
   DRAFTSCOPE_TRY_ASSIGN(const double threshold, parameters.number("threshold", 0.0, 1.0));
   mixing.parts.threshold = std::make_shared<FixedThreshold>(threshold);
   return {};
 }
 
-Result<void> add_adaptive(Parameters& parameters, const ModelShape& /*shape*/, Mixing& mixing) {
+Result<void> add_adaptive(Parameters& parameters, const speculation::ModelShape& /*shape*/, Mixing& mixing) {
   AdaptiveThreshold::Options options;
   DRAFTSCOPE_TRY_ASSIGN(const std::string rule, parameters.one_of("rule", {"paper", "code", "del"}));
   options.rule = rule == "paper"  ? AdaptiveThreshold::Rule::paper
@@ -163,21 +168,21 @@ Result<void> add_adaptive(Parameters& parameters, const ModelShape& /*shape*/, M
   return {};
 }
 
-Result<void> add_del_stop(Parameters& parameters, const ModelShape& shape, Mixing& mixing) {
+Result<void> add_del_stop(Parameters& parameters, const speculation::ModelShape& shape, Mixing& mixing) {
   DRAFTSCOPE_TRY_ASSIGN(mixing.parts.threshold, shared_del(parameters, shape, mixing));
   return {};
 }
 
 // ---- shapes ----
 
-Result<void> add_chain(Parameters& parameters, const ModelShape& /*shape*/, Mixing& mixing) {
+Result<void> add_chain(Parameters& parameters, const speculation::ModelShape& /*shape*/, Mixing& mixing) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string verify, parameters.one_of("verify", {"all-layers", "above-exit"}));
   if (verify == "above-exit") mixing.parts.verification = Verification::above_exit;
   return {};
 }
 
 /// SWIFT's dynamic tree: methods.md §7.2, confidence → k.
-Result<void> add_tree(Parameters& parameters, const ModelShape& /*shape*/, Mixing& mixing) {
+Result<void> add_tree(Parameters& parameters, const speculation::ModelShape& /*shape*/, Mixing& mixing) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string widths, parameters.one_of("widths", {"paper", "greedy-code"}));
   if (widths == "paper")
     mixing.parts.branches = {{0.95, 1}, {0.8, 3}, {0.5, 5}, {-1.0, 10}};
@@ -200,7 +205,7 @@ std::vector<PartEntry> make_entries() {
       {"prompt-window", "32", "tokens", "last prompt positions that the first statistics see; 0 = none"}};
   std::vector<PartEntry> entries;
   const auto part = [&](PartKind kind, StrategyDescription description,
-                        Result<void> (*add)(Parameters&, const ModelShape&, Mixing&)) {
+                        Result<void> (*add)(Parameters&, const speculation::ModelShape&, Mixing&)) {
     entries.push_back({kind, std::move(description), add});
   };
   part(PartKind::mask,

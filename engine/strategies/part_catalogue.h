@@ -28,7 +28,7 @@ struct PartEntry {
   PartKind kind = PartKind::mask;
   StrategyDescription description;
   /// May complete defaults that depend on the model; fails on values out of range.
-  Result<void> (*add)(Parameters& parameters, const ModelShape& shape, Mixing& mixing);
+  Result<void> (*add)(Parameters& parameters, const speculation::ModelShape& shape, Mixing& mixing);
 };
 
 [[nodiscard]] std::span<const PartEntry> part_entries();

@@ -17,7 +17,7 @@ class MaskChoice {
  public:
   virtual ~MaskChoice() = default;
   /// Null = no draft this round. Valid until the next optimise().
-  [[nodiscard]] virtual const SublayerMask* mask(const RoundView& round) = 0;
+  [[nodiscard]] virtual const speculation::SublayerMask* mask(const RoundView& round) = 0;
   [[nodiscard]] virtual std::string_view origin() const = 0;
 };
 

@@ -81,7 +81,7 @@ void add_parameters(const PartNames& names, std::vector<ParameterDescription>& p
 }
 
 Result<std::unique_ptr<Strategy>> make_mix(const PartNames& names, Parameters& parameters,
-                                           const ModelShape& shape) {
+                                           const speculation::ModelShape& shape) {
   Mixing mixing;
   for (int kind = 0; kind < part_kind_count; ++kind)
     DRAFTSCOPE_TRY(part_of(names, kind).add(parameters, shape, mixing));
@@ -100,7 +100,7 @@ StrategyEntry entry_of(const Preset& preset) {
   for (const auto& [name, value] : preset.defaults)
     for (ParameterDescription& parameter : entry.description.parameters)
       if (parameter.name == name) parameter.default_value = value;
-  entry.make = [parts = preset.parts](Parameters& parameters, const ModelShape& shape,
+  entry.make = [parts = preset.parts](Parameters& parameters, const speculation::ModelShape& shape,
                                       const StrategyResources& /*resources*/) {
     return make_mix(parts, parameters, shape);
   };
@@ -131,7 +131,7 @@ Result<StrategyEntry> mix_of(std::string_view text) {
   for (std::size_t kind = 0; kind < names.size(); ++kind)
     entry.description.parameters[kind].default_value = names[kind];
   add_parameters(names, entry.description.parameters);
-  entry.make = [names](Parameters& parameters, const ModelShape& shape,
+  entry.make = [names](Parameters& parameters, const speculation::ModelShape& shape,
                        const StrategyResources& /*resources*/) { return make_mix(names, parameters, shape); };
   return entry;
 }

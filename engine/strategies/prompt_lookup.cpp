@@ -28,7 +28,7 @@ struct Settings {
 
 class PromptLookup final : public Strategy {
  public:
-  PromptLookup(const Settings& settings, const ModelShape& shape)
+  PromptLookup(const Settings& settings, const speculation::ModelShape& shape)
       : settings_(settings),
         context_(static_cast<std::size_t>(shape.max_positions)),
         no_match_(std::min(100, shape.vocab - 1)) {
@@ -101,7 +101,8 @@ class PromptLookup final : public Strategy {
   std::vector<Proposal> proposals_;
 };
 
-Result<std::unique_ptr<Strategy>> make_prompt_lookup(Parameters& parameters, const ModelShape& shape,
+Result<std::unique_ptr<Strategy>> make_prompt_lookup(Parameters& parameters,
+                                                     const speculation::ModelShape& shape,
                                                      const StrategyResources& /*resources*/) {
   Settings settings;
   DRAFTSCOPE_TRY_ASSIGN(settings.ngram, parameters.integer("ngram", 1, 16));

@@ -34,7 +34,7 @@ std::span<const StrategyDescription> strategy_descriptions() {
   return descriptions;
 }
 
-Result<ConfiguredStrategy> make_strategy(std::string_view specification, const ModelShape& shape,
+Result<ConfiguredStrategy> make_strategy(std::string_view specification, const speculation::ModelShape& shape,
                                          const StrategyResources& resources) {
   // Errors quote what they found, and are one line.
   if (std::any_of(specification.begin(), specification.end(),

@@ -3,8 +3,8 @@
 
 // The text of a strategy, `name:key=value,…`, and typed, checked access to its parameters.
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/strategy.h>
-#include <draftscope/result.h>
 #include <cstdint>
 #include <initializer_list>
 #include <map>

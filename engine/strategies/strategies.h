@@ -13,13 +13,13 @@ namespace draftscope::engine {
 struct StrategyEntry {
   StrategyDescription description;
   /// May complete defaults that depend on the model; fails on values out of range.
-  std::function<Result<std::unique_ptr<Strategy>>(Parameters& parameters, const ModelShape& shape,
-                                                  const StrategyResources& resources)>
+  std::function<Result<std::unique_ptr<Strategy>>(
+      Parameters& parameters, const speculation::ModelShape& shape, const StrategyResources& resources)>
       make;
   /// The entry for a text of parameters, where they decide which parameters there are. Null = this one.
   Result<StrategyEntry> (*specialise)(std::string_view text) = nullptr;
   /// In place of `make`, for a strategy that is another one.
-  Result<ConfiguredStrategy> (*configure)(const Parameters& parameters, const ModelShape& shape,
+  Result<ConfiguredStrategy> (*configure)(const Parameters& parameters, const speculation::ModelShape& shape,
                                           const StrategyResources& resources) = nullptr;
 };
 

@@ -23,7 +23,7 @@ std::string_view name_of(CandidateOrigin origin) {
 }
 
 /// "0,2,5": the layers whose attention (or MLP) is skipped.
-std::string skipped(const SublayerMask& mask, bool attention) {
+std::string skipped(const speculation::SublayerMask& mask, bool attention) {
   std::string text;
   for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer)
     if (!(attention ? mask.runs_attention(layer) : mask.runs_mlp(layer)))
@@ -33,7 +33,7 @@ std::string skipped(const SublayerMask& mask, bool attention) {
 
 }  // namespace
 
-Result<std::optional<double>> matchness(Probe& probe, const SublayerMask& mask,
+Result<std::optional<double>> matchness(Probe& probe, const speculation::SublayerMask& mask,
                                         std::span<const std::int32_t> text, std::int32_t from,
                                         std::int32_t window, std::vector<Row>& rows, Outputs& outputs) {
   if (probe.room() < window) return std::nullopt;

@@ -21,7 +21,7 @@ class SwiftMask final : public MaskChoice, public Learner {
   };
   SwiftMask(LayerSetSearch search, const Options& options);
 
-  const SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
+  const speculation::SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
   std::string_view origin() const override { return "swift"; }
   void begin_request(const RequestView& request) override;
   void observe(const RoundView& round, const RoundOutcome& outcome, DecisionLog* log) override;
@@ -33,7 +33,7 @@ class SwiftMask final : public MaskChoice, public Learner {
  private:
   LayerSetSearch search_;
   Options options_;
-  SublayerMask mask_;
+  speculation::SublayerMask mask_;
   Candidate candidate_;
   std::int32_t prompt_size_ = 0;
   std::int32_t rounds_ = 0;   // of this request
@@ -44,7 +44,7 @@ class SwiftMask final : public MaskChoice, public Learner {
 
 /// Share of text[from + 1 … from + window] that a draft under `mask` predicts from the tokens before, all of
 /// them from the text; K/V of positions below `from` is the target's. Nothing if the probe has no room.
-[[nodiscard]] Result<std::optional<double>> matchness(Probe& probe, const SublayerMask& mask,
+[[nodiscard]] Result<std::optional<double>> matchness(Probe& probe, const speculation::SublayerMask& mask,
                                                       std::span<const std::int32_t> text, std::int32_t from,
                                                       std::int32_t window, std::vector<Row>& rows,
                                                       Outputs& outputs);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tuned: what `draftscope tune` found for this model.
 
-#include <draftscope/engine/policy.h>
+#include <draftscope/engine/tuning/policy.h>
 
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/quote.h"
+#include <draftscope/base/quote.h>
 #include "strategies/strategies.h"
 
 namespace draftscope::engine {
@@ -25,7 +25,7 @@ std::string parameters_json(const Policy& policy, const std::string& file, const
   return json.dump();
 }
 
-Result<ConfiguredStrategy> configure(const Parameters& parameters, const ModelShape& shape,
+Result<ConfiguredStrategy> configure(const Parameters& parameters, const speculation::ModelShape& shape,
                                      const StrategyResources& resources) {
   const std::string& file = parameters.text("policy");
   if (file.empty())

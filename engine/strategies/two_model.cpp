@@ -45,7 +45,7 @@ class TwoModel final : public Strategy {
   RoundView round_;
 };
 
-Result<std::unique_ptr<Strategy>> make_two_model(Parameters& parameters, const ModelShape& shape,
+Result<std::unique_ptr<Strategy>> make_two_model(Parameters& parameters, const speculation::ModelShape& shape,
                                                  const StrategyResources& resources) {
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t gamma, parameters.integer("gamma", 0, 63));
   DRAFTSCOPE_TRY_ASSIGN(const double threshold, parameters.number("threshold", 0.0, 1.0));

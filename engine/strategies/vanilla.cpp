@@ -20,7 +20,7 @@ StrategyEntry vanilla_entry() {
                           .summary = "one target forward a token; the baseline",
                           .source = "autoregressive decoding",
                           .parameters = {}},
-          .make = [](Parameters&, const ModelShape&, const StrategyResources&)
+          .make = [](Parameters&, const speculation::ModelShape&, const StrategyResources&)
               -> Result<std::unique_ptr<Strategy>> { return std::make_unique<Vanilla>(); }};
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tokenizer/utf8.h"
+#include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {
 namespace {

@@ -3,15 +3,15 @@
 
 // Tokens that are found in the text before it is cut into pieces: special tokens and other whole strings.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tokenizer/json_field.h"
-#include "tokenizer/normalizer.h"
-#include "tokenizer/pattern.h"
+#include "tokenizer/split/normalizer.h"
+#include "tokenizer/split/pattern.h"
 
 namespace draftscope::engine::tokenizer {
 

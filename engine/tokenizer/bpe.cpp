@@ -5,7 +5,7 @@
 #include <queue>
 #include <utility>
 
-#include "tokenizer/utf8.h"
+#include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {
 namespace {

@@ -4,7 +4,7 @@
 // Byte-pair encoding of one piece: characters become symbols, then the adjacent pair of lowest rank merges,
 // leftmost first, until none is left. A heap keeps that at O(n log n).
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <array>
 #include <cstdint>
 #include <functional>

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "tokenizer/pattern.h"
 #include "tokenizer/piece_decoder.h"
 #include "tokenizer/sequence.h"
+#include "tokenizer/split/pattern.h"
 
 namespace draftscope::engine::tokenizer {
 namespace {

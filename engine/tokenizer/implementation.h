@@ -11,10 +11,10 @@
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/chat_template.h"
-#include "tokenizer/normalizer.h"
 #include "tokenizer/piece_decoder.h"
 #include "tokenizer/post_processor.h"
-#include "tokenizer/pre_tokenizer.h"
+#include "tokenizer/split/normalizer.h"
+#include "tokenizer/split/pre_tokenizer.h"
 
 namespace draftscope::engine {
 

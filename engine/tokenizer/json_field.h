@@ -4,7 +4,7 @@
 // A JSON value that knows where it stands, so that every error names its field:
 // "tokenizer.json: added_tokens[3].id: is a string, expected an integer".
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 // From the pieces of a token sequence back to text, one piece at a time: decoding a whole sequence and
 // decoding a stream are the same steps.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tokenizer/json_field.h"
-#include "tokenizer/utf8.h"
+#include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {
 

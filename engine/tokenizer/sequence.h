@@ -4,7 +4,7 @@
 // Normalizers, pre-tokenizers, post-processors and decoders are each one step, a {"type": "Sequence"} of
 // steps, or null. All four are read as a flat list of steps.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <functional>
 #include <string>
 #include <string_view>

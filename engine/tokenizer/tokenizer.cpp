@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tokenizer/implementation.h"
-#include "tokenizer/utf8.h"
+#include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine {
 namespace {

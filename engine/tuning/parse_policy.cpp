@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/policy.h>
+#include <draftscope/engine/tuning/policy.h>
 
-#include "checkpoint/config_fields.h"
-#include "checkpoint/json_text.h"
-#include "checkpoint/quote.h"
-#include "search/skip_set_json.h"
-#include "tuning/policy_format.h"
-
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/base/text_file.h>
 #include <algorithm>
 #include <limits>
 #include <span>
 
+#include "checkpoint/config_fields.h"
+#include "search/skip_set_json.h"
+#include "tuning/policy_format.h"
+
 namespace draftscope::engine {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{256} << 20U;
-constexpr std::int32_t most_layers = 4096;
+constexpr std::size_t max_bytes = std::size_t{256} << 20U;
+constexpr std::int32_t max_layers = 4096;
 constexpr Range<double> any_number{std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()};
 constexpr Range<double> from_zero{0.0, std::numeric_limits<double>::max()};
 
@@ -159,7 +160,7 @@ Result<std::vector<Finalist>> finalists_of(const Part& file) {
 Result<std::int32_t> layers_of(const Policy& policy, const nlohmann::json& json, std::string_view file) {
   for (const auto& [key, unused] : model_facts({}, ""))
     if (!policy.model.contains(key)) return fail("{}: field model.{} is absent, expected it", file, key);
-  return ConfigFields(json.at("model"), file, "model.").integer("n_layers", {1, most_layers});
+  return ConfigFields(json.at("model"), file, "model.").integer("n_layers", {1, max_layers});
 }
 
 Result<void> parse_results(const Part& file, std::int32_t n_layers, Policy& policy) {
@@ -213,7 +214,7 @@ Result<Policy> parse_policy(std::string_view text, std::string_view file) {
 }
 
 Result<Policy> read_policy(const std::filesystem::path& file) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, most_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_bytes));
   return parse_policy(text, file.string());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/policy.h>
+#include <draftscope/engine/tuning/policy.h>
 
-#include "checkpoint/quote.h"
+#include <draftscope/base/quote.h>
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ constexpr std::array identity{"name", "checkpoint_hash"};
 
 }  // namespace
 
-Facts model_facts(const ModelShape& shape, std::string_view checkpoint_hash) {
+Facts model_facts(const speculation::ModelShape& shape, std::string_view checkpoint_hash) {
   return {{"name", shape.name},
           {"checkpoint_hash", std::string(checkpoint_hash)},
           {"n_layers", std::to_string(shape.n_layers)},
@@ -26,7 +26,8 @@ Facts model_facts(const ModelShape& shape, std::string_view checkpoint_hash) {
           {"vocab", std::to_string(shape.vocab)}};
 }
 
-Result<void> check_policy_shape(const Policy& policy, const ModelShape& shape, std::string_view file) {
+Result<void> check_policy_shape(const Policy& policy, const speculation::ModelShape& shape,
+                                std::string_view file) {
   for (const auto& [key, value] : model_facts(shape, "")) {
     if (std::find(identity.begin(), identity.end(), key) != identity.end()) continue;
     const std::string& tuned = policy.model.at(key);

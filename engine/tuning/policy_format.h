@@ -6,11 +6,11 @@
 #include <array>
 #include <cstdint>
 
-namespace draftscope::engine::policy_format {
+namespace draftscope::policy_format {
 
 inline constexpr const char* marker = "draftscope_policy";
 inline constexpr std::int32_t version = 1;
 /// By CandidateOrigin.
 inline constexpr std::array<const char*, 3> origins{"probe", "random", "model"};
 
-}  // namespace draftscope::engine::policy_format
+}  // namespace draftscope::policy_format

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/policy.h>
+#include <draftscope/engine/tuning/policy.h>
 
-#include <draftscope/traces/atomic_file.h>
+#include <draftscope/base/atomic_file.h>
+#include <algorithm>
+#include <charconv>
 
 #include "search/skip_set_json.h"
 #include "tuning/policy_format.h"
-
-#include <algorithm>
-#include <charconv>
 
 namespace draftscope::engine {
 namespace {
@@ -101,7 +100,7 @@ std::string policy_json(const Policy& policy) {
 }
 
 Result<void> write_policy(const std::filesystem::path& file, const Policy& policy) {
-  DRAFTSCOPE_TRY_ASSIGN(auto out, traces::AtomicFile::create(file));
+  DRAFTSCOPE_TRY_ASSIGN(auto out, AtomicFile::create(file));
   out.write(policy_json(policy));
   return out.commit();
 }

@@ -7,8 +7,8 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t rounds_a_block = 64;
-constexpr std::size_t counts_a_position = 3;
+constexpr std::size_t rounds_per_block = 64;
+constexpr std::size_t counts_per_position = 3;
 
 }  // namespace
 
@@ -19,22 +19,22 @@ AcceptanceByPosition::AcceptanceByPosition(const OpenedRecording& opened, std::s
   for (const std::uint32_t index : rounds) {
     const traces::Round& round = opened.round(index);
     const auto counted = [](std::int32_t tokens) {
-      return static_cast<std::uint8_t>(std::clamp(tokens, 0, most_positions));
+      return static_cast<std::uint8_t>(std::clamp(tokens, 0, max_positions));
     };
     paths_.push_back({counted(round.tree_depth), counted(round.accepted)});
     deepest = std::max<std::size_t>(deepest, paths_.back().steps);
   }
   pyramid_ = SumPyramid<std::uint32_t>(
-      counts_a_position * deepest, paths_.size(), rounds_a_block,
+      counts_per_position * deepest, paths_.size(), rounds_per_block,
       [this](std::size_t place, std::span<std::uint32_t> row) { add_round(place, row); });
 }
 
 void AcceptanceByPosition::add_round(std::size_t place, std::span<std::uint32_t> row) const {
   const Path& path = paths_[place];
   for (std::size_t position = 0; position < path.steps; ++position) {
-    ++row[counts_a_position * position];
-    row[counts_a_position * position + 1] += position <= path.accepted ? 1 : 0;
-    row[counts_a_position * position + 2] += position < path.accepted ? 1 : 0;
+    ++row[counts_per_position * position];
+    row[counts_per_position * position + 1] += position <= path.accepted ? 1 : 0;
+    row[counts_per_position * position + 2] += position < path.accepted ? 1 : 0;
   }
 }
 
@@ -43,11 +43,11 @@ std::vector<simulator::PositionAcceptance> AcceptanceByPosition::count(std::size
   std::vector<std::uint32_t> row(pyramid_.width());
   pyramid_.add(first, last, row,
                [this](std::size_t place, std::span<std::uint32_t> into) { add_round(place, into); });
-  std::vector<simulator::PositionAcceptance> counts(row.size() / counts_a_position);
+  std::vector<simulator::PositionAcceptance> counts(row.size() / counts_per_position);
   for (std::size_t position = 0; position < counts.size(); ++position)
-    counts[position] = {.drafted = row[counts_a_position * position],
-                        .reached = row[counts_a_position * position + 1],
-                        .accepted = row[counts_a_position * position + 2]};
+    counts[position] = {.drafted = row[counts_per_position * position],
+                        .reached = row[counts_per_position * position + 1],
+                        .accepted = row[counts_per_position * position + 2]};
   return counts;
 }
 

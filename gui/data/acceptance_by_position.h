@@ -6,7 +6,7 @@
 //
 // Memory: 2 bytes a round, and 0.25 for each position. Immutable once built.
 
-#include <draftscope/simulator/acceptance.h>
+#include <draftscope/simulator/figures/acceptance.h>
 #include <cstdint>
 #include <vector>
 
@@ -18,7 +18,7 @@ namespace draftscope::gui {
 class AcceptanceByPosition {
  public:
   /// Positions from here on are not counted.
-  static constexpr std::int32_t most_positions = 32;
+  static constexpr std::int32_t max_positions = 32;
 
   AcceptanceByPosition() = default;
   AcceptanceByPosition(const OpenedRecording& opened, std::size_t run);

@@ -12,8 +12,8 @@ namespace draftscope::gui {
 namespace {
 
 constexpr std::int32_t none = -1;
-constexpr std::size_t most_operations = 14;
-constexpr std::int64_t rows_a_question = 1 << 14;
+constexpr std::size_t max_operations = 14;
+constexpr std::int64_t rows_per_question = 1 << 14;
 
 /// What an instant of a round was spent on, beside layers and operations.
 enum class Rest : std::uint8_t { unnamed, idle, gap, host, not_recorded };
@@ -92,9 +92,9 @@ class Gatherer {
 
   /// Parts are layers, and operations by index in their names.
   void add(std::uint32_t place, std::int32_t layer, std::int32_t operation, std::int64_t ns) {
-    layers_.add(place, layer >= most_layers ? none : layer, ns);
+    layers_.add(place, layer >= max_layers ? none : layer, ns);
     operations_.add(place, operation, ns);
-    if (layer < most_layers) deepest_layer_ = std::max(deepest_layer_, layer);
+    if (layer < max_layers) deepest_layer_ = std::max(deepest_layer_, layer);
   }
   void add_rest(std::uint32_t place, Rest rest, std::int64_t ns) {
     if (ns <= 0) return;
@@ -122,10 +122,10 @@ class Gatherer {
     std::vector<std::string> operation_names;
     std::vector<std::uint16_t> part_of(operations.size());
     for (std::size_t rank = 0; rank < order.size(); ++rank) {
-      part_of[order[rank]] = static_cast<std::uint16_t>(std::min(rank, most_operations));
+      part_of[order[rank]] = static_cast<std::uint16_t>(std::min(rank, max_operations));
       if (totals[order[rank]] == 0) continue;
-      if (rank < most_operations) operation_names.push_back(operations[order[rank]]);
-      if (rank == most_operations) operation_names.emplace_back("other operations");
+      if (rank < max_operations) operation_names.push_back(operations[order[rank]]);
+      if (rank == max_operations) operation_names.emplace_back("other operations");
     }
     DetailedTimes times;
     times.by_layer =
@@ -160,14 +160,14 @@ class Operations {
     const std::string name = text->second.substr(0, text->second.find(':'));
     if (name == "layer" || name == "draft step") return none;
     auto found = std::find(names_.begin(), names_.end(), name);
-    if (found == names_.end() && names_.size() >= most_names) return none;
+    if (found == names_.end() && names_.size() >= max_names) return none;
     if (found == names_.end()) found = names_.insert(names_.end(), name);
     return known->second = static_cast<std::int32_t>(found - names_.begin());
   }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
  private:
-  static constexpr std::size_t most_names = 4096;
+  static constexpr std::size_t max_names = 4096;
 
   const std::unordered_map<std::int64_t, std::string>& strings_;
   std::unordered_map<std::int64_t, std::int32_t> operation_of_;
@@ -236,7 +236,7 @@ Result<DetailedTimes> times_of_spans(traces::Reader& reader, Gatherer gatherer, 
   std::int64_t round = 0;
   std::optional<RoundSweep> sweep;
   DRAFTSCOPE_TRY(reader.spans([&](const traces::Span& span) {
-    if (++rows % rows_a_question == 0) cancelled = !go_on();
+    if (++rows % rows_per_question == 0) cancelled = !go_on();
     if (span.round != round || span.track != track) {
       if (sweep) sweep->finish();
       sweep.reset();
@@ -296,7 +296,7 @@ Result<DetailedTimes> times_of_kernels(traces::Reader& reader, const traces::Rec
   bool cancelled = false;
   std::vector<KernelTime> kernels;
   DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
-    if (++rows % rows_a_question == 0) cancelled = !go_on();
+    if (++rows % rows_per_question == 0) cancelled = !go_on();
     const std::uint32_t place = gatherer.place_of(kernel.round);
     if (place != no_index && streams.contains(kernel.track))
       kernels.push_back(

@@ -33,7 +33,7 @@ struct DetailedTimes {
 };
 
 /// Layers from here on count as none.
-inline constexpr std::int32_t most_layers = 1024;
+inline constexpr std::int32_t max_layers = 1024;
 
 /// `go_on` is asked now and then; false cancels. Errors: unreadable tables; "cancelled".
 [[nodiscard]] Result<DetailedTimes> read_detailed_times(traces::Reader& reader, const OpenedRecording& opened,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "load_recording.h"
 
-#include <draftscope/simulator/device_time.h>
-#include <draftscope/simulator/imported_figures.h>
-#include <draftscope/simulator/streamed_phases.h>
+#include <draftscope/simulator/figures/device_time.h>
+#include <draftscope/simulator/figures/imported_figures.h>
+#include <draftscope/simulator/figures/streamed_phases.h>
 #include <draftscope/traces/bulk_reader.h>
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace {
 using traces::BulkReader;
 using traces::IdRange;
 
-constexpr std::int64_t rows_a_progress = 1 << 16;
+constexpr std::int64_t rows_per_progress = 1 << 16;
 // A round with its draft tokens takes about as long to read as so many spans.
-constexpr std::int64_t spans_a_round = 5;
+constexpr std::int64_t spans_per_round = 5;
 
 /// Runs a task on a thread of its own; on this one if there is none to be had.
 template <typename Task>
@@ -42,7 +42,7 @@ class Steps {
   Steps(std::int64_t all, const LoadProgress& progress) : all_(all), progress_(progress) {}
   void add(std::int64_t rows) {
     const std::int64_t before = done_.fetch_add(rows, std::memory_order_relaxed);
-    if (progress_ && (before + rows) / rows_a_progress != before / rows_a_progress)
+    if (progress_ && (before + rows) / rows_per_progress != before / rows_per_progress)
       progress_(std::min(before + rows, all_), all_);
   }
 
@@ -204,7 +204,7 @@ Result<LoadedRecording> load_recording(const std::filesystem::path& path, const 
   const LaneNames names(strings);
   auto ids = ids_by_table(highest_ids);
   const std::int64_t spans = ids["spans"];
-  const std::int64_t rounds = spans_a_round * ids["rounds"];
+  const std::int64_t rounds = spans_per_round * ids["rounds"];
   Steps steps(rounds + spans + ids["kernels"] + ids["decisions"] + ids["counters"], progress);
   // This thread reads the rounds, the other the spans and kernels; whoever has less takes spans of the
   // other's.
@@ -245,7 +245,7 @@ Result<LoadedRecording> load_recording(const std::filesystem::path& path, const 
     early.phases.add(std::move(late.phases));
     measured.figures = simulator::measure(rows, {}, device);
     early.phases.complete(rows, measured.figures);
-    simulator::leave_out_what_lacks(measured.figures, rows.meta);
+    simulator::drop_unavailable(measured.figures, rows.meta);
     loaded.recording = OpenedRecording::of(std::move(measured), std::move(token_texts));
   });
   const IdIndex round_places(rows.rounds, [](const traces::Round& round) { return round.id; });

@@ -4,7 +4,7 @@
 // Reads recordings for the app: at once what a stored overview tells of them, then all rows by two threads
 // with a connection each.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "opened_recording.h"
 
-#include <draftscope/simulator/imported_figures.h>
-#include <draftscope/simulator/overview_figures.h>
+#include <draftscope/simulator/figures/imported_figures.h>
+#include <draftscope/simulator/figures/overview_figures.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace draftscope::gui {
 namespace {
 
 // A damaged overview may claim any number of rounds; so many are shown at most until the rows are read.
-constexpr std::int64_t most_overview_rounds = 1 << 24;
+constexpr std::int64_t max_overview_rounds = 1 << 24;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ RecordingPointer OpenedRecording::of_overview(int schema_version, traces::Record
   opened->measured_.schema_version = schema_version;
   opened->measured_.recording = std::make_unique<traces::Recording>(std::move(outline));
   opened->measured_.figures = simulator::measure_overview(opened->recording(), overview.requests);
-  simulator::leave_out_what_lacks(opened->measured_.figures, opened->recording().meta);
+  simulator::drop_unavailable(opened->measured_.figures, opened->recording().meta);
   opened->warnings_ = simulator::warnings(opened->measured_);
   opened->index();
   opened->sum_up(overview);
@@ -112,7 +112,7 @@ void OpenedRecording::sum_up(const traces::Overview& overview) {
   std::int64_t all = 0;
   for (const traces::RoundColumn& column : overview.rounds) {
     const std::uint32_t run = run_places[column.run];
-    if (run == no_index || column.rounds <= 0 || column.rounds > most_overview_rounds - all) continue;
+    if (run == no_index || column.rounds <= 0 || column.rounds > max_overview_rounds - all) continue;
     all += column.rounds;
     RoundsOfRun& strip = (*strips_of_overview_)[run];
     const auto rounds = static_cast<double>(column.rounds);
@@ -120,7 +120,7 @@ void OpenedRecording::sum_up(const traces::Overview& overview) {
     const std::int64_t before = strip.emitted_before.back();
     for (std::int64_t i = 1; i <= column.rounds; ++i)
       strip.emitted_before.push_back(before + std::llround(emitted * static_cast<double>(i) / rounds));
-    strip.most_emitted = std::max(strip.most_emitted, column.most_emitted);
+    strip.max_emitted = std::max(strip.max_emitted, column.max_emitted);
   }
 }
 
@@ -141,7 +141,7 @@ RoundsOfRun OpenedRecording::rounds_of_run(std::size_t run) const {
   strip.emitted_before.reserve(runs_[run].rounds.size() + 1);
   for (const std::uint32_t round : runs_[run].rounds) {
     const std::int32_t emitted = recording().rounds[round].emitted;
-    strip.most_emitted = std::max(strip.most_emitted, emitted);
+    strip.max_emitted = std::max(strip.max_emitted, emitted);
     strip.emitted_before.push_back(strip.emitted_before.back() + emitted);
   }
   return strip;

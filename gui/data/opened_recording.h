@@ -4,7 +4,7 @@
 // A recording as the app holds it: rows, measured figures, what to be wary of, and the orders in which views
 // go through it. Made once by a worker, immutable then, shared by all views through a pointer.
 
-#include <draftscope/simulator/measured_recording.h>
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/traces/overview.h>
 #include <cstdint>
 #include <filesystem>
@@ -29,7 +29,7 @@ struct RunRounds {
 struct RoundsOfRun {
   /// Emitted before round i, and by all; within a column of an overview as if each had emitted its mean.
   std::vector<std::int64_t> emitted_before{0};
-  std::int32_t most_emitted = 1;  ///< by one of them, at least 1
+  std::int32_t max_emitted = 1;  ///< by one of them, at least 1
 };
 
 class OpenedRecording {

@@ -18,7 +18,7 @@ void set_percentiles(std::size_t values, const Ranked& ranked, PartPercentiles& 
   into.p50_ns = at(0.5);
   into.p95_ns = at(0.95);
   into.p99_ns = at(0.99);
-  into.most_ns = at(1.0);
+  into.max_ns = at(1.0);
 }
 
 std::int64_t total(const PartTimes& times) {

@@ -29,7 +29,7 @@ struct PartPercentiles {
   std::int64_t p50_ns = 0;
   std::int64_t p95_ns = 0;
   std::int64_t p99_ns = 0;
-  std::int64_t most_ns = 0;
+  std::int64_t max_ns = 0;
 };
 /// Of each part and, behind them, of the whole round.
 using RoundPercentiles = std::array<PartPercentiles, round_parts + 1>;

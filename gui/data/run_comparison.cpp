@@ -112,15 +112,15 @@ RoundTimeSpread round_time_spread(const ComparedRun& run) {
   RoundTimeSpread spread;
   const std::size_t count = times_ns.size();
   if (count == 0) return spread;
-  constexpr double ns_a_ms = 1e6;
-  const std::size_t points = std::min(count, RoundTimeSpread::most_points);
+  constexpr double ns_per_ms = 1e6;
+  const std::size_t points = std::min(count, RoundTimeSpread::max_points);
   for (std::size_t i = 0; i < points; ++i) {
     const std::size_t rank = points == 1 ? 0 : i * (count - 1) / (points - 1);
-    spread.ms.push_back(static_cast<double>(times_ns[rank]) / ns_a_ms);
+    spread.ms.push_back(static_cast<double>(times_ns[rank]) / ns_per_ms);
     spread.share.push_back(static_cast<double>(rank + 1) / static_cast<double>(count));
   }
   const auto usual = static_cast<std::size_t>(static_cast<double>(count - 1) * 0.995);
-  spread.usual_longest_ms = static_cast<double>(times_ns[usual]) / ns_a_ms;
+  spread.usual_longest_ms = static_cast<double>(times_ns[usual]) / ns_per_ms;
   return spread;
 }
 

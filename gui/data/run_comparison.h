@@ -5,7 +5,7 @@
 // aligned by output token. A ratio across recordings is no speedup, because more than the run may have
 // changed; what did is listed.
 
-#include <draftscope/simulator/comparison.h>
+#include <draftscope/simulator/figures/comparison.h>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,7 +56,7 @@ struct RunsComparison {
 /// How long the rounds of a run take: rising times, and the share of the rounds that take at most as long. Of
 /// many rounds only some quantiles, the shortest and the longest among them.
 struct RoundTimeSpread {
-  static constexpr std::size_t most_points = 2000;
+  static constexpr std::size_t max_points = 2000;
 
   std::vector<double> ms;
   std::vector<double> share;

@@ -8,9 +8,9 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::int64_t rows_a_question = 1 << 14;
+constexpr std::int64_t rows_per_question = 1 << 14;
 /// Deeper than any model; a damaged file may claim more.
-constexpr std::size_t most_layers = 1024;
+constexpr std::size_t max_layers = 1024;
 
 }  // namespace
 
@@ -31,11 +31,11 @@ Result<ShadowRanks> read_shadow_ranks(traces::Reader& reader, const OpenedRecord
   std::int64_t rows = 0;
   bool cancelled = false;
   DRAFTSCOPE_TRY(reader.shadow_tokens([&](const traces::ShadowToken& shadow) {
-    if (++rows % rows_a_question == 0) cancelled = !go_on();
+    if (++rows % rows_per_question == 0) cancelled = !go_on();
     if (cancelled || shadow.request > row.id) return false;
     if (shadow.request < row.id) return true;
     if (read.layers.empty() || read.layers.back() != shadow.layer) {
-      if (read.layers.size() == most_layers) return false;
+      if (read.layers.size() == max_layers) return false;
       read.layers.push_back(shadow.layer);
       by_layer.emplace_back(tokens, ShadowRanks::missing);
     }

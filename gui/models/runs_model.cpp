@@ -80,7 +80,7 @@ std::optional<double> RunsModel::value(const simulator::Figures& figures, int co
       return figures.acceptance.acceptance_rate;
     case etpl:
       return figures.layers.etpl;
-    case steps_a_round:
+    case steps_per_round:
       return figures.acceptance.steps_per_round;
     case draft_cost:
       return figures.cost.c;

@@ -26,7 +26,7 @@ class RunsModel : public QAbstractTableModel {
     mean_accepted_length,
     acceptance_rate,
     etpl,
-    steps_a_round,
+    steps_per_round,
     draft_cost,
     verify_cost,
     overhead_cost,

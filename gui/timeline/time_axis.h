@@ -15,13 +15,13 @@ struct TimeAxis {
   int left = 0;
   int width = 1;
 
-  [[nodiscard]] double ns_a_pixel() const { return static_cast<double>(range.duration_ns()) / width; }
+  [[nodiscard]] double ns_per_pixel() const { return static_cast<double>(range.duration_ns()) / width; }
   [[nodiscard]] double x(std::int64_t ns) const {
-    return left + static_cast<double>(ns - range.start_ns) / ns_a_pixel();
+    return left + static_cast<double>(ns - range.start_ns) / ns_per_pixel();
   }
   /// Of a pixel's left edge; fractions of pixels are allowed.
   [[nodiscard]] std::int64_t ns(double pixel) const {
-    return range.start_ns + static_cast<std::int64_t>(std::llround((pixel - left) * ns_a_pixel()));
+    return range.start_ns + static_cast<std::int64_t>(std::llround((pixel - left) * ns_per_pixel()));
   }
   /// Longer or shorter by `factor`, with the time at `pixel` kept where it is.
   [[nodiscard]] TimeRange zoomed(double factor, double pixel) const {
@@ -32,7 +32,7 @@ struct TimeAxis {
     return {start, start + std::max<std::int64_t>(std::llround(duration), 1)};
   }
   [[nodiscard]] TimeRange moved(double pixels) const {
-    const std::int64_t by = std::llround(pixels * ns_a_pixel());
+    const std::int64_t by = std::llround(pixels * ns_per_pixel());
     return {range.start_ns + by, range.end_ns + by};
   }
 };

@@ -25,7 +25,7 @@ constexpr int axis_height = 24;
 constexpr int lane_height = 20;
 constexpr int counter_height = 36;
 constexpr int group_gap = 7;
-constexpr int least_tick_pixels = 90;
+constexpr int min_tick_pixels = 90;
 constexpr double key_zoom = 1.4;
 constexpr double key_pan = 0.15;
 
@@ -149,7 +149,7 @@ void TimelineView::paint_axis(QPainter& painter, const TimeAxis& axis) const {
   const QRect strip(0, 0, viewport()->width(), axis_height);
   painter.fillRect(strip, palette().color(QPalette::Window));
   const std::int64_t zero = state_.recording()->whole().start_ns;
-  const auto least = static_cast<std::int64_t>(std::ceil(axis.ns_a_pixel() * least_tick_pixels));
+  const auto least = static_cast<std::int64_t>(std::ceil(axis.ns_per_pixel() * min_tick_pixels));
   const std::int64_t step = tick_step_ns(std::max<std::int64_t>(least, 1));
   painter.setPen(palette().color(QPalette::WindowText));
   for (std::int64_t tick = (axis.range.start_ns - zero + step - 1) / step * step;
@@ -159,7 +159,7 @@ void TimelineView::paint_axis(QPainter& painter, const TimeAxis& axis) const {
     const QString words = tick_text(tick, step);
     // Half a number is a wrong one.
     if (x + 3 + painter.fontMetrics().horizontalAdvance(words) <= viewport()->width())
-      painter.drawText(QRect(x + 3, 0, least_tick_pixels, axis_height - 2), Qt::AlignLeft | Qt::AlignVCenter,
+      painter.drawText(QRect(x + 3, 0, min_tick_pixels, axis_height - 2), Qt::AlignLeft | Qt::AlignVCenter,
                        words);
   }
   painter.fillRect(0, 0, header_width, axis_height, palette().color(QPalette::Window));

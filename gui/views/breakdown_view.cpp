@@ -144,7 +144,7 @@ double BreakdownView::paint_scale(QPainter& painter, const RoundAxis& axis) cons
   // Outliers may leave the picture: the scale is for the many.
   const PartPercentiles& whole = percentiles_[round_parts];
   const double top = std::max(
-      1.0, std::min(1.15 * static_cast<double>(whole.p99_ns), 1.05 * static_cast<double>(whole.most_ns)));
+      1.0, std::min(1.15 * static_cast<double>(whole.p99_ns), 1.05 * static_cast<double>(whole.max_ns)));
   const std::int64_t step = tick_step_ns(std::max<std::int64_t>(1, std::llround(top / 5.0)));
   for (std::int64_t tick = 0; static_cast<double>(tick) <= top; tick += step) {
     const int y = area.bottom() - static_cast<int>(static_cast<double>(tick) / top * area.height());
@@ -155,11 +155,11 @@ double BreakdownView::paint_scale(QPainter& painter, const RoundAxis& axis) cons
                      tick_text(tick, step));
   }
   QString words =
-      axis.rounds_a_pixel() > 1.0
-          ? tr("time of a round, mean of up to %1 in a column").arg(std::ceil(axis.rounds_a_pixel()))
+      axis.rounds_per_pixel() > 1.0
+          ? tr("time of a round, mean of up to %1 in a column").arg(std::ceil(axis.rounds_per_pixel()))
           : tr("time of a round");
-  if (static_cast<double>(whole.most_ns) > top)
-    words += tr("; the longest (%1) leave the picture").arg(duration_text(whole.most_ns));
+  if (static_cast<double>(whole.max_ns) > top)
+    words += tr("; the longest (%1) leave the picture").arg(duration_text(whole.max_ns));
   painter.drawText(QRect(area.left(), 0, area.width(), area.top()), Qt::AlignLeft | Qt::AlignVCenter,
                    painter.fontMetrics().elidedText(words, Qt::ElideRight, area.width()));
   return top;
@@ -239,7 +239,7 @@ void BreakdownView::paint_shares(QPainter& painter, const RoundAxis& axis, const
   };
   QStringList spoken;
   paint_row(painter, 0, QColor(), QString(), {tr("share"), tr("mean")});
-  const int most_rows = plot_area().height() / row_height - 1;
+  const int max_rows = plot_area().height() / row_height - 1;
   int row = 1;
   std::int64_t left_over = 0;
   int left_out = 0;
@@ -248,7 +248,7 @@ void BreakdownView::paint_shares(QPainter& painter, const RoundAxis& axis, const
     if (sum[i] <= 0) continue;
     const QString& name = parts.names[static_cast<qsizetype>(i)];
     spoken << QStringLiteral("%1 %2").arg(name, cells(sum[i]).front());
-    if (row < most_rows - 1) {
+    if (row < max_rows - 1) {
       paint_row(painter, row++, parts.colors[i], name, cells(sum[i]));
     } else {
       ++left_out;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int recording_role = Qt::UserRole;
 constexpr int run_role = Qt::UserRole + 1;
-constexpr double ns_a_ms = 1e6;
+constexpr double ns_per_ms = 1e6;
 constexpr int widest_name = 300;
 
 QString notes_of(const RunsComparison& comparison) {
@@ -172,7 +172,7 @@ void CompareView::take_opened() {
   // At first: the newest recording's baseline and the runs behind it.
   if (runs_.empty() && !state_.opened().empty()) {
     const RecordingPointer& recording = state_.opened().back();
-    for (std::size_t run = 0; run < recording->runs().size() && runs_.size() < most_runs; ++run)
+    for (std::size_t run = 0; run < recording->runs().size() && runs_.size() < max_runs; ++run)
       if (!recording->runs()[run].rounds.empty()) runs_.push_back({recording, run});
     baseline_ = 0;
     for (std::size_t i = 0; i < runs_.size(); ++i)
@@ -225,7 +225,7 @@ void CompareView::take_checked() {
                             static_cast<std::size_t>(item->data(0, run_role).toULongLong())};
       const bool is_baseline = item->checkState(1) == Qt::Checked;
       if (item->checkState(0) != Qt::Checked && !is_baseline) continue;
-      if (chosen.size() < most_runs) chosen.push_back(run);
+      if (chosen.size() < max_runs) chosen.push_back(run);
       // Of two that are checked, the new one is meant.
       if (is_baseline && (!baseline || *baseline == before)) baseline = run;
     }
@@ -328,8 +328,8 @@ void CompareView::show_request() {
       QVector<double> ahead;
       for (std::size_t token = 0; token < times.size(); ++token) {
         tokens.push_back(static_cast<double>(token));
-        at.push_back(static_cast<double>(times[token]) / ns_a_ms);
-        if (token < base.size()) ahead.push_back(static_cast<double>(base[token] - times[token]) / ns_a_ms);
+        at.push_back(static_cast<double>(times[token]) / ns_per_ms);
+        if (token < base.size()) ahead.push_back(static_cast<double>(base[token] - times[token]) / ns_per_ms);
       }
       QCPGraph* line = race_->addGraph();
       line->setPen(pen_of(i));
@@ -381,7 +381,7 @@ void CompareView::mark_race() {
   if (places.size() != race_places_.size()) return;
   for (std::size_t i = 0; i < places.size(); ++i)
     race_places_[i]->setData({static_cast<double>(places[i].token)},
-                             {static_cast<double>(places[i].known_ns) / ns_a_ms}, true);
+                             {static_cast<double>(places[i].known_ns) / ns_per_ms}, true);
   race_->replot(QCustomPlot::rpQueuedReplot);
 }
 

@@ -30,7 +30,7 @@ class CompareView : public QWidget {
   Q_OBJECT
 
  public:
-  static constexpr std::size_t most_runs = 6;
+  static constexpr std::size_t max_runs = 6;
 
   explicit CompareView(ViewState& state, QWidget* parent = nullptr);
 

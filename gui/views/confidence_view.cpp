@@ -15,7 +15,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t most_marks = 2000;
+constexpr std::size_t max_marks = 2000;
 constexpr int cell_width = 2;
 constexpr int panel_gap = 30;
 constexpr int dash = 5;
@@ -169,7 +169,7 @@ QRect ConfidenceView::trend_area() const {
 }
 
 bool ConfidenceView::has_marks(const RoundAxis& axis) const {
-  return drafts_.first[axis.last] - drafts_.first[axis.first] <= most_marks;
+  return drafts_.first[axis.last] - drafts_.first[axis.first] <= max_marks;
 }
 
 double ConfidenceView::x_of_token(const RoundAxis& axis, std::size_t place, std::size_t token) const {
@@ -304,7 +304,7 @@ void ConfidenceView::paint_trends(QPainter& painter, const RoundAxis& axis) cons
         painter, columns, drafts_.exit_layer, [&](double exit) { return y(exit / drafts_.deepest_exit); },
         dot, dot, exit_color(dark));
   // α over a window of the rounds around, so that a line shows a trend: at least 20 rounds, or a column's.
-  const auto window = std::max<std::size_t>(20, static_cast<std::size_t>(axis.rounds_a_pixel()));
+  const auto window = std::max<std::size_t>(20, static_cast<std::size_t>(axis.rounds_per_pixel()));
   StepLine rate(painter, accepted_color(dark));
   for (const RoundColumn& column : columns) {
     const std::size_t middle = (column.first + column.last) / 2;
@@ -443,9 +443,9 @@ QString ConfidenceView::words_of_round(std::size_t place) const {
       tr("round %1: α so far %2").arg(place).arg(percent_text(drafts_.acceptance_rate(0, place + 1)))};
   if (!std::isnan(drafts_.threshold[place]))
     lines << tr("threshold %1").arg(number_text(drafts_.threshold[place]));
-  constexpr std::size_t most_lines = 16;
+  constexpr std::size_t max_lines = 16;
   for (const traces::DraftToken& token : state().recording()->draft_tokens(round)) {
-    if (lines.size() > static_cast<qsizetype>(most_lines)) break;
+    if (lines.size() > static_cast<qsizetype>(max_lines)) break;
     lines << tr("%1  %2  %3")
                  .arg(token.accepted ? QStringLiteral("●")
                       : token.tested ? QStringLiteral("✕")

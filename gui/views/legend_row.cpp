@@ -37,11 +37,11 @@ void LegendRow::add(const QBrush& fill, const QString& words) {
 }
 
 void paint_upwards(QPainter& painter, const QPoint& middle, const QString& words) {
-  constexpr int most_length = 400;
+  constexpr int max_length = 400;
   painter.save();
   painter.translate(middle);
   painter.rotate(-90);
-  painter.drawText(QRect(-most_length / 2, -10, most_length, 20), Qt::AlignCenter, words);
+  painter.drawText(QRect(-max_length / 2, -10, max_length, 20), Qt::AlignCenter, words);
   painter.restore();
 }
 

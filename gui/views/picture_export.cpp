@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "picture_export.h"
 
-#include <draftscope/traces/atomic_file.h>
+#include <draftscope/base/atomic_file.h>
 
 #include <QBuffer>
 #include <QFileInfo>
@@ -14,7 +14,7 @@ namespace draftscope::gui {
 namespace {
 
 Result<void> write_whole(const QByteArray& bytes, const QString& path) {
-  DRAFTSCOPE_TRY_ASSIGN(traces::AtomicFile file, traces::AtomicFile::create(path.toStdString()));
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(path.toStdString()));
   file.write({bytes.constData(), static_cast<std::size_t>(bytes.size())});
   return file.commit();
 }
@@ -32,9 +32,9 @@ void render_svg(QWidget& view, QIODevice& into) {
 
 void render_pdf(QWidget& view, QIODevice& into) {
   QPdfWriter writer(&into);
-  constexpr int dots_an_inch = 96;
-  writer.setResolution(dots_an_inch);
-  writer.setPageSize(QPageSize(QSizeF(view.size()) / dots_an_inch, QPageSize::Inch));
+  constexpr int dots_per_inch = 96;
+  writer.setResolution(dots_per_inch);
+  writer.setPageSize(QPageSize(QSizeF(view.size()) / dots_per_inch, QPageSize::Inch));
   writer.setPageMargins(QMarginsF());
   writer.setTitle(view.accessibleName());
   QPainter painter(&writer);

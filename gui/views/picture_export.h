@@ -3,7 +3,7 @@
 
 // What is on screen, as files: a view as PNG, SVG or PDF, a table as CSV. Written whole or not at all.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <QAbstractItemModel>
 #include <QString>
 #include <QWidget>

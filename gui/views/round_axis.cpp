@@ -3,18 +3,18 @@
 
 namespace draftscope::gui {
 
-std::vector<RoundColumn> round_columns(const RoundAxis& axis, int least_width, std::size_t grain) {
+std::vector<RoundColumn> round_columns(const RoundAxis& axis, int min_width, std::size_t grain) {
   std::vector<RoundColumn> columns;
-  const double a_pixel = axis.rounds_a_pixel();
-  if (a_pixel * least_width < 2.0 * static_cast<double>(grain)) grain = 1;
+  const double a_pixel = axis.rounds_per_pixel();
+  if (a_pixel * min_width < 2.0 * static_cast<double>(grain)) grain = 1;
   const int end = axis.left + axis.width;
   RoundColumn column{.left = axis.left, .first = axis.first};
   while (column.first < axis.last) {
-    const double offset = std::ceil((column.left + least_width - axis.left) * a_pixel);
+    const double offset = std::ceil((column.left + min_width - axis.left) * a_pixel);
     const auto next = (axis.first + static_cast<std::size_t>(offset)) / grain * grain;
     column.last = std::clamp(next, column.first + 1, axis.last);
     column.right = std::clamp(static_cast<int>(std::floor(axis.x(static_cast<double>(column.last)))),
-                              std::min(column.left + least_width, end), end);
+                              std::min(column.left + min_width, end), end);
     if (column.last == axis.last || column.right == end) {
       column.last = axis.last;
       column.right = end;
@@ -73,7 +73,7 @@ TimeRange moved_rounds(const ViewState& state, const RoundAxis& axis, double pix
   const RunRounds* run = state.run_rounds();
   if (run == nullptr) return state.range();
   const double most = static_cast<double>(run->rounds.size()) - static_cast<double>(axis.count());
-  double by = pixels * axis.rounds_a_pixel();
+  double by = pixels * axis.rounds_per_pixel();
   // A single round fills many pixels: a turn of the wheel moves at least one.
   if (by != 0.0 && std::abs(by) < 1.0) by = by > 0.0 ? 1.0 : -1.0;
   const auto first =

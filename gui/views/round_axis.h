@@ -19,15 +19,15 @@ struct RoundAxis {
   int width = 1;
 
   [[nodiscard]] std::size_t count() const { return last - first; }
-  [[nodiscard]] double rounds_a_pixel() const {
+  [[nodiscard]] double rounds_per_pixel() const {
     return static_cast<double>(std::max<std::size_t>(count(), 1)) / width;
   }
   [[nodiscard]] double x(double place) const {
-    return left + (place - static_cast<double>(first)) / rounds_a_pixel();
+    return left + (place - static_cast<double>(first)) / rounds_per_pixel();
   }
   /// The place at a pixel; within the axis.
   [[nodiscard]] std::size_t place(double pixel) const {
-    const double offset = std::max(0.0, std::floor((pixel - left) * rounds_a_pixel()));
+    const double offset = std::max(0.0, std::floor((pixel - left) * rounds_per_pixel()));
     return std::min(first + static_cast<std::size_t>(offset), last > first ? last - 1 : first);
   }
 };
@@ -43,10 +43,10 @@ struct RoundColumn {
   [[nodiscard]] std::size_t count() const { return last - first; }
 };
 
-/// The axis cut into columns: a column a round where there is room, else columns of `least_width` pixels with
+/// The axis cut into columns: a column a round where there is room, else columns of `min_width` pixels with
 /// the rounds that begin in them. Each round is in one column, each pixel too. Where columns hold many
 /// `grain`s, they end at multiples of it, for pyramids that are cheapest there.
-[[nodiscard]] std::vector<RoundColumn> round_columns(const RoundAxis& axis, int least_width = 1,
+[[nodiscard]] std::vector<RoundColumn> round_columns(const RoundAxis& axis, int min_width = 1,
                                                      std::size_t grain = 1);
 
 /// The rounds of the shown run that overlap the visible range; all if none does.

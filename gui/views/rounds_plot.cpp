@@ -20,7 +20,7 @@ namespace {
 constexpr int left_margin = 64;
 constexpr int top_margin = 26;
 constexpr int bottom_margin = 26;
-constexpr int least_tick_pixels = 70;
+constexpr int min_tick_pixels = 70;
 constexpr int choice_width = 170;
 
 }  // namespace
@@ -46,7 +46,7 @@ void RoundsPlot::read() {
   const RunRounds* run = state_.run_rounds();
   if (run == nullptr || run->rounds.empty()) return;
   const Reading work = reading(state_.recording(), state_.run());
-  if (run->rounds.size() <= most_read_at_once) {
+  if (run->rounds.size() <= max_read_at_once) {
     work([] { return true; })();
     return;
   }
@@ -98,7 +98,7 @@ RoundAxis RoundsPlot::axis() const {
 
 void RoundsPlot::paint_round_ticks(QPainter& painter, const RoundAxis& axis) const {
   const QRect area = plot_area();
-  const auto least = static_cast<std::int64_t>(std::ceil(axis.rounds_a_pixel() * least_tick_pixels));
+  const auto least = static_cast<std::int64_t>(std::ceil(axis.rounds_per_pixel() * min_tick_pixels));
   const auto step = static_cast<std::size_t>(tick_step_ns(std::max<std::int64_t>(least, 1)));
   painter.setPen(palette().color(QPalette::WindowText));
   for (std::size_t tick = (axis.first + step - 1) / step * step; tick < axis.last; tick += step) {

@@ -21,7 +21,7 @@ class RoundsPlot : public QWidget {
   explicit RoundsPlot(ViewState& state, QWidget* parent = nullptr);
   [[nodiscard]] QSize sizeHint() const override { return {900, 420}; }
   /// Runs of so many rounds are read within a frame, longer ones on a worker.
-  static constexpr std::size_t most_read_at_once = 10'000;
+  static constexpr std::size_t max_read_at_once = 10'000;
 
  protected:
   /// Reads a run without touching the view; what it returns lets the view have that, on the main thread.

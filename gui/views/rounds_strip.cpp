@@ -31,11 +31,11 @@ RoundsStrip::RoundsStrip(ViewState& state, QWidget* parent) : QWidget(parent), s
 
 void RoundsStrip::read_run() {
   sums_.clear();
-  most_ = 1;
+  max_ = 1;
   if (state_.run_rounds() != nullptr) {
     RoundsOfRun run = state_.recording()->rounds_of_run(state_.run());
     sums_ = std::move(run.emitted_before);
-    most_ = run.most_emitted;
+    max_ = run.max_emitted;
   }
   const double mean = rounds() > 0 ? static_cast<double>(sums_.back()) / static_cast<double>(rounds()) : 0.0;
   setAccessibleDescription(tr("%1 rounds, %2 tokens a round on average").arg(rounds()).arg(mean, 0, 'f', 2));
@@ -55,28 +55,28 @@ void RoundsStrip::paintEvent(QPaintEvent* /*event*/) {
     return;
   }
   const int bar_height = height() - bar_top - 4;
-  const double rounds_a_pixel = static_cast<double>(rounds()) / width();
+  const double rounds_per_pixel = static_cast<double>(rounds()) / width();
   for (int x = 0; x < width(); ++x) {
-    const auto first = static_cast<std::size_t>(x * rounds_a_pixel);
+    const auto first = static_cast<std::size_t>(x * rounds_per_pixel);
     const auto last =
-        std::min(rounds(), std::max(first + 1, static_cast<std::size_t>((x + 1) * rounds_a_pixel)));
+        std::min(rounds(), std::max(first + 1, static_cast<std::size_t>((x + 1) * rounds_per_pixel)));
     const double mean = static_cast<double>(sums_[last] - sums_[first]) / static_cast<double>(last - first);
-    painter.fillRect(x, bar_top, 1, bar_height, scale_color(mean / most_, dark));
+    painter.fillRect(x, bar_top, 1, bar_height, scale_color(mean / max_, dark));
   }
-  if (has_rows()) paint_place(painter, rounds_a_pixel);
+  if (has_rows()) paint_place(painter, rounds_per_pixel);
   painter.setPen(palette().color(QPalette::WindowText));
   painter.drawText(QRect(4, 0, width() - 8, bar_top - 2), Qt::AlignLeft | Qt::AlignVCenter, title());
 }
 
 QString RoundsStrip::title() const {
-  QString words = tr("%1 rounds, coloured by tokens emitted (0 to %2)").arg(rounds()).arg(most_);
+  QString words = tr("%1 rounds, coloured by tokens emitted (0 to %2)").arg(rounds()).arg(max_);
   if (const std::uint32_t round = state_.cursor().round;
       has_rows() && round != no_index && state_.recording()->run_of(round) == state_.run())
     words += tr(" · at round %1").arg(state_.recording()->place_in_run(round));
   return words;
 }
 
-void RoundsStrip::paint_place(QPainter& painter, double rounds_a_pixel) const {
+void RoundsStrip::paint_place(QPainter& painter, double rounds_per_pixel) const {
   const bool dark = is_dark(palette());
   // What the timeline shows of it.
   const RunRounds& run = *state_.run_rounds();
@@ -84,7 +84,7 @@ void RoundsStrip::paint_place(QPainter& painter, double rounds_a_pixel) const {
     const auto at = std::partition_point(run.rounds.begin(), run.rounds.end(), [&](std::uint32_t round) {
       return state_.recording()->round(round).start_ns < ns;
     });
-    return static_cast<int>(static_cast<double>(at - run.rounds.begin()) / rounds_a_pixel);
+    return static_cast<int>(static_cast<double>(at - run.rounds.begin()) / rounds_per_pixel);
   };
   const int from = x_of_time(state_.range().start_ns);
   const int to = std::max(x_of_time(state_.range().end_ns), from + 2);
@@ -95,7 +95,7 @@ void RoundsStrip::paint_place(QPainter& painter, double rounds_a_pixel) const {
   const std::uint32_t round = state_.cursor().round;
   if (round != no_index && state_.recording()->run_of(round) == state_.run()) {
     const std::uint32_t place = state_.recording()->place_in_run(round);
-    const double x = (place + 0.5) / rounds_a_pixel;
+    const double x = (place + 0.5) / rounds_per_pixel;
     painter.setPen(QPen(cursor_color(dark), 2));
     painter.drawLine(QPointF(x, bar_top - 4), QPointF(x, height() - 1));
   }

@@ -32,14 +32,14 @@ class RoundsStrip : public QWidget {
   /// False of an overview: it has no single rounds to go to.
   [[nodiscard]] bool has_rows() const;
   [[nodiscard]] QString title() const;
-  void paint_place(QPainter& painter, double rounds_a_pixel) const;
+  void paint_place(QPainter& painter, double rounds_per_pixel) const;
   [[nodiscard]] std::size_t rounds() const { return sums_.empty() ? 0 : sums_.size() - 1; }
   [[nodiscard]] std::size_t place_at(int x) const;
   void go_to(std::size_t place);
 
   ViewState& state_;
   std::vector<std::int64_t> sums_;  ///< tokens emitted before round i
-  std::int32_t most_ = 1;
+  std::int32_t max_ = 1;
 };
 
 }  // namespace draftscope::gui

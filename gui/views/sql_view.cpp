@@ -22,7 +22,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t most_rows = 100'000;
+constexpr std::size_t max_rows = 100'000;
 
 struct NamedQuery {
   const char* name;
@@ -182,7 +182,7 @@ void SqlView::run() {
               sql = sql_->toPlainText().toStdString()](const BackgroundJob::GoOn& go_on) {
     QElapsedTimer timer;
     timer.start();
-    auto result = std::make_shared<Result<traces::QueryResult>>(traces::query(path, sql, most_rows, go_on));
+    auto result = std::make_shared<Result<traces::QueryResult>>(traces::query(path, sql, max_rows, go_on));
     return [this, result, milliseconds = timer.elapsed()] { show_result(std::move(*result), milliseconds); };
   });
 }

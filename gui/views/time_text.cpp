@@ -48,11 +48,11 @@ QString tick_text(std::int64_t ns, std::int64_t step_ns) {
                                      QString::fromUtf8(unit->name));
 }
 
-std::int64_t tick_step_ns(std::int64_t least_ns) {
+std::int64_t tick_step_ns(std::int64_t min_ns) {
   constexpr std::int64_t most = 1'000'000'000'000'000'000;
   for (std::int64_t power = 1; power < most; power *= 10)
     for (const std::int64_t factor : {1, 2, 5})
-      if (factor * power >= least_ns) return factor * power;
+      if (factor * power >= min_ns) return factor * power;
   return most;
 }
 

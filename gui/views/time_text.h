@@ -12,8 +12,8 @@ namespace draftscope::gui {
 [[nodiscard]] QString duration_text(std::int64_t ns);
 /// A place on an axis whose ticks are `step_ns` apart: as many digits as the step needs, "12.350 ms".
 [[nodiscard]] QString tick_text(std::int64_t ns, std::int64_t step_ns);
-/// 1, 2 or 5 times a power of ten, at least `least_ns`.
-[[nodiscard]] std::int64_t tick_step_ns(std::int64_t least_ns);
+/// 1, 2 or 5 times a power of ten, at least `min_ns`.
+[[nodiscard]] std::int64_t tick_step_ns(std::int64_t min_ns);
 /// Three significant digits; "–" where it is not a number.
 [[nodiscard]] QString number_text(double value);
 [[nodiscard]] QString percent_text(double share);

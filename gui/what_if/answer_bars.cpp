@@ -41,9 +41,9 @@ QString intervals_text(const Gauge& gauge) {
 }
 
 Gauge rate_gauge(const Reply& reply) {
-  Gauge gauge{AnswerBars::tr("tokens/s"), {reply.rate.least_drafted.value},       reply.rate.interval_80(),
+  Gauge gauge{AnswerBars::tr("tokens/s"), {reply.rate.min_drafted.value},         reply.rate.interval_80(),
               reply.rate.interval_95(),   reply.answer.vanilla_tokens_per_second, {}};
-  if (reply.rate.most_drafted) gauge.values.push_back(reply.rate.most_drafted->value);
+  if (reply.rate.max_drafted) gauge.values.push_back(reply.rate.max_drafted->value);
   gauge.words = values_text(gauge.values, {});
   return gauge;
 }
@@ -51,12 +51,12 @@ Gauge rate_gauge(const Reply& reply) {
 Gauge speedup_gauge(const Reply& reply) {
   const simulator::PredictedSpeedup& speedup = reply.answer.speedup;
   Gauge gauge{AnswerBars::tr("speedup"),
-              {speedup.least_drafted.total.value},
+              {speedup.min_drafted.total.value},
               outermost_interval_80(speedup),
               outermost_interval_95(speedup),
               1.0,
               {}};
-  if (speedup.most_drafted) gauge.values.push_back(speedup.most_drafted->total.value);
+  if (speedup.max_drafted) gauge.values.push_back(speedup.max_drafted->total.value);
   gauge.words = values_text(gauge.values, QStringLiteral("×"));
   return gauge;
 }

@@ -34,20 +34,20 @@ std::vector<NumbersModel::Row> rows_of(const Reply& reply) {
     return row(name, value, std::nullopt, std::nullopt);
   };
   std::vector<NumbersModel::Row> rows;
-  rows.push_back(row(AnswerPanel::tr("tokens/s"), reply.rate.least_drafted.value, reply.rate.interval_80(),
+  rows.push_back(row(AnswerPanel::tr("tokens/s"), reply.rate.min_drafted.value, reply.rate.interval_80(),
                      reply.rate.interval_95()));
-  if (reply.rate.most_drafted)
+  if (reply.rate.max_drafted)
     rows.push_back(
-        plain(AnswerPanel::tr("tokens/s with the most draft tokens"), reply.rate.most_drafted->value));
-  rows.push_back(row(AnswerPanel::tr("speedup"), speedup.least_drafted.total.value,
+        plain(AnswerPanel::tr("tokens/s with the most draft tokens"), reply.rate.max_drafted->value));
+  rows.push_back(row(AnswerPanel::tr("speedup"), speedup.min_drafted.total.value,
                      outermost_interval_80(speedup), outermost_interval_95(speedup)));
-  if (speedup.most_drafted)
+  if (speedup.max_drafted)
     rows.push_back(
-        plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.most_drafted->total.value));
+        plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.max_drafted->total.value));
   rows.push_back(plain(AnswerPanel::tr("vanilla tokens/s"), answer.vanilla_tokens_per_second));
   rows.push_back(plain(AnswerPanel::tr("mean accepted length M"), answer.mean_accepted_length));
   rows.push_back(plain(AnswerPanel::tr("acceptance rate α"), answer.acceptance_rate));
-  rows.push_back(plain(AnswerPanel::tr("draft steps a round"), answer.steps_a_round));
+  rows.push_back(plain(AnswerPanel::tr("draft steps a round"), answer.steps_per_round));
   rows.push_back(plain(AnswerPanel::tr("draft-cost coefficient c"), answer.c));
   rows.push_back(plain(AnswerPanel::tr("verification v"), answer.v));
   rows.push_back(plain(AnswerPanel::tr("overhead o"), answer.o));

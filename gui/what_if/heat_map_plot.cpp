@@ -18,8 +18,8 @@ constexpr int left_margin = 54;
 constexpr int top_margin = 30;
 constexpr int bottom_margin = 44;
 constexpr int legend_width = 150;
-constexpr double least_number_width = 36.0;  // of a cell that has its number written in it
-constexpr double mark_inset = 7.0;           // of rings and the diamond from a cell's side
+constexpr double min_number_width = 36.0;  // of a cell that has its number written in it
+constexpr double mark_inset = 7.0;         // of rings and the diamond from a cell's side
 
 QString speedup_text(double speedup) {
   return QStringLiteral("%1×").arg(speedup, 0, 'f', 2);
@@ -35,12 +35,12 @@ QColor on(const QColor& background) {
 void HeatMapPlot::set_map(HeatMap map, const QString& title) {
   map_ = std::move(map);
   title_ = title;
-  least_ = 1.0;
-  most_ = 1.0;
+  min_ = 1.0;
+  max_ = 1.0;
   for (const HeatCell& cell : map_.cells) {
     if (!cell.refusal.empty()) continue;
-    least_ = std::min(least_, cell.speedup);
-    most_ = std::max(most_, cell.speedup);
+    min_ = std::min(min_, cell.speedup);
+    max_ = std::max(max_, cell.speedup);
   }
   const HeatCell* best = map_.best();
   set_message(best == nullptr && !map_.cells.empty() ? QString::fromStdString(map_.cells.front().refusal)
@@ -90,7 +90,7 @@ const HeatCell* HeatMapPlot::cell_at(const QPointF& point) const {
 }
 
 double HeatMapPlot::share(double speedup) const {
-  return most_ > least_ ? (speedup - least_) / (most_ - least_) : 0.5;
+  return max_ > min_ ? (speedup - min_) / (max_ - min_) : 0.5;
 }
 
 void HeatMapPlot::paint_cell(QPainter& painter, const HeatCell& cell) const {
@@ -109,8 +109,8 @@ void HeatMapPlot::paint_cell(QPainter& painter, const HeatCell& cell) const {
     hatch.setAlpha(70);
     painter.fillRect(filled, QBrush(hatch, Qt::BDiagPattern));
   }
-  constexpr double least_height = 14.0;
-  if (place.width() < least_number_width || place.height() < least_height) return;
+  constexpr double min_height = 14.0;
+  if (place.width() < min_number_width || place.height() < min_height) return;
   painter.setPen(ink);
   painter.drawText(place, Qt::AlignCenter, QString::number(cell.speedup, 'f', 2));
 }
@@ -118,10 +118,10 @@ void HeatMapPlot::paint_cell(QPainter& painter, const HeatCell& cell) const {
 void HeatMapPlot::paint_axes(QPainter& painter) const {
   const QRectF all = area();
   painter.setPen(palette().color(QPalette::WindowText));
-  constexpr int least_pixels = 26;
+  constexpr int min_pixels = 26;
   const auto step = [](double pixels) {
     return static_cast<std::int32_t>(
-        tick_step_ns(static_cast<std::int64_t>(std::ceil(least_pixels / std::max(pixels, 0.1)))));
+        tick_step_ns(static_cast<std::int64_t>(std::ceil(min_pixels / std::max(pixels, 0.1)))));
   };
   const std::int32_t exits = step(all.width() / std::max(map_.exits, 1));
   for (std::int32_t exit = 1; exit <= map_.exits; ++exit) {
@@ -160,7 +160,7 @@ void HeatMapPlot::paint_marks(QPainter& painter) const {
     if (point.exit < 1 || point.exit > map_.exits || point.gamma < 1 || point.gamma > map_.lengths) continue;
     const QRectF cell = cell_rect(point.exit, point.gamma);
     // Beside the number, where there is room.
-    const bool has_room = cell.width() >= least_number_width;
+    const bool has_room = cell.width() >= min_number_width;
     const QPointF center(has_room ? cell.left() + mark_inset : cell.center().x(), cell.center().y());
     ring(center, std::clamp(std::min(cell.width(), cell.height()) * 0.5 - 2.0, 3.0, 4.5));
   }
@@ -199,9 +199,9 @@ void HeatMapPlot::paint_legend(QPainter& painter) const {
     painter.drawText(QRect(left + 24, y - 9, legend_width - 42, 18), Qt::AlignLeft | Qt::AlignVCenter, words);
   };
   const double apart = height > 0 ? 14.0 / height : 1.0;
-  tick(most_, speedup_text(most_));
-  if (least_ < 1.0 && share(1.0) < 1.0 - apart && share(1.0) > apart) tick(1.0, tr("1× vanilla"));
-  if (share(least_) < 1.0 - apart) tick(least_, speedup_text(least_));
+  tick(max_, speedup_text(max_));
+  if (min_ < 1.0 && share(1.0) < 1.0 - apart && share(1.0) > apart) tick(1.0, tr("1× vanilla"));
+  if (share(min_) < 1.0 - apart) tick(min_, speedup_text(min_));
   int y = top + height + 14;
   const auto entry = [&](const QString& words, const auto& draw) {
     draw(QPointF(left + 8, y + 8));

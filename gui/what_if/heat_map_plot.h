@@ -51,8 +51,8 @@ class HeatMapPlot : public WhatIfPicture {
   HeatMap map_;
   HeatMapMarks marks_;
   QString title_;
-  double least_ = 0.0;
-  double most_ = 1.0;
+  double min_ = 0.0;
+  double max_ = 1.0;
 };
 
 }  // namespace draftscope::gui

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "learnt_recording.h"
 
-#include <draftscope/simulator/imported_figures.h>
-#include <draftscope/simulator/policy_choice.h>
-#include <draftscope/simulator/predicted_trace.h>
+#include <draftscope/simulator/figures/imported_figures.h>
+#include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/simulator/replay/policy_choice.h>
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
@@ -139,9 +139,9 @@ std::optional<std::int32_t> LearntRecording::n_layers(const Question& question) 
 
 void LearntRecording::list_runs() {
   // An imported file does not say of how many layers its exits are.
-  constexpr std::int32_t most_layers = 4096;
+  constexpr std::int32_t max_layers = 4096;
   const auto model = is_imported()
-                         ? Result<simulator::ReplayModel>(simulator::ReplayModel{.n_layers = most_layers})
+                         ? Result<simulator::ReplayModel>(simulator::ReplayModel{.n_layers = max_layers})
                          : simulator::replay_model(recording());
   for (const traces::Run& run : recording().runs) {
     if (run.is_baseline ||

@@ -177,8 +177,8 @@ PictureNumbers roofline_numbers(const simulator::Roofline& roofline) {
                           tr("Gflop/s"), tr("attainable Gflop/s")},
                          {}};
   for (const simulator::RooflinePoint& point : roofline.points)
-    numbers.rows.push_back({words(simulator::operation_name(point.operation)), point.rows, point.flops,
-                            point.bytes, point.ns, point.intensity(), point.flops_a_ns(),
+    numbers.rows.push_back({words(speculation::operation_name(point.operation)), point.rows, point.flops,
+                            point.bytes, point.ns, point.intensity(), point.flops_per_ns(),
                             roofline.attainable(point.intensity())});
   return numbers;
 }

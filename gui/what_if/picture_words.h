@@ -3,8 +3,8 @@
 
 // What the page's pictures show of the simulator's results: rows for bars, and numbers for tables.
 
-#include <draftscope/simulator/roofline.h>
-#include <draftscope/simulator/tpt_ladder.h>
+#include <draftscope/simulator/closed_forms/tpt_ladder.h>
+#include <draftscope/simulator/hardware/roofline.h>
 
 #include "what_if/bar_rows.h"
 #include "what_if/heat_map.h"

@@ -3,9 +3,9 @@
 
 // What the page asks: a strategy on a machine. Plain choices, as its sliders have them.
 
-#include <draftscope/simulator/asked_machine.h>
-#include <draftscope/simulator/candidates.h>
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/advice/candidates.h>
+#include <draftscope/simulator/what_if/asked_machine.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <cstdint>
 #include <memory>
 #include <optional>

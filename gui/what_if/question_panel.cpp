@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "question_panel.h"
 
-#include <draftscope/simulator/recorded_gpu.h>
+#include <draftscope/simulator/validation/recorded_gpu.h>
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -26,10 +26,10 @@ namespace {
 constexpr int kind_role = Qt::UserRole;
 constexpr int recorded_role = Qt::UserRole + 1;
 constexpr int file_role = Qt::UserRole + 1;  // an index into the files that were opened
-constexpr int most_gamma = 63;               // the engine's longest draft
-constexpr int most_batch = 4096;
-constexpr int most_context = 1'048'576;
-constexpr int most_gpus = 256;
+constexpr int max_gamma = 63;                // the engine's longest draft
+constexpr int max_batch = 4096;
+constexpr int max_context = 1'048'576;
+constexpr int max_gpus = 256;
 constexpr double threshold_steps = 100.0;
 
 std::vector<int> doubled(int first, int last) {
@@ -84,8 +84,8 @@ QString machine_words(const simulator::MachineFile& file) {
 
 /// A choice with a button for what is not in its list.
 QHBoxLayout* with_button(QComboBox* choice, QPushButton* button) {
-  constexpr int least_letters = 10;
-  choice->setMinimumContentsLength(least_letters);
+  constexpr int min_letters = 10;
+  choice->setMinimumContentsLength(min_letters);
   // A button is as wide as its words, not as wide as one of a dialogue.
   button->setFixedWidth(button->fontMetrics().horizontalAdvance(button->text()) + 20);
   auto* row = new QHBoxLayout;
@@ -115,20 +115,20 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   form->addRow(tr("&Strategy"), strategy_);
   exit_ = add_steps(*form, tr("&Exit layer"), tr("Exit layer"), {}, 1, 1);
   gamma_ = add_steps(*form, tr("Draft &length γ"), tr("Draft length"), {}, 1, longest_in_heat_map);
-  gamma_.box->setMaximum(most_gamma);
+  gamma_.box->setMaximum(max_gamma);
   add_threshold(*form);
   form->addRow({}, above_exit_);
   add_machine(*form);
   add_model(*form);
   form->addRow(tr("Wei&ghts"), weights_);
   form->addRow(tr("Reg&ime"), regime_);
-  batch_ = add_steps(*form, tr("&Batch"), tr("Requests decoded together"), doubled(1, 1024), 1, most_batch);
+  batch_ = add_steps(*form, tr("&Batch"), tr("Requests decoded together"), doubled(1, 1024), 1, max_batch);
   gpus_ =
-      add_steps(*form, tr("Tensor pa&rallel"), tr("GPUs that share the model"), doubled(1, 16), 1, most_gpus);
+      add_steps(*form, tr("Tensor pa&rallel"), tr("GPUs that share the model"), doubled(1, 16), 1, max_gpus);
   std::vector<int> contexts = doubled(64, 131'072);
   contexts.insert(contexts.begin(), 0);
   context_ = add_steps(*form, tr("More conte&xt"), tr("Rows of context beside the recorded ones"), contexts,
-                       0, most_context);
+                       0, max_context);
   context_.box->setSuffix(tr(" rows"));
   context_.box->setSpecialValueText(tr("as recorded"));
   form->addRow(tr("Re&corded on"), recorded_gpu_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "reply.h"
 
-#include <draftscope/simulator/answer_ladder.h>
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/advice/answer_ladder.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,11 +29,11 @@ Result<void> fill(const LearntRecording& learnt, const simulator::SweepOptions& 
       reply.answer.cost_notes.begin(), reply.answer.cost_notes.end(),
       [](const simulator::CostNote& note) { return note.provenance == Provenance::extrapolated; });
   const simulator::Answer& answer = reply.answer;
-  if (!(answer.steps_a_round > 0.0)) return {};
+  if (!(answer.steps_per_round > 0.0)) return {};
   const auto gamma =
       question.kind == StrategyKind::fixed_length ? std::optional(question.gamma) : std::nullopt;
   DRAFTSCOPE_TRY_ASSIGN(reply.break_even,
-                        simulator::break_even({answer.steps_a_round, answer.c, answer.v, answer.o}, gamma));
+                        simulator::break_even({answer.steps_per_round, answer.c, answer.v, answer.o}, gamma));
   return {};
 }
 
@@ -62,7 +62,7 @@ std::string standing(const Reply& reply) {
 
 std::vector<std::string> notes_of(const Reply& reply) {
   std::vector<std::string> lines = reply.answer.notes;
-  const std::string& reason = reply.answer.speedup.least_drafted.total.no_interval_reason;
+  const std::string& reason = reply.answer.speedup.min_drafted.total.no_interval_reason;
   if (!reason.empty()) lines.push_back("no interval: " + reason);
   int undetermined = 0;
   for (const simulator::CostNote& note : reply.answer.cost_notes) {

@@ -13,8 +13,8 @@ namespace draftscope::gui {
 
 namespace {
 
-using simulator::Operation;
 using simulator::RooflinePoint;
+using speculation::Operation;
 
 constexpr int left_margin = 70;
 constexpr int top_margin = 30;
@@ -23,7 +23,7 @@ constexpr int legend_width = 190;
 constexpr double radius = 6.0;
 
 QString operation_words(Operation operation) {
-  const std::string_view name = simulator::operation_name(operation);
+  const std::string_view name = speculation::operation_name(operation);
   return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
 }
 
@@ -57,39 +57,40 @@ QString power_text(int power) {
 
 QString words_of(const simulator::Roofline& roofline, const RooflinePoint& point) {
   return RooflinePlot::tr("%1, %n row(s): %2 of %3 Gflop/s attainable", nullptr, point.rows)
-      .arg(operation_words(point.operation), number_text(point.flops_a_ns()),
+      .arg(operation_words(point.operation), number_text(point.flops_per_ns()),
            number_text(roofline.attainable(point.intensity())));
 }
 
 void RooflinePlot::set_roofline(simulator::Roofline roofline, const QString& title) {
   roofline_ = std::move(roofline);
   title_ = title;
-  set_message(roofline_.points.empty() || !(roofline_.bytes_a_ns > 0.0) ? tr("No operation's time is known.")
-                                                                        : QString());
+  set_message(roofline_.points.empty() || !(roofline_.bytes_per_ns > 0.0)
+                  ? tr("No operation's time is known.")
+                  : QString());
   if (!message().isEmpty()) return;
-  double least_x = roofline_.points.front().intensity();
-  double most_x = least_x;
-  double least_y = roofline_.points.front().flops_a_ns();
-  double most_y = least_y;
+  double min_x = roofline_.points.front().intensity();
+  double max_x = min_x;
+  double min_y = roofline_.points.front().flops_per_ns();
+  double max_y = min_y;
   QStringList spoken;
   for (const RooflinePoint& point : roofline_.points) {
-    least_x = std::min(least_x, point.intensity());
-    most_x = std::max(most_x, point.intensity());
-    least_y = std::min(least_y, point.flops_a_ns());
-    most_y = std::max({most_y, point.flops_a_ns(), roofline_.attainable(point.intensity())});
+    min_x = std::min(min_x, point.intensity());
+    max_x = std::max(max_x, point.intensity());
+    min_y = std::min(min_y, point.flops_per_ns());
+    max_y = std::max({max_y, point.flops_per_ns(), roofline_.attainable(point.intensity())});
     spoken << words_of(roofline_, point);
   }
-  if (roofline_.flops_a_ns) {
+  if (roofline_.flops_per_ns) {
     // The ridge, where memory and arithmetic take as long, belongs into the picture.
-    most_x = std::max(most_x, 1.5 * *roofline_.flops_a_ns / roofline_.bytes_a_ns);
-    most_y = std::max(most_y, *roofline_.flops_a_ns);
+    max_x = std::max(max_x, 1.5 * *roofline_.flops_per_ns / roofline_.bytes_per_ns);
+    max_y = std::max(max_y, *roofline_.flops_per_ns);
   }
   const auto range = [](double least, double most) {
     const int first = static_cast<int>(std::floor(std::log10(least)));
     return Range{first, std::max(first + 1, static_cast<int>(std::ceil(std::log10(most) + 0.05)))};
   };
-  intensities_ = range(least_x, most_x);
-  rates_ = range(least_y, most_y);
+  intensities_ = range(min_x, max_x);
+  rates_ = range(min_y, max_y);
   setAccessibleDescription(spoken.join(u"; "));
 }
 
@@ -97,10 +98,10 @@ QRectF RooflinePlot::area() const {
   return QRectF(rect()).adjusted(left_margin, top_margin, -legend_width, -bottom_margin);
 }
 
-QPointF RooflinePlot::place(double intensity, double flops_a_ns) const {
+QPointF RooflinePlot::place(double intensity, double flops_per_ns) const {
   const QRectF all = area();
   const double x = (std::log10(intensity) - intensities_.first) / (intensities_.last - intensities_.first);
-  const double y = (std::log10(flops_a_ns) - rates_.first) / (rates_.last - rates_.first);
+  const double y = (std::log10(flops_per_ns) - rates_.first) / (rates_.last - rates_.first);
   return {all.left() + x * all.width(), all.bottom() - y * all.height()};
 }
 
@@ -138,9 +139,9 @@ void RooflinePlot::paint_roof(QPainter& painter) const {
   const double first = std::pow(10.0, intensities_.first);
   const double last = std::pow(10.0, intensities_.last);
   QPolygonF roof{place(first, roofline_.attainable(first))};
-  if (roofline_.flops_a_ns) {
-    const double ridge = *roofline_.flops_a_ns / roofline_.bytes_a_ns;
-    if (ridge > first && ridge < last) roof << place(ridge, *roofline_.flops_a_ns);
+  if (roofline_.flops_per_ns) {
+    const double ridge = *roofline_.flops_per_ns / roofline_.bytes_per_ns;
+    if (ridge > first && ridge < last) roof << place(ridge, *roofline_.flops_per_ns);
   }
   roof << place(last, roofline_.attainable(last));
   painter.save();
@@ -153,7 +154,7 @@ void RooflinePlot::paint_roof(QPainter& painter) const {
 
 void RooflinePlot::paint_point(QPainter& painter, const RooflinePoint& point) const {
   const QColor color = series_color(1 + static_cast<std::size_t>(point.operation), is_dark(palette()));
-  const QPointF at = place(point.intensity(), point.flops_a_ns());
+  const QPointF at = place(point.intensity(), point.flops_per_ns());
   QColor faint = color;
   faint.setAlpha(120);
   painter.setPen(QPen(faint, 1.0));
@@ -196,9 +197,9 @@ void RooflinePlot::paint_legend(QPainter& painter) const {
   }
   y += 6;
   line(roofline_.is_specified ? tr("roof: specification") : tr("roof: highest fitted"), 0);
-  line(tr("%1 GB/s").arg(number_text(roofline_.bytes_a_ns)), 0);
-  line(roofline_.flops_a_ns ? tr("%1 Gflop/s").arg(number_text(*roofline_.flops_a_ns))
-                            : tr("no ceiling was reached"),
+  line(tr("%1 GB/s").arg(number_text(roofline_.bytes_per_ns)), 0);
+  line(roofline_.flops_per_ns ? tr("%1 Gflop/s").arg(number_text(*roofline_.flops_per_ns))
+                              : tr("no ceiling was reached"),
        0);
 }
 
@@ -214,7 +215,7 @@ QString RooflinePlot::words_at(const QPoint& point) const {
   const RooflinePoint* nearest = nullptr;
   double least = 14.0;
   for (const RooflinePoint& candidate : roofline_.points) {
-    const QPointF at = place(candidate.intensity(), candidate.flops_a_ns()) - point;
+    const QPointF at = place(candidate.intensity(), candidate.flops_per_ns()) - point;
     const double distance = std::hypot(at.x(), at.y());
     if (distance >= least) continue;
     least = distance;

@@ -5,7 +5,7 @@
 // The line from a point up to the roof is what its kernel leaves unused. Filled marks are passes of one row,
 // hollow ones verifications; dashed marks' times are not determined by the recording.
 
-#include <draftscope/simulator/roofline.h>
+#include <draftscope/simulator/hardware/roofline.h>
 
 #include "what_if/what_if_picture.h"
 
@@ -30,7 +30,7 @@ class RooflinePlot : public WhatIfPicture {
     int last = 1;
   };
   [[nodiscard]] QRectF area() const;
-  [[nodiscard]] QPointF place(double intensity, double flops_a_ns) const;
+  [[nodiscard]] QPointF place(double intensity, double flops_per_ns) const;
   void paint_axes(QPainter& painter) const;
   void paint_roof(QPainter& painter) const;
   void paint_point(QPainter& painter, const simulator::RooflinePoint& point) const;

@@ -10,7 +10,7 @@ namespace draftscope::gui {
 namespace {
 
 /// Of a folder of damaged files only the first ones.
-constexpr qsizetype most_errors = 6;
+constexpr qsizetype max_errors = 6;
 
 }  // namespace
 
@@ -58,9 +58,9 @@ void NoticeBar::dismiss() {
 
 void NoticeBar::show_words() {
   QStringList lines;
-  for (const QString& error : errors_.first(std::min(errors_.size(), most_errors)))
+  for (const QString& error : errors_.first(std::min(errors_.size(), max_errors)))
     lines << QStringLiteral("✕ %1").arg(error);
-  if (errors_.size() > most_errors) lines << tr("✕ and %1 more").arg(errors_.size() - most_errors);
+  if (errors_.size() > max_errors) lines << tr("✕ and %1 more").arg(errors_.size() - max_errors);
   if (!notice_.isEmpty()) lines << QStringLiteral("⚠ %1").arg(notice_);
   words_->setText(lines.join(u'\n'));
   reload_->setVisible(!notice_.isEmpty() && offer_ == Offer::reload);

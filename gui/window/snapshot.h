@@ -3,7 +3,7 @@
 
 // Renders a view into a picture, without a display: for documentation, reports and tests.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <QString>
 #include <QStringList>
 

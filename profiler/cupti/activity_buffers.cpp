@@ -8,7 +8,7 @@ namespace draftscope::profiler::cupti {
 
 void ActivityBuffers::prepare(std::size_t count) {
   const std::lock_guard lock(mutex_);
-  while (free_.size() < count && count_ < most_buffers) {
+  while (free_.size() < count && count_ < max_buffers) {
     Memory memory = allocate();
     if (memory == nullptr) return;
     ++count_;
@@ -25,7 +25,7 @@ std::uint8_t* ActivityBuffers::request() {
       free_.pop_back();
       return data;
     }
-    if (count_ == most_buffers) return nullptr;
+    if (count_ == max_buffers) return nullptr;
     ++count_;
   }
   Memory memory = allocate();

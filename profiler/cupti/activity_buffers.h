@@ -24,13 +24,13 @@ class ActivityBuffers {
  public:
   /// What CUPTI advises is 1 to 10 MB; this holds some 15,000 launched kernels.
   static constexpr std::size_t buffer_bytes = std::size_t{4} << 20U;
-  static constexpr std::size_t most_buffers = 64;
+  static constexpr std::size_t max_buffers = 64;
 
   /// Makes at least `count` buffers free.
   void prepare(std::size_t count);
 
   // CUPTI's threads.
-  /// Zeroed, or null when most_buffers are in use: CUPTI then drops records and counts them.
+  /// Zeroed, or null when max_buffers are in use: CUPTI then drops records and counts them.
   [[nodiscard]] std::uint8_t* request();
   void complete(CompletedBuffer buffer);
 

@@ -14,9 +14,9 @@ namespace {
 using traces::Kernel;
 
 // Rows that wait for a correlation are held back up to here; the oldest are then taken to have none.
-constexpr std::size_t most_waiting = std::size_t{1} << 18U;
-constexpr std::size_t rows_a_write = 4096;
-constexpr std::uint64_t most_ns = std::uint64_t{1} << 62U;  // the schema's bound on times
+constexpr std::size_t max_waiting = std::size_t{1} << 18U;
+constexpr std::size_t rows_per_write = 4096;
+constexpr std::uint64_t max_ns = std::uint64_t{1} << 62U;  // the schema's bound on times
 
 // The records are packed, so that their fields can't be referred to: the casts make copies.
 template <typename Record>
@@ -192,7 +192,7 @@ void ActivityRows::add_overhead(const CUpti_ActivityOverhead3& record) {
 
 bool ActivityRows::begin_row(Kernel& row, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
   if (writer_ == nullptr) return false;
-  if (start == 0 || end < start || end >= most_ns) {
+  if (start == 0 || end < start || end >= max_ns) {
     ++counts_.rejected;
     return false;
   }
@@ -263,7 +263,7 @@ void ActivityRows::finish(const Kernel& row) {
   rows_.push_back(row);
   rows_.back().id = writer_->next_kernel_id();
   ++counts_.rows;
-  if (rows_.size() >= rows_a_write) write();
+  if (rows_.size() >= rows_per_write) write();
 }
 
 void ActivityRows::settle() {
@@ -271,8 +271,8 @@ void ActivityRows::settle() {
   std::vector<Waiting> waiting;
   waiting.swap(waiting_);
   for (const Waiting& row : waiting) place(row.row, row.part, row.runtime_correlation);
-  if (waiting_.size() > most_waiting) {
-    const auto kept = waiting_.end() - static_cast<std::ptrdiff_t>(most_waiting);
+  if (waiting_.size() > max_waiting) {
+    const auto kept = waiting_.end() - static_cast<std::ptrdiff_t>(max_waiting);
     counts_.unattributed += kept - waiting_.begin();
     for (auto row = waiting_.begin(); row != kept; ++row) finish(row->row);
     waiting_.erase(waiting_.begin(), kept);

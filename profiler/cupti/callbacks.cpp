@@ -47,10 +47,10 @@ std::uint64_t CUPTIAPI on_timestamp() {
   return static_cast<std::uint64_t>(now_ns());
 }
 
-void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
   *buffer = callback_state().buffers.request();
   *bytes = *buffer != nullptr ? ActivityBuffers::buffer_bytes : 0;
-  *most_records = 0;  // as many as fit
+  *max_records = 0;  // as many as fit
 }
 
 void CUPTIAPI on_buffer_completed(CUcontext /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer,

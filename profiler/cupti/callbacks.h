@@ -29,7 +29,7 @@ struct CallbackState {
 [[nodiscard]] CallbackState& callback_state();
 
 std::uint64_t CUPTIAPI on_timestamp();
-void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
+void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records);
 void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                   std::size_t bytes, std::size_t valid_bytes);
 void CUPTIAPI on_resource(void* user_data, CUpti_CallbackDomain domain, CUpti_CallbackId id,

@@ -4,7 +4,7 @@
 // CUPTI, loaded when it is asked for: a build that knows it also starts where it is missing.
 
 #include <cupti.h>
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <string>
 
 namespace draftscope::profiler::cupti {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/advice.h>
-#include <draftscope/simulator/answer_prices.h>
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/advice/answer_prices.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,8 +73,8 @@ class Adviser {
       advice_.exit_there = rounds.drafts[static_cast<std::size_t>(advice_.setting->exit) - 1].attention;
     DRAFTSCOPE_TRY_ASSIGN(advice_.answer, what_if_.ask(rounds, machine_, options_.draws, true));
     const PredictedSpeedup& speedup = advice_.answer.speedup;
-    advice_.speedup = speedup.least_drafted.total.value;
-    if (speedup.most_drafted) advice_.speedup = std::min(advice_.speedup, speedup.most_drafted->total.value);
+    advice_.speedup = speedup.min_drafted.total.value;
+    if (speedup.max_drafted) advice_.speedup = std::min(advice_.speedup, speedup.max_drafted->total.value);
     advice_.interval_95 = outermost_interval_95(speedup);
     return {};
   }
@@ -90,7 +90,7 @@ class Adviser {
                         placed_.rounds[fastest_].setting.status, slower(placed_, competition_, fastest_), {}};
     DRAFTSCOPE_TRY_ASSIGN(const PredictedSpeedup gain,
                           predict_speedup(vanilla, chosen, target_, options_.draws));
-    advice_.held_out.speedup = gain.least_drafted.total;
+    advice_.held_out.speedup = gain.min_drafted.total;
     return {};
   }
 
@@ -119,17 +119,17 @@ class Adviser {
 
   Result<void> find_break_even() {
     const Answer& answer = advice_.answer;
-    if (!(answer.steps_a_round > 0.0)) return {};
+    if (!(answer.steps_per_round > 0.0)) return {};
     const bool is_fixed = advice_.setting && !advice_.setting->threshold;
     const auto gamma = is_fixed ? std::optional(advice_.setting->gamma) : std::nullopt;
     DRAFTSCOPE_TRY_ASSIGN(advice_.break_even,
-                          break_even({answer.steps_a_round, answer.c, answer.v, answer.o}, gamma));
+                          break_even({answer.steps_per_round, answer.c, answer.v, answer.o}, gamma));
     return {};
   }
 
   Result<void> find_neighbours() {
     if (!advice_.setting) return {};
-    constexpr std::int32_t most_gamma = 63;
+    constexpr std::int32_t max_gamma = 63;
     const std::int32_t exits = what_if_.tables().front().n_layers - 1;
     constexpr std::array<std::pair<const char*, std::pair<std::int32_t, std::int32_t>>, 4> steps{
         {{"E-1", {-1, 0}}, {"E+1", {1, 0}}, {"gamma-1", {0, -1}}, {"gamma+1", {0, 1}}}};
@@ -137,7 +137,7 @@ class Adviser {
       EarlyExitSetting next = *advice_.setting;
       next.exit += change.first;
       next.gamma += change.second;
-      if (next.exit < 1 || next.exit > exits || next.gamma < 1 || next.gamma > most_gamma) continue;
+      if (next.exit < 1 || next.exit > exits || next.gamma < 1 || next.gamma > max_gamma) continue;
       const std::string strategy = specification(next);
       DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, rounds_of(strategy));
       DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(what_if_.costs().model, rounds, machine_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answer_ladder.h>
+#include <draftscope/simulator/advice/answer_ladder.h>
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ LayerCounts layer_counts(const StrategyRounds& rounds, const ModelShape& shape) 
   LayerCounts layers{.model = shape.n_layers, .drafts = {}};
   if (rounds.drafts.empty()) return layers;
   layers.drafts.push_back(0.0);
-  for (const DraftSublayers& draft : rounds.drafts)
+  for (const speculation::DraftSublayers& draft : rounds.drafts)
     layers.drafts.push_back(0.5 * (draft.attention + draft.mlp));
   return layers;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answer_prices.h>
-#include <draftscope/simulator/cost_prices.h>
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/advice/answer_prices.h>
+#include <draftscope/simulator/costs/cost_prices.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +25,7 @@ Result<double> own_time_ratio(const CostModel& model, const StrategyRounds& roun
 
 Result<Prices> answer_prices(const CostModel& model, const StrategyRounds& rounds, const Machine& machine) {
   DRAFTSCOPE_TRY_ASSIGN(Prices result, prices(machine.costs_or(model), answer_scenario(rounds, machine)));
-  result.round_ns += rounds.optimise_steps_a_round * (result.target_step.ns + result.step_round_ns);
+  result.round_ns += rounds.optimise_steps_per_round * (result.target_step.ns + result.step_round_ns);
   return result;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/break_even.h>
+#include <draftscope/simulator/advice/break_even.h>
 
 #include <algorithm>
 
@@ -15,11 +15,11 @@ double round_cost(const RoundCost& cost, double steps) {
 
 Result<BreakEven> break_even(const RoundCost& cost, std::optional<std::int32_t> gamma) {
   DRAFTSCOPE_TRY(round_speedup(1.0, cost));
-  if (!(cost.steps_a_round > 0.0))
-    return fail("draft steps a round: found {}, expected above 0", cost.steps_a_round);
+  if (!(cost.steps_per_round > 0.0))
+    return fail("draft steps a round: found {}, expected above 0", cost.steps_per_round);
   BreakEven result;
-  result.mean_accepted_length = round_cost(cost, cost.steps_a_round);
-  result.acceptance_rate = std::max(result.mean_accepted_length - 1.0, 0.0) / cost.steps_a_round;
+  result.mean_accepted_length = round_cost(cost, cost.steps_per_round);
+  result.acceptance_rate = std::max(result.mean_accepted_length - 1.0, 0.0) / cost.steps_per_round;
   if (!gamma) return result;
   if (*gamma < 1) return fail("speculation length: found {}, expected at least 1", *gamma);
   const double needed = round_cost(cost, *gamma);

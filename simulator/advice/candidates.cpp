@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/candidates.h>
+#include <draftscope/simulator/advice/candidates.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/choice.h"
 
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 
 #include <algorithm>
 #include <numeric>
@@ -43,10 +43,10 @@ std::size_t Competition::fastest() const {
 Competition compete(const PlacedCandidates& placed, const RoundStatistics& vanilla, const Prices& prices) {
   Competition competition{.vanilla_ns = time_ns(vanilla, prices), .total_ns = {}, .is_most = {}};
   for (std::size_t i = 0; i < placed.rounds.size(); ++i) {
-    const double least_ns = time_ns(placed.least[i], prices);
-    const double most_ns = time_ns(placed.most[i], prices);
-    competition.total_ns.push_back(std::max(least_ns, most_ns));
-    competition.is_most.push_back(most_ns > least_ns);
+    const double min_ns = time_ns(placed.least[i], prices);
+    const double max_ns = time_ns(placed.most[i], prices);
+    competition.total_ns.push_back(std::max(min_ns, max_ns));
+    competition.is_most.push_back(max_ns > min_ns);
   }
   return competition;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/doubts.h"
 
-#include <draftscope/simulator/answer_prices.h>
-#include <draftscope/simulator/near_ties.h>
-#include <draftscope/simulator/policy_choice.h>
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/advice/answer_prices.h>
+#include <draftscope/simulator/replay/near_ties.h>
+#include <draftscope/simulator/replay/policy_choice.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,12 +47,12 @@ std::optional<std::size_t> prompts_needed(const Advice& advice) {
   const double acceptance = variance * budget.acceptance;
   const double left = gain * gain - (variance - acceptance);
   if (!(advice.speedup > 1.0 && acceptance > 0.0 && left > 0.0)) return std::nullopt;
-  const auto prompts = static_cast<double>(advice.answer.speedup.least_drafted.total.clusters);
+  const auto prompts = static_cast<double>(advice.answer.speedup.min_drafted.total.clusters);
   return static_cast<std::size_t>(std::ceil(prompts * acceptance / left));
 }
 
 std::string more_prompts(const Advice& advice) {
-  const std::size_t prompts = advice.answer.speedup.least_drafted.total.clusters;
+  const std::size_t prompts = advice.answer.speedup.min_drafted.total.clusters;
   const auto needed = prompts_needed(advice);
   if (advice.verdict == Verdict::measure_first && needed && *needed > prompts)
     return fmt::format("about {} prompts in place of {}: which ones there are is most of the spread", *needed,
@@ -112,9 +112,9 @@ Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
 std::vector<std::string> what_to_record(const Advice& advice, const Machine& machine, const CostModel& model,
                                         const traces::Recording& recording) {
   std::vector<std::string> lines;
-  const RatioEstimate& total = advice.answer.speedup.least_drafted.total;
+  const RatioEstimate& total = advice.answer.speedup.min_drafted.total;
   if (!total.interval_95)
-    lines.push_back(fmt::format("at least {} prompts, for an interval", fewest_clusters_for_interval));
+    lines.push_back(fmt::format("at least {} prompts, for an interval", min_clusters_for_interval));
   if (advice.answer.budget) {
     const VarianceBudget& budget = *advice.answer.budget;
     const std::array<std::pair<double, std::string>, 4> sources{

@@ -3,7 +3,7 @@
 
 // What an advice's figures are unsure of, and what to record about it.
 
-#include <draftscope/simulator/advice.h>
+#include <draftscope/simulator/advice/advice.h>
 
 namespace draftscope::simulator {
 

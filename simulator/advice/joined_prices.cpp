@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/joined_prices.h"
 
-#include <draftscope/simulator/answer_prices.h>
+#include <draftscope/simulator/advice/answer_prices.h>
 
 #include <algorithm>
 #include <utility>
@@ -11,18 +11,18 @@ namespace draftscope::simulator {
 namespace {
 
 bool same_passes(const PriceGroup& group, const StrategyRounds& rounds) {
-  const auto same = [](const DraftSublayers& a, const DraftSublayers& b) {
+  const auto same = [](const speculation::DraftSublayers& a, const speculation::DraftSublayers& b) {
     return a.attention == b.attention && a.mlp == b.mlp;
   };
   return group.verified_layers == rounds.verified_layers &&
-         group.optimise_steps_a_round == rounds.optimise_steps_a_round &&
+         group.optimise_steps_per_round == rounds.optimise_steps_per_round &&
          std::equal(group.drafts.begin(), group.drafts.end(), rounds.drafts.begin(), rounds.drafts.end(),
                     same);
 }
 
 /// Appends the group's drafts to `into`, which holds those of the groups before it.
 void join(const PriceGroup& group, Prices prices, Prices& into) {
-  const double search_ns = group.optimise_steps_a_round * (prices.target_step.ns + prices.step_round_ns);
+  const double search_ns = group.optimise_steps_per_round * (prices.target_step.ns + prices.step_round_ns);
   if (into.drafts.empty()) {
     into = {prices.target_step, {DraftPrices{}}, prices.round_ns, prices.step_round_ns};
   }
@@ -46,7 +46,7 @@ PriceGroups::PriceGroups(std::span<const StrategyRounds> strategies, std::int32_
         offset = last.offset +
                  (last.drafts.empty() ? n_layers - 1 : static_cast<std::int32_t>(last.drafts.size()));
       }
-      groups_.push_back({rounds.drafts, rounds.verified_layers, rounds.optimise_steps_a_round, 2, offset});
+      groups_.push_back({rounds.drafts, rounds.verified_layers, rounds.optimise_steps_per_round, 2, offset});
       group = std::prev(groups_.end());
     }
     group->widths = std::max(group->widths, widest_verification(rounds.setting));

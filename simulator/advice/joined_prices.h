@@ -4,7 +4,7 @@
 // One set of prices for strategies that draft and verify in different ways, so that one request may be
 // decoded by this and the next by that: each kind of draft has its own numbers in Prices::drafts.
 
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,9 +15,9 @@ namespace draftscope::simulator {
 
 /// Strategies whose passes cost the same.
 struct PriceGroup {
-  std::vector<DraftSublayers> drafts;
+  std::vector<speculation::DraftSublayers> drafts;
   VerifiedLayers verified_layers = VerifiedLayers::all;
-  double optimise_steps_a_round = 0.0;
+  double optimise_steps_per_round = 0.0;
   std::int32_t widths = 2;
   std::int32_t offset = 0;  ///< exit E of the group is number offset + E
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/limits.h"
 
-#include <draftscope/simulator/answer_prices.h>
+#include <draftscope/simulator/advice/answer_prices.h>
 
 #include <algorithm>
 
@@ -37,12 +37,12 @@ Best best_at(const AdvisedMachine& advised, std::optional<std::size_t> chosen, c
 }
 
 /// Rows of the pass that has the fewest of those that verify.
-constexpr std::int32_t fewest_verified = 2;
+constexpr std::int32_t min_verified = 2;
 
 }  // namespace
 
 Result<BatchLimit> batch_limit(const AdvisedMachine& advised) {
-  BatchLimit limit{.last = 0, .searched = advised.options.most_batch};
+  BatchLimit limit{.last = 0, .searched = advised.options.max_batch};
   std::int32_t above = 1;  // does not pay, once the search below has ended
   while (above <= limit.searched) {
     DRAFTSCOPE_TRY_ASSIGN(const bool pays, pays_at(advised, above));
@@ -55,7 +55,7 @@ Result<BatchLimit> batch_limit(const AdvisedMachine& advised) {
     DRAFTSCOPE_TRY_ASSIGN(const bool pays, pays_at(advised, middle));
     (pays ? limit.last : above) = middle;
   }
-  limit.is_extrapolated = fewest_verified * std::max(limit.last, 1) > advised.model.largest_rows;
+  limit.is_extrapolated = min_verified * std::max(limit.last, 1) > advised.model.largest_rows;
   return limit;
 }
 
@@ -63,7 +63,7 @@ ContextLimit context_limit(const AdvisedMachine& advised, std::optional<std::siz
                            const Prices& prices) {
   constexpr std::int32_t first = 256;
   constexpr std::int32_t steps = 16;
-  ContextLimit limit{.more_rows = {}, .strategy = {}, .gain = 0.0, .searched = advised.options.most_context};
+  ContextLimit limit{.more_rows = {}, .strategy = {}, .gain = 0.0, .searched = advised.options.max_context};
   const auto changes = [&](std::int32_t rows) {
     return best_at(advised, chosen, prices, rows).gain > context_tolerance;
   };

@@ -3,7 +3,7 @@
 
 // How far an advice reaches: to which batch, to which context.
 
-#include <draftscope/simulator/advice.h>
+#include <draftscope/simulator/advice/advice.h>
 
 #include "advice/choice.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/measured_recording.h>
-#include <draftscope/simulator/policy_file.h>
-#include <draftscope/traces/atomic_file.h>
-#include <draftscope/traces/sha256.h>
-#include <draftscope/traces/utc_time.h>
+#include <draftscope/base/atomic_file.h>
+#include <draftscope/base/sha256.h>
+#include <draftscope/base/utc_time.h>
+#include <draftscope/simulator/advice/policy_file.h>
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -39,7 +39,7 @@ PolicyFacts prompt_facts(const Answer& answer, const traces::Recording& recordin
   std::size_t tokens = 0;
   for (const traces::Prompt& prompt : recording.prompts) tokens += prompt.tokens.size();
   return {{"file", meta_value(recording.meta, "prompts_file")},
-          {"questions", std::to_string(answer.speedup.least_drafted.total.clusters)},
+          {"questions", std::to_string(answer.speedup.min_drafted.total.clusters)},
           {"tokens", std::to_string(tokens)}};
 }
 
@@ -56,17 +56,17 @@ Result<PredictedPolicy> policy_for(std::string strategy, const std::string& mach
                          .machine = machine_facts(machine, recording),
                          .prompts = prompt_facts(answer, recording),
                          .tool_version = origin.tool_version,
-                         .date = traces::utc_now(),
+                         .date = utc_now(),
                          .command_line = origin.command_line};
   DRAFTSCOPE_TRY_ASSIGN(policy.model, model_facts(recording));
-  DRAFTSCOPE_TRY_ASSIGN(const std::string hash, traces::sha256_of_file(origin.trace));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string hash, sha256_of_file(origin.trace));
   policy.settings = {{"objective", "predicted"}, {"trace", origin.trace.string()}, {"trace_hash", hash}};
   return policy;
 }
 
 double slower_bound(const PredictedSpeedup& speedup) {
-  const double least = speedup.least_drafted.total.value;
-  return speedup.most_drafted ? std::min(least, speedup.most_drafted->total.value) : least;
+  const double least = speedup.min_drafted.total.value;
+  return speedup.max_drafted ? std::min(least, speedup.max_drafted->total.value) : least;
 }
 
 /// A number where the text is how one is written, so that reading gives the text back.
@@ -160,7 +160,7 @@ std::string policy_text(const PredictedPolicy& policy) {
 }
 
 Result<void> write_policy_file(const std::filesystem::path& file, const PredictedPolicy& policy) {
-  DRAFTSCOPE_TRY_ASSIGN(auto out, traces::AtomicFile::create(file));
+  DRAFTSCOPE_TRY_ASSIGN(auto out, AtomicFile::create(file));
   out.write(policy_text(policy));
   return out.commit();
 }

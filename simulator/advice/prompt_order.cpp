@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/prompt_order.h"
 
-#include <draftscope/simulator/policies.h>
-#include <draftscope/simulator/policy_choice.h>
-#include <draftscope/simulator/run_rows.h>
+#include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/replay/policies.h>
+#include <draftscope/simulator/replay/policy_choice.h>
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 // Which prompt each of a strategy's requests is: replayed rounds are in the order of the shadow tables,
 // recorded ones in that of their run. Whatever compares strategies request by request wants one order.
 
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <cstdint>
 #include <span>
 #include <vector>

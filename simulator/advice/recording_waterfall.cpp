@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answer_prices.h>
-#include <draftscope/simulator/recording_waterfall.h>
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/advice/answer_prices.h>
+#include <draftscope/simulator/advice/recording_waterfall.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 
 #include <algorithm>
 #include <map>
@@ -90,7 +90,7 @@ class Maker {
     WaterfallPolicy policy;
     // What a strategy spends beside its passes is in its share alone: no price of the waterfall covers it.
     const bool has_policy = strategies_.size() == 1 && drafts_early_exits(strategies_.front()) &&
-                            strategies_.front().optimise_steps_a_round == 0.0;
+                            strategies_.front().optimise_steps_per_round == 0.0;
     if (has_policy) policy = {strategies_.front().setting.least, strategies_.front().setting.status};
     DRAFTSCOPE_TRY_ASSIGN(result_.waterfall,
                           waterfall(requests, prices, has_policy ? &policy : nullptr, options_));
@@ -122,7 +122,7 @@ class Maker {
         .speedup = vanilla_ns / sum(times),
         .is_bounded = drafts_early_exits(strategy) && strategy.verified_layers == result_.verified_layers};
     if (!rounds.setting.most.empty())
-      share.speedup_most_drafted = vanilla_ns / sum(times_of(rounds.setting.most, prices));
+      share.speedup_max_drafted = vanilla_ns / sum(times_of(rounds.setting.most, prices));
     std::vector<ClusterSums> clusters;
     for (std::size_t i = 0; i < times.size(); ++i)
       if (times[i] > 0.0) clusters.push_back({oracle[i], times[i]});

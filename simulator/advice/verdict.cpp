@@ -30,7 +30,7 @@ Judgement judgement(const Advice& advice, const ModelShape& recorded, const Mode
     return {Verdict::do_not_speculate,
             fmt::format("{} gives {} (95 %)", fastest, range(*advice.interval_95))};
   if (!advice.interval_95)
-    return {Verdict::measure_first, advice.answer.speedup.least_drafted.total.no_interval_reason};
+    return {Verdict::measure_first, advice.answer.speedup.min_drafted.total.no_interval_reason};
   if (!held_out.interval_95) return {Verdict::measure_first, held_out.no_interval_reason};
   if (!(held_out.value > 1.0))
     return {

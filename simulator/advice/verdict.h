@@ -3,7 +3,7 @@
 
 // From predicted gains to a verdict.
 
-#include <draftscope/simulator/advice.h>
+#include <draftscope/simulator/advice/advice.h>
 
 namespace draftscope::simulator {
 

@@ -8,16 +8,18 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr double least_sigma = 0.01;  // of a machine from one day to the next
+constexpr double min_sigma = 0.01;  // of a machine from one day to the next
 
-CostLevel level_of(KernelKind kind) {
-  if (kind == KernelKind::operation) return CostLevel::operation;
-  return kind == KernelKind::draft_step || kind == KernelKind::target_pass ? CostLevel::pass
-                                                                           : CostLevel::round;
+CostLevel level_of(speculation::KernelKind kind) {
+  if (kind == speculation::KernelKind::operation) return CostLevel::operation;
+  return kind == speculation::KernelKind::draft_step || kind == speculation::KernelKind::target_pass
+             ? CostLevel::pass
+             : CostLevel::round;
 }
 
 bool is_launch(std::size_t parameter) {
-  return parameter == common_launch_parameter || (parameter < 2 * operation_count && parameter % 2 == 0);
+  return parameter == common_launch_parameter ||
+         (parameter < 2 * speculation::operation_count && parameter % 2 == 0);
 }
 
 bool is_rate(std::size_t parameter) {
@@ -42,7 +44,7 @@ GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const 
   const CostVector specified = specified_values(gpu);
   std::vector<KernelTime> passes;
   for (const CalibratedShape* shape : shapes) {
-    for (const MeasuredKernel& kernel : shape->kernels) {
+    for (const speculation::MeasuredKernel& kernel : shape->kernels) {
       if (level_of(kernel.form.kind) != CostLevel::pass || kernel.form.rows != 1) continue;
       const CostVector coefficients =
           kernel_coefficients(kernel.form, shape->shape, shape->weights, WidthLaw::steps);
@@ -55,9 +57,9 @@ GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const 
   }
   gpu.calibration = Calibration::family;
   const auto scales = fit_kernel_law(passes);
-  if (!scales || scales->ns_a_byte <= 0.0) return gpu;
+  if (!scales || scales->ns_per_byte <= 0.0) return gpu;
   gpu.t0_us *= scales->launch_ns;
-  gpu.efficiency = std::min(gpu.efficiency / scales->ns_a_byte, 1.0);
+  gpu.efficiency = std::min(gpu.efficiency / scales->ns_per_byte, 1.0);
   return gpu;
 }
 
@@ -69,7 +71,7 @@ std::string MachineCalibration::name() const {
 }
 
 bool stays_in_cache(const MachineCalibration& calibration, const ModelShape& shape, WeightType weights) {
-  return weight_bytes_a_step(shape, weights) <= calibration.cache_bytes;
+  return weight_bytes_per_step(shape, weights) <= calibration.cache_bytes;
 }
 
 std::vector<const CalibratedShape*> pricing_shapes(const MachineCalibration& calibration,
@@ -87,7 +89,7 @@ std::vector<const CalibratedShape*> pricing_shapes(const MachineCalibration& cal
 
 Result<CostFit> fit_kernels(const MachineCalibration& calibration,
                             const std::vector<const CalibratedShape*>& shapes,
-                            const MeasuredKernel* without) {
+                            const speculation::MeasuredKernel* without) {
   if (shapes.empty()) return fail("calibration: has no shapes, expected at least one");
   CostObservations observations;
   observations.shape = shapes.front()->shape;
@@ -96,9 +98,9 @@ Result<CostFit> fit_kernels(const MachineCalibration& calibration,
   observations.width_law = observations.on_gpu ? WidthLaw::steps : WidthLaw::ramp;
   bool has_pass = false;
   for (const CalibratedShape* measured : shapes) {
-    for (const MeasuredKernel& kernel : measured->kernels) {
+    for (const speculation::MeasuredKernel& kernel : measured->kernels) {
       if (&kernel == without) continue;
-      const KernelForm& form = kernel.form;
+      const speculation::KernelForm& form = kernel.form;
       observations.groups.push_back({.level = level_of(form.kind),
                                      .coefficients = kernel_coefficients(
                                          form, measured->shape, measured->weights, observations.width_law),
@@ -129,7 +131,7 @@ Result<CostModel> calibrated_model(const MachineCalibration& calibration, const 
   DRAFTSCOPE_TRY_ASSIGN(CostFit fit, fit_calibration(calibration, shape, weights));
   DRAFTSCOPE_TRY_ASSIGN(const LeaveOneOut errors,
                         leave_one_out(calibration, shape, weights, LeftOut::passes));
-  const double sigma = std::max(errors.pass_rms, least_sigma);
+  const double sigma = std::max(errors.pass_rms, min_sigma);
   widen(fit.model, sigma, is_launch);
   widen(fit.model, sigma, is_rate);
   return std::move(fit.model);
@@ -149,7 +151,8 @@ Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibr
                                  "{:.1f} % (rms)",
                                  one->kernels.size(), one->shape.name, weight_type_name(one->weights),
                                  100.0 * errors.pass_rms)});
-    const double ratio = weight_bytes_a_step(shape, weights) / weight_bytes_a_step(one->shape, one->weights);
+    const double ratio =
+        weight_bytes_per_step(shape, weights) / weight_bytes_per_step(one->shape, one->weights);
     if (nearest == 0.0 || std::abs(std::log(ratio)) < std::abs(std::log(nearest))) nearest = ratio;
     if (stays_in_cache(calibration, one->shape, one->weights) != cached)
       notes.push_back(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <draftscope/simulator/calibration.h>
+#include <draftscope/simulator/calibration/calibration.h>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -18,6 +18,6 @@ namespace draftscope::simulator {
 /// The fit without one kernel, or with all if `without` is null. Errors: as fit_calibration().
 [[nodiscard]] Result<CostFit> fit_kernels(const MachineCalibration& calibration,
                                           const std::vector<const CalibratedShape*>& shapes,
-                                          const MeasuredKernel* without);
+                                          const speculation::MeasuredKernel* without);
 
 }  // namespace draftscope::simulator

@@ -3,7 +3,7 @@
 
 // What writing and reading a calibration file share.
 
-#include <draftscope/simulator/calibration.h>
+#include <draftscope/simulator/calibration/calibration.h>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/calibration.h>
+#include <draftscope/simulator/calibration/calibration.h>
 
 #include <nlohmann/json.hpp>
 
@@ -11,17 +11,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json spread_json(const std::optional<Spread>& spread) {
+Json spread_json(const std::optional<speculation::Spread>& spread) {
   if (!spread) return nullptr;
   return {
       {"median", spread->median}, {"low", spread->low}, {"high", spread->high}, {"samples", spread->samples}};
 }
 
-Json kernel_json(const MeasuredKernel& kernel, const CalibratedShape& of) {
-  const KernelForm& form = kernel.form;
-  Json json{{"name", kernel_name(form, of.shape)}, {"kind", kernel_kind_name(form.kind)}};
+Json kernel_json(const speculation::MeasuredKernel& kernel, const CalibratedShape& of) {
+  const speculation::KernelForm& form = kernel.form;
+  Json json{{"name", kernel_name(form, of.shape)}, {"kind", speculation::kernel_kind_name(form.kind)}};
   json["operation"] = nullptr;
-  if (form.kind == KernelKind::operation) json["operation"] = operation_name(form.operation);
+  if (form.kind == speculation::KernelKind::operation)
+    json["operation"] = speculation::operation_name(form.operation);
   json["attention_sublayers"] = form.sublayers.attention;
   json["mlp_sublayers"] = form.sublayers.mlp;
   json["rows"] = form.rows;
@@ -36,7 +37,7 @@ Json shape_json(const CalibratedShape& of) {
   for (const auto& [field, value] : shape_fields(of.shape)) json[field] = value;
   json["weights"] = weight_type_name(of.weights);
   Json& kernels = json["kernels"] = Json::array();
-  for (const MeasuredKernel& kernel : of.kernels) kernels.push_back(kernel_json(kernel, of));
+  for (const speculation::MeasuredKernel& kernel : of.kernels) kernels.push_back(kernel_json(kernel, of));
   json["laws"] = laws_json(calibration_laws(of));
   return json;
 }
@@ -45,8 +46,8 @@ Json law_json(const std::optional<AffineLaw>& law) {
   if (!law) return nullptr;
   return {{"launch_ns", law->law.launch_ns},
           {"launch_sigma_ns", law->law.launch_sigma},
-          {"ns_a_byte", law->law.ns_a_byte},
-          {"ns_a_byte_sigma", law->law.ns_a_byte_sigma},
+          {"ns_a_byte", law->law.ns_per_byte},
+          {"ns_a_byte_sigma", law->law.ns_per_byte_sigma},
           {"kernels", law->kernels},
           {"residual_p50", law->residual_p50},
           {"residual_greatest", law->residual_greatest}};

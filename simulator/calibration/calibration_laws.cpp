@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/calibration.h>
+#include <draftscope/simulator/calibration/calibration.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,18 +9,20 @@ namespace draftscope::simulator {
 
 namespace {
 
-bool is_product(const KernelForm& form) {
-  return form.kind == KernelKind::operation && static_cast<std::size_t>(form.operation) < product_count;
+bool is_product(const speculation::KernelForm& form) {
+  return form.kind == speculation::KernelKind::operation &&
+         static_cast<std::size_t>(form.operation) < speculation::product_count;
 }
 
-bool is_attention(const KernelForm& form) {
-  return form.kind == KernelKind::operation && form.operation == Operation::attention;
+bool is_attention(const speculation::KernelForm& form) {
+  return form.kind == speculation::KernelKind::operation &&
+         form.operation == speculation::Operation::attention;
 }
 
 std::optional<AffineLaw> law_of(const CalibratedShape& shape,
-                                const std::function<bool(const KernelForm&)>& belongs) {
+                                const std::function<bool(const speculation::KernelForm&)>& belongs) {
   std::vector<KernelTime> kernels;
-  for (const MeasuredKernel& kernel : shape.kernels)
+  for (const speculation::MeasuredKernel& kernel : shape.kernels)
     if (kernel.form.rows == 1 && belongs(kernel.form))
       kernels.push_back({kernel_bytes(kernel.form, shape.shape, shape.weights), kernel.ns.median});
   const auto [least, most] =
@@ -34,27 +36,27 @@ std::optional<AffineLaw> law_of(const CalibratedShape& shape,
   std::vector<double> residuals;
   residuals.reserve(kernels.size());
   for (const KernelTime& kernel : kernels)
-    residuals.push_back(std::abs((fitted->launch_ns + kernel.bytes * fitted->ns_a_byte) / kernel.ns - 1.0));
+    residuals.push_back(std::abs((fitted->launch_ns + kernel.bytes * fitted->ns_per_byte) / kernel.ns - 1.0));
   law.residual_greatest = *std::max_element(residuals.begin(), residuals.end());
-  law.residual_p50 = spread_of(std::move(residuals)).median;
+  law.residual_p50 = speculation::spread_of(std::move(residuals)).median;
   return law;
 }
 
-bool runs_everything(const MeasuredKernel& kernel, const ModelShape& shape) {
-  return kernel.form.kind == KernelKind::target_pass && kernel.form.sublayers.attention == shape.n_layers &&
-         kernel.form.sublayers.mlp == shape.n_layers;
+bool runs_everything(const speculation::MeasuredKernel& kernel, const ModelShape& shape) {
+  return kernel.form.kind == speculation::KernelKind::target_pass &&
+         kernel.form.sublayers.attention == shape.n_layers && kernel.form.sublayers.mlp == shape.n_layers;
 }
 
 /// Against the pass of one row whose context is nearest.
 std::vector<WidthFactor> width_factors(const CalibratedShape& shape) {
   std::vector<WidthFactor> widths;
-  for (const MeasuredKernel& wide : shape.kernels) {
+  for (const speculation::MeasuredKernel& wide : shape.kernels) {
     if (!runs_everything(wide, shape.shape) || wide.form.rows == 1) continue;
-    const MeasuredKernel* one = nullptr;
-    const auto distance = [&](const MeasuredKernel& to) {
+    const speculation::MeasuredKernel* one = nullptr;
+    const auto distance = [&](const speculation::MeasuredKernel& to) {
       return std::abs(to.form.context - wide.form.context);
     };
-    for (const MeasuredKernel& kernel : shape.kernels)
+    for (const speculation::MeasuredKernel& kernel : shape.kernels)
       if (runs_everything(kernel, shape.shape) && kernel.form.rows == 1 &&
           (one == nullptr || distance(kernel) < distance(*one)))
         one = &kernel;
@@ -72,9 +74,9 @@ std::vector<WidthFactor> width_factors(const CalibratedShape& shape) {
 CalibrationLaws calibration_laws(const CalibratedShape& shape) {
   return {.products = law_of(shape, is_product),
           .passes = law_of(shape,
-                           [](const KernelForm& form) {
-                             return form.kind == KernelKind::draft_step ||
-                                    form.kind == KernelKind::target_pass;
+                           [](const speculation::KernelForm& form) {
+                             return form.kind == speculation::KernelKind::draft_step ||
+                                    form.kind == speculation::KernelKind::target_pass;
                            }),
           .attention = law_of(shape, is_attention),
           .widths = width_factors(shape)};

@@ -14,10 +14,11 @@ Result<LeaveOneOut> leave_one_out(const MachineCalibration& calibration, const M
   double passes = 0.0;
   std::vector<double> magnitudes;
   for (const CalibratedShape* measured : shapes) {
-    for (const MeasuredKernel& kernel : measured->kernels) {
-      const KernelForm& form = kernel.form;
-      const bool is_pass = form.kind == KernelKind::draft_step || form.kind == KernelKind::target_pass;
-      if (!is_pass && (form.kind != KernelKind::operation || which == LeftOut::passes)) continue;
+    for (const speculation::MeasuredKernel& kernel : measured->kernels) {
+      const speculation::KernelForm& form = kernel.form;
+      const bool is_pass = form.kind == speculation::KernelKind::draft_step ||
+                           form.kind == speculation::KernelKind::target_pass;
+      if (!is_pass && (form.kind != speculation::KernelKind::operation || which == LeftOut::passes)) continue;
       DRAFTSCOPE_TRY_ASSIGN(const CostFit fit, fit_kernels(calibration, shapes, &kernel));
       const CostVector coefficients =
           kernel_coefficients(form, measured->shape, measured->weights, fit.model.width_law);
@@ -33,7 +34,7 @@ Result<LeaveOneOut> leave_one_out(const MachineCalibration& calibration, const M
   }
   if (magnitudes.empty()) return result;
   result.greatest = *std::max_element(magnitudes.begin(), magnitudes.end());
-  result.p50 = spread_of(std::move(magnitudes)).median;
+  result.p50 = speculation::spread_of(std::move(magnitudes)).median;
   if (passes > 0.0) result.pass_rms = std::sqrt(squares / passes);
   return result;
 }

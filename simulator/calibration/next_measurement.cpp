@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/next_measurement.h>
+#include <draftscope/simulator/calibration/next_measurement.h>
 
 #include <algorithm>
 #include <array>
@@ -17,11 +17,11 @@ CostVector times(const std::vector<double>& covariance, const CostVector& vector
   return product;
 }
 
-CostVector coefficients_of(const CostModel& model, const KernelForm& form) {
+CostVector coefficients_of(const CostModel& model, const speculation::KernelForm& form) {
   return kernel_coefficients(form, model.shape, model.weights, model.width_law);
 }
 
-DraftSublayers layers(std::int32_t count) {
+speculation::DraftSublayers layers(std::int32_t count) {
   return {count, count};
 }
 
@@ -36,17 +36,18 @@ Result<CostVector> cost_gradient(const CostModel& model, const RoundCostQuestion
     return fail("question: gamma is {}, expected 1 to {}", question.gamma, longest);
   if (!(question.context >= 0.0) || !std::isfinite(question.context))
     return fail("question: context is {}, expected at least 0", question.context);
-  const auto form = [&](KernelKind kind, std::int32_t count, std::int32_t rows, double context) {
+  const auto form = [&](speculation::KernelKind kind, std::int32_t count, std::int32_t rows, double context) {
     return coefficients_of(model,
                            {.kind = kind, .sublayers = layers(count), .rows = rows, .context = context});
   };
-  CostVector step = form(KernelKind::target_pass, n_layers, 1, question.context);
-  add_to(step, form(KernelKind::step_round, 0, 1, 0.0));
-  CostVector round = form(KernelKind::target_pass, n_layers, question.gamma + 1, question.context);
-  add_to(round, form(KernelKind::drafting_round, 0, 1, 0.0));
+  CostVector step = form(speculation::KernelKind::target_pass, n_layers, 1, question.context);
+  add_to(step, form(speculation::KernelKind::step_round, 0, 1, 0.0));
+  CostVector round =
+      form(speculation::KernelKind::target_pass, n_layers, question.gamma + 1, question.context);
+  add_to(round, form(speculation::KernelKind::drafting_round, 0, 1, 0.0));
   add_to(round, draft_start_coefficients(model.shape, model.weights, question.exit, question.exit).fixed);
   const double middle = question.context + 0.5 * (question.gamma - 1);
-  add_to(round, form(KernelKind::draft_step, question.exit, 1, middle), question.gamma);
+  add_to(round, form(speculation::KernelKind::draft_step, question.exit, 1, middle), question.gamma);
   CostVector gradient{};
   add_to(gradient, round, 1.0 / dot(round, model.values));
   add_to(gradient, step, -1.0 / dot(step, model.values));
@@ -59,7 +60,8 @@ double answer_sigma(const CostModel& model, const CostVector& gradient) {
 
 std::vector<NextMeasurement> next_measurements(const CostModel& model,
                                                const std::optional<CostVector>& gradient,
-                                               std::span<const KernelForm> candidates, double noise) {
+                                               std::span<const speculation::KernelForm> candidates,
+                                               double noise) {
   CostVector spread{};  // Σg
   double variance = 0.0;
   if (gradient) {
@@ -68,7 +70,7 @@ std::vector<NextMeasurement> next_measurements(const CostModel& model,
   }
   std::vector<NextMeasurement> ranked;
   ranked.reserve(candidates.size());
-  for (const KernelForm& form : candidates) {
+  for (const speculation::KernelForm& form : candidates) {
     const CostVector coefficients = coefficients_of(model, form);
     const double deviation = noise * dot(coefficients, model.values);
     const double own = std::max(dot(coefficients, times(model.covariance, coefficients)), 0.0);
@@ -83,14 +85,15 @@ std::vector<NextMeasurement> next_measurements(const CostModel& model,
   return ranked;
 }
 
-std::vector<KernelForm> measurable_kernels(const ModelShape& shape) {
+std::vector<speculation::KernelForm> measurable_kernels(const ModelShape& shape) {
   constexpr std::array<double, 4> contexts{64, 512, 1024, 4096};
-  std::vector<KernelForm> forms;
+  std::vector<speculation::KernelForm> forms;
   for (const double context : contexts) {
     for (std::int32_t exit = 1; exit < shape.n_layers; ++exit)
-      forms.push_back({.kind = KernelKind::draft_step, .sublayers = layers(exit), .context = context});
+      forms.push_back(
+          {.kind = speculation::KernelKind::draft_step, .sublayers = layers(exit), .context = context});
     for (const std::int32_t rows : {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32})
-      forms.push_back({.kind = KernelKind::target_pass,
+      forms.push_back({.kind = speculation::KernelKind::target_pass,
                        .sublayers = layers(shape.n_layers),
                        .rows = rows,
                        .context = context});

@@ -77,16 +77,16 @@ Result<std::int32_t> integer_of(const Object& object, const std::string& field, 
 }
 
 constexpr double longest_ns = 1e15;
-constexpr double most_samples = 1e9;
+constexpr double max_samples = 1e9;
 
-Result<Spread> spread_in(const Object& object, const std::string& field) {
+Result<speculation::Spread> spread_in(const Object& object, const std::string& field) {
   DRAFTSCOPE_TRY_ASSIGN(const Object spread, object_of(object, field));
   constexpr double least = 1e-9;
-  Spread found;
+  speculation::Spread found;
   DRAFTSCOPE_TRY_ASSIGN(found.median, number_of(spread, "median", least, longest_ns));
   DRAFTSCOPE_TRY_ASSIGN(found.low, number_of(spread, "low", least, longest_ns));
   DRAFTSCOPE_TRY_ASSIGN(found.high, number_of(spread, "high", least, longest_ns));
-  DRAFTSCOPE_TRY_ASSIGN(const double samples, number_of(spread, "samples", 1.0, most_samples));
+  DRAFTSCOPE_TRY_ASSIGN(const double samples, number_of(spread, "samples", 1.0, max_samples));
   found.samples = std::llround(samples);
   if (found.low > found.median || found.median > found.high)
     return fail("{} has low {}, median {} and high {}, expected them in this order", spread.path, found.low,
@@ -94,26 +94,29 @@ Result<Spread> spread_in(const Object& object, const std::string& field) {
   return found;
 }
 
-Result<std::optional<Spread>> spread_or_null(const Object& object, const std::string& field) {
+Result<std::optional<speculation::Spread>> spread_or_null(const Object& object, const std::string& field) {
   DRAFTSCOPE_TRY_ASSIGN(const Json* value, field_of(object, field, "an object or null"));
   if (value->is_null()) return std::nullopt;
-  DRAFTSCOPE_TRY_ASSIGN(const Spread spread, spread_in(object, field));
+  DRAFTSCOPE_TRY_ASSIGN(const speculation::Spread spread, spread_in(object, field));
   return spread;
 }
 
-Result<KernelKind> kind_of(const Object& object) {
+Result<speculation::KernelKind> kind_of(const Object& object) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, text_of(object, "kind"));
-  for (const KernelKind kind : {KernelKind::operation, KernelKind::draft_step, KernelKind::target_pass,
-                                KernelKind::drafting_round, KernelKind::step_round})
-    if (kernel_kind_name(kind) == text) return kind;
+  for (const speculation::KernelKind kind :
+       {speculation::KernelKind::operation, speculation::KernelKind::draft_step,
+        speculation::KernelKind::target_pass, speculation::KernelKind::drafting_round,
+        speculation::KernelKind::step_round})
+    if (speculation::kernel_kind_name(kind) == text) return kind;
   return fail("{} is \"{}\", expected operation, draft_step, target_pass, drafting_round or step_round",
               object.name_of("kind"), text.substr(0, 40));
 }
 
-Result<Operation> operation_of(const Object& object) {
+Result<speculation::Operation> operation_of(const Object& object) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, text_of(object, "operation"));
-  for (std::size_t i = 0; i < operation_count; ++i)
-    if (operation_name(static_cast<Operation>(i)) == text) return static_cast<Operation>(i);
+  for (std::size_t i = 0; i < speculation::operation_count; ++i)
+    if (speculation::operation_name(static_cast<speculation::Operation>(i)) == text)
+      return static_cast<speculation::Operation>(i);
   return fail("{} is \"{}\", expected an operation, as \"gate up\"", object.name_of("operation"),
               text.substr(0, 40));
 }
@@ -123,21 +126,21 @@ bool contradicts(double found, double expected) {
   return std::abs(found - expected) > contradiction * std::max(std::abs(found), std::abs(expected));
 }
 
-Result<MeasuredKernel> kernel_of(const Object& object, const CalibratedShape& of) {
-  MeasuredKernel kernel;
-  KernelForm& form = kernel.form;
-  constexpr std::int32_t most_rows = 4096;
-  constexpr double most_context = 1e8;
+Result<speculation::MeasuredKernel> kernel_of(const Object& object, const CalibratedShape& of) {
+  speculation::MeasuredKernel kernel;
+  speculation::KernelForm& form = kernel.form;
+  constexpr std::int32_t max_rows = 4096;
+  constexpr double max_context = 1e8;
   DRAFTSCOPE_TRY_ASSIGN(form.kind, kind_of(object));
-  if (form.kind == KernelKind::operation) {
+  if (form.kind == speculation::KernelKind::operation) {
     DRAFTSCOPE_TRY_ASSIGN(form.operation, operation_of(object));
   }
   const std::int32_t n_layers = of.shape.n_layers;
   DRAFTSCOPE_TRY_ASSIGN(form.sublayers.attention, integer_of(object, "attention_sublayers", 0, n_layers));
   DRAFTSCOPE_TRY_ASSIGN(form.sublayers.mlp, integer_of(object, "mlp_sublayers", 0, n_layers));
-  const std::int32_t widest = form.kind == KernelKind::draft_step ? 1 : most_rows;
+  const std::int32_t widest = form.kind == speculation::KernelKind::draft_step ? 1 : max_rows;
   DRAFTSCOPE_TRY_ASSIGN(form.rows, integer_of(object, "rows", 1, widest));
-  DRAFTSCOPE_TRY_ASSIGN(form.context, number_of(object, "context", 0.0, most_context));
+  DRAFTSCOPE_TRY_ASSIGN(form.context, number_of(object, "context", 0.0, max_context));
   DRAFTSCOPE_TRY_ASSIGN(const double bytes, number_of(object, "bytes", 0.0, 1e18));
   DRAFTSCOPE_TRY_ASSIGN(kernel.ns, spread_in(object, "ns"));
   const double expected = kernel_bytes(form, of.shape, of.weights);
@@ -187,7 +190,7 @@ Result<CalibratedShape> shape_of(const Object& object) {
   of.weights = *type;
   DRAFTSCOPE_TRY_ASSIGN(const auto kernels, list_of(object, "kernels"));
   for (const Object& kernel : kernels) {
-    DRAFTSCOPE_TRY_ASSIGN(MeasuredKernel measured, kernel_of(kernel, of));
+    DRAFTSCOPE_TRY_ASSIGN(speculation::MeasuredKernel measured, kernel_of(kernel, of));
     of.kernels.push_back(measured);
   }
   DRAFTSCOPE_TRY_ASSIGN(const Object laws, object_of(object, "laws"));
@@ -196,14 +199,14 @@ Result<CalibratedShape> shape_of(const Object& object) {
 }
 
 Result<void> read_machine(const Object& machine, MachineCalibration& calibration) {
-  constexpr std::int32_t most_threads = 1 << 16;
+  constexpr std::int32_t max_threads = 1 << 16;
   DRAFTSCOPE_TRY_ASSIGN(calibration.device, text_of(machine, "device"));
   if (calibration.device != "cpu" && calibration.device != "cuda")
     return fail("{} is \"{}\", expected cpu or cuda", machine.name_of("device"),
                 calibration.device.substr(0, 40));
   DRAFTSCOPE_TRY_ASSIGN(calibration.processor, text_of(machine, "processor"));
   DRAFTSCOPE_TRY_ASSIGN(calibration.kernel_set, text_of(machine, "kernel_set"));
-  DRAFTSCOPE_TRY_ASSIGN(calibration.threads, integer_of(machine, "threads", 0, most_threads));
+  DRAFTSCOPE_TRY_ASSIGN(calibration.threads, integer_of(machine, "threads", 0, max_threads));
   DRAFTSCOPE_TRY_ASSIGN(calibration.engine_version, text_of(machine, "engine_version"));
   DRAFTSCOPE_TRY_ASSIGN(calibration.date, text_of(machine, "date"));
   DRAFTSCOPE_TRY_ASSIGN(calibration.cache_bytes, number_of(machine, "cache_bytes", 0.0, 1e15));

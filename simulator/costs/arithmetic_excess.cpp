@@ -18,15 +18,15 @@ double time_of(const CostCoefficients& part, const CostVector& values) {
 }  // namespace
 
 void drop_launches(CostCoefficients& part) {
-  for (std::size_t i = 0; i < operation_count; ++i)
-    part.fixed[launch_parameter(static_cast<Operation>(i))] = 0.0;
+  for (std::size_t i = 0; i < speculation::operation_count; ++i)
+    part.fixed[launch_parameter(static_cast<speculation::Operation>(i))] = 0.0;
 }
 
-double arithmetic_excess_ns(std::span<const Operation> products, const CostModel& model,
+double arithmetic_excess_ns(std::span<const speculation::Operation> products, const CostModel& model,
                             const Scenario& scenario, const PassForm& form) {
   if (!model.gpu) return 0.0;
   double sum = 0.0;
-  for (const Operation product : products) {
+  for (const speculation::Operation product : products) {
     CostCoefficients part =
         operation_coefficients(product, scenario.shape, scenario.weights, model.width_law, form);
     drop_launches(part);

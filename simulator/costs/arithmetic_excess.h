@@ -3,9 +3,9 @@
 
 // Where arithmetic, not the memory system, bounds a product from below.
 
-#include <draftscope/simulator/cost_model.h>
-#include <draftscope/simulator/cost_parameters.h>
-#include <draftscope/simulator/scenario.h>
+#include <draftscope/simulator/costs/cost_model.h>
+#include <draftscope/simulator/costs/cost_parameters.h>
+#include <draftscope/simulator/hardware/scenario.h>
 #include <span>
 
 namespace draftscope::simulator {
@@ -15,7 +15,8 @@ void drop_launches(CostCoefficients& part);
 
 /// How much longer arithmetic takes than the memory, summed over a part's products. 0 without a GPU's
 /// specification.
-[[nodiscard]] double arithmetic_excess_ns(std::span<const Operation> products, const CostModel& model,
-                                          const Scenario& scenario, const PassForm& form);
+[[nodiscard]] double arithmetic_excess_ns(std::span<const speculation::Operation> products,
+                                          const CostModel& model, const Scenario& scenario,
+                                          const PassForm& form);
 
 }  // namespace draftscope::simulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cost_model.h>
+#include <draftscope/simulator/costs/cost_model.h>
 
 #include <algorithm>
 #include <cmath>
@@ -71,8 +71,9 @@ double condition_of(const FitData& data) {
 VectorXd lower_bounds(const std::optional<GpuSpecification>& gpu) {
   VectorXd lower = VectorXd::Zero(unknowns);
   if (!gpu) return lower;
-  for (std::size_t i = 0; i < product_count; ++i)
-    lower[static_cast<Index>(per_byte_parameter(static_cast<Operation>(i)))] = 1.0 / gpu->bandwidth_gb_s;
+  for (std::size_t i = 0; i < speculation::product_count; ++i)
+    lower[static_cast<Index>(per_byte_parameter(static_cast<speculation::Operation>(i)))] =
+        1.0 / gpu->bandwidth_gb_s;
   return lower;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cost_observations.h>
+#include <draftscope/simulator/costs/cost_observations.h>
 
 #include <algorithm>
 #include <cmath>
@@ -92,7 +92,8 @@ class Passes {
   }
   CostCoefficients head(std::int32_t rows) {
     return part(head_, rows, [&](const PassForm& form) {
-      return operation_coefficients(Operation::head, of_.shape, of_.weights, of_.width_law, form);
+      return operation_coefficients(speculation::Operation::head, of_.shape, of_.weights, of_.width_law,
+                                    form);
     });
   }
 
@@ -262,12 +263,13 @@ class Collector {
       }
       case Kind::operation:
         observation.level = CostLevel::operation;
-        fill_operation(static_cast<Operation>(key.a), key.b, context, observation);
+        fill_operation(static_cast<speculation::Operation>(key.a), key.b, context, observation);
         break;
     }
   }
 
-  void fill_operation(Operation operation, std::int32_t rows, double context, CostObservation& observation) {
+  void fill_operation(speculation::Operation operation, std::int32_t rows, double context,
+                      CostObservation& observation) {
     const CostCoefficients one = operation_coefficients(operation, out_.shape, out_.weights, out_.width_law,
                                                         {.rows = static_cast<double>(rows)});
     observation.coefficients = at_context(one, context);
@@ -338,10 +340,10 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
 
   Collector collector(out);
   OperationRounds timed_rounds;
-  constexpr std::int32_t most_rows = 1 << 16;
+  constexpr std::int32_t max_rows = 1 << 16;
   for (const traces::Round* round : rounds) {
     const auto found = layers.find(round->layer_set);
-    if (round->verify_rows < 1 || round->verify_rows > most_rows || round->root_position < 0 ||
+    if (round->verify_rows < 1 || round->verify_rows > max_rows || round->root_position < 0 ||
         (round->layer_set != 0 && (found == layers.end() || round->drafted < 1 || round->tree_depth < 1)))
       continue;
     const traces::Run& run = *run_of_request[round->request];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cost_parameters.h>
+#include <draftscope/simulator/costs/cost_parameters.h>
 
 #include <algorithm>
 #include <numeric>
@@ -11,7 +11,8 @@ namespace {
 constexpr std::array<double, width_terms> steps{2, 9, 17, 33, 65, 129};
 constexpr std::array<double, width_terms> ramps{1, 2, 4, 8, 16, 32};
 
-void add_product(CostCoefficients& sum, Operation product, const Work& work, WidthLaw law, double rows) {
+void add_product(CostCoefficients& sum, speculation::Operation product, const Work& work, WidthLaw law,
+                 double rows) {
   sum.fixed[launch_parameter(product)] += work.launches;
   sum.fixed[per_byte_parameter(product)] += work.bytes;
   for (std::size_t term = 0; term < width_terms; ++term)
@@ -21,11 +22,12 @@ void add_product(CostCoefficients& sum, Operation product, const Work& work, Wid
 void add_attention(CostCoefficients& sum, const Work& one_row, const PassForm& form) {
   const double requests = form.batch;
   const double further_rows = (form.rows - 1.0) * form.batch;
-  sum.fixed[launch_parameter(Operation::attention)] += one_row.launches;
-  sum.fixed[per_byte_parameter(Operation::attention)] += one_row.bytes * form.rows * form.batch;
+  sum.fixed[launch_parameter(speculation::Operation::attention)] += one_row.launches;
+  sum.fixed[per_byte_parameter(speculation::Operation::attention)] += one_row.bytes * form.rows * form.batch;
   sum.fixed[attention_row_parameter] += further_rows * one_row.bytes;
-  sum.a_context_row[per_byte_parameter(Operation::attention)] += requests * one_row.kv_bytes_a_context_row;
-  sum.a_context_row[attention_row_kv_parameter] += further_rows * one_row.kv_bytes_a_context_row;
+  sum.a_context_row[per_byte_parameter(speculation::Operation::attention)] +=
+      requests * one_row.kv_bytes_per_context_row;
+  sum.a_context_row[attention_row_kv_parameter] += further_rows * one_row.kv_bytes_per_context_row;
 }
 
 }  // namespace
@@ -37,18 +39,18 @@ double width_basis(WidthLaw law, std::size_t term, double rows) {
 }
 
 std::string cost_parameter_name(WidthLaw law, std::size_t parameter) {
-  for (std::size_t i = 0; i < operation_count; ++i) {
-    const auto operation = static_cast<Operation>(i);
+  for (std::size_t i = 0; i < speculation::operation_count; ++i) {
+    const auto operation = static_cast<speculation::Operation>(i);
     if (parameter == launch_parameter(operation))
-      return fmt::format("launch of {}, ns", operation_name(operation));
+      return fmt::format("launch of {}, ns", speculation::operation_name(operation));
     if (parameter == per_byte_parameter(operation))
-      return fmt::format("{}, ns a byte", operation_name(operation));
-    for (std::size_t term = 0; i < product_count && term < width_terms; ++term)
+      return fmt::format("{}, ns a byte", speculation::operation_name(operation));
+    for (std::size_t term = 0; i < speculation::product_count && term < width_terms; ++term)
       if (parameter == width_parameter(operation, term))
-        return law == WidthLaw::steps
-                   ? fmt::format("{} from {} rows, ns a byte", operation_name(operation), steps[term])
-                   : fmt::format("{} beyond {} rows, ns a byte and row", operation_name(operation),
-                                 ramps[term]);
+        return law == WidthLaw::steps ? fmt::format("{} from {} rows, ns a byte",
+                                                    speculation::operation_name(operation), steps[term])
+                                      : fmt::format("{} beyond {} rows, ns a byte and row",
+                                                    speculation::operation_name(operation), ramps[term]);
   }
   switch (parameter) {
     case attention_row_parameter:
@@ -74,16 +76,16 @@ std::string cost_parameter_name(WidthLaw law, std::size_t parameter) {
   }
 }
 
-CostCoefficients operation_coefficients(Operation operation, const ModelShape& shape, WeightType type,
-                                        WidthLaw law, const PassForm& form) {
+CostCoefficients operation_coefficients(speculation::Operation operation, const ModelShape& shape,
+                                        WeightType type, WidthLaw law, const PassForm& form) {
   CostCoefficients coefficients;
   const double rows = form.rows * form.batch;
-  if (operation == Operation::attention) {
+  if (operation == speculation::Operation::attention) {
     add_attention(coefficients, work_of(operation, shape, type, 1.0, form.tensor_parallel), form);
     return coefficients;
   }
   const Work work = work_of(operation, shape, type, rows, form.tensor_parallel);
-  if (operation == Operation::small) {
+  if (operation == speculation::Operation::small) {
     coefficients.fixed[launch_parameter(operation)] = work.launches;
     coefficients.fixed[per_byte_parameter(operation)] = work.bytes;
     return coefficients;
@@ -95,9 +97,10 @@ CostCoefficients operation_coefficients(Operation operation, const ModelShape& s
 CostCoefficients attention_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
                                         const PassForm& form) {
   CostCoefficients sum;
-  for (const Operation operation : {Operation::qkv, Operation::attention, Operation::output})
+  for (const speculation::Operation operation :
+       {speculation::Operation::qkv, speculation::Operation::attention, speculation::Operation::output})
     add(sum, operation_coefficients(operation, shape, type, law, form));
-  add(sum, operation_coefficients(Operation::small, shape, type, law, form), 0.5);
+  add(sum, operation_coefficients(speculation::Operation::small, shape, type, law, form), 0.5);
   sum.fixed[layer_parameter] += 0.5;
   return sum;
 }
@@ -105,22 +108,23 @@ CostCoefficients attention_coefficients(const ModelShape& shape, WeightType type
 CostCoefficients mlp_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
                                   const PassForm& form) {
   CostCoefficients sum;
-  for (const Operation operation : {Operation::gate_up, Operation::down})
+  for (const speculation::Operation operation :
+       {speculation::Operation::gate_up, speculation::Operation::down})
     add(sum, operation_coefficients(operation, shape, type, law, form));
-  add(sum, operation_coefficients(Operation::small, shape, type, law, form), 0.5);
+  add(sum, operation_coefficients(speculation::Operation::small, shape, type, law, form), 0.5);
   sum.fixed[layer_parameter] += 0.5;
   return sum;
 }
 
 CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type, std::int32_t attention,
                                           std::int32_t mlp, std::int32_t tensor_parallel) {
-  const auto weight_bytes = [&](Operation product) {
+  const auto weight_bytes = [&](speculation::Operation product) {
     return work_of(product, shape, type, 1.0, tensor_parallel).weight_bytes;
   };
   CostCoefficients start;
   start.fixed[draft_start_parameter] =
-      attention * (weight_bytes(Operation::qkv) + weight_bytes(Operation::output)) +
-      mlp * (weight_bytes(Operation::gate_up) + weight_bytes(Operation::down));
+      attention * (weight_bytes(speculation::Operation::qkv) + weight_bytes(speculation::Operation::output)) +
+      mlp * (weight_bytes(speculation::Operation::gate_up) + weight_bytes(speculation::Operation::down));
   return start;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cost_prices.h>
+#include <draftscope/simulator/costs/cost_prices.h>
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -63,9 +63,9 @@ constexpr double mlp_kernels = 3.5;
 constexpr double rest_kernels = 3.0;
 
 HostTimes host_times(const RegimeCosts& costs) {
-  return {attention_kernels * costs.host_ns_a_kernel + 0.5 * costs.host_ns_a_layer,
-          mlp_kernels * costs.host_ns_a_kernel + 0.5 * costs.host_ns_a_layer,
-          rest_kernels * costs.host_ns_a_kernel};
+  return {attention_kernels * costs.host_ns_per_kernel + 0.5 * costs.host_ns_per_layer,
+          mlp_kernels * costs.host_ns_per_kernel + 0.5 * costs.host_ns_per_layer,
+          rest_kernels * costs.host_ns_per_kernel};
 }
 
 void replace_surroundings(const Surroundings& surroundings, CostCoefficients& part, bool is_rest) {
@@ -99,7 +99,7 @@ MatrixXd covariance_root(const std::vector<double>& covariance) {
 
 struct PriceMap::Implementation {
   TransferredCosts costs;
-  std::vector<DraftSublayers> drafts;
+  std::vector<speculation::DraftSublayers> drafts;
   std::int32_t n_layers = 0;
   std::int32_t widths = 0;
   bool above_exit = false;
@@ -155,10 +155,10 @@ void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surround
   arithmetic = VectorXd::Zero(rows_of_map);
   link = VectorXd::Zero(rows_of_map);
   const bool eager = surroundings.regime == Regime::eager_python || surroundings.regime == Regime::eager_cpp;
-  const double gap_ns = surroundings.costs.gap_ns_a_kernel;
-  constexpr std::array attention_products{Operation::qkv, Operation::output};
-  constexpr std::array mlp_products{Operation::gate_up, Operation::down};
-  constexpr std::array head_products{Operation::head};
+  const double gap_ns = surroundings.costs.gap_ns_per_kernel;
+  constexpr std::array attention_products{speculation::Operation::qkv, speculation::Operation::output};
+  constexpr std::array mlp_products{speculation::Operation::gate_up, speculation::Operation::down};
+  constexpr std::array head_products{speculation::Operation::head};
   for (std::int32_t rows = 1; rows <= widths; ++rows) {
     const PassForm form{.rows = static_cast<double>(rows),
                         .batch = static_cast<double>(scenario.batch),
@@ -168,7 +168,7 @@ void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surround
       reduce_ns = eager ? eager_all_reduce_ns()
                         : all_reduce_ns(*model.gpu, scenario.tensor_parallel,
                                         2.0 * form.rows * form.batch * scenario.shape.d_model);
-    const auto excess = [&](std::span<const Operation> products) {
+    const auto excess = [&](std::span<const speculation::Operation> products) {
       return arithmetic_excess_ns(products, model, scenario, form);
     };
     CostCoefficients attention =
@@ -179,8 +179,8 @@ void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surround
     put(rows, attention_part, attention, excess(attention_products) + attention_kernels * gap_ns, reduce_ns);
     put(rows, mlp_part, mlp, excess(mlp_products) + mlp_kernels * gap_ns, reduce_ns);
 
-    const CostCoefficients head =
-        operation_coefficients(Operation::head, scenario.shape, scenario.weights, model.width_law, form);
+    const CostCoefficients head = operation_coefficients(speculation::Operation::head, scenario.shape,
+                                                         scenario.weights, model.width_law, form);
     const double rest_ns = excess(head_products) + rest_kernels * gap_ns;
     CostCoefficients draft = head;
     CostCoefficients target = head;
@@ -194,8 +194,8 @@ void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surround
   }
   if (!surroundings.replaced) return;
   host = host_times(surroundings.costs);
-  draft_host_ns = surroundings.costs.host_ns_a_draft_step;
-  target_host_ns = surroundings.costs.host_ns_a_pass;
+  draft_host_ns = surroundings.costs.host_ns_per_draft_step;
+  target_host_ns = surroundings.costs.host_ns_per_pass;
 }
 
 void PriceMap::Implementation::correct_passes(const CostModel& model) {
@@ -203,7 +203,7 @@ void PriceMap::Implementation::correct_passes(const CostModel& model) {
   const bool has_vanilla = std::any_of(model.passes.begin(), model.passes.end(),
                                        [](const MeasuredPass& pass) { return pass.kind.is_vanilla; });
   std::vector<MeasuredPassKind> kinds{{.is_vanilla = has_vanilla, .n_layers = n_layers}};
-  for (const DraftSublayers& draft : drafts)
+  for (const speculation::DraftSublayers& draft : drafts)
     kinds.push_back({.is_draft = true, .attention = draft.attention, .mlp = draft.mlp, .n_layers = n_layers});
   const std::size_t verifiers = above_exit ? drafts.size() : 1;
   for (std::size_t i = 0; i < verifiers; ++i)
@@ -222,7 +222,7 @@ void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd
   const auto correct = [&](AffineTime& time, Index place) {
     if (corrections_of_passes.size() == 0) return;
     time.ns *= corrections_of_passes[place];
-    time.ns_a_context_row *= corrections_of_passes[place];
+    time.ns_per_context_row *= corrections_of_passes[place];
   };
   const Eigen::Map<const VectorXd> parameters(values.data(), unknowns);
   const VectorXd part_times = map * parameters + arithmetic + link_factor * link;
@@ -232,16 +232,17 @@ void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd
   };
   const auto finish = [&](AffineTime kernels, double launches_ns, double host_ns) {
     if (launches_ns > kernels.at(context)) kernels = {launches_ns, 0.0};
-    return AffineTime{(kernels.ns + host_ns) * share, kernels.ns_a_context_row * share};
+    return AffineTime{(kernels.ns + host_ns) * share, kernels.ns_per_context_row * share};
   };
-  const auto pass = [&](std::int32_t rows, const DraftSublayers& few, const DraftSublayers& all,
-                        Part rest_part, double host_ns) {
+  const auto pass = [&](std::int32_t rows, const speculation::DraftSublayers& few,
+                        const speculation::DraftSublayers& all, Part rest_part, double host_ns) {
     AffineTime sum = part(rows, rest_part);
     const auto add_layers = [&](double attention_count, double mlp_count, std::int32_t width) {
       const AffineTime attention = part(width, attention_part);
       const AffineTime mlp = part(width, mlp_part);
       sum.ns += attention_count * attention.ns + mlp_count * mlp.ns;
-      sum.ns_a_context_row += attention_count * attention.ns_a_context_row + mlp_count * mlp.ns_a_context_row;
+      sum.ns_per_context_row +=
+          attention_count * attention.ns_per_context_row + mlp_count * mlp.ns_per_context_row;
     };
     add_layers(few.attention, few.mlp, 1);
     add_layers(all.attention, all.mlp, rows);
@@ -250,8 +251,8 @@ void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd
     return finish(sum, launches_ns, host_factor * host_ns);
   };
 
-  const DraftSublayers none;
-  const DraftSublayers everything{n_layers, n_layers};
+  const speculation::DraftSublayers none;
+  const speculation::DraftSublayers everything{n_layers, n_layers};
   into.target_step = pass(1, none, everything, target_rest_part, target_host_ns);
   correct(into.target_step, 0);
   into.round_ns = values[round_parameter] * share;
@@ -273,7 +274,7 @@ void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd
     AffineTime start{draft_start_bytes[i] * values[draft_start_parameter] * share, 0.0};
     correct(start, step_place(i));
     if (above_exit) {
-      const DraftSublayers above{n_layers - drafts[i].attention, n_layers - drafts[i].mlp};
+      const speculation::DraftSublayers above{n_layers - drafts[i].attention, n_layers - drafts[i].mlp};
       draft.verify.resize(static_cast<std::size_t>(widths) + 1);
       for (std::int32_t rows = 2; rows <= widths; ++rows) {
         AffineTime& verify = draft.verify[static_cast<std::size_t>(rows)];
@@ -315,7 +316,7 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->share = (scenario.with_stalls ? 1.0 + here.stall_share : 1.0) / scenario.batch;
   made->fill_map(scenario, surroundings);
   made->root = covariance_root(here.covariance);
-  for (const DraftSublayers& draft : made->drafts)
+  for (const speculation::DraftSublayers& draft : made->drafts)
     made->draft_start_bytes.push_back(draft_start_coefficients(scenario.shape, scenario.weights,
                                                                draft.attention, draft.mlp,
                                                                scenario.tensor_parallel)

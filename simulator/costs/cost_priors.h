@@ -3,8 +3,8 @@
 
 // What is assumed of parameters before a recording is read.
 
-#include <draftscope/simulator/cost_observations.h>
-#include <draftscope/simulator/gpu.h>
+#include <draftscope/simulator/costs/cost_observations.h>
+#include <draftscope/simulator/hardware/gpu.h>
 #include <vector>
 
 #include "robust_fit.h"

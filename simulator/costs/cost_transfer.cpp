@@ -37,8 +37,8 @@ void note_range(const CostModel& model, const Scenario& scenario, std::vector<Co
   if (scenario.weights != model.weights)
     held(fmt::format("{} weights: bytes as such, at the efficiency of {}", weight_type_name(scenario.weights),
                      weight_type_name(model.weights)));
-  const double bytes = weight_bytes_a_step(scenario.shape, scenario.weights) / scenario.tensor_parallel;
-  const double ratio = bytes / weight_bytes_a_step(model.shape, model.weights);
+  const double bytes = weight_bytes_per_step(scenario.shape, scenario.weights) / scenario.tensor_parallel;
+  const double ratio = bytes / weight_bytes_per_step(model.shape, model.weights);
   constexpr double same = 1e-9;
   if (std::abs(ratio - 1.0) > same)
     held(
@@ -53,7 +53,8 @@ void note_sources(const CostModel& model, const Scenario& scenario, std::vector<
                       .tensor_parallel = scenario.tensor_parallel};
   CostCoefficients used = attention_coefficients(scenario.shape, scenario.weights, model.width_law, form);
   add(used, mlp_coefficients(scenario.shape, scenario.weights, model.width_law, form));
-  add(used, operation_coefficients(Operation::head, scenario.shape, scenario.weights, model.width_law, form));
+  add(used, operation_coefficients(speculation::Operation::head, scenario.shape, scenario.weights,
+                                   model.width_law, form));
   for (std::size_t i = 0; i < cost_parameter_count; ++i) {
     const bool is_rest =
         (i >= draft_step_parameter && i <= step_round_parameter) || i == draft_start_parameter;
@@ -80,7 +81,7 @@ Factor factor_of(std::size_t parameter) {
   if (parameter == common_launch_parameter) return Factor::launch;
   if (parameter == common_per_byte_parameter || parameter == draft_start_parameter) return Factor::bandwidth;
   if (parameter >= layer_parameter) return Factor::host;
-  if (parameter >= 2 * operation_count) return Factor::bandwidth;
+  if (parameter >= 2 * speculation::operation_count) return Factor::bandwidth;
   return parameter % 2 == 0 ? Factor::launch : Factor::bandwidth;
 }
 
@@ -113,8 +114,9 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
                      model.gpu->name, scenario.gpu->name, percent(other_host))});
   }
   if (costs.model.gpu) {
-    for (std::size_t i = 0; i < product_count; ++i)
-      costs.floor[per_byte_parameter(static_cast<Operation>(i))] = 1.0 / costs.model.gpu->bandwidth_gb_s;
+    for (std::size_t i = 0; i < speculation::product_count; ++i)
+      costs.floor[per_byte_parameter(static_cast<speculation::Operation>(i))] =
+          1.0 / costs.model.gpu->bandwidth_gb_s;
     if (!same_machine(model, scenario) || !model.from_trace)
       note_specification(*costs.model.gpu, costs.notes);
   }

@@ -3,8 +3,8 @@
 
 // Values of the parameters for a scenario's machine, what is unsure about them, and why.
 
-#include <draftscope/simulator/cost_link.h>
-#include <draftscope/simulator/cost_prices.h>
+#include <draftscope/simulator/costs/cost_link.h>
+#include <draftscope/simulator/costs/cost_prices.h>
 #include <vector>
 
 namespace draftscope::simulator {

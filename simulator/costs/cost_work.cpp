@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cost_work.h>
+#include <draftscope/simulator/costs/cost_work.h>
 
 #include <algorithm>
 
@@ -12,20 +12,20 @@ struct Product {
   double depth;
 };
 
-Product product_of(Operation operation, const ModelShape& shape, double parts) {
+Product product_of(speculation::Operation operation, const ModelShape& shape, double parts) {
   const double d_model = shape.d_model;
   const double q_width = static_cast<double>(shape.q_width()) / parts;
   // A GPU holds at least one K/V head.
   const double kv_width = std::max<double>(static_cast<double>(shape.kv_width()) / parts, shape.head_dim);
   const double d_ff = shape.d_ff / parts;
   switch (operation) {
-    case Operation::qkv:
+    case speculation::Operation::qkv:
       return {q_width + 2.0 * kv_width, d_model};
-    case Operation::output:
+    case speculation::Operation::output:
       return {d_model, q_width};
-    case Operation::gate_up:
+    case speculation::Operation::gate_up:
       return {2.0 * d_ff, d_model};
-    case Operation::down:
+    case speculation::Operation::down:
       return {d_model, d_ff};
     default:
       return {shape.vocab / parts, d_model};
@@ -49,12 +49,6 @@ double activation_bytes(WeightType type) {
 
 }  // namespace
 
-std::string_view operation_name(Operation operation) {
-  constexpr std::array<std::string_view, operation_count> names{
-      "qkv", "output projection", "gate up", "down", "head", "attention", "small operations"};
-  return names[static_cast<std::size_t>(operation)];
-}
-
 std::string_view weight_type_name(WeightType type) {
   constexpr std::array<std::string_view, 4> names{"bf16", "fp16", "fp32", "fp8"};
   return names[static_cast<std::size_t>(type)];
@@ -68,7 +62,7 @@ Result<WeightType> parse_weight_type(std::string_view text) {
   return fail("dtype is '{}', expected bf16, fp16, fp32 or fp8", text);
 }
 
-Work work_of(Operation operation, const ModelShape& shape, WeightType type, double rows,
+Work work_of(speculation::Operation operation, const ModelShape& shape, WeightType type, double rows,
              std::int32_t tensor_parallel) {
   const double parts = tensor_parallel;
   const double element = activation_bytes(type);
@@ -77,30 +71,32 @@ Work work_of(Operation operation, const ModelShape& shape, WeightType type, doub
   const double kv_width = std::max<double>(static_cast<double>(shape.kv_width()) / parts, shape.head_dim);
   Work work;
   work.launches = 1.0;
-  if (operation == Operation::attention) {
-    work.kv_bytes_a_context_row = 2.0 * kv_width * element;
+  if (operation == speculation::Operation::attention) {
+    work.kv_bytes_per_context_row = 2.0 * kv_width * element;
     work.bytes = rows * (2.0 * q_width + 2.0 * kv_width) * element;
     return work;
   }
-  if (operation == Operation::small) {
+  if (operation == speculation::Operation::small) {
     // Two norms and one pass over queries and keys; the gate belongs to its product.
     work.launches = 3.0;
     work.bytes = rows * (4.0 * d_model + 2.0 * (q_width + kv_width)) * element;
     return work;
   }
   const Product product = product_of(operation, shape, parts);
-  const double weight = operation == Operation::head ? element : layer_weight_bytes(type);
+  const double weight = operation == speculation::Operation::head ? element : layer_weight_bytes(type);
   work.weight_bytes = product.outputs * product.depth * weight;
   work.bytes = work.weight_bytes + rows * (product.outputs + product.depth) * element;
   work.flops = 2.0 * rows * product.outputs * product.depth;
   return work;
 }
 
-double weight_bytes_a_step(const ModelShape& shape, WeightType type) {
+double weight_bytes_per_step(const ModelShape& shape, WeightType type) {
   double layer = 0.0;
-  for (const Operation operation : {Operation::qkv, Operation::output, Operation::gate_up, Operation::down})
+  for (const speculation::Operation operation :
+       {speculation::Operation::qkv, speculation::Operation::output, speculation::Operation::gate_up,
+        speculation::Operation::down})
     layer += work_of(operation, shape, type, 1.0).weight_bytes;
-  return shape.n_layers * layer + work_of(Operation::head, shape, type, 1.0).weight_bytes;
+  return shape.n_layers * layer + work_of(speculation::Operation::head, shape, type, 1.0).weight_bytes;
 }
 
 }  // namespace draftscope::simulator

@@ -14,11 +14,11 @@ struct TimedPass {
 };
 
 /// Fewer times than this may all have been interrupted but one.
-inline constexpr std::size_t fewest_for_median = 5;
+inline constexpr std::size_t min_for_median = 5;
 
 /// The median, of few times the least. Expects at least one; reorders.
 [[nodiscard]] inline double usual_of(std::vector<double>& times) {
-  if (times.size() < fewest_for_median) return *std::min_element(times.begin(), times.end());
+  if (times.size() < min_for_median) return *std::min_element(times.begin(), times.end());
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;

@@ -11,25 +11,14 @@ namespace draftscope::simulator {
 namespace {
 
 constexpr std::uint64_t rows_between_questions = 4096;
-constexpr std::size_t layer_slot = operation_count;
-constexpr std::size_t slots = operation_count + 1;
+constexpr std::size_t layer_slot = speculation::operation_count;
+constexpr std::size_t slots = speculation::operation_count + 1;
 
-/// The engine's words for its operations; a kernel's short name has them before a colon.
+/// The slot of an operation, or of a whole layer.
 std::optional<std::size_t> slot_of(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, Operation>, 9> words{
-      {{"qkv", Operation::qkv},
-       {"output projection", Operation::output},
-       {"gate up", Operation::gate_up},
-       {"down", Operation::down},
-       {"head", Operation::head},
-       {"attention", Operation::attention},
-       {"attention norm", Operation::small},
-       {"mlp norm", Operation::small},
-       {"rope", Operation::small}}};
-  const std::string_view operation = name.substr(0, name.find(':'));
-  for (const auto& [word, which] : words)
-    if (word == operation) return static_cast<std::size_t>(which);
-  if (operation == "layer") return layer_slot;
+  if (const auto operation = speculation::operation_of_span(name))
+    return static_cast<std::size_t>(*operation);
+  if (name.substr(0, name.find(':')) == "layer") return layer_slot;
   return std::nullopt;
 }
 
@@ -43,10 +32,10 @@ using RoundTimes = std::array<std::array<Slot, slots>, 2>;
 
 double executions(std::size_t slot, bool draft, const OperationRound& round) {
   const double steps = draft ? round.draft_steps : 1.0;
-  if (slot == static_cast<std::size_t>(Operation::head)) return steps;
+  if (slot == static_cast<std::size_t>(speculation::Operation::head)) return steps;
   if (!draft) return round.n_layers;
-  const bool is_mlp = slot == static_cast<std::size_t>(Operation::gate_up) ||
-                      slot == static_cast<std::size_t>(Operation::down);
+  const bool is_mlp = slot == static_cast<std::size_t>(speculation::Operation::gate_up) ||
+                      slot == static_cast<std::size_t>(speculation::Operation::down);
   return steps * (is_mlp ? round.draft.mlp : round.draft.attention);
 }
 
@@ -76,11 +65,11 @@ Result<void> visit_operation_times(
       for (std::size_t slot = 0; slot < slots; ++slot) {
         const Slot& sum = times[draft ? 0 : 1][slot];
         if (sum.spans == 0.0) continue;
-        const bool is_small = slot == static_cast<std::size_t>(Operation::small);
+        const bool is_small = slot == static_cast<std::size_t>(speculation::Operation::small);
         const double count = on_gpu ? executions(slot, draft, round) : sum.spans / (is_small ? 3.0 : 1.0);
         if (count <= 0.0) continue;
         TimedOperation timed{.is_layer = slot == layer_slot, .ns = sum.ns / count};
-        if (!timed.is_layer) timed.operation = static_cast<Operation>(slot);
+        if (!timed.is_layer) timed.operation = static_cast<speculation::Operation>(slot);
         visit(timed, draft ? 1 : round.verify_rows,
               round.root + (draft ? 0.5 * (round.draft_steps - 1) : 0.0));
       }

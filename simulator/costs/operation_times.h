@@ -4,7 +4,7 @@
 // Operations of rounds with their mean time in the round: from kernels on a GPU, where a layer's products may
 // take several launches, from host spans on a CPU.
 
-#include <draftscope/simulator/cost_work.h>
+#include <draftscope/simulator/costs/cost_work.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <functional>
@@ -30,7 +30,7 @@ using OperationRounds = std::unordered_map<std::int64_t, OperationRound>;
 
 struct TimedOperation {
   bool is_layer = false;  ///< a whole layer; else `operation`
-  Operation operation = Operation::qkv;
+  speculation::Operation operation = speculation::Operation::qkv;
   double ns = 0.0;  ///< of one execution; `small`: all three of a layer
 };
 

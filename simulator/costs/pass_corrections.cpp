@@ -17,7 +17,7 @@ using Eigen::VectorXd;
 constexpr std::array<double, 14> row_knots{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
 constexpr std::size_t depth_intervals = 8;
 /// More kinds would take longer than they are worth; the rest is left to the law and to these.
-constexpr std::size_t most_kinds = 128;
+constexpr std::size_t max_kinds = 128;
 constexpr double of_one_kind = 0.3;  // of what drafts, or passes of a number of rows, have in common
 
 /// Standard deviation of what all passes have in common: a law that is fitted robustly is nearer to typical
@@ -148,11 +148,11 @@ MatrixXd covariance_of(std::span<const MeasuredPass> passes, const CorrectionSca
 /// The kinds that took most of the time.
 std::vector<MeasuredPass> heaviest(std::span<const MeasuredPass> passes) {
   std::vector<MeasuredPass> kept(passes.begin(), passes.end());
-  if (kept.size() <= most_kinds) return kept;
+  if (kept.size() <= max_kinds) return kept;
   std::stable_sort(kept.begin(), kept.end(), [](const MeasuredPass& a, const MeasuredPass& b) {
     return a.passes * a.ns > b.passes * b.ns;
   });
-  kept.resize(most_kinds);
+  kept.resize(max_kinds);
   return kept;
 }
 

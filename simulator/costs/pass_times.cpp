@@ -30,14 +30,14 @@ struct Means {
   MeasuredPassKind kind;
   Sum sum;
   std::map<std::int64_t, Sum> by_block;
-  double passes = 0.0;           // interrupted ones included
-  double deviation = 0.0;        // of one pass, relative
-  double usual_ns_a_step = 0.0;  // beyond it, and some, a pass was interrupted
+  double passes = 0.0;             // interrupted ones included
+  double deviation = 0.0;          // of one pass, relative
+  double usual_ns_per_step = 0.0;  // beyond it, and some, a pass was interrupted
 
-  [[nodiscard]] double ns_a_step() const { return sum.ns / sum.steps; }
+  [[nodiscard]] double ns_per_step() const { return sum.ns / sum.steps; }
 };
 
-std::vector<double> times_a_step(const std::vector<PassTime>& times) {
+std::vector<double> times_per_step(const std::vector<PassTime>& times) {
   std::vector<double> a_step;
   a_step.reserve(times.size());
   for (const PassTime& time : times) a_step.push_back(time.ns / time.steps);
@@ -46,19 +46,19 @@ std::vector<double> times_a_step(const std::vector<PassTime>& times) {
 
 Means means_of(const MeasuredPassKind& kind, const std::vector<PassTime>& times, double beyond_ns,
                double& interruptions_ns) {
-  std::vector<double> a_step = times_a_step(times);
+  std::vector<double> a_step = times_per_step(times);
   Means means{.kind = kind};
-  means.usual_ns_a_step = uninterrupted_medians * usual_of(a_step);
+  means.usual_ns_per_step = uninterrupted_medians * usual_of(a_step);
   means.passes = static_cast<double>(times.size());
   for (const PassTime& time : times) {
-    if (time.ns > means.usual_ns_a_step * time.steps + beyond_ns) continue;
+    if (time.ns > means.usual_ns_per_step * time.steps + beyond_ns) continue;
     means.sum.add(time);
     means.by_block[time.block].add(time);
   }
   double squares = 0.0;
   for (const PassTime& time : times) {
-    const double excess_ns = time.ns - means.ns_a_step() * time.steps;
-    if (time.ns > means.usual_ns_a_step * time.steps + beyond_ns)
+    const double excess_ns = time.ns - means.ns_per_step() * time.steps;
+    if (time.ns > means.usual_ns_per_step * time.steps + beyond_ns)
       interruptions_ns += excess_ns;
     else
       squares += excess_ns * excess_ns;
@@ -79,7 +79,7 @@ BlockTimes block_times(const std::vector<Means>& kinds) {
   for (const Means& means : kinds)
     for (const auto& [block, of] : means.by_block) {
       blocks[block].ns += of.ns;
-      blocks[block].usual_ns += of.steps * means.ns_a_step();
+      blocks[block].usual_ns += of.steps * means.ns_per_step();
     }
   return blocks;
 }
@@ -93,7 +93,7 @@ struct Scatter {
 Scatter scatter_of(const Means& means, const BlockTimes& blocks) {
   Scatter scatter;
   for (const auto& [block, of] : means.by_block) {
-    const double usual_ns = of.steps * means.ns_a_step();
+    const double usual_ns = of.steps * means.ns_per_step();
     const BlockTime& all = blocks.at(block);
     const double others_ns = all.ns - of.ns;
     const double others_usual_ns = all.usual_ns - usual_ns;
@@ -108,7 +108,7 @@ Scatter scatter_of(const Means& means, const BlockTimes& blocks) {
   return scatter;
 }
 
-constexpr double least_error = 0.002;
+constexpr double min_error = 0.002;
 /// Of kinds whose few passes may all have been interrupted.
 constexpr double hardly_measured = 0.5;
 
@@ -118,14 +118,14 @@ constexpr double enough_blocks = 8.0;
 /// `deviation_of_blocks` is of all kinds together; absent where the recording is too short to tell.
 double relative_error(const Means& means, const Scatter& scatter,
                       const std::optional<double>& deviation_of_blocks) {
-  if (means.passes < static_cast<double>(fewest_for_median)) return hardly_measured;
+  if (means.passes < static_cast<double>(min_for_median)) return hardly_measured;
   const auto blocks = static_cast<double>(means.by_block.size());
   double error = dependence_of_passes * means.deviation / std::sqrt(means.sum.passes);
   if (blocks >= enough_blocks)
     error = std::sqrt(scatter.weighed * blocks / (blocks - 1.0));
   else if (deviation_of_blocks)
     error = *deviation_of_blocks * std::sqrt(scatter.concentration);
-  return std::max(error, least_error);
+  return std::max(error, min_error);
 }
 
 /// Of each run, over its passes that nothing interrupted.
@@ -137,9 +137,9 @@ std::vector<MeasuredRun> runs_of(const PassTimes& times, const std::vector<Means
   std::map<std::int64_t, BlockTimes> by_run;
   for (const Means& means : kinds) {
     const bool as_vanilla = vanilla != kinds.end() && !means.kind.is_draft && means.kind.rows == 1;
-    const double priced_ns = as_vanilla ? vanilla->ns_a_step() : means.ns_a_step();
+    const double priced_ns = as_vanilla ? vanilla->ns_per_step() : means.ns_per_step();
     for (const PassTime& time : times.at(means.kind)) {
-      if (time.ns > means.usual_ns_a_step * time.steps + beyond_ns) continue;
+      if (time.ns > means.usual_ns_per_step * time.steps + beyond_ns) continue;
       BlockTime& sum = by_run[time.run][time.block];
       sum.ns += time.ns;
       sum.usual_ns += time.steps * priced_ns;
@@ -176,8 +176,8 @@ double interruption_ns(const PassTimes& times) {
   constexpr double target_steps = 4.0;
   double shortest = 0.0;
   for (const auto& [kind, of_kind] : times) {
-    if (kind.is_draft || of_kind.size() < fewest_for_median) continue;
-    std::vector<double> a_step = times_a_step(of_kind);
+    if (kind.is_draft || of_kind.size() < min_for_median) continue;
+    std::vector<double> a_step = times_per_step(of_kind);
     const double median = usual_of(a_step);
     if (shortest == 0.0 || median < shortest) shortest = median;
   }

@@ -3,7 +3,7 @@
 
 // Times of passes, kind by kind, and from them the means with their errors.
 
-#include <draftscope/simulator/measured_pass.h>
+#include <draftscope/simulator/costs/measured_pass.h>
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -6,7 +6,7 @@
 // huber being quadratic up to 5 %, by iteratively reweighted non-negative least squares; σ is the residuals'
 // own spread. Dense normal equations: meant for up to some hundred unknowns.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <Eigen/Dense>
 #include <utility>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <draftscope/simulator/scenario.h>
+#include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/traces/records.h>
 
 namespace draftscope::simulator {

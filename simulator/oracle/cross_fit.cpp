@@ -15,8 +15,8 @@ Result<CrossFitted> cross_fit(std::span<const WaterfallRequest> requests, const 
   const std::vector<std::size_t> prompts = prompt_numbers(requests);
   CrossFitted result;
   result.modelled_ns.resize(requests.size());
-  result.least_ns.resize(requests.size());
-  result.most_ns.resize(requests.size());
+  result.min_ns.resize(requests.size());
+  result.max_ns.resize(requests.size());
   for (std::size_t fold = 0; fold < folds; ++fold) {
     std::vector<const ShadowTable*> training;
     for (std::size_t i = 0; i < requests.size(); ++i)
@@ -26,8 +26,8 @@ Result<CrossFitted> cross_fit(std::span<const WaterfallRequest> requests, const 
       if (prompts[i] % folds != fold) continue;
       DRAFTSCOPE_TRY_ASSIGN(const ThresholdRounds rounds, replay(*requests[i].table, rule));
       DRAFTSCOPE_TRY_ASSIGN(result.modelled_ns[i], checked_time_ns(rounds.modelled, prices));
-      DRAFTSCOPE_TRY_ASSIGN(result.least_ns[i], checked_time_ns(rounds.least, prices));
-      DRAFTSCOPE_TRY_ASSIGN(result.most_ns[i], checked_time_ns(rounds.most, prices));
+      DRAFTSCOPE_TRY_ASSIGN(result.min_ns[i], checked_time_ns(rounds.least, prices));
+      DRAFTSCOPE_TRY_ASSIGN(result.max_ns[i], checked_time_ns(rounds.most, prices));
       result.status = std::max(result.status, rounds.status());
     }
   }

@@ -3,7 +3,7 @@
 
 // Rules fitted on some prompts and judged on the others.
 
-#include <draftscope/simulator/waterfall.h>
+#include <draftscope/simulator/oracle/waterfall.h>
 #include <span>
 #include <vector>
 
@@ -12,8 +12,8 @@ namespace draftscope::simulator {
 /// Times by request of rules that were fitted without the request's prompt.
 struct CrossFitted {
   std::vector<double> modelled_ns;
-  std::vector<double> least_ns;  ///< at the least drafts of the bounded rounds
-  std::vector<double> most_ns;
+  std::vector<double> min_ns;  ///< at the least drafts of the bounded rounds
+  std::vector<double> max_ns;
   AnswerStatus status = AnswerStatus::exact;
 };
 

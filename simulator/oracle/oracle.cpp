@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle.h>
+#include <draftscope/simulator/oracle/oracle.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/price_of_time.h>
+#include <draftscope/simulator/oracle/price_of_time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,20 +11,20 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr double levels_a_unit = 50.0;  // of the logarithm of an acceptance
-constexpr std::size_t hopeless = 256;   // the level from which a prefix counts as rejected: e^-5.12
-constexpr int most_iterations = 100;
+constexpr double levels_per_unit = 50.0;  // of the logarithm of an acceptance
+constexpr std::size_t hopeless = 256;     // the level from which a prefix counts as rejected: e^-5.12
+constexpr int max_iterations = 100;
 constexpr double never = 2.0;  // a probability that none reaches
 
 /// Minus the logarithm of an acceptance, in rounded levels.
 std::size_t level_of(double acceptance) {
   if (!(acceptance > 0.0)) return hopeless;
-  const double level = std::round(-std::log(std::min(acceptance, 1.0)) * levels_a_unit);
+  const double level = std::round(-std::log(std::min(acceptance, 1.0)) * levels_per_unit);
   return level < static_cast<double>(hopeless) ? static_cast<std::size_t>(level) : hopeless;
 }
 
 double probability_of(std::size_t level) {
-  return level < hopeless ? std::exp(-static_cast<double>(level) / levels_a_unit) : 0.0;
+  return level < hopeless ? std::exp(-static_cast<double>(level) / levels_per_unit) : 0.0;
 }
 
 /// Of one exit at one context.
@@ -55,7 +55,7 @@ class RoundProcess {
     for (std::size_t bin = 0; bin < levels_.size(); ++bin)
       rule_.model.acceptance[bin] = probability_of(levels_[bin]);
     rule_.longest = longest;
-    rule_.least_acceptance.assign(longest_ - 1, std::vector<double>(levels_.size(), never));
+    rule_.min_acceptance.assign(longest_ - 1, std::vector<double>(levels_.size(), never));
   }
 
   /// Leaves the best rule at this price in rule(), and returns its yield of a round.
@@ -66,7 +66,7 @@ class RoundProcess {
     for (std::size_t drafted = longest_ - 1; drafted >= 1; --drafted) {
       std::vector<Yield> now(later.size());
       for (std::size_t bin = 0; bin < bins; ++bin) {
-        double& least = rule_.least_acceptance[drafted - 1][bin];
+        double& least = rule_.min_acceptance[drafted - 1][bin];
         least = never;
         for (std::size_t level = 0; level <= hopeless; ++level) {
           const Yield more = go_on(later, drafted, bin, level);
@@ -74,7 +74,7 @@ class RoundProcess {
           if (more.tokens - price * more.ns <= 0.0) break;
           now[bin * (hopeless + 1) + level] = more;
           // Halfway to the next level, out of reach of rounding.
-          least = level < hopeless ? std::exp(-(static_cast<double>(level) + 0.5) / levels_a_unit) : 0.0;
+          least = level < hopeless ? std::exp(-(static_cast<double>(level) + 0.5) / levels_per_unit) : 0.0;
         }
       }
       later = std::move(now);
@@ -133,7 +133,7 @@ Result<void> check(const ConfidenceModel& model) {
 
 double dinkelbach(const std::function<Yield(double price)>& best_response, double start) {
   double price = start;
-  for (int iteration = 0; iteration < most_iterations; ++iteration) {
+  for (int iteration = 0; iteration < max_iterations; ++iteration) {
     const Yield best = best_response(price);
     const double ratio = best.tokens / best.ns;
     if (!(ratio > price * (1.0 + std::numeric_limits<double>::epsilon() * 4.0))) break;
@@ -142,8 +142,8 @@ double dinkelbach(const std::function<Yield(double price)>& best_response, doubl
   return price;
 }
 
-Result<double> least_prefix_acceptance(double price, const Prices& prices, std::int32_t exit,
-                                       std::int32_t drafted, double context) {
+Result<double> min_prefix_acceptance(double price, const Prices& prices, std::int32_t exit,
+                                     std::int32_t drafted, double context) {
   if (drafted < 0 || longest_priced(prices, exit) <= drafted)
     return fail("prices: exit layer {} has none for {} draft tokens", exit, drafted + 1);
   const double before =

@@ -21,7 +21,7 @@ std::int32_t longest_of_all(const Prices& prices, std::span<const std::int32_t> 
 }  // namespace
 
 AffineTime plain_round(const Prices& prices) {
-  return {prices.target_step.ns + prices.step_round_ns, prices.target_step.ns_a_context_row};
+  return {prices.target_step.ns + prices.step_round_ns, prices.target_step.ns_per_context_row};
 }
 
 AffineTime draft_round(const Prices& prices, std::int32_t exit, std::int32_t length) {
@@ -30,8 +30,8 @@ AffineTime draft_round(const Prices& prices, std::int32_t exit, std::int32_t len
   const double steps = length;
   // Step k has k rows of context beside the root position.
   const double further_rows = steps * (steps - 1.0) / 2.0;
-  return {prices.round_ns + steps * draft.step.ns + further_rows * draft.step.ns_a_context_row + verify.ns,
-          steps * draft.step.ns_a_context_row + verify.ns_a_context_row};
+  return {prices.round_ns + steps * draft.step.ns + further_rows * draft.step.ns_per_context_row + verify.ns,
+          steps * draft.step.ns_per_context_row + verify.ns_per_context_row};
 }
 
 std::int32_t longest_priced(const Prices& prices, std::int32_t exit) {
@@ -43,8 +43,8 @@ std::int32_t longest_priced(const Prices& prices, std::int32_t exit) {
 Result<OracleChoices> oracle_choices(const ShadowTable& table, const Prices& prices,
                                      const OracleOptions& options) {
   OracleChoices choices{.exits = options.exits, .lengths = options.lengths};
-  if (options.most_rows < 0)
-    return fail("oracle: most rows of a verification is {}, expected 0 or more", options.most_rows);
+  if (options.max_rows < 0)
+    return fail("oracle: most rows of a verification is {}, expected 0 or more", options.max_rows);
   if (choices.exits.empty()) {
     for (std::int32_t exit = 1; exit < table.n_layers; ++exit)
       if (longest_priced(prices, exit) > 0) choices.exits.push_back(exit);
@@ -56,7 +56,7 @@ Result<OracleChoices> oracle_choices(const ShadowTable& table, const Prices& pri
     if (longest_priced(prices, exit) < 1) return fail("oracle: exit layer {} has no prices", exit);
   }
   const std::int32_t priced = longest_of_all(prices, choices.exits);
-  const std::int32_t allowed = options.most_rows > 0 ? options.most_rows - 1 : priced;
+  const std::int32_t allowed = options.max_rows > 0 ? options.max_rows - 1 : priced;
   if (choices.lengths.empty()) {
     for (std::int32_t length = 1; length <= std::min({options.longest, priced, allowed}); ++length)
       choices.lengths.push_back(length);

@@ -3,8 +3,8 @@
 
 // What a choice of (exit, length) costs, and which choices there are.
 
-#include <draftscope/result.h>
-#include <draftscope/simulator/oracle.h>
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/oracle/oracle.h>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -3,9 +3,9 @@
 
 // How rounds walk along one text: where it ends, how much a round may draft, and how a round is counted.
 
-#include <draftscope/result.h>
-#include <draftscope/simulator/round_statistics.h>
-#include <draftscope/simulator/shadow_table.h>
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/replay/shadow_table.h>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/threshold_policy.h>
+#include <draftscope/simulator/oracle/threshold_policy.h>
 
 #include <algorithm>
 #include <array>
@@ -70,7 +70,7 @@ struct PrefixRule {
   bool goes_on(std::int32_t drafted, double confidence) {
     const std::size_t bin = rule.model.bin(confidence);
     prefix *= rule.model.acceptance[bin];
-    return prefix >= rule.least_acceptance[static_cast<std::size_t>(drafted) - 1][bin];
+    return prefix >= rule.min_acceptance[static_cast<std::size_t>(drafted) - 1][bin];
   }
 };
 
@@ -92,10 +92,10 @@ Result<ThresholdRounds> replay(const ShadowTable& table, const PrefixThreshold& 
     if (rule.model.acceptance.size() != bins)
       return fail("prefix threshold: found {} acceptances, expected one for each of {} bins",
                   rule.model.acceptance.size(), bins);
-    if (rule.least_acceptance.size() + 1 < static_cast<std::size_t>(rule.longest))
-      return fail("prefix threshold: found {} positions, expected {}", rule.least_acceptance.size(),
+    if (rule.min_acceptance.size() + 1 < static_cast<std::size_t>(rule.longest))
+      return fail("prefix threshold: found {} positions, expected {}", rule.min_acceptance.size(),
                   rule.longest - 1);
-    for (const std::vector<double>& position : rule.least_acceptance)
+    for (const std::vector<double>& position : rule.min_acceptance)
       if (position.size() != bins)
         return fail("prefix threshold: found {} thresholds, expected one for each of {} bins",
                     position.size(), bins);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle.h>
-#include <draftscope/simulator/speedup.h>
-#include <draftscope/simulator/waterfall.h>
+#include <draftscope/simulator/figures/speedup.h>
+#include <draftscope/simulator/oracle/oracle.h>
+#include <draftscope/simulator/oracle/waterfall.h>
 
 #include <algorithm>
 #include <numeric>
@@ -80,7 +80,7 @@ class Ratios {
     std::vector<std::size_t> all(count_);
     std::iota(all.begin(), all.end(), std::size_t{0});
     WaterfallFigure result{statistic(all), std::nullopt};
-    if (count_ >= fewest_prompts_for_interval && resamples_ > 0)
+    if (count_ >= min_prompts_for_interval && resamples_ > 0)
       result.interval = bootstrap_95(count_, statistic, resamples_);
     return result;
   }
@@ -293,7 +293,7 @@ class Maker {
       OracleOptions options = range_;
       options.exits = policy_ != nullptr ? exits_used(policy_->requests[i]) : std::vector{drafting.exit};
       // A policy that drafted nowhere leaves nothing to choose; no exits would mean all of them.
-      if (options.exits.empty()) options.most_rows = 1;
+      if (options.exits.empty()) options.max_rows = 1;
       return options;
     };
     const auto same = [](const OracleOptions& options) { return [&](std::size_t) { return options; }; };
@@ -326,8 +326,8 @@ class Maker {
     if (fitted.status == AnswerStatus::exact) return;
     const auto total = [](const Times& times) { return std::accumulate(times.begin(), times.end(), 0.0); };
     const double vanilla = total(result_.steps.front().times_ns);
-    const double a = vanilla / total(fitted.most_ns);
-    const double b = vanilla / total(fitted.least_ns);
+    const double a = vanilla / total(fitted.max_ns);
+    const double b = vanilla / total(fitted.min_ns);
     // Drafting less is not always faster: verification may step down in price with its width.
     result_.steps.back().bounds = Quantiles{std::min(a, b), std::max(a, b)};
   }

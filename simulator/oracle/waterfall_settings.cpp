@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/tpt.h>
-#include <draftscope/simulator/waterfall_settings.h>
+#include <draftscope/simulator/figures/tpt.h>
+#include <draftscope/simulator/oracle/waterfall_settings.h>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/known_rounds.h>
-#include <draftscope/simulator/recorded_statistics.h>
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/predicted_trace/known_rounds.h>
+#include <draftscope/simulator/what_if/recorded_statistics.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>

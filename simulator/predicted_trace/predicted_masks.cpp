@@ -31,7 +31,7 @@ Result<traces::LayerSet> PredictedMasks::mask_of(const StrategyRounds& rounds,
   const std::string origin = recorded != nullptr ? recorded->origin : "replay";
   const auto place = static_cast<std::size_t>(round.draft) - 1;
   if (place >= rounds.drafts.size()) return exit_mask(round.draft, asked_layers_, origin);
-  const DraftSublayers& sublayers = rounds.drafts[place];
+  const speculation::DraftSublayers& sublayers = rounds.drafts[place];
   const bool was_exit = recorded == nullptr || recorded->exit_layer == round.draft;
   if (!was_exit || sublayers.attention != sublayers.mlp)
     return fail("strategy {}: which of {} layers its drafts would skip is not known, expected exits",

@@ -3,9 +3,9 @@
 
 // Which sublayers drafts of predicted rounds run, as rows of the trace.
 
-#include <draftscope/result.h>
-#include <draftscope/simulator/known_rounds.h>
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/predicted_trace/known_rounds.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <unordered_map>

@@ -40,8 +40,8 @@ std::string shape_json(const ModelShape& shape, const std::string& recorded) {
 }
 
 Json run_json(const PredictedRun& run) {
-  const SpeedupPrediction& least = run.answer.speedup.least_drafted;
-  const auto& most = run.answer.speedup.most_drafted;
+  const SpeedupPrediction& least = run.answer.speedup.min_drafted;
+  const auto& most = run.answer.speedup.max_drafted;
   Json json{{"rounds_source", round_source_name(run.rounds.source)},
             {"status", answer_status_name(run.answer.status)},
             {"speedup", least.total.value},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <draftscope/simulator/predicted_trace.h>
+#include <draftscope/simulator/predicted_trace/predicted_trace.h>
 
 namespace draftscope::simulator {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answer_prices.h>
-#include <draftscope/simulator/predicted_trace.h>
+#include <draftscope/simulator/advice/answer_prices.h>
+#include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/traces/atomic_trace.h>
 
 #include <algorithm>
@@ -206,7 +206,7 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
     }
   }
   DRAFTSCOPE_TRY_ASSIGN(known.prices.prices, what_if.prices(run.rounds, machine));
-  known.prices.optimise_ns = optimise_ns_a_round(run.rounds, known.prices.prices);
+  known.prices.optimise_ns = optimise_ns_per_round(run.rounds, known.prices.prices);
   known.prices.accept_share = recorded_accept_share(recording.rounds);
   known.prices.longer_context = run.rounds.longer_context;
   DRAFTSCOPE_TRY_ASSIGN(known.prices.own_ratio, own_time_ratio(what_if.costs().model, run.rounds, machine));

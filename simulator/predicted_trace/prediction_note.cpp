@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/predicted_trace.h>
+#include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/traces/import_lacks.h>
 #include <fmt/ranges.h>
 

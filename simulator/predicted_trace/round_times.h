@@ -4,8 +4,8 @@
 // What one known round takes at given prices. Summed over the rounds it is what time_ns() (prices.h) says of
 // their statistics.
 
-#include <draftscope/simulator/known_rounds.h>
-#include <draftscope/simulator/prices.h>
+#include <draftscope/simulator/closed_forms/prices.h>
+#include <draftscope/simulator/predicted_trace/known_rounds.h>
 #include <span>
 
 namespace draftscope::simulator {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/acceptance_models.h>
+#include <draftscope/simulator/replay/acceptance_models.h>
 
 #include <algorithm>
 #include <array>
@@ -95,7 +95,7 @@ double share(double part, double whole, double otherwise) {
 }
 
 AcceptanceModel maximise(std::span<const AcceptanceBits> requests, AcceptanceModel model,
-                         std::int32_t most_iterations) {
+                         std::int32_t max_iterations) {
   constexpr double enough = 1e-10;  // gain of log-likelihood, relative
   std::vector<Pair> forward;
   std::vector<double> scale;
@@ -106,7 +106,7 @@ AcceptanceModel maximise(std::span<const AcceptanceBits> requests, AcceptanceMod
     model.log_likelihood = expectation.log_likelihood;
     model.iterations = iteration;
     const double gain = model.log_likelihood - before;
-    if (iteration >= most_iterations || gain <= enough * std::abs(model.log_likelihood)) return model;
+    if (iteration >= max_iterations || gain <= enough * std::abs(model.log_likelihood)) return model;
     before = model.log_likelihood;
     const double starts = expectation.start[0] + expectation.start[1];
     for (std::size_t s = 0; s < 2; ++s) {
@@ -213,7 +213,7 @@ std::optional<AcceptanceModel> fit_iid_acceptance(std::span<const AcceptanceBits
 }
 
 std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceBits> requests,
-                                                     std::int32_t most_iterations) {
+                                                     std::int32_t max_iterations) {
   const auto iid = fit_iid_acceptance(requests);
   if (!iid) return std::nullopt;
   constexpr double least = 1e-6;
@@ -224,7 +224,7 @@ std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceB
       const AcceptanceModel start{.acceptance = {alpha + spread * (1.0 - alpha), alpha - spread * alpha},
                                   .stay = {stay, stay},
                                   .start = {0.5, 0.5}};
-      AcceptanceModel fitted = maximise(requests, start, most_iterations);
+      AcceptanceModel fitted = maximise(requests, start, max_iterations);
       if (!best || fitted.log_likelihood > best->log_likelihood) best = fitted;
     }
   }
@@ -232,7 +232,7 @@ std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceB
   return best;
 }
 
-double expected_tokens_a_round(const AcceptanceModel& model, std::int32_t length) {
+double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t length) {
   const RoundFrom easy = round_from(model, 0, length);
   const RoundFrom hard = round_from(model, 1, length);
   // Shares of rounds that start in either state: to_hard · easy = to_easy · hard.

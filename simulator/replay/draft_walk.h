@@ -3,7 +3,7 @@
 
 // One round of a prefix exit, read from a shadow table.
 
-#include <draftscope/simulator/replay.h>
+#include <draftscope/simulator/replay/replay.h>
 
 #include <algorithm>
 

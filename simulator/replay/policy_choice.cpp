@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/policies.h>
-#include <draftscope/simulator/policy_choice.h>
-#include <draftscope/simulator/policy_del.h>
+#include <draftscope/simulator/replay/policies.h>
+#include <draftscope/simulator/replay/policy_choice.h>
+#include <draftscope/simulator/replay/policy_del.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::int32_t most_length = 63;  // and the root: the widest verification that is batch-invariant
+constexpr std::int32_t max_length = 63;  // and the root: the widest verification that is batch-invariant
 
 using Defaults = std::vector<std::pair<std::string_view, std::string_view>>;
 
@@ -97,17 +97,17 @@ Result<std::unique_ptr<Policy>> exit_part(const PolicySettings& settings, const 
 
 Result<std::unique_ptr<Policy>> length_part(const PolicySettings& settings, const std::string& name) {
   if (name == "fixed") {
-    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t length, settings.integer("gamma", 0, most_length));
+    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t length, settings.integer("gamma", 0, max_length));
     return std::make_unique<FixedLength>(length);
   }
   if (name == "fs") {
     FiniteStateLength::Options options;
-    DRAFTSCOPE_TRY_ASSIGN(options.least, settings.integer("least", 0, most_length));
-    DRAFTSCOPE_TRY_ASSIGN(options.most, settings.integer("longest", options.least, most_length));
+    DRAFTSCOPE_TRY_ASSIGN(options.least, settings.integer("least", 0, max_length));
+    DRAFTSCOPE_TRY_ASSIGN(options.most, settings.integer("longest", options.least, max_length));
     DRAFTSCOPE_TRY_ASSIGN(options.start, settings.integer("gamma", options.least, options.most));
     return std::make_unique<FiniteStateLength>(options);
   }
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t start, settings.integer("gamma", 1, most_length));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t start, settings.integer("gamma", 1, max_length));
   DRAFTSCOPE_TRY_ASSIGN(const std::size_t schedule, settings.one_of("schedule", {"kept", "transient"}));
   return std::make_unique<HeuristicLength>(start, schedule == 1);
 }
@@ -131,7 +131,7 @@ Result<std::unique_ptr<Policy>> del_part(const PolicySettings& settings, const R
   DelPolicy::Options options;
   DRAFTSCOPE_TRY_ASSIGN(const std::size_t mode, settings.one_of("mode", {"repaired", "published"}));
   options.mode = mode == 1 ? DelPolicy::Mode::published : DelPolicy::Mode::repaired;
-  DRAFTSCOPE_TRY_ASSIGN(options.most, settings.integer("most", 1, most_length));
+  DRAFTSCOPE_TRY_ASSIGN(options.most, settings.integer("most", 1, max_length));
   DRAFTSCOPE_TRY_ASSIGN(options.omega, settings.number("omega", 0.0, 1.0));
   DRAFTSCOPE_TRY_ASSIGN(options.prompt_window, settings.integer("prompt-window", 0, 64));
   options.head_in_layers = model.head_in_layers;

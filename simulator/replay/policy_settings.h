@@ -3,7 +3,7 @@
 
 // A strategy's parameters by name, as text, with defaults for those that were not given.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 
 #include <cstdint>
 #include <initializer_list>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/shadow_table.h>
+#include <draftscope/simulator/replay/shadow_table.h>
 
 #include <algorithm>
 #include <limits>
@@ -76,10 +76,10 @@ Result<ShadowTable> finish(Draft draft) {
 }
 
 constexpr std::uint64_t rows_between_questions = 4096;
-constexpr std::size_t most_tokens = std::numeric_limits<std::int32_t>::max() / 2;
+constexpr std::size_t max_tokens = std::numeric_limits<std::int32_t>::max() / 2;
 
 bool is_too_long(const traces::Request& request, const traces::Prompt& prompt) {
-  return prompt.tokens.size() > most_tokens || request.tokens.size() > most_tokens;
+  return prompt.tokens.size() > max_tokens || request.tokens.size() > max_tokens;
 }
 
 ShadowTable text_of(const traces::Request& request, const traces::Prompt& prompt) {
@@ -117,7 +117,7 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
     const auto prompt = prompts.find(request.prompt);
     if (prompt == prompts.end() || !is_finished(request) || request.tokens.empty()) continue;
     if (is_too_long(request, *prompt->second))
-      return fail("request {}: found a text of more than {} tokens", request.id, most_tokens);
+      return fail("request {}: found a text of more than {} tokens", request.id, max_tokens);
     drafts.emplace(request.id, Draft{.table = text_of(request, *prompt->second), .layers = {}});
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "pass_sums.h"
 
+#include <draftscope/base/parallel.h>
 #include <algorithm>
 
 #include "../uncertainty/confidence_draws.h"
-#include "parallel.h"
 
 namespace draftscope::simulator {
 
@@ -83,7 +83,7 @@ Eigen::VectorXd price_vector(const Prices& prices, std::span<const PassKind> kin
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const AffineTime time = price_of(prices, kinds[i]);
     vector(static_cast<Eigen::Index>(2 * i)) = time.ns;
-    vector(static_cast<Eigen::Index>(2 * i + 1)) = time.ns_a_context_row;
+    vector(static_cast<Eigen::Index>(2 * i + 1)) = time.ns_per_context_row;
   }
   return vector;
 }

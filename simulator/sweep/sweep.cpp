@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cluster_bootstrap.h>
-#include <draftscope/simulator/sweep.h>
-
+#include <draftscope/base/parallel.h>
+#include <draftscope/simulator/sweep/sweep.h>
+#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
 #include <algorithm>
 #include <cmath>
 
 #include "../uncertainty/widened_levels.h"
-#include "parallel.h"
 #include "pass_sums.h"
 #include "sweep_checks.h"
 
@@ -165,7 +164,7 @@ Interval hull(const Interval& a, const Interval& b) {
 void put(SweepAnswer& answer, const Value& value, const Variant& variant, bool with_intervals) {
   if (!variant.most) {
     answer.speedup = value.speedup;
-    answer.least_speedup = value.speedup;
+    answer.min_speedup = value.speedup;
     answer.request_mean = value.request_mean;
     if (with_intervals) {
       answer.interval_80 = value.intervals.of_80;
@@ -173,7 +172,7 @@ void put(SweepAnswer& answer, const Value& value, const Variant& variant, bool w
     }
     return;
   }
-  answer.least_speedup = value.speedup;
+  answer.min_speedup = value.speedup;
   if (with_intervals) {
     answer.interval_80 = hull(*answer.interval_80, value.intervals.of_80);
     answer.interval_95 = hull(*answer.interval_95, value.intervals.of_95);
@@ -209,7 +208,7 @@ Result<Plan> plan_sweep(std::span<const PassCount> vanilla, std::span<const Swee
   plan.kinds = all_kinds(plan.variants);
   DRAFTSCOPE_TRY(check_prices_cover(targets, plan.kinds));
   for (Variant& variant : plan.variants) place_kinds(variant, plan.kinds);
-  if (requests.size() < fewest_clusters_for_interval) return plan;
+  if (requests.size() < min_clusters_for_interval) return plan;
 
   plan.draws = static_cast<std::size_t>(options.draws);
   double columns = 2.0 * static_cast<double>(plan.kinds.size()) * static_cast<double>(threads);
@@ -236,8 +235,8 @@ Result<SweepTable> sweep(std::span<const PassCount> vanilla, std::span<const Swe
   SweepTable table{.settings = settings.size(), .targets = targets.size(), .requests = requests.size()};
   table.answers.resize(settings.size() * targets.size());
   if (plan.draws == 0)
-    table.no_interval_reason = fmt::format("{} requests, an interval needs at least {}", requests.size(),
-                                           fewest_clusters_for_interval);
+    table.no_interval_reason =
+        fmt::format("{} requests, an interval needs at least {}", requests.size(), min_clusters_for_interval);
 
   // Targets side by side; what threads are left over work inside of a target.
   const std::size_t threads = thread_count(options.threads);

@@ -8,8 +8,8 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::int32_t fewest_draws = 200;
-constexpr std::int32_t most_draws = 100'000;
+constexpr std::int32_t min_draws = 200;
+constexpr std::int32_t max_draws = 100'000;
 
 /// `place` is a setting's number.
 Result<void> check_requests(std::span<const PassCount> vanilla, std::span<const RoundStatistics> statistics,
@@ -46,8 +46,8 @@ Result<void> check_cover(const Prices& prices, std::string_view name, std::span<
 
 Result<void> check_sweep(std::span<const PassCount> vanilla, std::span<const SweepSetting> settings,
                          const SweepOptions& options) {
-  if (options.draws < fewest_draws || options.draws > most_draws)
-    return fail("sweep draws: found {}, expected {} to {}", options.draws, fewest_draws, most_draws);
+  if (options.draws < min_draws || options.draws > max_draws)
+    return fail("sweep draws: found {}, expected {} to {}", options.draws, min_draws, max_draws);
   if (requests_with_tokens(vanilla).empty())
     return fail("sweep: found no request with tokens, expected at least one");
   for (std::size_t i = 0; i < settings.size(); ++i) {

@@ -3,7 +3,7 @@
 
 // What statistics and prices must fulfil before they are multiplied.
 
-#include <draftscope/simulator/sweep.h>
+#include <draftscope/simulator/sweep/sweep.h>
 #include <Eigen/Core>
 #include <cstddef>
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,16 +11,16 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::int32_t fewest_draws = 200;
-constexpr std::int32_t most_draws = 1'000'000;
+constexpr std::int32_t min_draws = 200;
+constexpr std::int32_t max_draws = 1'000'000;
 
 bool is_positive(double value) {
   return std::isfinite(value) && value > 0.0;
 }
 
 Result<void> check(std::span<const ClusterSums> clusters, const BootstrapOptions& options) {
-  if (options.draws < fewest_draws || options.draws > most_draws)
-    return fail("bootstrap draws: found {}, expected {} to {}", options.draws, fewest_draws, most_draws);
+  if (options.draws < min_draws || options.draws > max_draws)
+    return fail("bootstrap draws: found {}, expected {} to {}", options.draws, min_draws, max_draws);
   if (clusters.empty()) return fail("clusters to resample: found none, expected at least one");
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     if (!is_positive(clusters[i].numerator))
@@ -36,9 +36,9 @@ RatioEstimate estimate(std::span<const ClusterSums> clusters, const BootstrapOpt
   const std::vector<double> once(clusters.size(), 1.0);
   RatioEstimate estimate{
       .value = std::exp(log_ratio(clusters, once).value), .clusters = clusters.size(), .basis = basis};
-  if (clusters.size() < fewest_clusters_for_interval) {
+  if (clusters.size() < min_clusters_for_interval) {
     estimate.no_interval_reason = fmt::format("{} {}, an interval needs at least {}", clusters.size(),
-                                              interval_basis_name(basis), fewest_clusters_for_interval);
+                                              interval_basis_name(basis), min_clusters_for_interval);
     return estimate;
   }
   std::vector<double> draws = confidence_draws(clusters, options);

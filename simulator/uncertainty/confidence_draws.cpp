@@ -12,7 +12,7 @@ namespace {
 
 /// A draw that happens to miss every unlike cluster has hardly a standard error, and would decide the
 /// interval alone.
-constexpr double least_sigma_share = 0.25;
+constexpr double min_sigma_share = 0.25;
 
 /// By linear interpolation between order statistics. What lies before `from` is not above what lies behind.
 double select_quantile(std::span<double> values, double share, std::size_t& from) {
@@ -57,7 +57,7 @@ std::vector<double> confidence_draws(std::span<const ClusterSums> clusters, cons
   for (std::size_t draw = 0; draw < draws.size(); ++draw) {
     draw_counts(options.seed, draw, counts);
     const LogRatio drawn = log_ratio(clusters, counts);
-    const double sigma = std::max(drawn.sigma, least_sigma_share * recorded.sigma);
+    const double sigma = std::max(drawn.sigma, min_sigma_share * recorded.sigma);
     draws[draw] -= (drawn.value - recorded.value) / sigma * recorded.sigma;
   }
   return draws;

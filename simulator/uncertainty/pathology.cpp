@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/prediction_pathology.h>
+#include <draftscope/simulator/uncertainty/prediction_pathology.h>
 
 #include <algorithm>
 #include <functional>
@@ -10,8 +10,8 @@ namespace draftscope::simulator {
 namespace {
 
 constexpr std::size_t longest_period = 64;
-constexpr std::size_t fewest_passes = 4;
-constexpr std::size_t fewest_loop_tokens = 32;
+constexpr std::size_t min_passes = 4;
+constexpr std::size_t min_loop_tokens = 32;
 constexpr std::size_t requests_in_one_percent = 100;
 
 double share_of(double part, double whole) {
@@ -28,11 +28,11 @@ double median(std::vector<std::size_t> values) {
 
 RepetitionLoop repetition_loop(std::span<const std::int32_t> tokens) {
   RepetitionLoop longest;
-  for (std::size_t period = 1; period <= std::min(longest_period, tokens.size() / fewest_passes); ++period) {
+  for (std::size_t period = 1; period <= std::min(longest_period, tokens.size() / min_passes); ++period) {
     std::size_t first = tokens.size() - period;
     while (first > 0 && tokens[first - 1] == tokens[first - 1 + period]) --first;
     const std::size_t length = tokens.size() - first;
-    if (length >= std::max(fewest_passes * period, fewest_loop_tokens) && length > longest.tokens)
+    if (length >= std::max(min_passes * period, min_loop_tokens) && length > longest.tokens)
       longest = {.tokens = length, .period = period};
   }
   return longest;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/prediction.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "../sweep/parallel.h"
+#include <draftscope/base/parallel.h>
 #include "../sweep/pass_sums.h"
 #include "../sweep/sweep_checks.h"
 #include "confidence_draws.h"
@@ -116,11 +116,11 @@ Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistic
   const Eigen::VectorXd times = passes.sums * price_vector(target.prices, passes.kinds);
   if (!is_time(times.array()))
     return fail("prices of \"{}\": a request's time is not positive, expected positive prices", target.name);
-  constexpr double ns_a_second = 1e9;
+  constexpr double ns_per_second = 1e9;
   std::vector<ClusterSums> clusters;
   for (std::size_t i = 0; i < requests.size(); ++i)
     clusters.push_back(
-        {static_cast<double>(tokens[requests[i]].passes), times(static_cast<Index>(i)) / ns_a_second});
+        {static_cast<double>(tokens[requests[i]].passes), times(static_cast<Index>(i)) / ns_per_second});
   return with_noise(clusters, RatioMean::ratio_of_sums, time_noise(passes, target, options),
                     {.draws = options.draws, .seed = options.seed});
 }
@@ -143,21 +143,21 @@ std::vector<T> without(std::span<const T> all, std::span<const std::size_t> left
 }  // namespace
 
 std::optional<Interval> outermost_interval_80(const PredictedSpeedup& speedup) {
-  return outermost(speedup.least_drafted.total.interval_80,
-                   speedup.most_drafted ? &speedup.most_drafted->total.interval_80 : nullptr);
+  return outermost(speedup.min_drafted.total.interval_80,
+                   speedup.max_drafted ? &speedup.max_drafted->total.interval_80 : nullptr);
 }
 
 std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup) {
-  return outermost(speedup.least_drafted.total.interval_95,
-                   speedup.most_drafted ? &speedup.most_drafted->total.interval_95 : nullptr);
+  return outermost(speedup.min_drafted.total.interval_95,
+                   speedup.max_drafted ? &speedup.max_drafted->total.interval_95 : nullptr);
 }
 
 std::optional<Interval> PredictedRate::interval_80() const {
-  return outermost(least_drafted.interval_80, most_drafted ? &most_drafted->interval_80 : nullptr);
+  return outermost(min_drafted.interval_80, max_drafted ? &max_drafted->interval_80 : nullptr);
 }
 
 std::optional<Interval> PredictedRate::interval_95() const {
-  return outermost(least_drafted.interval_95, most_drafted ? &most_drafted->interval_95 : nullptr);
+  return outermost(min_drafted.interval_95, max_drafted ? &max_drafted->interval_95 : nullptr);
 }
 
 Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla, const SweepSetting& setting,
@@ -166,10 +166,10 @@ Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla, con
     return fail("setting: found status invalid, expected one whose text is the recorded one");
   DRAFTSCOPE_TRY(check_sweep(vanilla, {&setting, 1}, options));
   PredictedSpeedup predicted;
-  DRAFTSCOPE_TRY_ASSIGN(predicted.least_drafted,
+  DRAFTSCOPE_TRY_ASSIGN(predicted.min_drafted,
                         predict(vanilla, setting.least, setting.status, target, options));
   if (!setting.most.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(predicted.most_drafted,
+    DRAFTSCOPE_TRY_ASSIGN(predicted.max_drafted,
                           predict(vanilla, setting.most, setting.status, target, options));
   }
   return predicted;
@@ -183,9 +183,9 @@ Result<PredictedRate> predict_rate(const SweepSetting& setting, const SweepTarge
   for (const RoundStatistics& request : setting.least) tokens.push_back({.passes = request.tokens});
   DRAFTSCOPE_TRY(check_sweep(tokens, {&setting, 1}, options));
   PredictedRate rate;
-  DRAFTSCOPE_TRY_ASSIGN(rate.least_drafted, predict_rate_of(setting.least, target, options));
+  DRAFTSCOPE_TRY_ASSIGN(rate.min_drafted, predict_rate_of(setting.least, target, options));
   if (!setting.most.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(rate.most_drafted, predict_rate_of(setting.most, target, options));
+    DRAFTSCOPE_TRY_ASSIGN(rate.max_drafted, predict_rate_of(setting.most, target, options));
   }
   return rate;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty.h>
+#include <draftscope/simulator/uncertainty/uncertainty.h>
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +47,7 @@ Factors draw_factors(const PriceSpread& spread, std::uint64_t seed, std::uint64_
 
 void scale(AffineTime& time, double factor, double slope) {
   time.ns *= factor;
-  time.ns_a_context_row *= slope;
+  time.ns_per_context_row *= slope;
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cluster_bootstrap.h>
-#include <draftscope/simulator/variance_budget.h>
+#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/variance_budget.h>
 
 #include <cmath>
 
-#include "../sweep/parallel.h"
+#include <draftscope/base/parallel.h>
 #include "../sweep/pass_sums.h"
 #include "../sweep/sweep_checks.h"
 
@@ -41,7 +41,7 @@ constexpr PriceSources width_alone{.fit = false, .width = true, .transfer = fals
 constexpr PriceSources transfer_alone{.fit = false, .width = false, .transfer = true};
 
 /// Rounding leaves this much of ln(speedup) where nothing varies.
-constexpr double least_variance = 1e-26;
+constexpr double min_variance = 1e-26;
 
 }  // namespace
 
@@ -51,9 +51,9 @@ Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const
     return fail("setting: found status invalid, expected one whose text is the recorded one");
   DRAFTSCOPE_TRY(check_sweep(vanilla, {&setting, 1}, options));
   const std::vector<std::size_t> requests = requests_with_tokens(vanilla);
-  if (requests.size() < fewest_clusters_for_interval)
+  if (requests.size() < min_clusters_for_interval)
     return fail("variance budget: found {} requests, expected at least {}", requests.size(),
-                fewest_clusters_for_interval);
+                min_clusters_for_interval);
   const PassSums baseline = pass_sums(vanilla, requests);
   const PassSums passes = pass_sums(setting.least, requests);
   DRAFTSCOPE_TRY(check_prices_cover({&target, 1}, passes.kinds));
@@ -79,7 +79,7 @@ Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const
   DRAFTSCOPE_TRY_ASSIGN(const double fit, log_variance(once, drawn(fit_alone)));
   DRAFTSCOPE_TRY_ASSIGN(const double width, log_variance(once, drawn(width_alone)));
   DRAFTSCOPE_TRY_ASSIGN(const double transfer, log_variance(once, drawn(transfer_alone)));
-  if (all < least_variance) return VarianceBudget{};
+  if (all < min_variance) return VarianceBudget{};
   return VarianceBudget{.sigma = std::sqrt(all),
                         .acceptance = acceptance / all,
                         .fit = fit / all,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ask_question.h"
 
-#include <draftscope/simulator/comparison.h>
-#include <draftscope/simulator/measured_recording.h>
-#include <draftscope/simulator/recorded_gpu.h>
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/figures/comparison.h>
+#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/validation/recorded_gpu.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 
 #include <algorithm>
 #include <array>

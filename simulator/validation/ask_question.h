@@ -3,7 +3,7 @@
 
 // One question to a simulator that has learnt what it may know, beside the measured answer.
 
-#include <draftscope/simulator/checked_answer.h>
+#include <draftscope/simulator/validation/checked_answer.h>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/checked_answer.h>
+#include <draftscope/simulator/validation/checked_answer.h>
 
 #include <algorithm>
 #include <cmath>

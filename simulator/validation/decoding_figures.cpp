@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/decoding_figures.h>
-#include <draftscope/simulator/pairing.h>
+#include <draftscope/simulator/figures/pairing.h>
+#include <draftscope/simulator/validation/decoding_figures.h>
 
 #include <set>
 
@@ -62,13 +62,13 @@ void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRow
 }  // namespace
 
 PredictedDecoding predicted_decoding(const Answer& answer) {
-  const SpeedupPrediction& least = answer.speedup.least_drafted;
-  const SpeedupPrediction& most = answer.speedup.most_drafted ? *answer.speedup.most_drafted : least;
+  const SpeedupPrediction& least = answer.speedup.min_drafted;
+  const SpeedupPrediction& most = answer.speedup.max_drafted ? *answer.speedup.max_drafted : least;
   return {.status = answer.status,
           .source = answer.source,
           .speedup = 0.5 * (least.total.value + most.total.value),
-          .speedup_least_drafted = least.total.value,
-          .speedup_most_drafted = most.total.value,
+          .speedup_min_drafted = least.total.value,
+          .speedup_max_drafted = most.total.value,
           .interval_80 = outermost_interval_80(answer.speedup),
           .interval_95 = outermost_interval_95(answer.speedup),
           .no_interval_reason = least.total.no_interval_reason,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/held_out_questions.h>
-#include <draftscope/simulator/hold_out.h>
+#include <draftscope/simulator/validation/held_out_questions.h>
+#include <draftscope/simulator/validation/hold_out.h>
 
 #include <algorithm>
 #include <set>

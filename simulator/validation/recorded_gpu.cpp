@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/measured_recording.h>
-#include <draftscope/simulator/recorded_gpu.h>
+#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/validation/recorded_gpu.h>
 
 #include <algorithm>
 #include <array>

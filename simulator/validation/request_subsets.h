@@ -3,7 +3,7 @@
 
 // A run with only some of its requests.
 
-#include <draftscope/simulator/run_rows.h>
+#include <draftscope/simulator/figures/run_rows.h>
 #include <algorithm>
 #include <cstdint>
 #include <iterator>

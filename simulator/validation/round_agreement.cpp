@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/round_agreement.h>
+#include <draftscope/simulator/validation/round_agreement.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/asked_machine.h>
-#include <draftscope/traces/text_file.h>
+#include <draftscope/base/text_file.h>
+#include <draftscope/simulator/what_if/asked_machine.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -42,17 +42,17 @@ Result<Machine> asked_machine(Scenario scenario, const Scenario& recorded,
 }
 
 Result<MachineCalibration> read_calibration(const std::filesystem::path& path) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, traces::read_text_file(path));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path));
   return parse_calibration(text, path.string());
 }
 
 Result<GpuSpecification> read_gpu_specification(const std::filesystem::path& path) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, traces::read_text_file(path));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path));
   return parse_gpu_specification(text, path.string());
 }
 
 Result<MachineFile> read_machine_file(const std::filesystem::path& path) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, traces::read_text_file(path));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path));
   MachineFile file{.path = path, .gpu = {}, .calibrated = {}};
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_object() && json.contains("format")) {
@@ -66,7 +66,7 @@ Result<MachineFile> read_machine_file(const std::filesystem::path& path) {
 
 Result<ModelShape> model_shape_of(const std::string& name_or_file) {
   if (!name_or_file.ends_with(".json")) return find_model_shape(name_or_file);
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, traces::read_text_file(name_or_file));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(name_or_file));
   return parse_model_config(text, name_or_file);
 }
 

@@ -5,7 +5,7 @@
 // all else of an answer. Safe from several threads at once; who needs a model that is being fitted waits for
 // that one alone.
 
-#include <draftscope/simulator/acceptance_models.h>
+#include <draftscope/simulator/replay/acceptance_models.h>
 #include <cstdint>
 #include <map>
 #include <mutex>

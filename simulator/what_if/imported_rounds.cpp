@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rounds of imported recordings. They tell how many draft tokens were accepted, some how many there were, and
 // nothing of the layers that drafted: what a file lacks is taken from the question, and said.
-#include <draftscope/simulator/acceptance_models.h>
-#include <draftscope/simulator/policy_choice.h>
-#include <draftscope/simulator/recorded_statistics.h>
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/replay/acceptance_models.h>
+#include <draftscope/simulator/replay/policy_choice.h>
+#include <draftscope/simulator/what_if/recorded_statistics.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Prompt lookup, whose rounds follow from the recorded token ids.
-#include <draftscope/simulator/policies.h>
-#include <draftscope/simulator/policy_choice.h>
-#include <draftscope/simulator/replay_lookup.h>
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/replay/policies.h>
+#include <draftscope/simulator/replay/policy_choice.h>
+#include <draftscope/simulator/replay/replay_lookup.h>
+#include <draftscope/simulator/what_if/what_if.h>
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ Result<StrategyRounds> WhatIf::lookup_rounds(std::string_view strategy) const {
   DRAFTSCOPE_TRY_ASSIGN(const auto requests, replayed_lookups(strategy));
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::replayed,
-                        .drafts = {DraftSublayers{}},
+                        .drafts = {speculation::DraftSublayers{}},
                         .categories = tables_.empty() ? text_categories_ : table_categories_};
   rounds.setting.status = text_choice(*recording_).status;
   NoDraft nothing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/recorded_statistics.h>
+#include <draftscope/simulator/what_if/recorded_statistics.h>
 
 #include <algorithm>
 #include <map>
@@ -15,8 +15,8 @@ bool is_skipped(const traces::LayerSet& set, std::int32_t bit) {
   return byte < set.skipped.size() && ((set.skipped[byte] >> (bit % 8)) & 1) != 0;
 }
 
-DraftSublayers kept(const traces::LayerSet& set) {
-  DraftSublayers sublayers;
+speculation::DraftSublayers kept(const traces::LayerSet& set) {
+  speculation::DraftSublayers sublayers;
   for (std::int32_t layer = 0; layer < set.n_layers; ++layer) {
     if (!is_skipped(set, 2 * layer)) ++sublayers.attention;
     if (!is_skipped(set, 2 * layer + 1)) ++sublayers.mlp;
@@ -26,7 +26,7 @@ DraftSublayers kept(const traces::LayerSet& set) {
 
 /// Runs layers 0 to exit − 1 whole and none else.
 bool is_exit(const traces::LayerSet& set) {
-  const DraftSublayers sublayers = kept(set);
+  const speculation::DraftSublayers sublayers = kept(set);
   return set.exit_layer > 0 && set.exit_layer < set.n_layers && sublayers.attention == set.exit_layer &&
          sublayers.mlp == set.exit_layer;
 }
@@ -44,19 +44,20 @@ class DraftNumbers {
   std::int32_t number(const traces::Round& round) {
     const auto set = sets_.find(round.layer_set);
     if (by_exit_) return set->second->exit_layer;
-    const DraftSublayers sublayers = set == sets_.end() ? DraftSublayers{} : kept(*set->second);
+    const speculation::DraftSublayers sublayers =
+        set == sets_.end() ? speculation::DraftSublayers{} : kept(*set->second);
     const auto [place, is_new] = numbers_.try_emplace({sublayers.attention, sublayers.mlp},
                                                       static_cast<std::int32_t>(drafts_.size()) + 1);
     if (is_new) drafts_.push_back(sublayers);
     return place->second;
   }
-  [[nodiscard]] std::vector<DraftSublayers> drafts() && { return std::move(drafts_); }
+  [[nodiscard]] std::vector<speculation::DraftSublayers> drafts() && { return std::move(drafts_); }
 
  private:
   bool by_exit_;
   const std::unordered_map<std::int64_t, const traces::LayerSet*>& sets_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> numbers_;
-  std::vector<DraftSublayers> drafts_;
+  std::vector<speculation::DraftSublayers> drafts_;
 };
 
 /// Tokens that no model drafted took no step, however deep their tree is.
@@ -144,7 +145,7 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run,
   }
   result.drafts = std::move(numbers).drafts();
   if (drafted_rounds > 0)
-    result.optimise_ns_a_round = static_cast<double>(optimise_ns) / static_cast<double>(drafted_rounds);
+    result.optimise_ns_per_round = static_cast<double>(optimise_ns) / static_cast<double>(drafted_rounds);
   return result;
 }
 

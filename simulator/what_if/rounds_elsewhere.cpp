@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ StrategyRounds for_shape(StrategyRounds rounds, const ModelShape& recorded, cons
   if (recorded.n_layers != asked.n_layers) {
     if (rounds.drafts.empty())
       for (std::int32_t exit = 1; exit < recorded.n_layers; ++exit) rounds.drafts.push_back({exit, exit});
-    for (DraftSublayers& draft : rounds.drafts)
+    for (speculation::DraftSublayers& draft : rounds.drafts)
       draft = {same_share(draft.attention, recorded.n_layers, asked.n_layers),
                same_share(draft.mlp, recorded.n_layers, asked.n_layers)};
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/acceptance_models.h>
-#include <draftscope/simulator/policies.h>
-#include <draftscope/simulator/policy_choice.h>
-#include <draftscope/simulator/recorded_statistics.h>
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/replay/acceptance_models.h>
+#include <draftscope/simulator/replay/policies.h>
+#include <draftscope/simulator/replay/policy_choice.h>
+#include <draftscope/simulator/what_if/recorded_statistics.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
@@ -100,11 +100,11 @@ Result<StrategyRounds> WhatIf::recorded_rounds(const RunRows& run) const {
         "answer has",
         100.0 * (rounds.own_ratio - 1.0)));
   const double step_ns = mean_vanilla_step_ns();
-  if (recorded.optimise_ns_a_round > 0.0 && step_ns > 0.0) {
-    rounds.optimise_steps_a_round = recorded.optimise_ns_a_round / step_ns;
+  if (recorded.optimise_ns_per_round > 0.0 && step_ns > 0.0) {
+    rounds.optimise_steps_per_round = recorded.optimise_ns_per_round / step_ns;
     rounds.notes.push_back(fmt::format(
         "its own passes and searches took {:.2f} vanilla steps a round, and are taken to anywhere",
-        rounds.optimise_steps_a_round));
+        rounds.optimise_steps_per_round));
   }
   return rounds;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answer_prices.h>
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/advice/answer_prices.h>
+#include <draftscope/simulator/what_if/what_if.h>
 
 #include <algorithm>
 #include <map>
@@ -13,8 +13,8 @@ namespace draftscope::simulator {
 namespace {
 
 /// One request a prompt: what the repeats of a prompt have in common is no further evidence.
-std::vector<ShadowTable> one_a_prompt(std::vector<ShadowTable> tables, const std::vector<RunRows>& runs,
-                                      std::vector<std::string>& categories) {
+std::vector<ShadowTable> one_per_prompt(std::vector<ShadowTable> tables, const std::vector<RunRows>& runs,
+                                        std::vector<std::string>& categories) {
   struct Place {
     std::int64_t prompt = 0;
     std::string category;
@@ -69,7 +69,7 @@ double ratio(double numerator, double denominator) {
 
 double time_of(const PassCount& passes, const AffineTime& time) {
   return static_cast<double>(passes.passes) * time.ns +
-         static_cast<double>(passes.context) * time.ns_a_context_row;
+         static_cast<double>(passes.context) * time.ns_per_context_row;
 }
 
 /// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts.
@@ -95,7 +95,7 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.mean_accepted_length = ratio(answer.tokens, static_cast<double>(totals.sum.rounds));
   answer.acceptance_rate =
       ratio(static_cast<double>(totals.sum.accepted), static_cast<double>(totals.sum.drafted));
-  answer.steps_a_round = ratio(static_cast<double>(totals.steps), static_cast<double>(totals.sum.rounds));
+  answer.steps_per_round = ratio(static_cast<double>(totals.steps), static_cast<double>(totals.sum.rounds));
   answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
   answer.c = ratio(ratio(step_ns, static_cast<double>(totals.steps)), answer.target_step_ns);
   answer.v = ratio(ratio(verify_ns, static_cast<double>(totals.verifications)), answer.target_step_ns);
@@ -118,8 +118,7 @@ void slow_down(RatioEstimate& estimate, double ratio) {
 void slow_down(Answer& answer, double ratio) {
   answer.tokens_per_second /= ratio;
   for (SpeedupPrediction* const side :
-       {&answer.speedup.least_drafted,
-        answer.speedup.most_drafted ? &*answer.speedup.most_drafted : nullptr}) {
+       {&answer.speedup.min_drafted, answer.speedup.max_drafted ? &*answer.speedup.max_drafted : nullptr}) {
     if (side == nullptr) continue;
     slow_down(side->total, ratio);
     slow_down(side->request_mean, ratio);
@@ -129,7 +128,7 @@ void slow_down(Answer& answer, double ratio) {
 /// Mean prices and their draws, with what the strategy spends beside the passes that prices cover.
 SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const std::string& name,
                       std::uint64_t seed) {
-  const auto with_searches = [steps = rounds.optimise_steps_a_round](Prices prices) {
+  const auto with_searches = [steps = rounds.optimise_steps_per_round](Prices prices) {
     prices.round_ns += searches_ns(steps, prices);
     return prices;
   };
@@ -144,8 +143,8 @@ SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const s
 
 }  // namespace
 
-double optimise_ns_a_round(const StrategyRounds& rounds, const Prices& prices) {
-  return searches_ns(rounds.optimise_steps_a_round, prices);
+double optimise_ns_per_round(const StrategyRounds& rounds, const Prices& prices) {
+  return searches_ns(rounds.optimise_steps_per_round, prices);
 }
 
 std::string_view round_source_name(RoundSource source) {
@@ -167,11 +166,11 @@ Result<WhatIf> WhatIf::learn(traces::Reader& reader, const traces::Recording& re
   ++done;
   if (!go_on()) return stopped();
   if (tables)
-    what_if.tables_ = one_a_prompt(*std::move(tables), what_if.runs_, what_if.table_categories_);
+    what_if.tables_ = one_per_prompt(*std::move(tables), what_if.runs_, what_if.table_categories_);
   else
     what_if.no_tables_reason_ = tables.error().message;
   if (what_if.tables_.empty())
-    what_if.texts_ = one_a_prompt(text_tables(recording), what_if.runs_, what_if.text_categories_);
+    what_if.texts_ = one_per_prompt(text_tables(recording), what_if.runs_, what_if.text_categories_);
   auto conditions = replay_conditions(recording);
   if (conditions)
     what_if.conditions_ = *std::move(conditions);
@@ -223,7 +222,7 @@ Result<Answer> WhatIf::ask(const StrategyRounds& rounds, const Machine& machine,
   fill_costs(answer, rounds, priced.prices);
   DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, options));
   if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
-  if (with_budget && answer.speedup.least_drafted.total.interval_95) {
+  if (with_budget && answer.speedup.min_drafted.total.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
   }
   answer.cost_notes = machine.cost_notes;
@@ -238,8 +237,8 @@ Result<PredictedRate> WhatIf::rate(const StrategyRounds& rounds, const Machine& 
       PredictedRate rate,
       predict_rate(rounds.setting, target_of(map, rounds, machine.name, options.seed), options));
   if (!map.is_as_recorded()) return rate;
-  slow_down(rate.least_drafted, rounds.own_ratio);
-  if (rate.most_drafted) slow_down(*rate.most_drafted, rounds.own_ratio);
+  slow_down(rate.min_drafted, rounds.own_ratio);
+  if (rate.max_drafted) slow_down(*rate.max_drafted, rounds.own_ratio);
   return rate;
 }
 

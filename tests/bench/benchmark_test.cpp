@@ -14,7 +14,7 @@ namespace {
 
 /// Small enough for an emulated device, and large enough for its kernels.
 engine::Checkpoint small_model() {
-  engine::ModelShape shape;
+  speculation::ModelShape shape;
   shape.name = "small";
   shape.architecture = "LlamaForCausalLM";
   shape.n_layers = 3;

@@ -13,7 +13,8 @@ engine::Checkpoint published(const char* name) {
 TEST(PassBytes, AreThoseOfADecodeStepWithoutContext) {
   for (const char* name : {"llama-3.2-1b", "qwen2.5-0.5b", "llama-3-8b"}) {
     const engine::Checkpoint checkpoint = published(name);
-    EXPECT_EQ(pass_bytes(checkpoint, false, checkpoint.shape.n_layers, 0), checkpoint.bytes_a_step()) << name;
+    EXPECT_EQ(pass_bytes(checkpoint, false, checkpoint.shape.n_layers, 0), checkpoint.bytes_per_step())
+        << name;
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/policy.h>
+#include <draftscope/engine/tuning/policy.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate_samples.h"
+#include "calibration/kernel_samples.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -175,10 +175,10 @@ TEST_F(Calibrate, RefusesInOneLine) {
 }
 
 TEST(KernelSamples, BringTimesOfOneKindTogetherAtTheirMeanContext) {
-  KernelSamples samples;
+  engine::KernelSamples samples;
   const auto pass = [](std::int32_t rows, double context) {
-    return simulator::KernelForm{
-        .kind = simulator::KernelKind::target_pass, .sublayers = {4, 4}, .rows = rows, .context = context};
+    return speculation::KernelForm{
+        .kind = speculation::KernelKind::target_pass, .sublayers = {4, 4}, .rows = rows, .context = context};
   };
   for (const double context : {10.0, 20.0, 30.0}) samples.add(pass(1, context), 100.0 * context);
   samples.add(pass(1, 640.0), 7.0);

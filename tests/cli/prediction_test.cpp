@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // predict, measure, score.
 
+#include <draftscope/base/sha256.h>
+#include <draftscope/simulator/prediction/prediction_file.h>
+#include <draftscope/simulator/prediction/score_prediction.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <algorithm>
 #include <fstream>
 #include <functional>
@@ -11,10 +13,7 @@
 #include <set>
 #include <sstream>
 
-#include <draftscope/traces/sha256.h>
-#include "outcome.h"
-#include "predict_file.h"
-#include "score_prediction.h"
+#include "terminal/outcome.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -33,48 +32,46 @@ std::string read_file(const std::filesystem::path& path) {
 
 // FIPS 180-4's examples, as NIST publishes them.
 TEST(Digest, IsSha256) {
-  EXPECT_EQ(traces::sha256_of(""), "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(traces::sha256_of("abc"),
-            "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(traces::sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+  EXPECT_EQ(sha256_of(""), "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256_of("abc"), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "sha256:248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   const TemporaryFolder folder;
   const std::string million(1'000'000, 'a');
   std::ofstream(folder / "a") << million;
-  EXPECT_EQ(traces::sha256_of_file(folder / "a").value(),
+  EXPECT_EQ(sha256_of_file(folder / "a").value(),
             "sha256:cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-  EXPECT_FALSE(traces::sha256_of_file(folder / "absent"));
-  EXPECT_FALSE(traces::sha256_of_file(folder / "."));
+  EXPECT_FALSE(sha256_of_file(folder / "absent"));
+  EXPECT_FALSE(sha256_of_file(folder / "."));
 }
 
 /// Of small_recording(), as if somebody had predicted it.
-PredictionFile small_prediction() {
-  PredictionFile prediction{
-      .tool_version = "0.1.0",
-      .command_line = "draftscope predict \"caf\xc3\xa9\"",
-      .created_realtime_ns = 1'700'000'000'123'456'789,
-      .recording = "small.dstrace",
-      .recording_sha256 = traces::sha256_of("recording"),
-      .recording_meta = small_recording().meta,
-      .prompts = {{81, 0, traces::sha256_of("Why?")}, {82, 0, traces::sha256_of("1+1")}},
-      .draws = 1000,
-      .seed = 0xFFFF'FFFF'FFFF'FFFFULL,
-      .questions = {}};
-  PredictedQuestion question{.kind = simulator::QuestionKind::unseen_length,
-                             .strategy = "layerskip:exit=2,gamma=4",
-                             .machine = "as recorded",
-                             .gpu = "",
-                             .shape = {"hand-made", 8, 64, 4, 4, 16, 128, 100},
-                             .weights = "f32",
-                             .regime = "as-fitted",
-                             .decoding = {.status = simulator::AnswerStatus::bounded,
-                                          .source = simulator::RoundSource::replayed,
-                                          .speedup = 1.2345678901234567,
-                                          .speedup_least_drafted = 1.3,
-                                          .speedup_most_drafted = 1.1,
-                                          .interval_80 = simulator::Interval{1.0, 1.5},
-                                          .interval_95 = simulator::Interval{0.1, 1.75},
-                                          .vanilla_step_ns = 4e6}};
+simulator::PredictionFile small_prediction() {
+  simulator::PredictionFile prediction{.tool_version = "0.1.0",
+                                       .command_line = "draftscope predict \"caf\xc3\xa9\"",
+                                       .created_realtime_ns = 1'700'000'000'123'456'789,
+                                       .recording = "small.dstrace",
+                                       .recording_sha256 = sha256_of("recording"),
+                                       .recording_meta = small_recording().meta,
+                                       .prompts = {{81, 0, sha256_of("Why?")}, {82, 0, sha256_of("1+1")}},
+                                       .draws = 1000,
+                                       .seed = 0xFFFF'FFFF'FFFF'FFFFULL,
+                                       .questions = {}};
+  simulator::PredictedQuestion question{.kind = simulator::QuestionKind::unseen_length,
+                                        .strategy = "layerskip:exit=2,gamma=4",
+                                        .machine = "as recorded",
+                                        .gpu = "",
+                                        .shape = {"hand-made", 8, 64, 4, 4, 16, 128, 100},
+                                        .weights = "f32",
+                                        .regime = "as-fitted",
+                                        .decoding = {.status = simulator::AnswerStatus::bounded,
+                                                     .source = simulator::RoundSource::replayed,
+                                                     .speedup = 1.2345678901234567,
+                                                     .speedup_min_drafted = 1.3,
+                                                     .speedup_max_drafted = 1.1,
+                                                     .interval_80 = simulator::Interval{1.0, 1.5},
+                                                     .interval_95 = simulator::Interval{0.1, 1.75},
+                                                     .vanilla_step_ns = 4e6}};
   prediction.questions.push_back(question);
   question.decoding.interval_80.reset();
   question.decoding.interval_95.reset();
@@ -86,10 +83,10 @@ PredictionFile small_prediction() {
 }
 
 TEST(PredictionText, IsReadBackAsItWasWritten) {
-  const std::string text = prediction_text(small_prediction());
-  const auto read = parse_prediction(text, "p.json");
+  const std::string text = simulator::prediction_text(small_prediction());
+  const auto read = simulator::parse_prediction(text, "p.json");
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(prediction_text(*read), text);
+  EXPECT_EQ(simulator::prediction_text(*read), text);
   EXPECT_EQ(read->questions[0].decoding.speedup, 1.2345678901234567);
   EXPECT_EQ(read->questions[0].decoding.interval_80->high, 1.5);
   EXPECT_FALSE(read->questions[1].decoding.interval_95);
@@ -98,28 +95,29 @@ TEST(PredictionText, IsReadBackAsItWasWritten) {
 }
 
 TEST(PredictionText, RefusesEveryChangedCharacter) {
-  const std::string text = prediction_text(small_prediction());
+  const std::string text = simulator::prediction_text(small_prediction());
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::string changed = text;
     changed[i] = text[i] == 'x' ? 'y' : 'x';
-    EXPECT_FALSE(parse_prediction(changed, "p.json")) << "character " << i << ": " << changed.substr(i, 40);
+    EXPECT_FALSE(simulator::parse_prediction(changed, "p.json"))
+        << "character " << i << ": " << changed.substr(i, 40);
   }
 }
 
 TEST(PredictionText, DoesNotDependOnTheOrderOfKeysOrWhiteSpace) {
-  const std::string text = prediction_text(small_prediction());
+  const std::string text = simulator::prediction_text(small_prediction());
   const std::string sorted = json::parse(text).dump();
   ASSERT_NE(sorted, text);
-  EXPECT_TRUE(parse_prediction(sorted, "p.json"));
+  EXPECT_TRUE(simulator::parse_prediction(sorted, "p.json"));
 }
 
 TEST(PredictionText, NamesFieldsThatAreMissingOrOfAnotherType) {
   const auto message = [](const std::function<void(json&)>& change) {
-    json content = json::parse(prediction_text(small_prediction()));
+    json content = json::parse(simulator::prediction_text(small_prediction()));
     change(content);
     content.erase("digest");
-    content["digest"] = traces::sha256_of(content.dump());
-    const auto read = parse_prediction(content.dump(), "p.json");
+    content["digest"] = sha256_of(content.dump());
+    const auto read = simulator::parse_prediction(content.dump(), "p.json");
     return read ? std::string("was read") : read.error().message;
   };
   EXPECT_EQ(message([](json& content) { content["seed"] = "one"; }),
@@ -150,18 +148,18 @@ class ScorePrediction : public ::testing::Test {
     measured_.meta["clock_start_realtime_ns"] = std::to_string(prediction_.created_realtime_ns + 1);
   }
   [[nodiscard]] std::string error() const {
-    const auto score = score_prediction(prediction_, measured_);
+    const auto score = simulator::score_prediction(prediction_, measured_);
     return score ? "was scored" : score.error().message;
   }
 
   const std::string shape_ =
       R"({"n_layers":8,"d_model":64,"n_heads":4,"n_kv_heads":4,"head_dim":16,"d_ff":128,"vocab":100})";
-  PredictionFile prediction_ = small_prediction();
+  simulator::PredictionFile prediction_ = small_prediction();
   traces::Recording measured_;
 };
 
 TEST_F(ScorePrediction, SetsThePredictedBesideTheMeasured) {
-  const auto score = score_prediction(prediction_, measured_);
+  const auto score = simulator::score_prediction(prediction_, measured_);
   ASSERT_TRUE(score) << score.error().message;
   ASSERT_EQ(score->answers.size(), 1U);
   EXPECT_TRUE(score->differences.empty());
@@ -185,7 +183,7 @@ TEST_F(ScorePrediction, RefusesWhatWasNotPredictedBefore) {
 
 TEST_F(ScorePrediction, KnowsWhetherTheRecordingWasMadeForIt) {
   measured_.meta["prediction_digest"] = "sha256:mine";
-  EXPECT_TRUE(score_prediction(prediction_, measured_).value().recorded_for_it);
+  EXPECT_TRUE(simulator::score_prediction(prediction_, measured_).value().recorded_for_it);
   measured_.meta["prediction_digest"] = "sha256:yours";
   EXPECT_EQ(error(), "measured.dstrace: was recorded for the prediction sha256:yours, expected sha256:mine");
 }
@@ -193,7 +191,7 @@ TEST_F(ScorePrediction, KnowsWhetherTheRecordingWasMadeForIt) {
 TEST_F(ScorePrediction, NamesWhatDiffersAndCallsOtherPromptsAnotherTask) {
   measured_.meta["threads"] = "64";
   measured_.prompts[1].text = "2+2";
-  const PredictionScore score = score_prediction(prediction_, measured_).value();
+  const simulator::PredictionScore score = simulator::score_prediction(prediction_, measured_).value();
   EXPECT_EQ(score.differences,
             (std::vector<std::string>{"threads: learnt from \"2\", measured \"64\"",
                                       "prompts: 1 of the 2 measured are among the 2 learnt from"}));
@@ -202,7 +200,7 @@ TEST_F(ScorePrediction, NamesWhatDiffersAndCallsOtherPromptsAnotherTask) {
 
 TEST_F(ScorePrediction, LeavesOutWhatTheRecordingSaysNothingAbout) {
   prediction_ = small_prediction();  // its second question is about a GPU
-  const PredictionScore score = score_prediction(prediction_, measured_).value();
+  const simulator::PredictionScore score = simulator::score_prediction(prediction_, measured_).value();
   EXPECT_EQ(score.answers.size(), 1U);
   ASSERT_EQ(score.unmeasured.size(), 1U);
   EXPECT_EQ(score.unmeasured[0].reason, "predicted for H200, measured on cpu");
@@ -265,9 +263,9 @@ TEST_F(PredictMeasureScore, WalksFromARecordingToAScore) {
   record();
   const CommandResult predicted = predict({});
   ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
-  const PredictionFile file = read_prediction(prediction_).value();
+  const simulator::PredictionFile file = simulator::read_prediction(prediction_).value();
   EXPECT_THAT(predicted.out, HasSubstr(file.digest));
-  EXPECT_EQ(file.recording_sha256, traces::sha256_of(read_file(trace_)));
+  EXPECT_EQ(file.recording_sha256, sha256_of(read_file(trace_)));
   EXPECT_EQ(file.prompts.size(), 6U);
 
   // Token budget and threads are not given: they are the learnt recording's.
@@ -340,7 +338,8 @@ TEST_F(PredictMeasureScore, PredictRefusesInOneLineAndLeavesNothingBehind) {
   EXPECT_EQ(run_command({"predict", trace_, "-o", prediction_}).exit_code, exit_usage);
   expect_refused(run_command({"score", trace_, trace_}), "found no prediction");
   expect_refused(run_command({"score", (folder_ / "none.json").string(), trace_}), "none.json");
-  EXPECT_EQ(read_prediction(folder_ / ".").error().message, (folder_ / ".").string() + ": can't be read");
+  EXPECT_EQ(simulator::read_prediction(folder_ / ".").error().message,
+            (folder_ / ".").string() + ": can't be read");
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "table.h"
+#include "terminal/table.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "progress_bar.h"
-#include "report_glyphs.h"
-#include "report_numbers.h"
+#include "terminal/glyphs.h"
+#include "terminal/numbers.h"
+#include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
 namespace {

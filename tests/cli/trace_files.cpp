@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "commands.h"
+#include "commands/commands.h"
 
 namespace draftscope::cli {
 

@@ -2,7 +2,7 @@
 // draftscope tune on a demo model. Scores are predicted from acceptance and bytes, so that they are the same
 // every time; one test looks at the clock, and only at whether it was looked at.
 
-#include <draftscope/engine/policy.h>
+#include <draftscope/engine/tuning/policy.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The search loop on scores that a formula gives.
 
-#include "tuner.h"
+#include <draftscope/engine/tuning/tuner.h>
 
 #include <gmock/gmock.h>
 
@@ -11,9 +11,9 @@
 #include <random>
 #include <span>
 
-#include "grid_settings.h"
-#include "grid_source.h"
-#include "skip_set_source.h"
+#include <draftscope/engine/tuning/grid_settings.h>
+#include <draftscope/engine/tuning/grid_source.h>
+#include <draftscope/engine/tuning/skip_set_source.h>
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -23,31 +23,31 @@ constexpr std::int32_t n_layers = 6;
 constexpr std::int32_t prompts = 9;
 
 engine::Policy empty_policy() {
-  engine::ModelShape shape;
+  speculation::ModelShape shape;
   shape.n_layers = n_layers;
   return {.model = engine::model_facts(shape, "hash")};
 }
 
-std::unique_ptr<CandidateSource> skip_set_source() {
-  auto made = SkipSetSource::create({.base = "draft-verify",
-                                     .probes = engine::draft_verify_probes(n_layers),
-                                     .trials = 12,
-                                     .prompts = prompts,
-                                     .seed = 7},
-                                    n_layers);
+std::unique_ptr<engine::CandidateSource> skip_set_source() {
+  auto made = engine::SkipSetSource::create({.base = "draft-verify",
+                                             .probes = engine::draft_verify_probes(n_layers),
+                                             .trials = 12,
+                                             .prompts = prompts,
+                                             .seed = 7},
+                                            n_layers);
   EXPECT_TRUE(made) << made.error().message;
-  return std::make_unique<SkipSetSource>(*std::move(made));
+  return std::make_unique<engine::SkipSetSource>(*std::move(made));
 }
 
-std::unique_ptr<CandidateSource> grid_source() {
+std::unique_ptr<engine::CandidateSource> grid_source() {
   std::vector<std::string> settings;
   for (std::int32_t exit = 1; exit < n_layers; ++exit)
     for (std::int32_t gamma = 1; gamma < 4; ++gamma)
       settings.push_back(fmt::format("layerskip:exit={},gamma={}", exit, gamma));
-  return std::make_unique<GridSource>(std::move(settings), prompts, 3);
+  return std::make_unique<engine::GridSource>(std::move(settings), prompts, 3);
 }
 
-using MakeSource = std::function<std::unique_ptr<CandidateSource>()>;
+using MakeSource = std::function<std::unique_ptr<engine::CandidateSource>()>;
 
 class Tuner : public ::testing::TestWithParam<std::pair<const char*, MakeSource>> {
  protected:
@@ -61,16 +61,16 @@ class Tuner : public ::testing::TestWithParam<std::pair<const char*, MakeSource>
   Result<bool> run(const std::string& name, engine::Policy& policy, std::int32_t measurements = 1 << 20,
                    std::int32_t finalists = 3) {
     const auto source = GetParam().second();
-    return tune({.source = *source,
-                 .measure = [&](const std::string& setting,
-                                std::int32_t count) -> Result<std::optional<engine::Measurement>> {
-                   if (measurements-- == 0) return std::nullopt;
-                   return score_of(setting, count);
-                 },
-                 .prompts = prompts,
-                 .finalists = finalists,
-                 .output = folder_ / name},
-                policy);
+    return engine::tune({.source = *source,
+                         .measure = [&](const std::string& setting,
+                                        std::int32_t count) -> Result<std::optional<engine::Measurement>> {
+                           if (measurements-- == 0) return std::nullopt;
+                           return score_of(setting, count);
+                         },
+                         .prompts = prompts,
+                         .finalists = finalists,
+                         .output = folder_ / name},
+                        policy);
   }
   TemporaryFolder folder_;
 };
@@ -109,7 +109,8 @@ TEST_P(Tuner, LetsTheHighestMedianOfTheFinalsWinAsBruteForceDoes) {
     engine::Policy policy = empty_policy();
     const auto source = GetParam().second();
     std::vector<std::pair<std::string, double>> asked;
-    ASSERT_TRUE(tune({.source = *source,
+    ASSERT_TRUE(
+        engine::tune({.source = *source,
                       .measure = [&](const std::string& setting,
                                      std::int32_t /*count*/) -> Result<std::optional<engine::Measurement>> {
                         asked.emplace_back(setting, std::uniform_real_distribution<double>(0.5, 2.0)(random));
@@ -120,7 +121,7 @@ TEST_P(Tuner, LetsTheHighestMedianOfTheFinalsWinAsBruteForceDoes) {
                       .finalists = finalists,
                       .output = folder_ / "noisy.json"},
                      policy)
-                    .value());
+            .value());
     // Among the trials on most prompts first, then among shorter ones, the best that is not there yet.
     std::vector<std::string> best;
     for (const std::int32_t looked_at : {9, 3, 1}) {
@@ -200,29 +201,29 @@ INSTANTIATE_TEST_SUITE_P(Sources, Tuner,
                          [](const auto& test) { return std::string(test.param.first); });
 
 TEST(GridSettings, VaryWhatABaseHasAndLeavesOpen) {
-  engine::ModelShape shape;
+  speculation::ModelShape shape;
   shape.n_layers = 12;
-  const Grid grid{{"layerskip:exit=5", "dv", "layerskip:exit=5,gamma=2"}, {3, 7}, {2, 4}, {0.5}};
-  const auto settings = grid_settings(grid, shape);
+  const engine::Grid grid{{"layerskip:exit=5", "dv", "layerskip:exit=5,gamma=2"}, {3, 7}, {2, 4}, {0.5}};
+  const auto settings = engine::grid_settings(grid, shape);
   ASSERT_TRUE(settings) << settings.error().message;
   EXPECT_THAT(*settings,
               ::testing::ElementsAre("layerskip:exit=5,gamma=2", "layerskip:exit=5,gamma=4",
                                      "dv:exit=3,gamma=2,threshold=0.5", "dv:exit=3,gamma=4,threshold=0.5",
                                      "dv:exit=7,gamma=2,threshold=0.5", "dv:exit=7,gamma=4,threshold=0.5"));
-  EXPECT_FALSE(grid_settings({{"layerskip"}, {12}, {2}, {}}, shape));
-  EXPECT_FALSE(grid_settings({{"turbo"}, {1}, {2}, {}}, shape));
+  EXPECT_FALSE(engine::grid_settings({{"layerskip"}, {12}, {2}, {}}, shape));
+  EXPECT_FALSE(engine::grid_settings({{"turbo"}, {1}, {2}, {}}, shape));
 }
 
 TEST(GridSettings, AreDrawnWithoutReplacementInTheirOrder) {
   std::vector<std::string> all;
   for (char letter = 'a'; letter <= 'z'; ++letter) all.emplace_back(1, letter);
-  const auto sample = sample_settings(all, 9, 3);
+  const auto sample = engine::sample_settings(all, 9, 3);
   EXPECT_EQ(sample.size(), 9U);
   EXPECT_TRUE(std::is_sorted(sample.begin(), sample.end()));
   EXPECT_EQ(std::adjacent_find(sample.begin(), sample.end()), sample.end());
-  EXPECT_EQ(sample, sample_settings(all, 9, 3));
-  EXPECT_NE(sample, sample_settings(all, 9, 4));
-  EXPECT_EQ(sample_settings(all, 26, 1), all);
+  EXPECT_EQ(sample, engine::sample_settings(all, 9, 3));
+  EXPECT_NE(sample, engine::sample_settings(all, 9, 4));
+  EXPECT_EQ(engine::sample_settings(all, 26, 1), all);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "../simulator/validation/clustered_recording.h"
-#include "outcome.h"
+#include "terminal/outcome.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {

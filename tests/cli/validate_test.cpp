@@ -6,9 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "outcome.h"
+#include "report/validation/validate_published.h"
+#include "terminal/outcome.h"
 #include "trace_files.h"
-#include "validate_published.h"
 
 namespace draftscope::cli {
 namespace {

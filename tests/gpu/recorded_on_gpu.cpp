@@ -25,8 +25,8 @@ constexpr int skipped = 77;
 constexpr const char* strategies[] = {"vanilla", "layerskip:exit=2,gamma=4"};
 
 /// Wide enough for a round to be some hundred microseconds.
-engine::ModelShape recorded_shape() {
-  engine::ModelShape shape;
+speculation::ModelShape recorded_shape() {
+  speculation::ModelShape shape;
   shape.name = "recorded";
   shape.architecture = "LlamaForCausalLM";
   shape.n_layers = 8;

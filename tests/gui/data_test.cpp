@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <draftscope/simulator/figures.h>
+#include <draftscope/simulator/figures/figures.h>
 
 #include <atomic>
 #include <map>
@@ -75,8 +75,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Lanes, testing::Values(0, 1, 2, 63, 64, 65, 700,
 class Recordings : public testing::TestWithParam<unsigned> {
  protected:
   void SetUp() override {
-    sample_ = traces::make_sample_file(
-        folder_ / "sample.dstrace", {.seed = GetParam(), .runs = 3, .requests_a_run = 4, .most_rounds = 200});
+    sample_ =
+        traces::make_sample_file(folder_ / "sample.dstrace",
+                                 {.seed = GetParam(), .runs = 3, .requests_per_run = 4, .max_rounds = 200});
     auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
     ASSERT_TRUE(opened) << opened.error().message;
     opened_ = *opened;
@@ -221,7 +222,7 @@ TEST_P(Recordings, AreSummedUpByTheirOverviewAsByTheirRows) {
     const RoundsOfRun rounds = opened_->rounds_of_run(i);
     ASSERT_EQ(strip.emitted_before.size(), rounds.emitted_before.size());
     EXPECT_EQ(strip.emitted_before.back(), rounds.emitted_before.back());
-    EXPECT_EQ(strip.most_emitted, rounds.most_emitted);
+    EXPECT_EQ(strip.max_emitted, rounds.max_emitted);
     EXPECT_TRUE(std::is_sorted(strip.emitted_before.begin(), strip.emitted_before.end()));
   }
 }

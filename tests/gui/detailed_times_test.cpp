@@ -91,10 +91,10 @@ void add_by_kernels(const traces::Round& round, const traces::Sample& sample, Su
 
 class Details : public testing::TestWithParam<unsigned> {
  protected:
-  void open(bool kernels, int most_rounds) {
+  void open(bool kernels, int max_rounds) {
     sample_ = traces::make_sample_file(
         folder_ / "sample.dstrace",
-        {.seed = GetParam(), .runs = 3, .requests_a_run = 3, .most_rounds = most_rounds, .kernels = kernels});
+        {.seed = GetParam(), .runs = 3, .requests_per_run = 3, .max_rounds = max_rounds, .kernels = kernels});
     // Reports leave out requests that were cancelled or failed; here, none was.
     traces::change(folder_ / "sample.dstrace", "UPDATE requests SET stop = 0");
     auto opened = OpenedRecording::open(folder_ / "sample.dstrace");

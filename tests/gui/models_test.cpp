@@ -3,14 +3,13 @@
 // report` prints.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <report_json.h>
-
 #include <QAbstractItemModelTester>
 #include <nlohmann/json.hpp>
 
 #include "models/comparison_model.h"
 #include "models/rounds_model.h"
 #include "models/runs_model.h"
+#include "report/report_json.h"
 #include "sample.h"
 
 namespace draftscope::gui {
@@ -19,7 +18,8 @@ namespace {
 class Models : public testing::Test {
  protected:
   void SetUp() override {
-    traces::make_sample_file(folder_ / "sample.dstrace", {.runs = 3, .requests_a_run = 6, .most_rounds = 60});
+    traces::make_sample_file(folder_ / "sample.dstrace",
+                             {.runs = 3, .requests_per_run = 6, .max_rounds = 60});
     auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
     ASSERT_TRUE(opened) << opened.error().message;
     opened_ = *opened;
@@ -120,7 +120,7 @@ TEST_F(Models, OfRunsShowWhatTheReportPrints) {
       const auto figure = [&](int section) {
         return model.index(row, section).data(RunsModel::value_role).toDouble();
       };
-      const double round = figure(RunsModel::steps_a_round) * figure(RunsModel::draft_cost) +
+      const double round = figure(RunsModel::steps_per_round) * figure(RunsModel::draft_cost) +
                            figure(RunsModel::verify_cost) + figure(RunsModel::overhead_cost);
       EXPECT_NEAR(tpt.toDouble() * round, figure(RunsModel::mean_accepted_length), 1e-9);
     }

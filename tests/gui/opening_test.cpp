@@ -179,7 +179,7 @@ TEST_F(Opening, AFileThatIsDeletedWhileItIsOpenStaysOnScreen) {
 TEST_F(Opening, ReloadsARecordingThatIsStillBeingWritten) {
   auto writer = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
   ASSERT_TRUE(writer) << writer.error().message;
-  traces::write_sample(**writer, {.runs = 2, .requests_a_run = 2, .most_rounds = 20});
+  traces::write_sample(**writer, {.runs = 2, .requests_per_run = 2, .max_rounds = 20});
   ASSERT_TRUE(QTest::qWaitFor(
       [&] {
         const auto opened = OpenedRecording::open(folder_ / "growing.dstrace");
@@ -198,7 +198,7 @@ TEST_F(Opening, ReloadsARecordingThatIsStillBeingWritten) {
   state.set_range({whole.start_ns + whole.duration_ns() / 4, whole.end_ns - whole.duration_ns() / 4});
   const TimeRange range = state.range();
 
-  traces::write_sample(**writer, {.seed = 7, .runs = 2, .requests_a_run = 3, .most_rounds = 20});
+  traces::write_sample(**writer, {.seed = 7, .runs = 2, .requests_per_run = 3, .max_rounds = 20});
   ASSERT_TRUE((*writer)->close());
   EXPECT_EQ(wait_for_loading([&] { visible_button("Reload")->click(); }), QString());
   EXPECT_GT(state.recording()->round_count(), before);
@@ -218,7 +218,7 @@ TEST_F(Opening, AnotherRecordingInTheSamePlaceIsShownFromItsRounds) {
   state.go_to_round(state.run_rounds()->rounds.back());
   std::filesystem::remove(folder_ / "sample.dstrace");
   traces::make_sample_file(folder_ / "sample.dstrace",
-                           {.seed = 11, .runs = 1, .requests_a_run = 1, .most_rounds = 2});
+                           {.seed = 11, .runs = 1, .requests_per_run = 1, .max_rounds = 2});
   EXPECT_EQ(wait_for_loading([&] { window_.reload(); }), QString());
   EXPECT_EQ(state.run(), 0U);
   EXPECT_FALSE(state.range_history().canUndo());

@@ -72,7 +72,7 @@ TEST(Race, OfARunWithoutTokensIsNone) {
 
 TEST(RoundTimeSpread, RisesFromTheShortestRoundToTheLongest) {
   const traces::TestFolder folder;
-  traces::make_sample_file(folder / "sample.dstrace", {.runs = 2, .requests_a_run = 60, .most_rounds = 90});
+  traces::make_sample_file(folder / "sample.dstrace", {.runs = 2, .requests_per_run = 60, .max_rounds = 90});
   const auto opened = OpenedRecording::open(folder / "sample.dstrace");
   ASSERT_TRUE(opened) << opened.error().message;
   const ComparedRun run{*opened, 1};
@@ -81,9 +81,9 @@ TEST(RoundTimeSpread, RisesFromTheShortestRoundToTheLongest) {
     all.push_back(static_cast<double>((*opened)->round(round).end_ns - (*opened)->round(round).start_ns) /
                   1e6);
   std::sort(all.begin(), all.end());
-  ASSERT_GT(all.size(), RoundTimeSpread::most_points);
+  ASSERT_GT(all.size(), RoundTimeSpread::max_points);
   const RoundTimeSpread spread = round_time_spread(run);
-  ASSERT_EQ(spread.ms.size(), RoundTimeSpread::most_points);
+  ASSERT_EQ(spread.ms.size(), RoundTimeSpread::max_points);
   EXPECT_EQ(spread.ms.front(), all.front());
   EXPECT_EQ(spread.ms.back(), all.back());
   EXPECT_EQ(spread.share.back(), 1.0);

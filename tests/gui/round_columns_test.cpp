@@ -15,9 +15,9 @@ TEST(RoundColumns, HoldEachRoundAndEachPixelOnce) {
     RoundAxis axis{.first = random() % 1000, .left = static_cast<int>(random() % 100)};
     axis.width = 1 + static_cast<int>(random() % 300);
     axis.last = axis.first + 1 + random() % (trial % 2 == 0 ? 40 : 100'000);
-    const int least_width = 1 + static_cast<int>(random() % 3);
+    const int min_width = 1 + static_cast<int>(random() % 3);
     const std::size_t grain = trial % 3 == 0 ? 64 : 1;
-    const std::vector<RoundColumn> columns = round_columns(axis, least_width, grain);
+    const std::vector<RoundColumn> columns = round_columns(axis, min_width, grain);
     ASSERT_FALSE(columns.empty());
     EXPECT_EQ(columns.front().first, axis.first);
     EXPECT_EQ(columns.front().left, axis.left);

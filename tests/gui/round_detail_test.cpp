@@ -112,7 +112,7 @@ class Runs : public testing::TestWithParam<unsigned> {
  protected:
   void SetUp() override {
     traces::make_sample_file(folder_ / "sample.dstrace",
-                             {.seed = GetParam(), .runs = 3, .requests_a_run = 4, .most_rounds = 400});
+                             {.seed = GetParam(), .runs = 3, .requests_per_run = 4, .max_rounds = 400});
     auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
     ASSERT_TRUE(opened) << opened.error().message;
     opened_ = *opened;
@@ -207,7 +207,7 @@ TEST_P(Runs, HavePercentilesOfSingleRounds) {
       EXPECT_EQ(percentiles.back().p50_ns, at(0.5));
       EXPECT_EQ(percentiles.back().p95_ns, at(0.95));
       EXPECT_EQ(percentiles.back().p99_ns, at(0.99));
-      EXPECT_EQ(percentiles.back().most_ns, durations.back());
+      EXPECT_EQ(percentiles.back().max_ns, durations.back());
       EXPECT_NEAR(percentiles.back().mean_ns,
                   static_cast<double>(std::accumulate(durations.begin(), durations.end(), std::int64_t{0})) /
                       static_cast<double>(durations.size()),
@@ -222,7 +222,7 @@ TEST(RoundTimes, OfManyRoundsHavePercentilesWithinTheStatedError) {
   const traces::TestFolder folder;
   traces::make_sample_file(
       folder / "many.dstrace",
-      {.seed = 3, .runs = 2, .requests_a_run = 6, .most_rounds = 4000, .kernels = false});
+      {.seed = 3, .runs = 2, .requests_per_run = 6, .max_rounds = 4000, .kernels = false});
   const auto opened = OpenedRecording::open(folder / "many.dstrace");
   ASSERT_TRUE(opened) << opened.error().message;
   const std::vector<std::uint32_t>& rounds = (*opened)->runs()[1].rounds;
@@ -235,7 +235,7 @@ TEST(RoundTimes, OfManyRoundsHavePercentilesWithinTheStatedError) {
   const auto last = static_cast<double>(draft.size() - 1);
   for (const auto& [share, answer] :
        {std::pair(0.5, percentiles.p50_ns), std::pair(0.95, percentiles.p95_ns),
-        std::pair(0.99, percentiles.p99_ns), std::pair(1.0, percentiles.most_ns)}) {
+        std::pair(0.99, percentiles.p99_ns), std::pair(1.0, percentiles.max_ns)}) {
     const auto expected = static_cast<double>(draft[static_cast<std::size_t>(std::llround(share * last))]);
     EXPECT_NEAR(static_cast<double>(answer), expected, quantile_error * expected);
   }

@@ -54,7 +54,7 @@ class RoundViews : public testing::Test {
 };
 
 TEST_F(RoundViews, SwitchByKeyToEachOfTheirPictures) {
-  open({.runs = 2, .requests_a_run = 3, .most_rounds = 40});
+  open({.runs = 2, .requests_per_run = 3, .max_rounds = 40});
   for (const QString& name : {QStringLiteral("skip-map"), QStringLiteral("breakdown")}) {
     QWidget& shown = view(name);
     const auto* choice = shown.findChild<QComboBox*>();
@@ -74,7 +74,7 @@ TEST_F(RoundViews, SwitchByKeyToEachOfTheirPictures) {
 }
 
 TEST_F(RoundViews, StayWithWhatTheyShowWhenTheRunOrTheRecordingChanges) {
-  open({.runs = 3, .requests_a_run = 3, .most_rounds = 40});
+  open({.runs = 3, .requests_per_run = 3, .max_rounds = 40});
   QWidget& shown = view(QStringLiteral("breakdown"));
   auto* choice = shown.findChild<QComboBox*>();
   choice->setCurrentIndex(1);
@@ -87,7 +87,7 @@ TEST_F(RoundViews, StayWithWhatTheyShowWhenTheRunOrTheRecordingChanges) {
 }
 
 TEST_F(RoundViews, SayWhatToRecordWhereThereAreNoLayers) {
-  open({.runs = 2, .requests_a_run = 2, .most_rounds = 20},
+  open({.runs = 2, .requests_per_run = 2, .max_rounds = 20},
        "DELETE FROM kernels; DELETE FROM spans WHERE depth > 0");
   QWidget& shown = view(QStringLiteral("skip-map"));
   shown.findChild<QComboBox*>()->setCurrentIndex(2);
@@ -99,7 +99,7 @@ TEST_F(RoundViews, SayWhatToRecordWhereThereAreNoLayers) {
 }
 
 TEST_F(RoundViews, ReplayTellsTheRanksOfATokenAndTheCaretGoesToIt) {
-  open({.runs = 2, .requests_a_run = 3, .most_rounds = 40});
+  open({.runs = 2, .requests_per_run = 3, .max_rounds = 40});
   auto& replay = *qobject_cast<ReplayView*>(&view(QStringLiteral("replay")));
   ViewState& state = window_.state();
   const auto& requests = state.recording()->recording().requests;

@@ -13,7 +13,7 @@ class ShadowRanksOfSample : public testing::TestWithParam<unsigned> {
  protected:
   void SetUp() override {
     sample_ = traces::make_sample_file(
-        folder_ / "sample.dstrace", {.seed = GetParam(), .runs = 2, .requests_a_run = 4, .most_rounds = 30});
+        folder_ / "sample.dstrace", {.seed = GetParam(), .runs = 2, .requests_per_run = 4, .max_rounds = 30});
     auto opened = OpenedRecording::open(folder_ / "sample.dstrace");
     ASSERT_TRUE(opened) << opened.error().message;
     opened_ = *opened;

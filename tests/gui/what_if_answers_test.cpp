@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The what-if page's answers and pictures, without a window: against the command line and plain statements.
-#include <draftscope/engine/policy.h>
-#include <draftscope/simulator/closed_forms.h>
-#include <draftscope/simulator/policy_file.h>
+#include <draftscope/engine/tuning/policy.h>
+#include <draftscope/simulator/advice/policy_file.h>
+#include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -89,7 +89,7 @@ void expect_answer_of_command(const LearntRecording& learnt, const Question& que
   EXPECT_EQ(there["machine"], reply.machine.name);
   EXPECT_EQ(there["status"], answer_status_name(reply.answer.status));
   EXPECT_EQ(there["rounds_source"], round_source_name(reply.answer.source));
-  EXPECT_DOUBLE_EQ(there["speedup"], reply.answer.speedup.least_drafted.total.value) << line;
+  EXPECT_DOUBLE_EQ(there["speedup"], reply.answer.speedup.min_drafted.total.value) << line;
   EXPECT_DOUBLE_EQ(there["tokens_per_second"], reply.answer.tokens_per_second) << line;
   EXPECT_DOUBLE_EQ(there["vanilla_tokens_per_second"], reply.answer.vanilla_tokens_per_second) << line;
   EXPECT_DOUBLE_EQ(there["draft_cost_coefficient"], reply.answer.c);
@@ -208,8 +208,8 @@ TEST_F(WhatIfAnswers, OfImportedAnswersHaveAMapOfTheChosenModelsExits) {
     const auto map = rounds.map(question);
     ASSERT_TRUE(map) << map.error().message;
     EXPECT_EQ(map->exits, layers - 1);
-    EXPECT_NEAR(map->at(4, 3).speedup / answer(*learnt, question).answer.speedup.least_drafted.total.value,
-                1.0, 1e-4);
+    EXPECT_NEAR(map->at(4, 3).speedup / answer(*learnt, question).answer.speedup.min_drafted.total.value, 1.0,
+                1e-4);
   }
 }
 
@@ -218,7 +218,7 @@ TEST_F(WhatIfAnswers, HaveARateAroundTheirTokensASecond) {
   for (Question question : questions()) {
     if (!question.gpu.empty()) question.gpu = some_gpu();
     const Reply reply = answer(*learnt, question);
-    const simulator::RatioEstimate& rate = reply.rate.least_drafted;
+    const simulator::RatioEstimate& rate = reply.rate.min_drafted;
     EXPECT_NEAR(rate.value / reply.answer.tokens_per_second, 1.0, 1e-9) << strategy_of(question);
     ASSERT_TRUE(rate.interval_80 && rate.interval_95);
     EXPECT_LT(rate.interval_95->low, rate.interval_80->low);
@@ -245,7 +245,7 @@ TEST_F(WhatIfAnswers, BreakEvenWhereARoundTakesWhatItsTokensTakeByVanilla) {
   const Reply reply = answer(*learnt, fixed(3, 4));
   ASSERT_TRUE(reply.break_even);
   const simulator::Answer& answer = reply.answer;
-  EXPECT_NEAR(reply.break_even->mean_accepted_length, answer.steps_a_round * answer.c + answer.v + answer.o,
+  EXPECT_NEAR(reply.break_even->mean_accepted_length, answer.steps_per_round * answer.c + answer.v + answer.o,
               1e-9);
   ASSERT_TRUE(reply.break_even->alpha);
 }
@@ -315,8 +315,8 @@ TEST_F(WhatIfAnswers, KnowWhereRecordedRunsAreInTheMap) {
 
 double slower(const Reply& reply) {
   const simulator::PredictedSpeedup& speedup = reply.answer.speedup;
-  const double least = speedup.least_drafted.total.value;
-  return speedup.most_drafted ? std::min(least, speedup.most_drafted->total.value) : least;
+  const double least = speedup.min_drafted.total.value;
+  return speedup.max_drafted ? std::min(least, speedup.max_drafted->total.value) : least;
 }
 
 TEST_F(WhatIfAnswers, HeatMapHasTheAnswerOfEachOfItsCells) {
@@ -373,7 +373,7 @@ TEST_F(WhatIfAnswers, LadderEndsAtTheAnswer) {
   const Reply reply = answer(*learnt, fixed(3, 4));
   const auto ladder = ladder_of(reply);
   ASSERT_TRUE(ladder) << ladder.error().message;
-  EXPECT_NEAR(ladder->back().speedup, reply.answer.speedup.least_drafted.total.value, 1e-9);
+  EXPECT_NEAR(ladder->back().speedup, reply.answer.speedup.min_drafted.total.value, 1e-9);
 }
 
 TEST_F(WhatIfAnswers, WaterfallHasTheStrategyBelowTheOracle) {
@@ -382,7 +382,7 @@ TEST_F(WhatIfAnswers, WaterfallHasTheStrategyBelowTheOracle) {
   const auto levels = waterfall_of(*learnt, reply);
   ASSERT_TRUE(levels) << levels.error().message;
   ASSERT_EQ(levels->found.strategies.size(), 1U);
-  EXPECT_NEAR(levels->found.strategies[0].speedup, reply.answer.speedup.least_drafted.total.value, 1e-4);
+  EXPECT_NEAR(levels->found.strategies[0].speedup, reply.answer.speedup.min_drafted.total.value, 1e-4);
   const auto& oracle = simulator::step_at(levels->found.waterfall, simulator::WaterfallLevel::oracle);
   EXPECT_LE(levels->found.strategies[0].speedup, oracle.speedup.value + 1e-9);
 }
@@ -410,7 +410,7 @@ TEST_F(WhatIfAnswers, NoOperationIsAboveTheRoof) {
       EXPECT_EQ(roofline->is_specified, !gpu.empty());
       ASSERT_FALSE(roofline->points.empty());
       for (const simulator::RooflinePoint& point : roofline->points) {
-        EXPECT_LE(point.flops_a_ns(), roofline->attainable(point.intensity()) * (1 + 1e-9))
+        EXPECT_LE(point.flops_per_ns(), roofline->attainable(point.intensity()) * (1 + 1e-9))
             << operation_name(point.operation) << ", " << point.rows << " rows, batch " << batch << ' '
             << gpu;
         EXPECT_TRUE(point.rows == 1 || point.rows == 5);
@@ -426,11 +426,11 @@ TEST_F(WhatIfAnswers, RooflineCountsArithmeticAndBytesOfAPass) {
   const simulator::ModelShape& shape = reply.machine.scenario.shape;
   const double element = reply.machine.scenario.weights == simulator::WeightType::fp32 ? 4.0 : 2.0;
   for (const simulator::RooflinePoint& point : roofline->points) {
-    if (point.operation == simulator::Operation::down) {
+    if (point.operation == speculation::Operation::down) {
       const double weights = static_cast<double>(shape.d_ff) * shape.d_model;
       EXPECT_DOUBLE_EQ(point.flops, 2.0 * point.rows * weights);
       EXPECT_DOUBLE_EQ(point.bytes, element * (weights + point.rows * (shape.d_ff + shape.d_model)));
-    } else if (point.operation == simulator::Operation::attention) {
+    } else if (point.operation == speculation::Operation::attention) {
       // Of each row two products with as many keys and values as there is context.
       const double rows_of_context = point.flops / (4.0 * point.rows * static_cast<double>(shape.q_width()));
       EXPECT_GT(rows_of_context, 6.0) << "the prompt alone";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The what-if page in the real window, without a display: learning when it is seen, sliders, pictures,
 // policy.
-#include <draftscope/engine/policy.h>
+#include <draftscope/engine/tuning/policy.h>
 #include <gmock/gmock.h>
 
 #include <QApplication>
@@ -69,7 +69,7 @@ class WhatIfPage : public WhatIfRecordings {
       if (named.name == name) return *named.pane;
     throw std::runtime_error(name.toStdString());
   }
-  [[nodiscard]] double speedup() { return page().reply()->answer.speedup.least_drafted.total.value; }
+  [[nodiscard]] double speedup() { return page().reply()->answer.speedup.min_drafted.total.value; }
 
   MainWindow window_{Memory::none};
 };

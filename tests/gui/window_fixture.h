@@ -28,7 +28,8 @@ View& view_of(MainWindow& window, const QString& name) {
 class Window : public testing::Test {
  protected:
   void SetUp() override {
-    traces::make_sample_file(folder_ / "sample.dstrace", {.runs = 3, .requests_a_run = 4, .most_rounds = 60});
+    traces::make_sample_file(folder_ / "sample.dstrace",
+                             {.runs = 3, .requests_per_run = 4, .max_rounds = 60});
     window_.resize(1400, 900);
     window_.show();
   }

@@ -108,7 +108,7 @@ TEST_F(Window, ThePlayerGoesThroughTheTextAndMovesEveryCursor) {
 TEST_F(Window, ComparesRunsOfTwoRecordings) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   traces::make_sample_file(folder_ / "other.dstrace",
-                           {.seed = 5, .runs = 2, .requests_a_run = 4, .most_rounds = 60});
+                           {.seed = 5, .runs = 2, .requests_per_run = 4, .max_rounds = 60});
   ASSERT_EQ(open(folder_ / "other.dstrace"), QString());
   auto& view = view_of<CompareView>(window_, QStringLiteral("compare"));
   ASSERT_EQ(window_.state().opened().size(), 2U);
@@ -316,7 +316,7 @@ class Snapshots : public testing::TestWithParam<std::tuple<std::string, int, boo
 TEST_P(Snapshots, ShowMoreThanOneColour) {
   const auto& [view, scale, dark] = GetParam();
   const traces::TestFolder folder;
-  traces::make_sample_file(folder / "sample.dstrace", {.runs = 3, .requests_a_run = 4, .most_rounds = 60});
+  traces::make_sample_file(folder / "sample.dstrace", {.runs = 3, .requests_per_run = 4, .max_rounds = 60});
   const auto output = folder / "picture.png";
   const auto done = render_snapshot({.view = QString::fromStdString(view),
                                      .files = {QString::fromStdString((folder / "sample.dstrace").string())},

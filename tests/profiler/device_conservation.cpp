@@ -125,7 +125,7 @@ class Checked {
     const std::int64_t parts_ns = busy_ns + gap_ns + host_ns;
     const double share = static_cast<double>(std::abs(parts_ns - wall_ns)) /
                          static_cast<double>(std::max<std::int64_t>(wall_ns, 1));
-    if (share > most_missing_share)
+    if (share > max_missing_share)
       broken("round {}: {} ns busy, {} ns in gaps and {} ns of the host are {} ns, expected {} ns", round.id,
              busy_ns, gap_ns, host_ns, parts_ns, wall_ns);
     result_.rounds += 1;

@@ -6,7 +6,7 @@
 // nothing was lost on the way. For recordings of strategies whose rounds the device runs by itself, and of
 // vanilla.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -28,7 +28,7 @@ struct DeviceConservation {
 };
 
 /// How far a round's parts may be from its wall time.
-inline constexpr double most_missing_share = 0.01;
+inline constexpr double max_missing_share = 0.01;
 
 /// Fails if the file is no recording that can be read.
 [[nodiscard]] Result<DeviceConservation> device_conservation(const std::filesystem::path& trace);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/backtest.h>
-#include <draftscope/simulator/backtest_pass_overhead.h>
-#include <draftscope/simulator/closed_forms.h>
+#include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/simulator/published/backtest.h>
+#include <draftscope/simulator/published/backtest_pass_overhead.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shapes are those of published config.json files; sizes and costs stand in the papers or in model cards.
 
-#include <draftscope/simulator/closed_forms_cost.h>
+#include <draftscope/simulator/closed_forms/closed_forms_cost.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -128,7 +128,7 @@ TEST(DraftCost, RefusesWhatIsOutsideItsDomain) {
   shape.d_ff = 0;
   EXPECT_EQ(weight_bytes(shape).error().message, "d_ff: found 0, expected 1 to 16777216");
   shape = llama_2_7b;
-  shape.bytes_a_weight = 0.0;
+  shape.bytes_per_weight = 0.0;
   EXPECT_FALSE(weight_bytes(shape));
 }
 

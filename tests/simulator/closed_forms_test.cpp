@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Golden values are published ones, or computed outside this program; the rest are identities.
 
-#include <draftscope/simulator/closed_forms.h>
+#include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -111,15 +111,15 @@ TEST(ClosedForms, SwiftsEquationIsAccountingWithFreeOverheadAndOneStepOfVerifica
     const double acceptance_rate = 0.05 + 0.95 * alpha;
     const double steps = (mean_accepted_length - 1.0) / acceptance_rate;
     const double speedup = *swift_speedup(mean_accepted_length, acceptance_rate, c);
-    EXPECT_NEAR(*round_speedup(mean_accepted_length, {.steps_a_round = steps, .c = c}), speedup, 1e-12);
+    EXPECT_NEAR(*round_speedup(mean_accepted_length, {.steps_per_round = steps, .c = c}), speedup, 1e-12);
   });
 }
 
 TEST(ClosedForms, LeviathanIsAccountingToo) {
   for_many([](double alpha, std::int32_t gamma, double c) {
-    EXPECT_DOUBLE_EQ(
-        *round_speedup(*expected_tokens(alpha, gamma), {.steps_a_round = static_cast<double>(gamma), .c = c}),
-        *leviathan_speedup(alpha, gamma, c));
+    EXPECT_DOUBLE_EQ(*round_speedup(*expected_tokens(alpha, gamma),
+                                    {.steps_per_round = static_cast<double>(gamma), .c = c}),
+                     *leviathan_speedup(alpha, gamma, c));
   });
 }
 
@@ -190,8 +190,8 @@ TEST(ClosedForms, RefuseWhatIsOutsideTheirDomain) {
     EXPECT_FALSE(leviathan_speedup(0.5, 2, cost));
     EXPECT_FALSE(break_even_acceptance_rate(cost, 2));
     EXPECT_FALSE(swift_speedup(2.0, 0.5, cost));
-    EXPECT_FALSE(round_speedup(2.0, {.steps_a_round = 1.0, .c = cost}));
-    EXPECT_FALSE(round_speedup(2.0, {.steps_a_round = cost}));
+    EXPECT_FALSE(round_speedup(2.0, {.steps_per_round = 1.0, .c = cost}));
+    EXPECT_FALSE(round_speedup(2.0, {.steps_per_round = cost}));
     EXPECT_FALSE(round_speedup(2.0, {.v = cost}));
     EXPECT_FALSE(round_speedup(2.0, {.o = cost}));
     EXPECT_FALSE(round_speedup(cost, {}));

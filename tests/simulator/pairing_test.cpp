@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/pairing.h>
-#include <draftscope/simulator/speedup.h>
+#include <draftscope/simulator/figures/pairing.h>
+#include <draftscope/simulator/figures/speedup.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

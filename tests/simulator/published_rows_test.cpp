@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings built to have a published row's inputs must show the published row's result.
 
-#include <draftscope/simulator/figures.h>
+#include <draftscope/simulator/figures/figures.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -84,8 +84,8 @@ TEST(PublishedRows, LayerSkipsTokensPerLoadedLayerMatchDelsTables) {
     const int exit_layer = std::stoi(row[3]);
     const int gamma = std::stoi(row[4]);
     const double published_etpl = std::stod(row[5]);
-    const double tokens_a_round = std::stod(row[6]);
-    const traces::Recording recording = recording_with(tokens_a_round, gamma, 0.1, n_layers, exit_layer);
+    const double tokens_per_round = std::stod(row[6]);
+    const traces::Recording recording = recording_with(tokens_per_round, gamma, 0.1, n_layers, exit_layer);
     const Figures figures = measure(recording).runs[1].all;
     EXPECT_NEAR(*figures.layers.etpl, published_etpl, 1e-4) << row[0] << ' ' << row[1];
     // The identity itself: tokens a round = eTPL · (γ·E + L).

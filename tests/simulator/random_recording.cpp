@@ -48,9 +48,9 @@ class Generator {
   }
 
   /// A stretch of some phase that starts now; returns its length.
-  std::int64_t spend(traces::Phase phase, int most_ns) {
+  std::int64_t spend(traces::Phase phase, int max_ns) {
     const std::int64_t start = now_;
-    now_ += 1 + up_to(most_ns);
+    now_ += 1 + up_to(max_ns);
     if (options_.with_spans) {
       traces::Span span;
       span.id = static_cast<std::int64_t>(spans_.size()) + 1;

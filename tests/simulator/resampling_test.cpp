@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/resampling.h>
+#include <draftscope/simulator/uncertainty/resampling.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Breakdowns of spans that are met once and not kept, against those of measure() with all of them.
-#include <draftscope/simulator/streamed_phases.h>
+#include <draftscope/simulator/figures/streamed_phases.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void expect_same_breakdowns(const RecordingFigures& found, const RecordingFigure
 
 class StreamedSpans : public testing::TestWithParam<unsigned> {};
 
-TEST_P(StreamedSpans, give_the_breakdown_that_kept_ones_give) {
+TEST_P(StreamedSpans, GiveTheBreakdownThatKeptOnesGive) {
   const RandomRecording sample = random_recording(GetParam(), {.with_spans = GetParam() % 3 != 0});
   std::vector<traces::Span> spans = sample.phase_spans;
   std::mt19937 random(GetParam());

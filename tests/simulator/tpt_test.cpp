@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/closed_forms.h>
-#include <draftscope/simulator/tpt.h>
-#include <draftscope/simulator/tpt_ladder.h>
+#include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/simulator/closed_forms/tpt_ladder.h>
+#include <draftscope/simulator/figures/tpt.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace draftscope::simulator {
 namespace {
 
 constexpr std::int32_t n_layers = 32;
-constexpr std::int32_t most_rows = 9;
+constexpr std::int32_t max_rows = 9;
 
 /// Prices in which only layers take time, all of them the same.
 Prices layer_prices(double layer_ns) {
@@ -23,7 +23,7 @@ Prices layer_prices(double layer_ns) {
   for (std::int32_t exit = 1; exit < n_layers; ++exit) {
     DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
     draft.step.ns = exit * layer_ns;
-    draft.verify.assign(most_rows + 1, prices.target_step);
+    draft.verify.assign(max_rows + 1, prices.target_step);
   }
   return prices;
 }
@@ -34,7 +34,7 @@ Prices random_prices(std::mt19937& random, const PassParts& parts) {
   Prices prices = layer_prices(900.0);
   const auto add_parts = [&](AffineTime& time) {
     time.ns = time.ns * (1.0 + 0.1 * share(random)) + parts.head_ns + parts.choice_ns;
-    time.ns_a_context_row = 0.5 * share(random);
+    time.ns_per_context_row = 0.5 * share(random);
   };
   add_parts(prices.target_step);
   for (DraftPrices& draft : prices.drafts) {
@@ -64,7 +64,7 @@ Recorded random_rounds(std::mt19937& random, int requests) {
     for (int i = 0; i < 20; ++i) {
       RoundStatistics round;
       round.rounds = 1;
-      const auto gamma = std::uniform_int_distribution<std::int32_t>(0, most_rows - 1)(random);
+      const auto gamma = std::uniform_int_distribution<std::int32_t>(0, max_rows - 1)(random);
       if (gamma == 0) {
         round.target_steps = {.passes = 1, .context = root};
       } else {
@@ -179,9 +179,9 @@ TEST(Ladder, BooksEachCostToItsRung) {
   EXPECT_EQ(moved(wide, {}), std::vector{Rung::width});
 
   Prices deep = layer_prices(900.0);
-  deep.target_step.ns_a_context_row = 1.0;
+  deep.target_step.ns_per_context_row = 1.0;
   for (DraftPrices& draft : deep.drafts)
-    for (AffineTime& verify : draft.verify) verify.ns_a_context_row = 1.0;
+    for (AffineTime& verify : draft.verify) verify.ns_per_context_row = 1.0;
   EXPECT_EQ(moved(deep, {}), std::vector{Rung::context});
 
   Prices hosted = layer_prices(900.0);
@@ -236,7 +236,7 @@ TEST(FixedPass, IsFoundAgainWhereLayersAreEqual) {
 TEST(Tpt, IsLayersTimesTplWhereOnlyLayersTakeTime) {
   const Prices prices = layer_prices(900.0);
   for (const double alpha : {0.0, 0.3, 0.8, 1.0})
-    for (std::int32_t gamma = 0; gamma < most_rows; ++gamma)
+    for (std::int32_t gamma = 0; gamma < max_rows; ++gamma)
       for (const std::int32_t exit : {1, 7, 31})
         for (const double context : {0.0, 1000.0})
           EXPECT_NEAR(
@@ -248,7 +248,7 @@ TEST(Tpt, IsTheSpeedupOfOneRoundAtItsContext) {
   std::mt19937 random(6);
   for (int i = 0; i < 100; ++i) {
     const Prices prices = random_prices(random, some_parts);
-    const auto gamma = std::uniform_int_distribution<std::int32_t>(1, most_rows - 1)(random);
+    const auto gamma = std::uniform_int_distribution<std::int32_t>(1, max_rows - 1)(random);
     const auto exit = std::uniform_int_distribution<std::int32_t>(1, n_layers - 1)(random);
     const std::int64_t context = 50;
     RoundStatistics round{.tokens = 1, .rounds = 1, .drafted = gamma};
@@ -270,7 +270,7 @@ TEST(Tpt, RefusesWhatHasNoPrice) {
   const Prices prices = layer_prices(900.0);
   EXPECT_EQ(tokens_per_target_step_time(2.0, 3, 32, 0.0, prices).error().message,
             "exit 32: found no price, expected 1 to 31");
-  EXPECT_EQ(tokens_per_target_step_time(2.0, most_rows, 3, 0.0, prices).error().message,
+  EXPECT_EQ(tokens_per_target_step_time(2.0, max_rows, 3, 0.0, prices).error().message,
             "verification of 10 rows at exit 3: found no price, expected one");
   EXPECT_FALSE(tokens_per_target_step_time(2.0, 3, 0, 0.0, prices));
   EXPECT_FALSE(tokens_per_target_step_time(2.0, -1, 3, 0.0, prices));

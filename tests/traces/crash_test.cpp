@@ -47,10 +47,10 @@ class SharedSeen {
 /// Records without end, with transactions so short that a kill falls into every stage of one.
 [[noreturn]] void record_for_ever(const std::filesystem::path& path, std::uint32_t seed, SharedSeen& seen) {
   auto writer =
-      Writer::create(path, {{"model", "demo"}}, {.rows_a_transaction = 50, .transaction_ns = 200'000});
+      Writer::create(path, {{"model", "demo"}}, {.rows_per_transaction = 50, .transaction_ns = 200'000});
   seen->created = true;
   while (writer) {
-    write_sample(**writer, {.seed = seed++, .runs = 3, .requests_a_run = 2, .most_rounds = 20});
+    write_sample(**writer, {.seed = seed++, .runs = 3, .requests_per_run = 2, .max_rounds = 20});
     seen->committed_rows = (*writer)->counts().written_rows;
   }
   ::_exit(1);
@@ -75,7 +75,7 @@ std::int64_t record_and_kill(const std::filesystem::path& path, std::uint32_t se
   return seen->committed_rows;
 }
 
-TEST(KilledRecording, keeps_every_committed_round_with_its_draft_tokens_and_breaks_no_rule) {
+TEST(KilledRecording, KeepsEveryCommittedRoundWithItsDraftTokensAndBreaksNoRule) {
   constexpr int kills = 200;
   std::mt19937 random(20261121);
   std::size_t rounds = 0;
@@ -139,7 +139,7 @@ TEST(KilledRecording, keeps_every_committed_round_with_its_draft_tokens_and_brea
   EXPECT_GT(decisions, 1000);
 }
 
-TEST(FileOfAKilledRecording, is_read_with_its_log_and_neither_file_changes) {
+TEST(FileOfAKilledRecording, IsReadWithItsLogAndNeitherFileChanges) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   record_and_kill(path, 1, Since::first_rounds, std::chrono::milliseconds(10));
@@ -180,10 +180,10 @@ int rounds_seen_by_a_guest(const std::filesystem::path& path) {
   return rounds;
 }
 
-TEST(ReadOnlyFolder, gives_its_recordings_whether_closed_or_cut_off_with_or_without_the_index_of_the_log) {
+TEST(ReadOnlyFolder, GivesItsRecordingsWhetherClosedOrCutOffWithOrWithoutTheIndexOfTheLog) {
   namespace fs = std::filesystem;
   const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "closed.dstrace", {.most_rounds = 20});
+  const Sample sample = make_sample_file(folder / "closed.dstrace", {.max_rounds = 20});
   record_and_kill(folder / "cut.dstrace", 1, Since::first_rounds, std::chrono::milliseconds(10));
   fs::copy_file(folder / "cut.dstrace", folder / "moved.dstrace");
   fs::copy_file(folder / "cut.dstrace-wal", folder / "moved.dstrace-wal");
@@ -205,9 +205,10 @@ void wait_until_written(const Writer& writer, std::int64_t rows) {
   ASSERT_FALSE(writer.failed());
 }
 
-TEST(RecordingThatGoesOn, is_seen_as_it_was_when_it_was_opened) {
+TEST(RecordingThatGoesOn, IsSeenAsItWasWhenItWasOpened) {
   const TestFolder folder;
-  auto writer = Writer::create(folder / "trace.dstrace", {}, {.rows_a_transaction = 1, .transaction_ns = 1});
+  auto writer =
+      Writer::create(folder / "trace.dstrace", {}, {.rows_per_transaction = 1, .transaction_ns = 1});
   ASSERT_TRUE(writer);
   (*writer)->add(Prompt{.text = "first"});
   ASSERT_NO_FATAL_FAILURE(wait_until_written(**writer, 1));
@@ -223,9 +224,10 @@ TEST(RecordingThatGoesOn, is_seen_as_it_was_when_it_was_opened) {
   EXPECT_EQ(later->recording()->prompts.size(), 51U);
 }
 
-TEST(RecordingThatGoesOn, can_be_read_by_others_meanwhile) {
+TEST(RecordingThatGoesOn, CanBeReadByOthersMeanwhile) {
   const TestFolder folder;
-  auto writer = Writer::create(folder / "trace.dstrace", {}, {.rows_a_transaction = 1, .transaction_ns = 1});
+  auto writer =
+      Writer::create(folder / "trace.dstrace", {}, {.rows_per_transaction = 1, .transaction_ns = 1});
   ASSERT_TRUE(writer);
   const Sample sample = write_sample(**writer);
   ASSERT_NO_FATAL_FAILURE(wait_until_written(**writer, static_cast<std::int64_t>(sample.spans.size())));

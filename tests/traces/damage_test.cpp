@@ -16,7 +16,7 @@ std::string open_error(const std::filesystem::path& path) {
   return reader ? "opened" : reader.error().message;
 }
 
-TEST(OpeningWhatIsNoTrace, says_why_in_one_line) {
+TEST(OpeningWhatIsNoTrace, SaysWhyInOneLine) {
   const TestFolder folder;
   const auto path = folder / "x.dstrace";
   EXPECT_EQ(open_error(path), path.string() + ": no such file");
@@ -45,7 +45,7 @@ TEST(OpeningWhatIsNoTrace, says_why_in_one_line) {
             "table kernels: column grid_x is nothing, expected INTEGER");
 }
 
-TEST(OpeningWhatIsNoTrace, says_why_in_one_line_even_if_the_file_s_own_text_has_many) {
+TEST(OpeningWhatIsNoTrace, SaysWhyInOneLineEvenIfTheFileSOwnTextHasMany) {
   const TestFolder folder;
   const auto path = folder / "x.dstrace";
   make_sample_file(path);
@@ -61,7 +61,7 @@ TEST(OpeningWhatIsNoTrace, says_why_in_one_line_even_if_the_file_s_own_text_has_
   EXPECT_LT(error.size(), 400U);
 }
 
-TEST(OpeningAnyFile, does_not_change_it) {
+TEST(OpeningAnyFile, DoesNotChangeIt) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace");
   const std::string before = read_file(folder / "trace.dstrace");
@@ -86,7 +86,7 @@ void PrintTo(const Damage& damage, std::ostream* out) {
 
 class DamagedRow : public testing::TestWithParam<Damage> {};
 
-TEST_P(DamagedRow, is_named_with_its_table_and_rule) {
+TEST_P(DamagedRow, IsNamedWithItsTableAndRule) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   make_sample_file(path, {.seed = 3});
@@ -196,9 +196,9 @@ const Damage damages[] = {
 };
 INSTANTIATE_TEST_SUITE_P(table, DamagedRow, testing::ValuesIn(damages));
 
-TEST(FileCutShort, at_any_length_ends_in_a_message_or_an_intact_part) {
+TEST(FileCutShort, AtAnyLengthEndsInAMessageOrAnIntactPart) {
   const TestFolder folder;
-  make_sample_file(folder / "good.dstrace", {.requests_a_run = 2});
+  make_sample_file(folder / "good.dstrace", {.requests_per_run = 2});
   const std::string good = read_file(folder / "good.dstrace");
   for (std::size_t size = 0; size < good.size(); size += size < 600 ? 37 : 1777) {
     write_file(folder / "cut.dstrace", good.substr(0, size));
@@ -208,9 +208,9 @@ TEST(FileCutShort, at_any_length_ends_in_a_message_or_an_intact_part) {
   }
 }
 
-TEST(FileWithFlippedBits, never_crashes_the_reader) {
+TEST(FileWithFlippedBits, NeverCrashesTheReader) {
   const TestFolder folder;
-  make_sample_file(folder / "good.dstrace", {.requests_a_run = 1});
+  make_sample_file(folder / "good.dstrace", {.requests_per_run = 1});
   const std::string good = read_file(folder / "good.dstrace");
   std::mt19937 random(4711);
   for (int i = 0; i < 300; ++i) {

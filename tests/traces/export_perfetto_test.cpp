@@ -101,7 +101,7 @@ void export_to(const std::filesystem::path& source, const std::filesystem::path&
 
 class PerfettoExport : public testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(PerfettoExport, decodes_to_what_was_recorded) {
+TEST_P(PerfettoExport, DecodesToWhatWasRecorded) {
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
   export_to(folder / "trace.dstrace", folder / "trace.pftrace");
@@ -140,7 +140,7 @@ TEST_P(PerfettoExport, decodes_to_what_was_recorded) {
   }
 }
 
-TEST_P(PerfettoExport, has_the_decisions_on_a_track_of_their_own) {
+TEST_P(PerfettoExport, HasTheDecisionsOnATrackOfTheirOwn) {
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
   export_to(folder / "trace.dstrace", folder / "trace.pftrace");
@@ -163,7 +163,7 @@ TEST_P(PerfettoExport, has_the_decisions_on_a_track_of_their_own) {
   EXPECT_TRUE(decisions.empty());
 }
 
-TEST_P(PerfettoExport, draws_one_arrow_from_each_launch_to_its_kernel) {
+TEST_P(PerfettoExport, DrawsOneArrowFromEachLaunchToItsKernel) {
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
   export_to(folder / "trace.dstrace", folder / "trace.pftrace");
@@ -183,7 +183,7 @@ TEST_P(PerfettoExport, draws_one_arrow_from_each_launch_to_its_kernel) {
 
 INSTANTIATE_TEST_SUITE_P(seeds, PerfettoExport, testing::Values(1U, 2U, 3U, 4U));
 
-TEST(PerfettoExportOfOverlaps, moves_crossing_slices_to_a_further_lane_and_keeps_their_durations) {
+TEST(PerfettoExportOfOverlaps, MovesCrossingSlicesToAFurtherLaneAndKeepsTheirDurations) {
   const TestFolder folder;
   {
     auto writer = Writer::create(folder / "trace.dstrace", {});
@@ -216,7 +216,7 @@ TEST(PerfettoExportOfOverlaps, moves_crossing_slices_to_a_further_lane_and_keeps
   EXPECT_EQ(lanes.size(), 2U);
 }
 
-TEST(PerfettoExportCancelled, leaves_neither_the_target_nor_a_part_of_it) {
+TEST(PerfettoExportCancelled, LeavesNeitherTheTargetNorAPartOfIt) {
   const TestFolder folder;
   {
     auto writer = Writer::create(folder / "trace.dstrace", {});

@@ -38,7 +38,7 @@ std::int64_t time_in(const std::string& line, const std::string& key) {
 
 class TextExport : public testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(TextExport, as_chrome_json_nests_and_sums_exactly) {
+TEST_P(TextExport, AsChromeJsonNestsAndSumsExactly) {
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
   Reader reader = open(folder / "trace.dstrace");
@@ -126,7 +126,7 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
   return rows;
 }
 
-TEST_P(TextExport, as_csv_holds_every_row_and_field) {
+TEST_P(TextExport, AsCsvHoldsEveryRowAndField) {
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
   Reader reader = open(folder / "trace.dstrace");
@@ -158,9 +158,10 @@ TEST_P(TextExport, as_csv_holds_every_row_and_field) {
   }
 }
 
-TEST_P(TextExport, as_spec_bench_answers_gives_back_every_turn) {
+TEST_P(TextExport, AsSpecBenchAnswersGivesBackEveryTurn) {
   const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam(), .requests_a_run = 6});
+  const Sample sample =
+      make_sample_file(folder / "trace.dstrace", {.seed = GetParam(), .requests_per_run = 6});
   Reader reader = open(folder / "trace.dstrace");
   ASSERT_TRUE(export_spec_bench(reader, folder / "answers"));
   std::size_t turns = 0;
@@ -212,7 +213,7 @@ TEST_P(TextExport, as_spec_bench_answers_gives_back_every_turn) {
 
 INSTANTIATE_TEST_SUITE_P(seeds, TextExport, testing::Values(1U, 2U, 3U));
 
-TEST(ExportToAFolderThatIsNotThere, says_so_in_one_line) {
+TEST(ExportToAFolderThatIsNotThere, SaysSoInOneLine) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace");
   Reader reader = open(folder / "trace.dstrace");
@@ -226,7 +227,7 @@ TEST(ExportToAFolderThatIsNotThere, says_so_in_one_line) {
 
 class CancelledFolderExport : public testing::TestWithParam<decltype(&export_csv)> {};
 
-TEST_P(CancelledFolderExport, leaves_neither_the_target_nor_a_part_of_it) {
+TEST_P(CancelledFolderExport, LeavesNeitherTheTargetNorAPartOfIt) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace", {.seed = 3});
   Reader reader = open(folder / "trace.dstrace");
@@ -239,7 +240,7 @@ TEST_P(CancelledFolderExport, leaves_neither_the_target_nor_a_part_of_it) {
 INSTANTIATE_TEST_SUITE_P(Formats, CancelledFolderExport, testing::Values(&export_csv, &export_spec_bench),
                          [](const auto& test) { return test.index == 0 ? "csv" : "spec_bench"; });
 
-TEST(FolderExport, keeps_other_files_of_a_folder_that_is_there) {
+TEST(FolderExport, KeepsOtherFilesOfAFolderThatIsThere) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace", {.seed = 3});
   Reader reader = open(folder / "trace.dstrace");

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace draftscope::traces {
 namespace {
 
-TEST(TraceFuzzCorpus, keeps_its_properties_on_every_file) {
+TEST(TraceFuzzCorpus, KeepsItsPropertiesOnEveryFile) {
   int count = 0;
   for (const auto& file :
        std::filesystem::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/trace/corpus")) {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <map>
 
-#include "overview_builder.h"
+#include "overview/overview_builder.h"
 #include "read_everything.h"
 #include "sample.h"
 
@@ -59,14 +59,14 @@ class StoredOverview : public testing::TestWithParam<std::uint32_t> {
   void SetUp() override {
     sample_ = make_sample_file(
         path_,
-        {.seed = GetParam(), .runs = 3, .requests_a_run = 5, .most_rounds = GetParam() % 2 == 0 ? 200 : 9});
+        {.seed = GetParam(), .runs = 3, .requests_per_run = 5, .max_rounds = GetParam() % 2 == 0 ? 200 : 9});
   }
   TestFolder folder_;
   std::filesystem::path path_ = folder_ / "trace.dstrace";
   Sample sample_;
 };
 
-TEST_P(StoredOverview, has_as_many_columns_as_reach_over_all_that_lasted) {
+TEST_P(StoredOverview, HasAsManyColumnsAsReachOverAllThatLasted) {
   const Overview overview = overview_of(path_);
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = 0;
@@ -82,7 +82,7 @@ TEST_P(StoredOverview, has_as_many_columns_as_reach_over_all_that_lasted) {
   EXPECT_EQ(overview.column_ns, width);
 }
 
-TEST_P(StoredOverview, says_how_long_each_lane_was_busy_in_each_column) {
+TEST_P(StoredOverview, SaysHowLongEachLaneWasBusyInEachColumn) {
   const Overview overview = overview_of(path_);
   const std::int64_t width = overview.column_ns;
   std::map<std::tuple<LaneOf, std::int64_t, std::int32_t, std::int64_t, Phase>, std::int64_t> expected;
@@ -99,7 +99,7 @@ TEST_P(StoredOverview, says_how_long_each_lane_was_busy_in_each_column) {
   }
 }
 
-TEST_P(StoredOverview, counts_rounds_and_tokens_by_column_and_request) {
+TEST_P(StoredOverview, CountsRoundsAndTokensByColumnAndRequest) {
   const Overview overview = overview_of(path_);
   std::map<std::int64_t, std::int64_t> runs;
   for (const Request& row : sample_.recording.requests) runs[row.id] = row.run;
@@ -112,7 +112,7 @@ TEST_P(StoredOverview, counts_rounds_and_tokens_by_column_and_request) {
         columns[{runs.at(row.request), row.start_ns / overview.column_ns * overview.column_ns}];
     ++column.rounds;
     column.emitted += row.emitted;
-    column.most_emitted = std::max(column.most_emitted, row.emitted);
+    column.max_emitted = std::max(column.max_emitted, row.emitted);
     RequestSum& sum = sums[row.request];
     ++sum.rounds;
     sum.drafted += row.drafted;
@@ -138,7 +138,7 @@ TEST_P(StoredOverview, counts_rounds_and_tokens_by_column_and_request) {
     const RoundColumn& column = columns[{row.run, row.start_ns}];
     EXPECT_EQ(row.rounds, column.rounds);
     EXPECT_EQ(row.emitted, column.emitted);
-    EXPECT_EQ(row.most_emitted, column.most_emitted);
+    EXPECT_EQ(row.max_emitted, column.max_emitted);
   }
   ASSERT_EQ(overview.requests.size(), sums.size());
   for (const RequestSum& row : overview.requests) {
@@ -151,11 +151,11 @@ TEST_P(StoredOverview, counts_rounds_and_tokens_by_column_and_request) {
   }
 }
 
-TEST_P(StoredOverview, keeps_every_rule) {
+TEST_P(StoredOverview, KeepsEveryRule) {
   EXPECT_EQ(read_everything(path_), "");
 }
 
-TEST_P(StoredOverview, does_not_depend_on_the_order_of_the_rows) {
+TEST_P(StoredOverview, DoesNotDependOnTheOrderOfTheRows) {
   OverviewBuilder forward;
   OverviewBuilder backward;
   for (OverviewBuilder* builder : {&forward, &backward}) {
@@ -185,7 +185,7 @@ TEST_P(StoredOverview, does_not_depend_on_the_order_of_the_rows) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, StoredOverview, testing::Range(1U, 7U));
 
-TEST(Overview, is_not_stored_where_nothing_lasted) {
+TEST(Overview, IsNotStoredWhereNothingLasted) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
@@ -198,7 +198,7 @@ TEST(Overview, is_not_stored_where_nothing_lasted) {
   EXPECT_EQ(read_everything(folder / "trace.dstrace"), "");
 }
 
-TEST(Overview, is_not_made_of_more_lanes_than_it_has) {
+TEST(Overview, IsNotMadeOfMoreLanesThanItHas) {
   OverviewBuilder builder;
   for (std::int64_t track = 1; track <= 600; ++track) {
     Span span;
@@ -209,7 +209,7 @@ TEST(Overview, is_not_made_of_more_lanes_than_it_has) {
   EXPECT_FALSE(builder.finish());
 }
 
-TEST(Overview, survives_times_that_no_clock_gives) {
+TEST(Overview, SurvivesTimesThatNoClockGives) {
   OverviewBuilder builder;
   constexpr std::int64_t end = std::int64_t{1} << 62U;
   for (int i = 0; i < 3000; ++i) {
@@ -233,7 +233,7 @@ struct Contradiction {
 
 class ContradictingOverview : public testing::TestWithParam<Contradiction> {};
 
-TEST_P(ContradictingOverview, is_named_by_validate) {
+TEST_P(ContradictingOverview, IsNamedByValidate) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   make_sample_file(path, {.seed = 3});
@@ -267,7 +267,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "overview_column_ns is 7"},
         Contradiction{"UPDATE rounds SET emitted = 0", "round_columns", "emitted"}));
 
-TEST(Overview, that_can_not_be_read_is_an_error_of_one_line) {
+TEST(Overview, ThatCanNotBeReadIsAnErrorOfOneLine) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   for (const char* sql : {"UPDATE meta SET value = 'wide' WHERE key = 'overview_column_ns'",
@@ -288,7 +288,7 @@ TEST(Overview, that_can_not_be_read_is_an_error_of_one_line) {
   }
 }
 
-TEST(BulkReader, gives_the_recording_without_its_rounds) {
+TEST(BulkReader, GivesTheRecordingWithoutItsRounds) {
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "trace.dstrace");
   auto reader = BulkReader::open(folder / "trace.dstrace", never_stopped);
@@ -301,9 +301,9 @@ TEST(BulkReader, gives_the_recording_without_its_rounds) {
   EXPECT_TRUE(outline->draft_tokens.empty());
 }
 
-TEST(BulkReader, gives_spans_and_kernels_by_ranges_of_their_ids) {
+TEST(BulkReader, GivesSpansAndKernelsByRangesOfTheirIds) {
   const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.most_rounds = 40});
+  const Sample sample = make_sample_file(folder / "trace.dstrace", {.max_rounds = 40});
   auto reader = BulkReader::open(folder / "trace.dstrace", never_stopped);
   ASSERT_TRUE(reader);
   const auto count = static_cast<std::int64_t>(sample.spans.size());
@@ -325,10 +325,10 @@ TEST(BulkReader, gives_spans_and_kernels_by_ranges_of_their_ids) {
   EXPECT_EQ(spans->rows, count);
 }
 
-TEST(BulkReader, stops_when_told_to) {
+TEST(BulkReader, StopsWhenToldTo) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
-  make_sample_file(path, {.requests_a_run = 20, .most_rounds = 400});
+  make_sample_file(path, {.requests_per_run = 20, .max_rounds = 400});
   std::atomic<bool> stopped{true};
   auto reader = BulkReader::open(path, stopped);
   ASSERT_TRUE(reader);

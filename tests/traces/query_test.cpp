@@ -10,7 +10,7 @@ namespace {
 
 class Query : public testing::Test {
  protected:
-  void SetUp() override { make_sample_file(path_, {.runs = 2, .requests_a_run = 3}); }
+  void SetUp() override { make_sample_file(path_, {.runs = 2, .requests_per_run = 3}); }
 
   TestFolder folder_;
   std::filesystem::path path_ = folder_ / "trace.dstrace";

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "columns.h"
 #include "sample.h"
+#include "storage/columns.h"
 
 namespace draftscope::traces {
 namespace {
@@ -56,7 +56,7 @@ std::vector<std::string> fields_of(const std::vector<Record>& rows) {
 
 class RandomRecording : public testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(RandomRecording, comes_back_as_it_was_written) {
+TEST_P(RandomRecording, ComesBackAsItWasWritten) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   Sample sample = make_sample_file(path, {.seed = GetParam(), .runs = 1 + static_cast<int>(GetParam() % 4)});
@@ -132,7 +132,7 @@ TEST_P(RandomRecording, comes_back_as_it_was_written) {
   for (const TokenText& written : sample.token_texts) EXPECT_EQ(token_texts->at(written.token), written.text);
 }
 
-TEST_P(RandomRecording, breaks_no_rule) {
+TEST_P(RandomRecording, BreaksNoRule) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   make_sample_file(path, {.seed = GetParam()});

@@ -37,7 +37,7 @@ class SampleWriter {
       sample_.token_texts.push_back({token, " to\"ken\n\xEF\xBF\xBD " + std::to_string(token)});
       writer_.add(sample_.token_texts.back());
     }
-    for (int i = 0; i < options_.requests_a_run; ++i) add_prompt(i);
+    for (int i = 0; i < options_.requests_per_run; ++i) add_prompt(i);
     // Interleaved: each prompt by every run before the next prompt.
     for (const Prompt& prompt : sample_.recording.prompts)
       for (const Run& run : sample_.recording.runs) add_request(run, prompt);
@@ -177,7 +177,7 @@ class SampleWriter {
     request.first_token_ns = now_ns_;
     flush();
     if (!run.is_baseline) add_decision(request.id, 0);
-    const auto rounds = static_cast<std::int32_t>(between(0, options_.most_rounds));
+    const auto rounds = static_cast<std::int32_t>(between(0, options_.max_rounds));
     for (std::int32_t index = 0; index < rounds; ++index) add_round(request, run, index);
     if (!run.is_baseline) add_decision(request.id, 0);
     pass();

@@ -16,8 +16,8 @@ namespace draftscope::traces {
 struct SampleOptions {
   std::uint32_t seed = 1;
   int runs = 2;
-  int requests_a_run = 3;
-  int most_rounds = 8;
+  int requests_per_run = 3;
+  int max_rounds = 8;
   bool kernels = true;
 };
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "columns.h"
 #include "sample.h"
-#include "schema.h"
+#include "storage/columns.h"
+#include "storage/schema.h"
 
 namespace draftscope::traces {
 namespace {
@@ -28,16 +28,16 @@ std::vector<std::string> documented_queries() {
   return queries;
 }
 
-TEST(SchemaDocument, gives_queries_that_run_and_find_rows) {
+TEST(SchemaDocument, GivesQueriesThatRunAndFindRows) {
   const TestFolder folder;
-  make_sample_file(folder / "trace.dstrace", {.runs = 3, .requests_a_run = 6, .most_rounds = 20});
+  make_sample_file(folder / "trace.dstrace", {.runs = 3, .requests_per_run = 6, .max_rounds = 20});
   const auto queries = documented_queries();
   EXPECT_GE(queries.size(), 10U);
   for (const std::string& sql : queries)
     EXPECT_FALSE(query(folder / "trace.dstrace", sql).empty()) << "no rows from:\n" << sql;
 }
 
-TEST(SchemaDocument, names_every_table_and_column) {
+TEST(SchemaDocument, NamesEveryTableAndColumn) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace");
   const std::string text = document();
@@ -66,7 +66,7 @@ void expect_columns_of(const std::filesystem::path& path) {
   EXPECT_EQ(columns, column_list<Record>()) << table_name<Record>;
 }
 
-TEST(Schema, has_the_columns_of_the_records_in_their_order) {
+TEST(Schema, HasTheColumnsOfTheRecordsInTheirOrder) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   make_sample_file(path);
@@ -89,7 +89,7 @@ TEST(Schema, has_the_columns_of_the_records_in_their_order) {
   expect_columns_of<RequestSum>(path);
 }
 
-TEST(Schema, declares_every_reference_and_a_sample_keeps_them) {
+TEST(Schema, DeclaresEveryReferenceAndASampleKeepsThem) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace");
   EXPECT_TRUE(query(folder / "trace.dstrace", "PRAGMA foreign_key_check").empty());
@@ -102,9 +102,9 @@ TEST(Schema, declares_every_reference_and_a_sample_keeps_them) {
                   .empty());
 }
 
-TEST(Views, agree_with_the_records) {
+TEST(Views, AgreeWithTheRecords) {
   const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.requests_a_run = 4});
+  const Sample sample = make_sample_file(folder / "trace.dstrace", {.requests_per_run = 4});
   std::int64_t drafted = 0, accepted = 0, emitted = 0, rounds = 0;
   const std::int64_t run = sample.recording.runs.back().id;
   std::set<std::int64_t> requests;

@@ -17,14 +17,14 @@ std::filesystem::path version_1_file() {
   return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/traces/version_1.dstrace";
 }
 
-TEST(Version1, is_read_in_full_and_breaks_no_rule) {
+TEST(Version1, IsReadInFullAndBreaksNoRule) {
   EXPECT_EQ(read_everything(version_1_file()), "");
   auto reader = Reader::open(version_1_file());
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_EQ(reader->schema_version(), 1);
 }
 
-TEST(Version1, has_no_rows_in_the_tables_that_it_lacks) {
+TEST(Version1, HasNoRowsInTheTablesThatItLacks) {
   auto reader = Reader::open(version_1_file());
   ASSERT_TRUE(reader) << reader.error().message;
   const auto seen_nothing = [](const auto& /*row*/) {
@@ -57,7 +57,7 @@ TEST(Version1, has_no_rows_in_the_tables_that_it_lacks) {
                                                        {"tracks", 3}}));
 }
 
-TEST(Version2, is_read_in_full_and_breaks_no_rule) {
+TEST(Version2, IsReadInFullAndBreaksNoRule) {
   const auto file = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/traces/version_2.dstrace";
   EXPECT_EQ(read_everything(file), "");
   auto reader = Reader::open(file);
@@ -68,7 +68,7 @@ TEST(Version2, is_read_in_full_and_breaks_no_rule) {
   EXPECT_TRUE(texts->empty());
 }
 
-TEST(Version3, is_read_in_full_has_no_overview_and_breaks_no_rule) {
+TEST(Version3, IsReadInFullHasNoOverviewAndBreaksNoRule) {
   const auto file = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/traces/version_3.dstrace";
   EXPECT_EQ(read_everything(file), "");
   auto reader = Reader::open(file);
@@ -87,13 +87,13 @@ TEST(Version3, is_read_in_full_has_no_overview_and_breaks_no_rule) {
 
 /// Before the schema changes: DRAFTSCOPE_WRITE_VERSION=tests/traces/version_N.dstrace traces_test
 /// --gtest_filter=Fixture.*
-TEST(Fixture, is_written_by_the_present_writer_where_asked) {
+TEST(Fixture, IsWrittenByThePresentWriterWhereAsked) {
   const char* const path = std::getenv("DRAFTSCOPE_WRITE_VERSION");
   if (path == nullptr) GTEST_SKIP() << "nobody asked for it";
   make_sample_file(path, {.seed = 3});
 }
 
-TEST(Version1, gets_its_tree_depths_from_the_draft_tokens) {
+TEST(Version1, GetsItsTreeDepthsFromTheDraftTokens) {
   auto reader = Reader::open(version_1_file());
   ASSERT_TRUE(reader) << reader.error().message;
   const auto recording = reader->recording();
@@ -109,7 +109,7 @@ TEST(Version1, gets_its_tree_depths_from_the_draft_tokens) {
                                    testing::Pair(3, 3), testing::Pair(3, 3)));
 }
 
-TEST(Version1, counts_a_round_without_its_draft_tokens_as_a_chain) {
+TEST(Version1, CountsARoundWithoutItsDraftTokensAsAChain) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   std::filesystem::copy_file(version_1_file(), path);
@@ -121,7 +121,7 @@ TEST(Version1, counts_a_round_without_its_draft_tokens_as_a_chain) {
   for (const Round& round : recording->rounds) EXPECT_EQ(round.tree_depth, round.drafted) << round.id;
 }
 
-TEST(Version1, goes_out_in_every_format) {
+TEST(Version1, GoesOutInEveryFormat) {
   const TestFolder folder;
   auto reader = Reader::open(version_1_file());
   ASSERT_TRUE(reader) << reader.error().message;
@@ -134,7 +134,7 @@ TEST(Version1, goes_out_in_every_format) {
   EXPECT_THAT(read_file(folder / "trace.json"), testing::Not(testing::HasSubstr("decision")));
 }
 
-TEST(Version1, keeps_the_rules_that_it_has) {
+TEST(Version1, KeepsTheRulesThatItHas) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   std::filesystem::copy_file(version_1_file(), path);

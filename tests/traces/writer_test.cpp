@@ -14,7 +14,7 @@
 namespace draftscope::traces {
 namespace {
 
-TEST(Writer, leaves_a_single_file) {
+TEST(Writer, LeavesASingleFile) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace");
   std::vector<std::string> names;
@@ -24,7 +24,7 @@ TEST(Writer, leaves_a_single_file) {
   EXPECT_EQ(query(folder / "trace.dstrace", "PRAGMA journal_mode")[0][0], "delete");
 }
 
-TEST(Writer, gives_the_same_id_for_the_same_text_and_the_same_layer_set) {
+TEST(Writer, GivesTheSameIdForTheSameTextAndTheSameLayerSet) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
@@ -39,7 +39,7 @@ TEST(Writer, gives_the_same_id_for_the_same_text_and_the_same_layer_set) {
   EXPECT_EQ(query(folder / "trace.dstrace", "SELECT count(*) FROM layer_sets")[0][0], "2");
 }
 
-TEST(Writer, replaces_meta_that_is_set_again) {
+TEST(Writer, ReplacesMetaThatIsSetAgain) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {{"device", "?"}});
   ASSERT_TRUE(writer);
@@ -55,7 +55,7 @@ TEST(Writer, replaces_meta_that_is_set_again) {
                                                    {"dropped_spans", "0"}}));
 }
 
-TEST(Writer, takes_kernels_of_a_round_that_never_came) {
+TEST(Writer, TakesKernelsOfARoundThatNeverCame) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
@@ -78,7 +78,7 @@ TEST(Writer, takes_kernels_of_a_round_that_never_came) {
   EXPECT_EQ(query(folder / "trace.dstrace", "SELECT count(*) FROM kernels WHERE round IS NULL")[0][0], "2");
 }
 
-TEST(Writer, refuses_to_replace_a_file_unless_asked_to) {
+TEST(Writer, RefusesToReplaceAFileUnlessAskedTo) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   write_file(path, "precious");
@@ -92,7 +92,7 @@ TEST(Writer, refuses_to_replace_a_file_unless_asked_to) {
   EXPECT_TRUE(Reader::open(path));
 }
 
-TEST(Writer, says_in_one_line_that_a_folder_is_missing) {
+TEST(Writer, SaysInOneLineThatAFolderIsMissing) {
   const TestFolder folder;
   const auto writer = Writer::create(folder / "no/trace.dstrace", {});
   ASSERT_FALSE(writer);
@@ -100,14 +100,14 @@ TEST(Writer, says_in_one_line_that_a_folder_is_missing) {
   EXPECT_THAT(writer.error().message, testing::HasSubstr("No such file or directory"));
 }
 
-TEST(Writer, drops_and_counts_spans_when_the_queue_is_full_but_never_rounds) {
+TEST(Writer, DropsAndCountsSpansWhenTheQueueIsFullButNeverRounds) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   auto writer = Writer::create(path, {}, {.queue_rows = 40});
   ASSERT_TRUE(writer);
   Sample sample;
   for (std::uint32_t seed = 1; seed <= 5; ++seed) {
-    Sample more = write_sample(**writer, {.seed = seed, .most_rounds = 30});
+    Sample more = write_sample(**writer, {.seed = seed, .max_rounds = 30});
     auto& all = sample.recording;
     all.rounds.insert(all.rounds.end(), more.recording.rounds.begin(), more.recording.rounds.end());
     all.draft_tokens.insert(all.draft_tokens.end(), more.recording.draft_tokens.begin(),
@@ -142,7 +142,7 @@ TEST(Writer, drops_and_counts_spans_when_the_queue_is_full_but_never_rounds) {
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 }
 
-TEST(Writer, frees_the_spans_of_a_round_that_never_came) {
+TEST(Writer, FreesTheSpansOfARoundThatNeverCame) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
@@ -167,7 +167,7 @@ TEST(Writer, frees_the_spans_of_a_round_that_never_came) {
   EXPECT_TRUE(Reader::open(folder / "trace.dstrace")->validate()->empty());
 }
 
-TEST(Writer, keeps_the_decisions_of_a_round_that_never_came_with_their_request) {
+TEST(Writer, KeepsTheDecisionsOfARoundThatNeverCameWithTheirRequest) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
@@ -191,7 +191,7 @@ TEST(Writer, keeps_the_decisions_of_a_round_that_never_came_with_their_request) 
   EXPECT_TRUE(Reader::open(folder / "trace.dstrace")->validate()->empty());
 }
 
-TEST(Writer, rounds_what_it_keeps_in_millionths_but_no_small_margin_to_a_tie) {
+TEST(Writer, RoundsWhatItKeepsInMillionthsButNoSmallMarginToATie) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
@@ -209,7 +209,7 @@ TEST(Writer, rounds_what_it_keeps_in_millionths_but_no_small_margin_to_a_tie) {
       (std::vector<std::vector<std::string>>{{"123457", "0"}, {"0", "1"}, {"0", "NULL"}, {"0", "NULL"}}));
 }
 
-TEST(Writer, can_be_closed_twice) {
+TEST(Writer, CanBeClosedTwice) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
@@ -228,7 +228,7 @@ std::string record_on_a_full_disk(const std::filesystem::path& path, rlim_t byte
     const rlimit limit{bytes, bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     std::string words;
-    auto writer = Writer::create(path, {}, {.rows_a_transaction = 100, .transaction_ns = 100'000});
+    auto writer = Writer::create(path, {}, {.rows_per_transaction = 100, .transaction_ns = 100'000});
     if (!writer) {
       words = "create: " + writer.error().message;
     } else {
@@ -252,7 +252,7 @@ std::string record_on_a_full_disk(const std::filesystem::path& path, rlim_t byte
   return words;
 }
 
-TEST(WriterOnAFullDisk, reports_the_first_error_and_what_was_committed_stays_readable) {
+TEST(WriterOnAFullDisk, ReportsTheFirstErrorAndWhatWasCommittedStaysReadable) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   const std::string words = record_on_a_full_disk(path, 1 << 20);
@@ -271,7 +271,7 @@ TEST(WriterOnAFullDisk, reports_the_first_error_and_what_was_committed_stays_rea
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 }
 
-TEST(WriterOnAFullDisk, fails_at_once_where_not_even_the_schema_fits) {
+TEST(WriterOnAFullDisk, FailsAtOnceWhereNotEvenTheSchemaFits) {
   const TestFolder folder;
   EXPECT_THAT(record_on_a_full_disk(folder / "trace.dstrace", 8192), testing::StartsWith("create: "));
 }

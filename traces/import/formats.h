@@ -3,7 +3,7 @@
 
 // One reader a format. Each adds rows to the target and notes what its file lacks; errors are one line.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/import.h>
 #include <filesystem>
 #include <map>
@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
-#include "answers.h"
+#include "import/answers/answers.h"
+#include "import/answers/json_lines.h"
 #include "import_target.h"
-#include "json_lines.h"
 
 namespace draftscope::traces {
 

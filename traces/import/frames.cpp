@@ -12,7 +12,7 @@ namespace draftscope::traces {
 namespace {
 
 constexpr std::int32_t unknown_token = -1;
-constexpr std::int64_t most_position = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_position = std::numeric_limits<std::int32_t>::max();
 
 template <typename Frame>
 bool by_lane_and_start(const Frame& a, const Frame& b) {
@@ -142,7 +142,7 @@ void Frames::write_requests(ImportTarget& target) {
     std::int64_t tokens = frame.tokens;
     if (tokens < 0) {
       target.note(Lack::output_lengths);
-      tokens = std::min(emitted[i], most_answer_tokens);
+      tokens = std::min(emitted[i], max_answer_tokens);
     }
     row.tokens.assign(static_cast<std::size_t>(tokens), unknown_token);
     target.add(row);
@@ -167,7 +167,7 @@ void Frames::write_rounds(ImportTarget& target, const std::vector<Times>& times)
     row.index = index++;
     row.start_ns = frame.start_ns;
     row.end_ns = frame.end_ns;
-    row.root_position = static_cast<std::int32_t>(std::min<std::int64_t>(position, most_position));
+    row.root_position = static_cast<std::int32_t>(std::min<std::int64_t>(position, max_position));
     row.exit_layer = frame.exit_layer;
     row.planned = frame.planned;
     row.drafted = frame.drafted;

@@ -4,7 +4,7 @@
 // Requests and rounds that a timeline shows as intervals of a thread, as rows. Rounds belong to the request
 // of their thread that holds them in time.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/records.h>
 #include <array>
 #include <cstdint>

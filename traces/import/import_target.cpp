@@ -7,9 +7,9 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::size_t rows_a_batch = 4096;
+constexpr std::size_t rows_per_batch = 4096;
 // One transaction waits while another is written: some ten megabytes.
-constexpr std::int64_t most_waiting_rows = 1 << 17;
+constexpr std::int64_t max_waiting_rows = 1 << 17;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Result<ImportTarget> ImportTarget::create(const std::filesystem::path& target, b
 }
 
 void ImportTarget::wait_for_disk() {
-  while (added_rows_ - writer().counts().written_rows > most_waiting_rows && !writer().failed())
+  while (added_rows_ - writer().counts().written_rows > max_waiting_rows && !writer().failed())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -34,7 +34,7 @@ void ImportTarget::flush(std::vector<Record>& batch) {
 template <typename Record>
 void ImportTarget::add_to(std::vector<Record>& batch, const Record& row) {
   batch.push_back(row);
-  if (batch.size() >= rows_a_batch) flush(batch);
+  if (batch.size() >= rows_per_batch) flush(batch);
 }
 
 void ImportTarget::add(const Request& request) {

@@ -3,7 +3,7 @@
 
 // The trace that an import writes, whole or not at all. Who adds rows waits while the disk is behind.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/import.h>
 #include <draftscope/traces/writer.h>

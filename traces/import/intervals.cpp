@@ -7,8 +7,8 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::size_t most_overlapping = 256;
-constexpr std::size_t most_depth = 255;
+constexpr std::size_t max_overlapping = 256;
+constexpr std::size_t max_depth = 255;
 
 /// Open ranges of one track, the outermost first.
 struct OpenTrack {
@@ -50,9 +50,9 @@ Result<void> Intervals::nest(Writer* writer, const std::string& name,
     };
     auto track = std::find_if(tracks.begin(), tracks.end(), fits);
     if (track == tracks.end()) {
-      if (tracks.size() == most_overlapping)
+      if (tracks.size() == max_overlapping)
         return fail("{}: more than {} ranges of {} overlap at {} ns, expected ranges that nest", name,
-                    most_overlapping, lane_names[row.lane], row.start_ns);
+                    max_overlapping, lane_names[row.lane], row.start_ns);
       tracks.emplace_back();
       track = tracks.end() - 1;
       if (writer != nullptr)
@@ -63,8 +63,8 @@ Result<void> Intervals::nest(Writer* writer, const std::string& name,
     Placed& placed = placed_[i];
     placed.track = track->track;
     if (!track->open.empty()) placed.parent = static_cast<std::int64_t>(track->open.back());
-    if (track->open.size() > most_depth)
-      return fail("{}: more than {} ranges of {} lie inside each other at {} ns", name, most_depth,
+    if (track->open.size() > max_depth)
+      return fail("{}: more than {} ranges of {} lie inside each other at {} ns", name, max_depth,
                   lane_names[row.lane], row.start_ns);
     placed.depth = static_cast<std::uint8_t>(track->open.size());
     if (row.phase != no_phase)

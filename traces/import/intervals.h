@@ -7,7 +7,7 @@
 // that overlap without nesting go to further tracks of the same name, and a range that has no phase of its
 // own but phases inside goes to a track "NAME, outer", whose spans then are not mistaken for phases.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/records.h>
 #include <cstdint>
 #include <optional>

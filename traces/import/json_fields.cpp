@@ -7,7 +7,7 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr double most_duration_ns = 0x1p54;  // 208 days; sums of many stay in range
+constexpr double max_duration_ns = 0x1p54;  // 208 days; sums of many stay in range
 
 template <typename Element>
 Result<std::optional<std::vector<std::int64_t>>> list(const nlohmann::json* value, const std::string& where,
@@ -28,12 +28,12 @@ Result<std::optional<std::vector<std::int64_t>>> list(const nlohmann::json* valu
 
 Error unexpected_json(const nlohmann::json& value, const std::string& where, const std::string& field,
                       const std::string& expected) {
-  constexpr std::size_t most_characters = 40;
+  constexpr std::size_t max_characters = 40;
   std::string found = value.type_name();
   if (value.is_primitive()) {
     // Non-ASCII is escaped, so that a cut is still UTF-8 and no terminal is told to do anything.
     found = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-    if (found.size() > most_characters) found = found.substr(0, most_characters) + "...";
+    if (found.size() > max_characters) found = found.substr(0, max_characters) + "...";
   }
   return {fmt::format("{}: {} is {}, expected {}", where, field, found, expected)};
 }
@@ -52,9 +52,9 @@ Result<std::int64_t> json_integer(const nlohmann::json& value, std::int64_t leas
 Result<std::int64_t> json_duration_ns(const nlohmann::json& value, double unit_ns, const std::string& where,
                                       const std::string& field) {
   const double duration_ns = value.is_number() ? value.get<double>() * unit_ns : -1.0;
-  if (!(duration_ns >= 0.0 && duration_ns <= most_duration_ns))
+  if (!(duration_ns >= 0.0 && duration_ns <= max_duration_ns))
     return tl::unexpected<Error>(unexpected_json(
-        value, where, field, fmt::format("a duration of 0 s to {:.0f} s", most_duration_ns * 1e-9)));
+        value, where, field, fmt::format("a duration of 0 s to {:.0f} s", max_duration_ns * 1e-9)));
   return std::llround(duration_ns);
 }
 

@@ -3,7 +3,7 @@
 
 // A JSON object's fields with their types and ranges checked. Errors name the place and the field.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -13,9 +13,9 @@
 namespace draftscope::traces {
 
 /// Longest draft that is believed, in tokens.
-inline constexpr std::int64_t most_draft_tokens = 512;
+inline constexpr std::int64_t max_draft_tokens = 512;
 /// Longest answer that is believed, in tokens.
-inline constexpr std::int64_t most_answer_tokens = std::int64_t{1} << 17U;
+inline constexpr std::int64_t max_answer_tokens = std::int64_t{1} << 17U;
 
 class JsonFields {
  public:

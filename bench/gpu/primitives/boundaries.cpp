@@ -26,7 +26,7 @@ struct Named {
 };
 constexpr Named boundaries[] = {
     {Boundary::plain, "plain"}, {Boundary::early, "early"}, {Boundary::prefetched, "prefetched"}};
-constexpr int loads_a_thread[] = {0, 1, 8, 16};
+constexpr int loads_per_thread[] = {0, 1, 8, 16};
 
 Result<nlohmann::json> measure() {
   DRAFTSCOPE_TRY_ASSIGN(bench::ReplayTimer timer, bench::ReplayTimer::make());
@@ -39,7 +39,7 @@ Result<nlohmann::json> measure() {
   DRAFTSCOPE_TRY(
       bench::check(bench::launch_fill(state.data(), state.bytes(), 2, timer.stream()), "filling memory"));
   nlohmann::json chains = nlohmann::json::array();
-  for (const int loads : loads_a_thread) {
+  for (const int loads : loads_per_thread) {
     const std::size_t bytes = bench::chain_kernel_bytes(loads, multiprocessors);
     for (const Named& named : boundaries) {
       const auto chain = [&](cudaStream_t stream) -> Result<void> {

@@ -6,10 +6,10 @@ namespace draftscope::bench {
 namespace {
 
 constexpr int threads = 256;
-constexpr int blocks_a_multiprocessor = 2;
+constexpr int blocks_per_multiprocessor = 2;
 
 template <Boundary boundary, int loads>
-__global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
+__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
     chain_kernel(const uint4* weights, float* state) {
   const unsigned place = blockIdx.x * threads + threadIdx.x;
   const unsigned stride = gridDim.x * threads;
@@ -50,13 +50,13 @@ cudaError_t launch(int loads, const void* weights, float* state, cudaLaunchConfi
 
 std::size_t chain_kernel_bytes(int loads, int multiprocessors) {
   return sizeof(uint4) * static_cast<std::size_t>(loads) * threads *
-         static_cast<std::size_t>(multiprocessors * blocks_a_multiprocessor);
+         static_cast<std::size_t>(multiprocessors * blocks_per_multiprocessor);
 }
 
 cudaError_t launch_chain_kernel(Boundary boundary, int loads, const void* weights, float* state,
                                 int multiprocessors, cudaStream_t stream) {
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(multiprocessors * blocks_a_multiprocessor));
+  config.gridDim = dim3(static_cast<unsigned>(multiprocessors * blocks_per_multiprocessor));
   config.blockDim = dim3(threads);
   config.stream = stream;
   if (boundary == Boundary::plain) return launch<Boundary::plain>(loads, weights, state, config);

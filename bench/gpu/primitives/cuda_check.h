@@ -4,7 +4,7 @@
 // Errors of the CUDA runtime as one line, and the device memory of a benchmark.
 
 #include <cuda_runtime.h>
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 
 #include <cstddef>
 #include <string_view>

@@ -6,10 +6,10 @@ namespace draftscope::bench {
 namespace {
 
 constexpr int threads = 512;
-constexpr int blocks_a_multiprocessor = 2;  // 64 registers a thread: eight loads are in flight without spills
+constexpr int blocks_per_multiprocessor = 2;  // 64 registers a thread: eight loads are in flight without spills
 constexpr int loads_in_flight = 8;
 
-__global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
+__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
     read(const uint4* from, std::size_t count, unsigned* sink) {
   const std::size_t stride = std::size_t{gridDim.x} * threads;
   std::size_t i = std::size_t{blockIdx.x} * threads + threadIdx.x;
@@ -44,7 +44,7 @@ __global__ void fill(std::uint32_t* to, std::size_t count, std::uint32_t seed) {
 
 cudaError_t launch_read(const void* from, std::size_t bytes, unsigned* sink, int multiprocessors,
                         cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(multiprocessors * blocks_a_multiprocessor);
+  const auto blocks = static_cast<unsigned>(multiprocessors * blocks_per_multiprocessor);
   read<<<blocks, threads, 0, stream>>>(static_cast<const uint4*>(from), bytes / sizeof(uint4), sink);
   return cudaGetLastError();
 }

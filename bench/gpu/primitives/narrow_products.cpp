@@ -26,7 +26,7 @@ Result<void> check(cublasStatus_t status, const char* what) {
 
 constexpr int repeats = 5;
 constexpr int widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-constexpr int most_rows = 32;
+constexpr int max_rows = 32;
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 constexpr std::size_t element_bytes = 2;
 
@@ -139,8 +139,8 @@ Result<nlohmann::json> measure() {
   constexpr std::size_t largest_outputs = 128256;
   constexpr std::size_t pool_bytes = std::size_t{2200} << 20;  // two heads of the larger model
   DRAFTSCOPE_TRY_ASSIGN(auto weights, bench::DeviceBuffer::allocate(pool_bytes));
-  DRAFTSCOPE_TRY_ASSIGN(auto x, bench::DeviceBuffer::allocate(largest_depth * most_rows * element_bytes));
-  DRAFTSCOPE_TRY_ASSIGN(auto out, bench::DeviceBuffer::allocate(largest_outputs * most_rows * sizeof(float)));
+  DRAFTSCOPE_TRY_ASSIGN(auto x, bench::DeviceBuffer::allocate(largest_depth * max_rows * element_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(auto out, bench::DeviceBuffer::allocate(largest_outputs * max_rows * sizeof(float)));
   DRAFTSCOPE_TRY_ASSIGN(auto workspace, bench::DeviceBuffer::allocate(workspace_bytes));
   DRAFTSCOPE_TRY(
       check(bench::launch_fill(weights.data(), weights.bytes(), 1, timer.stream()), "filling memory"));

@@ -4,7 +4,7 @@
 // Device time of a list of launches, kept as a graph so that the host's launching is not what is measured.
 
 #include <cuda_runtime_api.h>
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 
 #include <functional>
 #include <vector>

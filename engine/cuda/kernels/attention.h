@@ -19,14 +19,14 @@ namespace draftscope::engine::cuda {
 template <typename Element, int head_dim>
 class Attention {
   static constexpr int blocks = head_dim / dimension_block;
-  static_assert(head_dim % dimension_block == 0 && head_dim <= most_head_dim);
+  static_assert(head_dim % dimension_block == 0 && head_dim <= max_head_dim);
 
   /// How many pieces of work there are, and which is which. The first `shared_splits` splits take tiles of
   /// mixed rows.
   struct Plan {
     int group, rows, queries;
     int splits, shared_splits;
-    int shared_tiles, tiles_a_row, single_tiles;
+    int shared_tiles, tiles_per_row, single_tiles;
     int items;  ///< of one K/V head
   };
 
@@ -69,12 +69,12 @@ class Attention {
     const int rows = state.rows - p.row_begin;
     plan.rows = rows < 0 ? 0 : rows > max_decode_rows ? max_decode_rows : rows;
     plan.queries = plan.rows * plan.group;
-    plan.splits = ceiling(state.most_keys, split_keys);
+    plan.splits = ceiling(state.max_keys, split_keys);
     const int shared = state.shared_keys / split_keys;
     plan.shared_splits = shared < plan.splits ? shared : plan.splits;
     plan.shared_tiles = ceiling(plan.queries, tile_queries);
-    plan.tiles_a_row = ceiling(plan.group, tile_queries);
-    plan.single_tiles = plan.rows * plan.tiles_a_row;
+    plan.tiles_per_row = ceiling(plan.group, tile_queries);
+    plan.single_tiles = plan.rows * plan.tiles_per_row;
     plan.items =
         plan.shared_splits * plan.shared_tiles + (plan.splits - plan.shared_splits) * plan.single_tiles;
     return plan;
@@ -89,9 +89,9 @@ class Attention {
     }
     const int rest = index - shared_items;
     const int tile = rest % plan.single_tiles;
-    const int within = tile % plan.tiles_a_row * tile_queries;
+    const int within = tile % plan.tiles_per_row * tile_queries;
     const int left = plan.group - within;
-    return {plan.shared_splits + rest / plan.single_tiles, tile / plan.tiles_a_row * plan.group + within,
+    return {plan.shared_splits + rest / plan.single_tiles, tile / plan.tiles_per_row * plan.group + within,
             left < tile_queries ? left : tile_queries};
   }
 
@@ -260,7 +260,7 @@ class Attention {
 
   DRAFTSCOPE_DEVICE static std::int64_t split_place(const PassParams& p, const Plan& plan, int kv_head,
                                                     int split, int query) {
-    const std::int64_t splits = most_splits(p.model.cache_rows);
+    const std::int64_t splits = max_splits(p.model.cache_rows);
     return (kv_head * splits + split) * (max_decode_rows * plan.group) + query;
   }
 

@@ -38,14 +38,14 @@ inline constexpr int warp_keys = 32;
 inline constexpr int split_keys = attention_warps * warp_keys;
 inline constexpr int tile_queries = 16;
 inline constexpr int dimension_block = 32;  ///< head_dim is a multiple of it
-inline constexpr int most_head_dim = 128;
+inline constexpr int max_head_dim = 128;
 
 inline constexpr std::size_t attention_shared_bytes(int head_dim) {
   return std::size_t{attention_warps} * tile_queries * (static_cast<std::size_t>(head_dim) + 2) *
          sizeof(float);
 }
 /// Splits that a cache of `rows` rows can have.
-inline constexpr int most_splits(int rows) {
+inline constexpr int max_splits(int rows) {
   return (rows + split_keys - 1) / split_keys;
 }
 

@@ -75,7 +75,7 @@ DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& draf
   state.inputs[0].position += 1;
   state.keys[0].end += 1;
   state.first_row += 1;
-  state.most_keys += 1;
+  state.max_keys += 1;
 }
 
 /// Ends a draft step with the best token. One block.
@@ -101,7 +101,7 @@ DRAFTSCOPE_DEVICE void begin_verification(const PassParams& p) {
   if (thread_index() != 0) return;
   state.rows = state.drafted + 1;
   state.first_row = state.root_position;
-  state.most_keys = state.root_position + state.drafted + 1;
+  state.max_keys = state.root_position + state.drafted + 1;
   state.verify_start_ns = device_clock_ns();
   state.stopped = 0;
 }
@@ -192,8 +192,8 @@ DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
       const float* sums = p.pass.work.wide + std::int64_t{row} * heads * model.head_dim +
                           std::int64_t{pair / half_head} * model.head_dim;
       const int i = pair % half_head;
-      const int tiles_a_head = model.head_dim / tile_outputs;
-      QkvOp<Format>::finish(p.pass, {}, pair / half_head * tiles_a_head + i / tile_half, i % tile_half, row,
+      const int tiles_per_head = model.head_dim / tile_outputs;
+      QkvOp<Format>::finish(p.pass, {}, pair / half_head * tiles_per_head + i / tile_half, i % tile_half, row,
                             true, sums[i], sums[i + half_head]);
     }
 }

@@ -15,7 +15,7 @@ inline constexpr int max_decode_rows = 64;     ///< up to here a row's bits do n
 inline constexpr int max_launch_rows = 16;     ///< of one skinny product; wider decode passes launch several
 inline constexpr int max_drafted_tokens = 63;  ///< of one chain
 inline constexpr int max_stop_tokens = 16;
-inline constexpr int most_top = 256;  ///< of top-k
+inline constexpr int max_top = 256;  ///< of top-k
 
 struct RowInput {
   std::int32_t token;  ///< -1 = row `hidden` of the uploaded states
@@ -60,7 +60,7 @@ struct PassState {
   std::int32_t rows;
   std::int32_t first_row;    ///< row i writes its K/V to cache row first_row + i
   std::int32_t shared_keys;  ///< for every row, key j is cache row j as long as j < shared_keys
-  std::int32_t most_keys;    ///< of any row
+  std::int32_t max_keys;     ///< of any row
   std::int32_t head_from;    ///< rows from here on go through the head
   std::int32_t stopped;      ///< the draft has ended: its remaining steps do nothing
   std::int32_t drafted;      ///< draft tokens so far

@@ -49,8 +49,8 @@ struct QkvOp {
     int dimension;  ///< of r = 0 in the upper half
   };
   DRAFTSCOPE_DEVICE static Place place(const Params& p, int tile) {
-    const int tiles_a_head = p.model.head_dim / tile_outputs;
-    return {tile / tiles_a_head, tile % tiles_a_head * tile_half};
+    const int tiles_per_head = p.model.head_dim / tile_outputs;
+    return {tile / tiles_per_head, tile % tiles_per_head * tile_half};
   }
   DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
                                                        int tile, int r) {

@@ -5,7 +5,7 @@
 #include <array>
 #include <ctime>
 
-#include "tokenizer/utf8.h"
+#include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::jinja {
 namespace {

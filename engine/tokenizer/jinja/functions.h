@@ -3,7 +3,7 @@
 
 // The filters, tests, methods and global functions that published chat templates use.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstddef>
 #include <string>
 #include <string_view>

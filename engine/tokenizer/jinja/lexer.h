@@ -4,7 +4,7 @@
 // A template's source as a flat list: text between tags, and the tags' words. White space around tags goes as
 // Hugging Face sets Jinja up: trim_blocks and lstrip_blocks.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <string>
 #include <string_view>
 #include <vector>

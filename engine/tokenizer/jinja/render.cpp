@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "tokenizer/jinja/functions.h"
-#include "tokenizer/utf8.h"
+#include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::jinja {
 namespace {
 
 // Loops over messages need far less; a hostile template could ask for any amount.
-constexpr std::int64_t most_statements = 10'000'000;
+constexpr std::int64_t max_statements = 10'000'000;
 
 bool is_namespace(const Value& value) {
   return value.name_space() != nullptr;
@@ -31,7 +31,7 @@ class Renderer {
   Result<void> execute(const Block& block) {
     for (const Statement& statement : block) {
       DRAFTSCOPE_TRY(execute(statement));
-      if (++statements_ > most_statements || output_.size() > longest_value)
+      if (++statements_ > max_statements || output_.size() > longest_value)
         return fail("line {}: the template does not come to an end", statement.line);
     }
     return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <string>
 
 #include "tokenizer/jinja/syntax.h"

@@ -4,7 +4,7 @@
 // A parsed template. Filters, tests, functions and methods that are not implemented are refused here, by
 // name.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <memory>
 #include <optional>
 #include <string>

@@ -26,7 +26,8 @@ struct RowOutputs {
   }
 };
 
-std::vector<RowOutputs> by_row(const Outputs& outputs, const OwnedBatch& batch, const ModelShape& shape) {
+std::vector<RowOutputs> by_row(const Outputs& outputs, const OwnedBatch& batch,
+                               const speculation::ModelShape& shape) {
   const std::size_t n = batch.rows.size();
   const auto d_model = static_cast<std::size_t>(shape.d_model);
   const auto vocab = static_cast<std::size_t>(shape.vocab);
@@ -64,14 +65,14 @@ class InvarianceTest : public testing::TestWithParam<TestedBackend> {
     return GetParam().make(checkpoint, shares, cache_rows);
   }
   static DType dtype() { return GetParam().dtype; }
-  static ModelShape shape(Random& random) { return GetParam().shape(random); }
+  static speculation::ModelShape shape(Random& random) { return GetParam().shape(random); }
 };
 
 TEST_P(InvarianceTest, EveryPathOfATreeHasTheBitsOfTheSameTokensOneByOneOnAnyNumberOfShares) {
   Random random(7);
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
-    ModelShape shape = InvarianceTest::shape(random);
+    speculation::ModelShape shape = InvarianceTest::shape(random);
     if (round % 3 == 0) shape.d_ff = 8 * pick(random, 125, 187);  // beyond one chunk of k
     const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
     const auto wide = backend(checkpoint, pick(random, 1, 4));
@@ -106,7 +107,7 @@ TEST_P(InvarianceTest, EveryPathOfATreeHasTheBitsOfTheSameTokensOneByOneOnAnyNum
 TEST_P(InvarianceTest, APromptHasTheSameBitsHoweverItIsCutIntoBatches) {
   Random random(11);
   for (int round = 0; round < 6; ++round) {
-    const ModelShape shape = InvarianceTest::shape(random);
+    const speculation::ModelShape shape = InvarianceTest::shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
     const auto whole = backend(checkpoint, 2);
     const auto cut = backend(checkpoint, pick(random, 1, 4));
@@ -129,7 +130,7 @@ TEST_P(InvarianceTest, APromptHasTheSameBitsHoweverItIsCutIntoBatches) {
 TEST_P(InvarianceTest, GarbageBeyondTheCommittedRowsNeverMatters) {
   Random random(13);
   for (int round = 0; round < 8; ++round) {
-    const ModelShape shape = InvarianceTest::shape(random);
+    const speculation::ModelShape shape = InvarianceTest::shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
     const auto clean = backend(checkpoint, 1);
     const auto dirty = backend(checkpoint, 2);
@@ -147,7 +148,7 @@ TEST_P(InvarianceTest, GarbageBeyondTheCommittedRowsNeverMatters) {
 TEST_P(InvarianceTest, AVerifiedPathMovedToTheCommittedRowsEqualsAChain) {
   Random random(17);
   for (int round = 0; round < 8; ++round) {
-    const ModelShape shape = InvarianceTest::shape(random);
+    const speculation::ModelShape shape = InvarianceTest::shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
     const auto moved = backend(checkpoint, 2);
     const auto straight = backend(checkpoint, 1);

@@ -5,11 +5,11 @@
 // the backend's contract says it rounds (activations at products, K/V), so that what is left to compare is
 // fp32 arithmetic.
 
-#include "random_model.h"
-
 #include <Eigen/Core>
 #include <cstdint>
 #include <vector>
+
+#include "random_model.h"
 
 namespace draftscope::engine::test {
 
@@ -39,7 +39,7 @@ class Oracle {
                                        const std::vector<std::int32_t>& keys) const;
 
   const Checkpoint& checkpoint_;
-  const ModelShape& shape_;
+  const speculation::ModelShape& shape_;
   DType dtype_;
   std::vector<std::vector<CacheRow>> cache_;  // [layer][row]
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // forward() against fp64 on random shapes, types, masks, layer ranges, chains and trees.
 
-#include "oracle.h"
-#include "tested_backend.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cmath>
+
+#include "oracle.h"
+#include "tested_backend.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -27,7 +27,7 @@ double tolerance(DType dtype) {
 }
 
 void expect_close(const Outputs& outputs, const Oracle::Result& expected, const OwnedBatch& batch,
-                  const ModelShape& shape, DType dtype) {
+                  const speculation::ModelShape& shape, DType dtype) {
   const auto d_model = static_cast<std::size_t>(shape.d_model);
   const std::size_t n = batch.rows.size();
   ASSERT_EQ(outputs.hidden.size(), batch.hidden_after.size() * n * d_model);
@@ -75,7 +75,7 @@ TEST_P(OracleTest, AgreesOnRandomShapesMasksRangesChainsAndTrees) {
   Random random(2026);
   for (int round = 0; round < 16; ++round) {
     SCOPED_TRACE(round);
-    const ModelShape shape = GetParam().shape(random);
+    const speculation::ModelShape shape = GetParam().shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
     const auto backend = GetParam().make(checkpoint, pick(random, 1, 3), 80);
     Oracle oracle(checkpoint, 80);

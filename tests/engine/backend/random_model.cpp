@@ -67,8 +67,8 @@ bool chance(Random& random, double probability) {
   return std::bernoulli_distribution(probability)(random);
 }
 
-ModelShape random_shape(Random& random) {
-  ModelShape shape;
+speculation::ModelShape random_shape(Random& random) {
+  speculation::ModelShape shape;
   shape.name = "random";
   shape.n_layers = pick(random, 1, 4);
   shape.d_model = pick(random, 3, 90);
@@ -86,7 +86,7 @@ ModelShape random_shape(Random& random) {
   return shape;
 }
 
-Checkpoint random_checkpoint(const ModelShape& shape, DType dtype, std::uint64_t seed) {
+Checkpoint random_checkpoint(const speculation::ModelShape& shape, DType dtype, std::uint64_t seed) {
   Checkpoint checkpoint;
   checkpoint.shape = shape;
   WeightMaker maker(dtype, seed);
@@ -133,7 +133,7 @@ Batch OwnedBatch::view() const {
   return batch;
 }
 
-OwnedBatch chain(const ModelShape& shape, Random& random, std::int32_t n, std::int32_t first) {
+OwnedBatch chain(const speculation::ModelShape& shape, Random& random, std::int32_t n, std::int32_t first) {
   OwnedBatch batch;
   for (std::int32_t i = 0; i < n; ++i)
     batch.rows.push_back({pick(random, 0, shape.vocab - 1), -1, first + i});
@@ -145,7 +145,8 @@ OwnedBatch chain(const ModelShape& shape, Random& random, std::int32_t n, std::i
   return batch;
 }
 
-OwnedBatch tree(const ModelShape& shape, Random& random, std::int32_t n, std::int32_t committed) {
+OwnedBatch tree(const speculation::ModelShape& shape, Random& random, std::int32_t n,
+                std::int32_t committed) {
   OwnedBatch batch = chain(shape, random, n, committed);
   const std::size_t words = (static_cast<std::size_t>(n) + 63) / 64;
   batch.ancestors.assign(words * static_cast<std::size_t>(n), 0);
@@ -164,8 +165,8 @@ OwnedBatch tree(const ModelShape& shape, Random& random, std::int32_t n, std::in
   return batch;
 }
 
-SublayerMask random_mask(Random& random, std::int32_t n_layers, double skipped) {
-  SublayerMask mask(n_layers);
+speculation::SublayerMask random_mask(Random& random, std::int32_t n_layers, double skipped) {
+  speculation::SublayerMask mask(n_layers);
   for (std::int32_t layer = 0; layer < n_layers; ++layer) {
     if (chance(random, skipped)) mask.skip_attention(layer);
     if (chance(random, skipped)) mask.skip_mlp(layer);

@@ -19,10 +19,10 @@ std::int32_t pick(Random& random, std::int32_t low, std::int32_t high);
 bool chance(Random& random, double probability);
 
 /// A shape with every width different; even head_dim from 2 up, GQA groups of 1 to 5.
-ModelShape random_shape(Random& random);
+speculation::ModelShape random_shape(Random& random);
 
 /// Weights of such a size that activations stay near 1. Biases are there if the shape asks for them.
-Checkpoint random_checkpoint(const ModelShape& shape, DType dtype, std::uint64_t seed);
+Checkpoint random_checkpoint(const speculation::ModelShape& shape, DType dtype, std::uint64_t seed);
 
 /// A batch that owns its arrays.
 struct OwnedBatch {
@@ -34,17 +34,17 @@ struct OwnedBatch {
   std::int32_t first_row = 0;
   LayerRange layers;
   Wanted wanted;
-  std::optional<SublayerMask> mask;
+  std::optional<speculation::SublayerMask> mask;
   [[nodiscard]] Batch view() const;
 };
 
 /// `n` tokens at positions and cache rows first, first + 1, …, over all layers; head and logits for every
 /// row.
-OwnedBatch chain(const ModelShape& shape, Random& random, std::int32_t n, std::int32_t first);
+OwnedBatch chain(const speculation::ModelShape& shape, Random& random, std::int32_t n, std::int32_t first);
 
 /// Each row's parent is a random earlier row or the committed context; positions follow the depth.
-OwnedBatch tree(const ModelShape& shape, Random& random, std::int32_t n, std::int32_t committed);
+OwnedBatch tree(const speculation::ModelShape& shape, Random& random, std::int32_t n, std::int32_t committed);
 
-SublayerMask random_mask(Random& random, std::int32_t n_layers, double skipped);
+speculation::SublayerMask random_mask(Random& random, std::int32_t n_layers, double skipped);
 
 }  // namespace draftscope::engine::test

@@ -21,7 +21,7 @@ struct TestedBackend {
   std::string name;  ///< letters, digits and _
   DType dtype = DType::bf16;
   /// A random shape that it can run.
-  ModelShape (*shape)(Random&) = nullptr;
+  speculation::ModelShape (*shape)(Random&) = nullptr;
   /// A backend that must come to be; throws with its error otherwise. `shares` is what its results must not
   /// depend on: threads, or multiprocessors.
   std::function<std::unique_ptr<Backend>(const Checkpoint&, std::int32_t shares, std::int32_t cache_rows)>

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "json_text.h"
+#include <draftscope/base/json_text.h>
 #include "tensor_slots.h"
 #include "tiny_checkpoint.h"
 
@@ -26,11 +26,11 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-Result<ModelShape> parse(const nlohmann::json& config) {
+Result<speculation::ModelShape> parse(const nlohmann::json& config) {
   return parse_config({config.dump(), "config.json"}, std::nullopt);
 }
 
-std::string_view name_of(RopeKind kind) {
+std::string_view name_of(speculation::RopeKind kind) {
   constexpr std::string_view names[] = {"standard", "linear", "dynamic", "llama3", "yarn"};
   return names[static_cast<std::size_t>(kind)];
 }
@@ -40,7 +40,7 @@ class PublishedConfig : public testing::TestWithParam<std::string> {
   static nlohmann::json golden() {
     return nlohmann::json::parse(read(here() / "config_golden.json")).at(GetParam());
   }
-  static Result<ModelShape> shape() {
+  static Result<speculation::ModelShape> shape() {
     const auto folder = here() / "configs" / GetParam();
     const auto config = read(folder / "config.json");
     const auto generation = read(folder / "generation_config.json");
@@ -87,8 +87,9 @@ TEST_P(PublishedConfig, RotatesAsHuggingFaceDoes) {
   EXPECT_EQ(rope.mscale, expected.value("mscale", 0.0));
   EXPECT_EQ(rope.mscale_all_dim, expected.value("mscale_all_dim", 0.0));
   EXPECT_EQ(rope.truncate, expected.value("truncate", true));
-  const auto original =
-      rope.kind == RopeKind::dynamic ? parsed->max_positions : expected.value("original_max_positions", 0);
+  const auto original = rope.kind == speculation::RopeKind::dynamic
+                            ? parsed->max_positions
+                            : expected.value("original_max_positions", 0);
   EXPECT_EQ(rope.original_max_positions, original);
 }
 

@@ -59,7 +59,7 @@ TEST(LoadCheckpoint, TiedHeadIsTheEmbedding) {
   const auto checkpoint = load_checkpoint(folder.path());
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   EXPECT_EQ(checkpoint->weights.head.data, checkpoint->weights.embedding.data);
-  EXPECT_EQ(checkpoint->bytes_a_step(), checkpoint->weight_bytes());
+  EXPECT_EQ(checkpoint->bytes_per_step(), checkpoint->weight_bytes());
 }
 
 TEST(LoadCheckpoint, AStepReadsOneRowOfAnUntiedEmbedding) {
@@ -70,7 +70,7 @@ TEST(LoadCheckpoint, AStepReadsOneRowOfAnUntiedEmbedding) {
   std::size_t bytes = 0;
   for (const auto& tensor : tiny_tensors()) bytes += tensor.bytes.size();
   EXPECT_EQ(checkpoint->weight_bytes(), bytes);
-  EXPECT_EQ(checkpoint->bytes_a_step(), bytes - 9 * 8 * 2);
+  EXPECT_EQ(checkpoint->bytes_per_step(), bytes - 9 * 8 * 2);
 }
 
 TEST(LoadCheckpoint, NormsMayBeOfAnotherTypeThanMatrices) {

@@ -24,8 +24,8 @@ namespace {
 using ::testing::HasSubstr;
 
 /// The shapes of synthetic_golden.py.
-ModelShape shape_named(std::string_view name) {
-  ModelShape shape;
+speculation::ModelShape shape_named(std::string_view name) {
+  speculation::ModelShape shape;
   shape.name = name;
   shape.architecture = "LlamaForCausalLM";
   shape.max_positions = 64;
@@ -252,7 +252,7 @@ TEST(PublishedShape, CarriesWhatTheFamilyPublishes) {
   const auto shape = published_shape("LLAMA-3.1-405b");
   ASSERT_TRUE(shape) << shape.error().message;
   EXPECT_EQ(shape->n_layers, 126);
-  EXPECT_EQ(shape->rope.kind, RopeKind::llama3);
+  EXPECT_EQ(shape->rope.kind, speculation::RopeKind::llama3);
   EXPECT_EQ(shape->rope.theta, 500000.0);
   EXPECT_EQ(shape->rope.original_max_positions, 8192);
   EXPECT_EQ(published_shape("Mistral-7B-v0.1")->sliding_window, 4096);

@@ -3,7 +3,7 @@
 
 // A checkpoint of a few kilobytes, made in a temporary folder, for tests to read and to damage.
 
-#include <draftscope/engine/model_shape.h>
+#include <draftscope/speculation/model_shape.h>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

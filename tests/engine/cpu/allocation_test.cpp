@@ -14,7 +14,7 @@ TEST(Allocations, AreNoneOnceThePassesHaveBeenAsWideAsTheyWillBe) {
   Random random(23);
   for (const std::string& kernels : kernel_names())
     for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
-      ModelShape shape = random_shape(random);
+      speculation::ModelShape shape = random_shape(random);
       shape.sliding_window = 0;
       const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
       const auto backend = make_backend(checkpoint, {.threads = 2, .cache_rows = 160, .kernels = kernels});

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "backends.h"
 
-#include "kernels.h"
-#include "tested_backend.h"
-
 #include <algorithm>
 #include <stdexcept>
+
+#include "kernels/kernels.h"
+#include "tested_backend.h"
 
 namespace draftscope::engine::test {
 

@@ -2,14 +2,14 @@
 // Hidden states before every layer and logits against Hugging Face transformers (goldens/ from
 // make_goldens.py).
 
-#include "backends.h"
-#include "random_model.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+
+#include "backends.h"
+#include "random_model.h"
 
 namespace draftscope::engine::test {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tile product's index logic on emulated tiles: what tile_product.h does with AMX, on any processor.
 
-#include "bf16.h"
-#include "random_model.h"
-#include "tile_product.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cmath>
 #include <cstring>
+
+#include "kernels/bf16.h"
+#include "random_model.h"
+#include "kernels/tile_product.h"
 
 namespace draftscope::engine::cpu {
 namespace {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is wrong is named, with what was found and what was expected, and nothing is written.
 
-#include "backends.h"
-#include "random_model.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <functional>
+
+#include "backends.h"
+#include "random_model.h"
 
 namespace draftscope::engine::test {
 namespace {
 
 using testing::HasSubstr;
 
-ModelShape small_shape() {
+speculation::ModelShape small_shape() {
   Random random(3);
-  ModelShape shape = random_shape(random);
+  speculation::ModelShape shape = random_shape(random);
   shape.n_layers = 2;
   shape.d_model = 8;
   shape.vocab = 50;
@@ -35,7 +35,7 @@ class ValidationTest : public testing::Test {
     EXPECT_TRUE(outputs.hidden.empty() && outputs.logits.empty() && outputs.top.empty());
   }
   Random random_{5};
-  ModelShape shape_ = small_shape();
+  speculation::ModelShape shape_ = small_shape();
   Checkpoint checkpoint_ = random_checkpoint(shape_, DType::f32, 1);
   std::unique_ptr<Backend> backend_ = make_backend(checkpoint_, {.threads = 1, .cache_rows = 100});
   OwnedBatch good_ = chain(shape_, random_, 3, 4);
@@ -54,7 +54,7 @@ TEST_F(ValidationTest, EveryFieldOfABatchIsChecked) {
   refuse([](auto& b) { b.layers = {-1, 2}; }, "batch.layers is [-1, 2)");
   refuse([](auto& b) { b.layers = {0, 3}; }, "batch.layers is [0, 3), expected a range within [0, 2)");
   refuse([](auto& b) { b.layers = {2, 1}; }, "batch.layers is [2, 1)");
-  refuse([](auto& b) { b.mask = SublayerMask(3); }, "batch.mask is for 3 layers, expected 2");
+  refuse([](auto& b) { b.mask = speculation::SublayerMask(3); }, "batch.mask is for 3 layers, expected 2");
   refuse([](auto& b) { b.committed = -1; }, "batch.committed is -1");
   refuse([](auto& b) { b.committed = 101, b.first_row = 101; }, "batch.committed is 101");
   refuse([](auto& b) { b.first_row = 3; }, "batch.first_row is 3, expected at least batch.committed 4");

@@ -19,7 +19,7 @@ TEST(WideProducts, AgreeWithOurKernelsWithinRounding) {
   Random random(19);
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
     for (int round = 0; round < 4; ++round) {
-      const ModelShape shape = random_shape(random);
+      const speculation::ModelShape shape = random_shape(random);
       const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
       const auto wide = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
       const auto ours =

@@ -20,11 +20,11 @@ namespace {
 /// A random mask, length and threshold every round, from the seed alone.
 class RandomPlans final : public Strategy {
  public:
-  RandomPlans(const ModelShape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {}
+  RandomPlans(const speculation::ModelShape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {}
   RoundPlan plan(const RoundView& /*round*/) override {
     mask_ = random_mask(random_, shape_.n_layers, 0.4);
     if (chance(random_, 0.5))
-      mask_ = SublayerMask::early_exit(shape_.n_layers, pick(random_, 0, shape_.n_layers));
+      mask_ = speculation::SublayerMask::early_exit(shape_.n_layers, pick(random_, 0, shape_.n_layers));
     return {
         .mask = &mask_,
         .draft_length = pick(random_, 0, 9),
@@ -32,9 +32,9 @@ class RandomPlans final : public Strategy {
   }
 
  private:
-  const ModelShape& shape_;
+  const speculation::ModelShape& shape_;
   Random random_;
-  SublayerMask mask_;
+  speculation::SublayerMask mask_;
 };
 
 class NoDrafts final : public Strategy {
@@ -58,7 +58,7 @@ TEST(ChainRounds, AreWhatTheDecodeLoopWouldHaveDone) {
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
     const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
-    ModelShape shape = tested.shape(random);
+    speculation::ModelShape shape = tested.shape(random);
     shape.sliding_window = 0;
     shape.vocab = pick(random, 3, 70);
     const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
@@ -140,7 +140,7 @@ TEST(ChainRounds, DrawAndJudgeAsTheDecodeLoopWould) {
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
     const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
-    ModelShape shape = tested.shape(random);
+    speculation::ModelShape shape = tested.shape(random);
     shape.sliding_window = 0;
     shape.vocab = pick(random, 3, 400);
     const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
@@ -179,7 +179,7 @@ TEST(ChainRounds, DrawAndJudgeAsTheDecodeLoopWould) {
 
 TEST(ChainRounds, RefuseWhatDoesNotFit) {
   Random random(37);
-  ModelShape shape = random_cuda_shape(random);
+  speculation::ModelShape shape = random_cuda_shape(random);
   shape.sliding_window = 0;
   const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 3);
   const auto backend = tested_backends().front().make(checkpoint, 2, 20);

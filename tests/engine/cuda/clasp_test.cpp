@@ -32,7 +32,7 @@ TEST(ClaspOnTheDevice, SkipsFromNoLayerToAllOfThem) {
   for (const std::int32_t kept : {0, 1, 3}) {  // layers that run, of three
     SCOPED_TRACE(kept);
     const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(kept % 2));
-    ModelShape shape = tested.shape(random);
+    speculation::ModelShape shape = tested.shape(random);
     shape.sliding_window = 0;
     shape.n_layers = 3;
     const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());

@@ -49,7 +49,7 @@ TEST(CoupledText, IsTheSameUnderEveryStrategyOnTheDeviceAndLedByTheHost) {
   std::int32_t accepted = 0;
   for (int round = 0; round < 3; ++round) {
     const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
-    ModelShape shape = tested.shape(random);
+    speculation::ModelShape shape = tested.shape(random);
     shape.sliding_window = 0;
     shape.n_layers = 3;
     shape.vocab = pick(random, 3, 90);

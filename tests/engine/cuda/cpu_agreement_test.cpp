@@ -46,7 +46,7 @@ TEST(DeviceAndProcessor, AgreeWithin16BitRoundingOnRandomShapes) {
   for (int round = 0; round < 16; ++round) {
     SCOPED_TRACE(round);
     const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
-    const ModelShape shape = tested.shape(random);
+    const speculation::ModelShape shape = tested.shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
     const auto device = tested.make(checkpoint, pick(random, 1, 3), cache_rows);
     auto made = make_cpu_backend(checkpoint, {.threads = 1, .cache_rows = cache_rows});

@@ -6,8 +6,8 @@
 namespace draftscope::engine::test {
 
 /// A random shape within what the CUDA kernels take (cuda_backend.h).
-inline ModelShape random_cuda_shape(Random& random) {
-  ModelShape shape = random_shape(random);
+inline speculation::ModelShape random_cuda_shape(Random& random) {
+  speculation::ModelShape shape = random_shape(random);
   shape.n_layers = pick(random, 1, 3);
   shape.d_model = 8 * pick(random, 1, 20);
   shape.d_ff = 8 * pick(random, 1, 30);

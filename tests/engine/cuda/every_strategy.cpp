@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "every_strategy.h"
 
-#include <draftscope/engine/policy.h>
+#include <draftscope/engine/tuning/policy.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::vector<std::string> choices(const ParameterDescription& parameter) {
 
 }  // namespace
 
-EveryStrategy::EveryStrategy(const ModelShape& shape)
+EveryStrategy::EveryStrategy(const speculation::ModelShape& shape)
     : policy_(std::filesystem::temp_directory_path() /
               fmt::format("draftscope-policy-{}.json", std::random_device{}())) {
   write_policy_for(shape);
@@ -78,7 +78,7 @@ void EveryStrategy::add_mixes(const StrategyDescription& mix) {
     }
 }
 
-void EveryStrategy::write_policy_for(const ModelShape& shape) const {
+void EveryStrategy::write_policy_for(const speculation::ModelShape& shape) const {
   const Measurement measured{1.25, 500.0, 400.0, 0.75, 2.5};
   const std::string setting = fmt::format("draft-verify:gamma=4,{}", skip_set);
   const Policy policy{.finished = true,

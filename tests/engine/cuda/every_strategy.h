@@ -16,7 +16,7 @@ namespace draftscope::engine::test {
 class EveryStrategy {
  public:
   /// For models of `shape`, of at least three layers.
-  explicit EveryStrategy(const ModelShape& shape);
+  explicit EveryStrategy(const speculation::ModelShape& shape);
   EveryStrategy(const EveryStrategy&) = delete;
   EveryStrategy& operator=(const EveryStrategy&) = delete;
   ~EveryStrategy();
@@ -26,7 +26,7 @@ class EveryStrategy {
  private:
   void add(const StrategyDescription& strategy);
   void add_mixes(const StrategyDescription& mix);
-  void write_policy_for(const ModelShape& shape) const;
+  void write_policy_for(const speculation::ModelShape& shape) const;
 
   std::filesystem::path policy_;
   std::vector<std::string> specifications_;

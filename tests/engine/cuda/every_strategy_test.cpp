@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whatever strategy decodes on the device, greedy text and coupled text are vanilla's, token by token:
-// chains, trees, guesses, riders, other exits from round to round, searches, another model that drafts.
+// chains, trees, guesses, extra rows, other exits from round to round, searches, another model that drafts.
 
 #include "every_strategy.h"
 
@@ -30,8 +30,8 @@ struct Counted : DecodeListener {
   }
 };
 
-ModelShape shape_with_layers(Random& random) {
-  ModelShape shape = random_cuda_shape(random);
+speculation::ModelShape shape_with_layers(Random& random) {
+  speculation::ModelShape shape = random_cuda_shape(random);
   shape.sliding_window = 0;
   shape.n_layers = 3;
   shape.d_model = 8 * pick(random, 1, 8);
@@ -53,9 +53,9 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
     SCOPED_TRACE(trial);
     const bool sampled = trial % 2 == 1;
     const DType dtype = trial % 4 < 2 ? DType::bf16 : DType::f16;
-    const ModelShape shape = shape_with_layers(random);
+    const speculation::ModelShape shape = shape_with_layers(random);
     const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
-    ModelShape smaller = shape_with_layers(random);
+    speculation::ModelShape smaller = shape_with_layers(random);
     smaller.vocab = shape.vocab;
     const Checkpoint draft = random_checkpoint(smaller, dtype, random());
     const auto backend = backend_on_device(checkpoint, {.cache_rows = cache_rows});

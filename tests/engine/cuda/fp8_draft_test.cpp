@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int32_t cache_rows = 160;
 
-ModelShape random_shape_for_fp8(Random& random) {
-  ModelShape shape = random_cuda_shape(random);
+speculation::ModelShape random_shape_for_fp8(Random& random) {
+  speculation::ModelShape shape = random_cuda_shape(random);
   shape.sliding_window = 0;
   shape.n_layers = 3;
   shape.d_model = 16 * pick(random, 1, 4);
@@ -61,7 +61,7 @@ TEST(Fp8Drafts, LeaveTheTextOfTheTargetUnderEveryStrategy) {
   Random random(91);
   Heard all;
   for (int trial = 0; trial < models_of_a_long_test(); ++trial) {
-    const ModelShape shape = random_shape_for_fp8(random);
+    const speculation::ModelShape shape = random_shape_for_fp8(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
     const auto plain = backend_on_device(checkpoint, {.cache_rows = cache_rows});
     const auto mixed = backend_on_device(checkpoint, {.cache_rows = cache_rows, .fp8_drafts = true});
@@ -87,7 +87,7 @@ TEST(Fp8Drafts, OfTheDevicesOwnRoundsAreThoseThatTheHostLeads) {
   Random random(93);
   for (int trial = 0; trial < 2; ++trial) {
     SCOPED_TRACE(trial);
-    const ModelShape shape = random_shape_for_fp8(random);
+    const speculation::ModelShape shape = random_shape_for_fp8(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
     const CudaOptions options{.cache_rows = cache_rows, .fp8_drafts = true};
     const auto alone = backend_on_device(checkpoint, options, 2);
@@ -107,7 +107,7 @@ TEST(Fp8Drafts, OfTheDevicesOwnRoundsAreThoseThatTheHostLeads) {
 TEST(Fp8Drafts, ComputeWhatABackendInFp8Does) {
   Random random(95);
   for (int trial = 0; trial < 4; ++trial) {
-    const ModelShape shape = random_shape_for_fp8(random);
+    const speculation::ModelShape shape = random_shape_for_fp8(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
     const auto stored = backend_on_device(checkpoint, {.cache_rows = cache_rows});
     const auto fp8 = backend_on_device(checkpoint, {.cache_rows = cache_rows, .weights = CudaWeights::fp8});
@@ -129,7 +129,7 @@ TEST(Fp8Drafts, ComputeWhatABackendInFp8Does) {
 
 TEST(Fp8Drafts, AreRefusedBesideOtherWeightsThanBf16) {
   Random random(97);
-  const ModelShape shape = random_shape_for_fp8(random);
+  const speculation::ModelShape shape = random_shape_for_fp8(random);
   const auto refusal = [&](DType dtype, const CudaOptions& options) -> std::string {
     try {
       const auto made = backend_on_device(random_checkpoint(shape, dtype, 1), options);

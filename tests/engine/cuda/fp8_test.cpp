@@ -18,8 +18,8 @@
 namespace draftscope::engine::test {
 namespace {
 
-ModelShape random_fp8_shape(Random& random) {
-  ModelShape shape = random_cuda_shape(random);
+speculation::ModelShape random_fp8_shape(Random& random) {
+  speculation::ModelShape shape = random_cuda_shape(random);
   shape.d_model = 16 * pick(random, 1, 10);
   shape.d_ff = 16 * pick(random, 1, 15);
   return shape;
@@ -100,7 +100,7 @@ TEST(Fp8Weights, ComputeWhatTheirValuesSay) {
   Random random(41);
   for (int round = 0; round < 8; ++round) {
     SCOPED_TRACE(round);
-    const ModelShape shape = random_fp8_shape(random);
+    const speculation::ModelShape shape = random_fp8_shape(random);
     const Checkpoint checkpoint =
         random_checkpoint(shape, round % 2 == 0 ? DType::bf16 : DType::f16, random());
     const Dequantised dequantised(checkpoint);
@@ -125,7 +125,7 @@ TEST(Fp8Weights, ComputeWhatTheirValuesSay) {
 TEST(Fp8Weights, GiveARowTheSameBitsAloneAndInABatch) {
   Random random(43);
   for (int round = 0; round < 4; ++round) {
-    const ModelShape shape = random_fp8_shape(random);
+    const speculation::ModelShape shape = random_fp8_shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
     const auto wide = fp8_backend(checkpoint, 1);
     const auto narrow = fp8_backend(checkpoint, 3);

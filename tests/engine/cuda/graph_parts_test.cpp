@@ -53,7 +53,7 @@ class GraphPartsOfTheBackend : public ::testing::Test {
  protected:
   GraphPartsOfTheBackend() {
     Random random(5);
-    ModelShape shape = random_cuda_shape(random);
+    speculation::ModelShape shape = random_cuda_shape(random);
     shape.n_layers = 3;
     shape.sliding_window = 0;
     checkpoint_ = random_checkpoint(shape, DType::bf16, 1);
@@ -66,11 +66,11 @@ class GraphPartsOfTheBackend : public ::testing::Test {
 };
 
 TEST_F(GraphPartsOfTheBackend, NameEveryKernelOfARoundOnce) {
-  SublayerMask mask = SublayerMask::early_exit(3, 3);
+  speculation::SublayerMask mask = speculation::SublayerMask::early_exit(3, 3);
   mask.skip_attention(0);
   mask.skip_mlp(0);
   ChainRoundOutputs outputs;
-  const auto run = [&](const SublayerMask& draft) {
+  const auto run = [&](const speculation::SublayerMask& draft) {
     const auto done = backend_->chain_round(
         {.root = 1, .root_position = 0, .draft_length = 2, .mask = &draft, .layers = {0, 3}}, outputs);
     ASSERT_TRUE(done) << done.error().message;
@@ -97,7 +97,7 @@ TEST_F(GraphPartsOfTheBackend, NameEveryKernelOfARoundOnce) {
 
   // Another mask of as many layers: the same graphs, other layers at their places.
   heard_.parts.clear();
-  SublayerMask other = SublayerMask::early_exit(3, 3);
+  speculation::SublayerMask other = speculation::SublayerMask::early_exit(3, 3);
   other.skip_attention(1);
   other.skip_mlp(1);
   run(other);

@@ -47,11 +47,11 @@ class GraphReuse : public testing::Test {
   }
 
   /// `running` of the layers run, each at least one of its sublayers; or those below an exit.
-  SublayerMask mask_of(std::int32_t running) {
-    if (chance(random_, 0.3)) return SublayerMask::early_exit(n_layers, running);
+  speculation::SublayerMask mask_of(std::int32_t running) {
+    if (chance(random_, 0.3)) return speculation::SublayerMask::early_exit(n_layers, running);
     std::vector<std::int32_t> order{0, 1, 2, 3};
     std::shuffle(order.begin(), order.end(), random_);
-    SublayerMask mask(n_layers);
+    speculation::SublayerMask mask(n_layers);
     for (std::int32_t i = 0; i < n_layers; ++i) {
       const std::int32_t layer = order[static_cast<std::size_t>(i)];
       const std::int32_t skips = i < running ? pick(random_, 0, 2) : 3;
@@ -62,7 +62,7 @@ class GraphReuse : public testing::Test {
   }
 
   Random random_{77};
-  ModelShape shape_;
+  speculation::ModelShape shape_;
   Checkpoint checkpoint_;
   CountedCaptures captured_;
   std::unique_ptr<Backend> graphs_;
@@ -84,13 +84,13 @@ void expect_same(const std::vector<TopToken>& found, const std::vector<TopToken>
 
 TEST_F(GraphReuse, APassOfAKnownFormIsNeverCapturedAgainWhateverItsMaskPositionsAndContext) {
   int forms = 0;
-  for (const std::int32_t most_rows : {1, 8, 16, 48})
+  for (const std::int32_t max_rows : {1, 8, 16, 48})
     for (const std::int32_t running : {1, 3}) {
       ++forms;
       for (int pass = 0; pass < 4; ++pass) {
         SCOPED_TRACE(pass);
-        const std::int32_t least_rows = most_rows == 1 ? 1 : most_rows == 8 ? 2 : most_rows - 7;
-        const std::int32_t rows = pick(random_, least_rows, most_rows);
+        const std::int32_t min_rows = max_rows == 1 ? 1 : max_rows == 8 ? 2 : max_rows - 7;
+        const std::int32_t rows = pick(random_, min_rows, max_rows);
         const std::int32_t committed = pick(random_, 1, context);
         OwnedBatch batch = chance(random_, 0.5) ? tree(shape_, random_, rows, committed)
                                                 : chain(shape_, random_, rows, committed);
@@ -148,7 +148,7 @@ TEST_F(GraphReuse, RoundsOfAKnownFormAreNeverCapturedAgainWhateverTheirMaskExitL
     ++forms;
     for (int i = 0; i < 6; ++i) {
       SCOPED_TRACE(i);
-      const SublayerMask mask = mask_of(running);
+      const speculation::SublayerMask mask = mask_of(running);
       const ChainRound round{.root = pick(random_, 0, shape_.vocab - 1),
                              .root_position = pick(random_, 1, context),
                              .draft_length = pick(random_, 1, 7),

@@ -28,7 +28,7 @@ std::string outcome(const Checkpoint& checkpoint, const CudaOptions& options, st
 }
 
 /// The least memory in which the backend comes to be.
-std::size_t least_memory(const Checkpoint& checkpoint, const CudaOptions& options) {
+std::size_t min_memory(const Checkpoint& checkpoint, const CudaOptions& options) {
   std::size_t too_little = 0;
   std::size_t enough = std::size_t{1} << 28;
   while (enough - too_little > 1) {
@@ -38,8 +38,8 @@ std::size_t least_memory(const Checkpoint& checkpoint, const CudaOptions& option
   return enough;
 }
 
-ModelShape small_shape(Random& random) {
-  ModelShape shape = random_cuda_shape(random);
+speculation::ModelShape small_shape(Random& random) {
+  speculation::ModelShape shape = random_cuda_shape(random);
   shape.d_model = 64;
   shape.d_ff = 96;
   return shape;
@@ -48,10 +48,10 @@ ModelShape small_shape(Random& random) {
 TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
   Random random(5);
   for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
-    const ModelShape shape = small_shape(random);
+    const speculation::ModelShape shape = small_shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
     const CudaOptions options{.cache_rows = 50, .weights = weights};
-    const std::size_t needed = least_memory(checkpoint, options);
+    const std::size_t needed = min_memory(checkpoint, options);
     EXPECT_GT(needed, cuda::model_bytes(checkpoint, weights));
     EXPECT_EQ(outcome(checkpoint, options, needed), "made");
     const std::string refused = outcome(checkpoint, options, needed - 1);
@@ -61,27 +61,27 @@ TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
     EXPECT_THAT(refused, HasSubstr("emulated GPU has "));
     EXPECT_EQ(refused.find('\n'), std::string::npos);
     // More context needs more, and in fp8 the layers' matrices less.
-    EXPECT_GT(least_memory(checkpoint, {.cache_rows = 51, .weights = weights}), needed);
+    EXPECT_GT(min_memory(checkpoint, {.cache_rows = 51, .weights = weights}), needed);
   }
 }
 
 TEST(DeviceMemory, IsEnoughForWhatPassesThroughItOnTheWayToFp8) {
   Random random(6);
-  ModelShape shape = small_shape(random);
+  speculation::ModelShape shape = small_shape(random);
   shape.n_layers = 1;
   shape.d_ff = 256;
   shape.vocab = 20;
   const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
   ASSERT_TRUE(checkpoint);
   const CudaOptions options{.cache_rows = 1, .weights = CudaWeights::fp8};
-  const std::size_t needed = least_memory(*checkpoint, options);
+  const std::size_t needed = min_memory(*checkpoint, options);
   // Refused by the count, never by an allocation half-way.
   EXPECT_THAT(outcome(*checkpoint, options, needed - 1), HasSubstr(" needs "));
 }
 
 TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
   Random random(7);
-  ModelShape shape = small_shape(random);
+  speculation::ModelShape shape = small_shape(random);
   shape.n_layers = 1;
   shape.max_positions = 9000;  // more than the default
   const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
@@ -103,7 +103,7 @@ TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
 
 TEST(DeviceShape, ThatNeedsMoreSharedMemoryThanABlockHasIsRefusedInOneLine) {
   Random random(8);
-  ModelShape shape = small_shape(random);
+  speculation::ModelShape shape = small_shape(random);
   shape.n_layers = 1;
   shape.vocab = 3;
   shape.d_model = 16384;

@@ -12,8 +12,8 @@ namespace draftscope::engine::test {
 namespace {
 
 /// Widths that are no multiples of the kernels' tiles.
-ModelShape small_shape() {
-  ModelShape shape;
+speculation::ModelShape small_shape() {
+  speculation::ModelShape shape;
   shape.name = "small";
   shape.architecture = "LlamaForCausalLM";
   shape.n_layers = 3;

@@ -13,7 +13,7 @@ class StepByStep final : public Backend {
  public:
   explicit StepByStep(std::unique_ptr<Backend> backend) : backend_(std::move(backend)) {}
   void set_recorder(profiler::SpanRecorder* recorder) override { backend_->set_recorder(recorder); }
-  const ModelShape& shape() const override { return backend_->shape(); }
+  const speculation::ModelShape& shape() const override { return backend_->shape(); }
   BackendDescription describe() const override { return backend_->describe(); }
   std::int32_t cache_rows() const override { return backend_->cache_rows(); }
   std::int32_t max_rows() const override { return backend_->max_rows(); }

@@ -79,7 +79,7 @@ class StopWhenKnown final : public DecodeListener {
   std::size_t tokens_ = 0;
 };
 
-using MakeStrategy = std::function<std::unique_ptr<Strategy>(const ModelShape& shape)>;
+using MakeStrategy = std::function<std::unique_ptr<Strategy>(const speculation::ModelShape& shape)>;
 
 inline Law law_of(const ToyBackend::Options& options, const MakeStrategy& make,
                   const SamplingOptions& sampling, std::span<const std::int32_t> eos,
@@ -114,7 +114,7 @@ inline Law law_of(const ToyBackend::Options& options, const std::string& specifi
                   std::size_t length = law_length) {
   return law_of(
       options,
-      [&](const ModelShape& shape) {
+      [&](const speculation::ModelShape& shape) {
         auto made = make_strategy(specification, shape);
         EXPECT_TRUE(made) << made.error().message;
         return std::move(made->strategy);

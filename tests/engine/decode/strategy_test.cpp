@@ -7,8 +7,8 @@
 namespace draftscope::engine {
 namespace {
 
-ModelShape shape_of(std::int32_t n_layers) {
-  ModelShape shape;
+speculation::ModelShape shape_of(std::int32_t n_layers) {
+  speculation::ModelShape shape;
   shape.n_layers = n_layers;
   return shape;
 }
@@ -34,7 +34,7 @@ TEST(MakeStrategy, PlansAnEarlyExitOfTheGivenLength) {
   auto strategy = make_strategy("layerskip:exit=5,gamma=4", shape_of(12));
   ASSERT_TRUE(strategy);
   const RoundPlan plan = strategy->strategy->plan({});
-  EXPECT_EQ(*plan.mask, SublayerMask::early_exit(12, 5));
+  EXPECT_EQ(*plan.mask, speculation::SublayerMask::early_exit(12, 5));
   EXPECT_EQ(plan.draft_length, 4);
 }
 

@@ -24,7 +24,7 @@ class ToyBackend final : public Backend {
   explicit ToyBackend(const Options& options);
 
   void set_recorder(profiler::SpanRecorder* /*recorder*/) override {}
-  const ModelShape& shape() const override { return shape_; }
+  const speculation::ModelShape& shape() const override { return shape_; }
   BackendDescription describe() const override { return {}; }
   std::int32_t cache_rows() const override { return options_.cache_rows; }
   std::int32_t max_rows() const override { return options_.max_rows; }
@@ -38,7 +38,7 @@ class ToyBackend final : public Backend {
   void head(std::uint32_t state, std::vector<float>& logits) const;
 
   Options options_;
-  ModelShape shape_;
+  speculation::ModelShape shape_;
   std::vector<std::vector<std::uint32_t>> cache_;  // [layer][row]: the row's state at that layer
 };
 

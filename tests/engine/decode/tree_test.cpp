@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Token trees, guesses and riders: whatever is drafted, the text is the target's.
+// Token trees, guesses and extra rows: whatever is drafted, the text is the target's.
 
 #include <gtest/gtest.h>
 
@@ -17,10 +17,10 @@ std::int32_t pick(Random& random, std::int32_t low, std::int32_t high) {
   return std::uniform_int_distribution<std::int32_t>(low, high)(random);
 }
 
-/// Something else every round: a mask with or without siblings, or a tree of guesses, some with riders.
+/// Something else every round: a mask with or without siblings, or a tree of guesses, some with extra rows.
 class AnyPlan final : public Strategy {
  public:
-  AnyPlan(const ModelShape& shape, std::uint32_t seed) : shape_(shape), random_(seed) {}
+  AnyPlan(const speculation::ModelShape& shape, std::uint32_t seed) : shape_(shape), random_(seed) {}
 
   RoundPlan plan(const RoundView& round) override {
     EXPECT_EQ(static_cast<std::int32_t>(round.text.size()), round.root_position + 1);
@@ -29,7 +29,7 @@ class AnyPlan final : public Strategy {
       guess(round);
       plan.proposals = proposals_;
     } else {
-      mask_ = SublayerMask(shape_.n_layers);
+      mask_ = speculation::SublayerMask(shape_.n_layers);
       for (std::int32_t layer = 0; layer < shape_.n_layers; ++layer)
         if (pick(random_, 0, 2) == 0) mask_.skip_attention(layer).skip_mlp(layer);
       plan.mask = &mask_;
@@ -40,14 +40,14 @@ class AnyPlan final : public Strategy {
     }
     if (pick(random_, 0, 2) == 0) {
       ride();
-      plan.riders = riders_;
+      plan.extra_rows = riders_;
     }
     return plan;
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
     EXPECT_EQ(outcome.verified.size(), outcome.nodes.size() + 1);
-    EXPECT_TRUE(outcome.riders.empty() || outcome.riders.size() == riders_.size());
+    EXPECT_TRUE(outcome.extra_rows.empty() || outcome.extra_rows.size() == riders_.size());
     siblings += static_cast<std::int32_t>(outcome.nodes.size() > outcome.steps.size());
     for (std::size_t depth = 0; depth < outcome.accepted_nodes.size(); ++depth)
       beside += static_cast<std::int32_t>(outcome.accepted_nodes[depth] != static_cast<std::int32_t>(depth));
@@ -73,12 +73,12 @@ class AnyPlan final : public Strategy {
     riders_.push_back({pick(random_, 0, shape_.vocab - 1), 2, seen_});
   }
 
-  const ModelShape& shape_;
+  const speculation::ModelShape& shape_;
   Random random_;
-  SublayerMask mask_;
+  speculation::SublayerMask mask_;
   std::vector<BranchWidth> branches_;
   std::vector<Proposal> proposals_;
-  std::vector<Rider> riders_;
+  std::vector<ExtraRow> riders_;
   std::vector<std::int32_t> seen_;
 };
 
@@ -119,8 +119,9 @@ TEST(Trees, GreedyTextEqualsVanilla) {
 /// A tree of drawn tokens whose widths depend on the confidence, or a tree of guesses.
 class FixedTree final : public Strategy {
  public:
-  FixedTree(const ModelShape& shape, std::vector<BranchWidth> branches, std::vector<Proposal> proposals)
-      : mask_(SublayerMask::early_exit(shape.n_layers, 1)),
+  FixedTree(const speculation::ModelShape& shape, std::vector<BranchWidth> branches,
+            std::vector<Proposal> proposals)
+      : mask_(speculation::SublayerMask::early_exit(shape.n_layers, 1)),
         branches_(std::move(branches)),
         proposals_(std::move(proposals)) {}
   RoundPlan plan(const RoundView& /*round*/) override {
@@ -129,7 +130,7 @@ class FixedTree final : public Strategy {
   }
 
  private:
-  SublayerMask mask_;
+  speculation::SublayerMask mask_;
   std::vector<BranchWidth> branches_;
   std::vector<Proposal> proposals_;
 };
@@ -157,7 +158,7 @@ TEST(Trees, SampledTextHasExactlyTheTargetsLaw) {
       for (const Case& one : cases) {
         const Law law = law_of(
             options,
-            [&](const ModelShape& shape) {
+            [&](const speculation::ModelShape& shape) {
               return std::make_unique<FixedTree>(shape, one.branches, one.proposals);
             },
             sampling, eos);

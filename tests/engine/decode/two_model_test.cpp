@@ -80,7 +80,7 @@ TEST(TwoModels, SampledTextHasExactlyTheTargetsLaw) {
   const Law expected = law_of(target, "vanilla", sampling, eos);
   const Law found = law_of(
       target,
-      [&](const ModelShape& shape) {
+      [&](const speculation::ModelShape& shape) {
         return std::move(make_strategy("two-model:model=toy,gamma=2", shape, toys(draft))->strategy);
       },
       sampling, eos);

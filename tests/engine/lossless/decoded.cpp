@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "decoded.h"
 #include <gtest/gtest.h>
+
+#include "decoded.h"
 
 namespace draftscope::engine {
 
@@ -20,7 +21,7 @@ class CountDrafts final : public DecodeListener {
 
 Checkpoint random_checkpoint(std::mt19937& random) {
   const auto up_to = [&random](std::uint32_t n) { return static_cast<std::int32_t>(1 + random() % n); };
-  ModelShape shape;
+  speculation::ModelShape shape;
   shape.name = "random";
   shape.architecture = "LlamaForCausalLM";
   shape.n_layers = 1 + up_to(6);

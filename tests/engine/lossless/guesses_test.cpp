@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Greedy text under guesses that no model drafted equals vanilla text on the real backend, bit for bit: token
-// trees, riders and moved cache rows included.
+// trees, extra rows and moved cache rows included.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -44,7 +44,7 @@ void target_law(Backend& backend, std::vector<std::int32_t>& text, std::size_t l
 }
 
 TEST(SampledTextOnARealVocabulary, FollowsTheTargetsLaw) {
-  ModelShape shape;
+  speculation::ModelShape shape;
   shape.name = "law";
   shape.architecture = "LlamaForCausalLM";
   shape.n_layers = 4;

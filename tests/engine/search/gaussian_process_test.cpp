@@ -2,12 +2,12 @@
 // The regression against scikit-learn (golden.json, made by make_golden.py), and against itself where two
 // ways must agree.
 
+#include <gtest/gtest.h>
+#include <cmath>
+
 #include "gaussian_process.h"
 #include "goldens.h"
 #include "likelihood.h"
-
-#include <gtest/gtest.h>
-#include <cmath>
 
 namespace draftscope::engine::search {
 namespace {

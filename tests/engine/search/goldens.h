@@ -3,13 +3,13 @@
 
 // golden.json as Eigen matrices.
 
-#include "gaussian_process.h"
-
 #include <Eigen/Core>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
+
+#include "gaussian_process.h"
 
 namespace draftscope::engine::search {
 

@@ -2,8 +2,6 @@
 // What a search proposes, when it adopts, when it stops.
 
 #include <draftscope/engine/search.h>
-#include "scored_sets.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <array>
@@ -11,6 +9,8 @@
 #include <limits>
 #include <map>
 #include <set>
+
+#include "scored_sets.h"
 
 namespace draftscope::engine {
 namespace {
@@ -71,20 +71,20 @@ TEST(SwiftSearch, SkipsTheLargestComponentsOfTheModelsPoint) {
   }
   const auto candidate = search.propose();
   ASSERT_EQ(candidate.origin, CandidateOrigin::model);
-  double least_skipped = 1.0;
-  double most_kept = 0.0;
+  double min_skipped = 1.0;
+  double max_kept = 0.0;
   const auto sort_in = [&](bool runs, double component) {
     if (runs)
-      most_kept = std::max(most_kept, component);
+      max_kept = std::max(max_kept, component);
     else
-      least_skipped = std::min(least_skipped, component);
+      min_skipped = std::min(min_skipped, component);
   };
   for (std::int32_t layer = 1; layer < 11; ++layer) {
     const auto place = static_cast<std::size_t>(layer - 1);
     sort_in(candidate.mask.runs_attention(layer), candidate.point[place]);
     sort_in(candidate.mask.runs_mlp(layer), candidate.point[place + 10]);
   }
-  EXPECT_GE(least_skipped, most_kept);
+  EXPECT_GE(min_skipped, max_kept);
 }
 
 // χ² over how often each of the C(6, 3) = 20 sets is drawn; 99.9 % quantile of 19 degrees of freedom.
@@ -130,8 +130,8 @@ TEST(DraftVerifySearch, ProposesProbesFirstAndCountsThemApart) {
   auto options = draft_verify_search(6);
   options.random_points = 100;
   auto search = LayerSetSearch::create(options).value();
-  const auto first = SublayerMask(6).skip_attention(0).skip_mlp(3);
-  const auto second = SublayerMask(6).skip_attention(5);
+  const auto first = speculation::SublayerMask(6).skip_attention(0).skip_mlp(3);
+  const auto second = speculation::SublayerMask(6).skip_attention(5);
   ASSERT_TRUE(search.add_probe(first));
   ASSERT_TRUE(search.add_probe(second));
   for (const auto& probe : {first, second}) {
@@ -146,7 +146,7 @@ TEST(DraftVerifySearch, ProposesProbesFirstAndCountsThemApart) {
 }
 
 TEST(DraftVerifySearch, ProbesFitAnyNumberOfLayersAndHaveThePublishedSharesAtForty) {
-  const auto skipped = [](const SublayerMask& mask) {
+  const auto skipped = [](const speculation::SublayerMask& mask) {
     std::pair<int, int> counts;
     for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer) {
       counts.first += mask.runs_attention(layer) ? 0 : 1;
@@ -161,7 +161,7 @@ TEST(DraftVerifySearch, ProbesFitAnyNumberOfLayersAndHaveThePublishedSharesAtFor
   for (std::int32_t n_layers = 1; n_layers <= 100; ++n_layers) {
     auto search = LayerSetSearch::create(draft_verify_search(n_layers)).value();
     const auto probes = draft_verify_probes(n_layers);
-    for (const SublayerMask& probe : probes) EXPECT_TRUE(search.add_probe(probe)) << n_layers;
+    for (const speculation::SublayerMask& probe : probes) EXPECT_TRUE(search.add_probe(probe)) << n_layers;
     EXPECT_EQ(search.propose().mask, probes.front());
   }
 }
@@ -253,7 +253,7 @@ TEST(LayerSetSearch, RefusesWhatCannotBeAnObservation) {
   const auto candidate = search.propose();
   EXPECT_THAT(search.observe(candidate, std::nan("")).error().message, HasSubstr("finite"));
   auto other_model = candidate;
-  other_model.mask = SublayerMask(13);
+  other_model.mask = speculation::SublayerMask(13);
   EXPECT_THAT(search.observe(other_model, 0.5).error().message, HasSubstr("has 13 layers, expected 12"));
   auto end = candidate;
   end.mask.skip_mlp(11);
@@ -263,7 +263,7 @@ TEST(LayerSetSearch, RefusesWhatCannotBeAnObservation) {
   EXPECT_THAT(search.observe(outside, 0.5).error().message, HasSubstr("holds 1.5, expected"));
   outside.point.pop_back();
   EXPECT_THAT(search.observe(outside, 0.5).error().message, HasSubstr("19 components, expected 20"));
-  EXPECT_THAT(search.add_probe(SublayerMask(12).skip_attention(0)).error().message,
+  EXPECT_THAT(search.add_probe(speculation::SublayerMask(12).skip_attention(0)).error().message,
               HasSubstr("first or last"));
   EXPECT_EQ(search.iterations(), 0);
 }
@@ -290,7 +290,7 @@ TEST(LayerSetSearch, NamesTheOptionThatIsOutOfRange) {
   EXPECT_THAT(message([](auto& o) { o.noise = 0.0; }), HasSubstr("noise is 0"));
   EXPECT_THAT(message([](auto& o) { o.random_points = 0; }), HasSubstr("random_points is 0"));
   EXPECT_THAT(message([](auto& o) { o.random_starts = -1; }), HasSubstr("random_starts is -1"));
-  EXPECT_THAT(message([](auto& o) { o.initial_set = SublayerMask(3); }),
+  EXPECT_THAT(message([](auto& o) { o.initial_set = speculation::SublayerMask(3); }),
               HasSubstr("initial_set has 3 layers"));
   EXPECT_THAT(message([](auto& o) { o.max_score = std::numeric_limits<double>::infinity(); }),
               HasSubstr("max_score is inf"));

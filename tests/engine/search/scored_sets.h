@@ -4,7 +4,7 @@
 // An objective whose best set is known: each sublayer's loss is its own, so that skipping the cheapest is
 // best.
 
-#include <draftscope/engine/sublayer_mask.h>
+#include <draftscope/speculation/sublayer_mask.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace draftscope::engine {
 
-inline std::int32_t skipped_of(const SublayerMask& mask) {
+inline std::int32_t skipped_of(const speculation::SublayerMask& mask) {
   std::int32_t skipped = 0;
   for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer)
     skipped += (mask.runs_attention(layer) ? 0 : 1) + (mask.runs_mlp(layer) ? 0 : 1);
@@ -25,7 +25,7 @@ inline double loss(std::int32_t sublayer) {
 }
 
 /// In (0, 1], higher where less is lost.
-inline double worth(const SublayerMask& mask) {
+inline double worth(const speculation::SublayerMask& mask) {
   double sum = 0.0;
   for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer) {
     if (!mask.runs_attention(layer)) sum += loss(2 * layer);
@@ -35,12 +35,12 @@ inline double worth(const SublayerMask& mask) {
 }
 
 /// The nine sublayers of layers 1 … 10 that cost least.
-inline SublayerMask best_of_twelve() {
+inline speculation::SublayerMask best_of_twelve() {
   std::vector<std::int32_t> sublayers;
   for (std::int32_t sublayer = 2; sublayer < 22; ++sublayer) sublayers.push_back(sublayer);
   std::sort(sublayers.begin(), sublayers.end(),
             [](std::int32_t a, std::int32_t b) { return loss(a) < loss(b); });
-  SublayerMask mask(12);
+  speculation::SublayerMask mask(12);
   for (std::size_t i = 0; i < 9; ++i) {
     if (sublayers[i] % 2 == 0)
       mask.skip_attention(sublayers[i] / 2);

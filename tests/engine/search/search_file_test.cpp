@@ -2,12 +2,12 @@
 // A search that was saved and loaded goes on as if nothing had happened; damaged files are refused.
 
 #include <draftscope/engine/search.h>
-#include "scored_sets.h"
-#include "scratch_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "scored_sets.h"
+#include "scratch_file.h"
 
 namespace draftscope::engine {
 namespace {
@@ -50,7 +50,8 @@ SearchOptions quick_draft_verify() {
 }
 
 /// Saves and loads before every score, and in each round once more between proposal and score.
-void expect_the_same_after_loading(const SearchOptions& options, const std::vector<SublayerMask>& probes) {
+void expect_the_same_after_loading(const SearchOptions& options,
+                                   const std::vector<speculation::SublayerMask>& probes) {
   const ScratchFile file;
   auto uninterrupted = LayerSetSearch::create(options).value();
   for (const auto& probe : probes) ASSERT_TRUE(uninterrupted.add_probe(probe));
@@ -75,8 +76,9 @@ TEST(SearchFile, OfASwiftSearchGoesOnToTheBit) {
 }
 
 TEST(SearchFile, OfADraftAndVerifySearchGoesOnToTheBit) {
-  expect_the_same_after_loading(quick_draft_verify(), {SublayerMask(8).skip_attention(2).skip_mlp(3),
-                                                       SublayerMask(8).skip_attention(0).skip_attention(7)});
+  expect_the_same_after_loading(quick_draft_verify(),
+                                {speculation::SublayerMask(8).skip_attention(2).skip_mlp(3),
+                                 speculation::SublayerMask(8).skip_attention(0).skip_attention(7)});
 }
 
 TEST(SearchFile, KeepsEveryOption) {

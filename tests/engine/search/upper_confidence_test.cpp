@@ -2,14 +2,14 @@
 // The acquisition against the Gaussian process it comes from, its gradient against differences, its maximum
 // against the one the bayesian-optimization package finds.
 
-#include "upper_confidence.h"
-#include "ascent.h"
-#include "goldens.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <cmath>
 #include <numbers>
+
+#include "ascent.h"
+#include "goldens.h"
+#include "upper_confidence.h"
 
 namespace draftscope::engine::search {
 namespace {

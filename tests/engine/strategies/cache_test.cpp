@@ -39,13 +39,13 @@ std::int32_t decode_and_look(const Checkpoint& checkpoint, Strategy& strategy, c
 /// Another mask, length, threshold and tree every round, layer 0 included, and probes of all kinds between.
 class Changing final : public Strategy {
  public:
-  Changing(const ModelShape& shape, std::uint32_t seed) : shape_(shape), random_(seed) {}
+  Changing(const speculation::ModelShape& shape, std::uint32_t seed) : shape_(shape), random_(seed) {}
 
   RoundPlan plan(const RoundView& /*round*/) override {
     RoundPlan plan;
     boundaries_ = all_boundaries(shape_);
     if (up_to(4) == 0) {
-      mask_ = SublayerMask::early_exit(shape_.n_layers, up_to(shape_.n_layers));
+      mask_ = speculation::SublayerMask::early_exit(shape_.n_layers, up_to(shape_.n_layers));
       if (up_to(1) == 0) plan.verification = Verification::above_exit;
     } else {
       mask_ = random_mask(0.1 + 0.1 * up_to(4));
@@ -87,8 +87,8 @@ class Changing final : public Strategy {
   std::int32_t up_to(std::int32_t most) {
     return static_cast<std::int32_t>(random_() % static_cast<std::uint32_t>(most + 1));
   }
-  SublayerMask random_mask(double skipped) {
-    SublayerMask mask(shape_.n_layers);
+  speculation::SublayerMask random_mask(double skipped) {
+    speculation::SublayerMask mask(shape_.n_layers);
     for (std::int32_t layer = 0; layer < shape_.n_layers; ++layer) {
       if (up_to(999) < 1000 * skipped) mask.skip_attention(layer);
       if (up_to(999) < 1000 * skipped) mask.skip_mlp(layer);
@@ -96,9 +96,9 @@ class Changing final : public Strategy {
     return mask;
   }
 
-  ModelShape shape_;
+  speculation::ModelShape shape_;
   std::mt19937 random_;
-  SublayerMask mask_;
+  speculation::SublayerMask mask_;
   std::vector<std::int32_t> boundaries_;
   std::vector<BranchWidth> branches_;
   ClaspSearch clasp_;

@@ -166,7 +166,7 @@ TEST(Clasp, ReportsTheCosineThatTheMaskedModelHas) {
     const Net net({.n_layers = 10, .redundancy = 0.1, .seed = random()}, random);
     const auto skip = static_cast<std::int32_t>(random() % 11);
     const Found found = search(net, skip);
-    SublayerMask mask(net.n_layers());
+    speculation::SublayerMask mask(net.n_layers());
     for (const std::int32_t layer : found.layers) mask.skip_attention(layer).skip_mlp(layer);
     const auto fresh = cpu_backend(net.checkpoint, 1, 96);
     (void)run_target(*fresh, std::span(net.text).first(net.text.size() - 1), 0);
@@ -288,7 +288,7 @@ TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {
       // What was found is drafted with.
       const auto& drafted = kept.rounds[static_cast<std::size_t>(rounds)];
       if (drafted.round.drafted == 0) continue;
-      SublayerMask mask(8);
+      speculation::SublayerMask mask(8);
       for (const std::int32_t layer : expected.skipped) mask.skip_attention(layer).skip_mlp(layer);
       EXPECT_EQ(drafted.layer_set.skipped, mask.packed());
     }

@@ -32,7 +32,8 @@ struct State {
 class WatchedDel final : public Strategy {
  public:
   /// `mask`: null = DEL's own.
-  WatchedDel(const ModelShape& shape, const Del::Options& options, std::shared_ptr<MaskChoice> mask = nullptr)
+  WatchedDel(const speculation::ModelShape& shape, const Del::Options& options,
+             std::shared_ptr<MaskChoice> mask = nullptr)
       : del_(std::make_shared<Del>(shape, options)),
         mixed_(make_mixed({.mask = mask != nullptr ? std::move(mask) : del_,
                            .length = del_,
@@ -41,7 +42,7 @@ class WatchedDel final : public Strategy {
 
   struct Round {
     RoundPlan plan;
-    SublayerMask mask;
+    speculation::SublayerMask mask;
     std::vector<std::int32_t> text;  ///< up to the root
     std::vector<std::int32_t> drafted;
     std::int32_t accepted = 0;
@@ -229,7 +230,7 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
       EXPECT_TRUE(round.drafted.empty());
     } else {
       if (options.drafts) {
-        EXPECT_EQ(round.mask, SublayerMask::early_exit(slow.layers, slow.exit));
+        EXPECT_EQ(round.mask, speculation::SublayerMask::early_exit(slow.layers, slow.exit));
       }
       const std::int32_t length = published ? (first ? 1 : options.most) : slow.gamma;
       EXPECT_EQ(round.plan.draft_length, length);
@@ -359,8 +360,9 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
                                  .prompt_window = static_cast<std::int32_t>(random() % 3 * 16),
                                  .drafts = false};
       // An exit deeper than DEL tends to choose, or a set of sublayers that no exit is like.
-      SublayerMask mask = SublayerMask::early_exit(n_layers, n_layers - 1);
-      if (random() % 2 == 0) mask = SublayerMask(n_layers).skip_attention(0).skip_mlp(n_layers - 1);
+      speculation::SublayerMask mask = speculation::SublayerMask::early_exit(n_layers, n_layers - 1);
+      if (random() % 2 == 0)
+        mask = speculation::SublayerMask(n_layers).skip_attention(0).skip_mlp(n_layers - 1);
       const SamplingOptions& sampling = samplings[random() % 3];
       const auto backend = cpu_backend(checkpoint, 1, 160);
       WatchedDel del(checkpoint.shape, options, std::make_shared<FixedMask>(mask, "fixed"));

@@ -115,7 +115,7 @@ TEST(Guessing, SampledTextHasTheTargetsLawBeyondTheFirstRounds) {
       std::size_t guesses = 0;
       const Law law = law_of(
           options,
-          [&](const ModelShape& shape) {
+          [&](const speculation::ModelShape& shape) {
             return std::make_unique<CountGuesses>(std::move(make_strategy(specification, shape)->strategy),
                                                   guesses);
           },
@@ -127,7 +127,7 @@ TEST(Guessing, SampledTextHasTheTargetsLawBeyondTheFirstRounds) {
 }
 
 TEST(Guessing, RefusesWhatItCannotDo) {
-  ModelShape shape;
+  speculation::ModelShape shape;
   shape.n_layers = 2;
   shape.vocab = 50;
   const std::pair<const char*, const char*> refusals[] = {

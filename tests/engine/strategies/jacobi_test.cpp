@@ -66,7 +66,7 @@ TEST(Jacobi, AsPublishedKeepsATokenARoundUntilTheBlockHasSettled) {
            {.prompt = prompt, .max_new_tokens = 40}, [&](const SeenRound& round) {
              if (settled) {
                ASSERT_EQ(round.plan.proposals.size(), guesses.size());
-               EXPECT_TRUE(round.plan.riders.empty());
+               EXPECT_TRUE(round.plan.extra_rows.empty());
                EXPECT_EQ(round.outcome.accepted_nodes.size(), round.outcome.nodes.size()) << "all are right";
                ++settled_blocks;
                guesses.assign(block, 0);
@@ -74,11 +74,11 @@ TEST(Jacobi, AsPublishedKeepsATokenARoundUntilTheBlockHasSettled) {
                return;
              }
              EXPECT_TRUE(round.plan.proposals.empty());
-             ASSERT_EQ(round.plan.riders.size(), guesses.size() - 1);
+             ASSERT_EQ(round.plan.extra_rows.size(), guesses.size() - 1);
              Tokens text(round.view.text.begin(), round.view.text.end());
              Tokens predicted{best_behind(options, text)};
              for (std::size_t i = 0; i + 1 < guesses.size(); ++i) {
-               EXPECT_EQ(round.plan.riders[i].token, guesses[i]);
+               EXPECT_EQ(round.plan.extra_rows[i].token, guesses[i]);
                text.push_back(guesses[i]);
                predicted.push_back(best_behind(options, text));
              }

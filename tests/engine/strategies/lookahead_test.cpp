@@ -107,9 +107,9 @@ TEST(Lookahead, DoesWhatItsDescriptionSays) {
       const Tokens text(round.view.text.begin(), round.view.text.end());
       if (round.view.index == 0) {
         Tokens start;
-        for (const Rider& rider : round.plan.riders) {
-          start.push_back(rider.token);
-          EXPECT_NE(std::find(prompt.begin(), prompt.end(), rider.token), prompt.end());
+        for (const ExtraRow& extra_row : round.plan.extra_rows) {
+          start.push_back(extra_row.token);
+          EXPECT_NE(std::find(prompt.begin(), prompt.end(), extra_row.token), prompt.end());
         }
         ASSERT_EQ(start.size(), described.window + described.ngram - 3);
         described.levels = {start};
@@ -121,10 +121,10 @@ TEST(Lookahead, DoesWhatItsDescriptionSays) {
         for (std::size_t i = 0; i < described.levels[level].size(); ++i)
           rows.emplace_back(described.levels[level][i],
                             static_cast<std::int32_t>(level + i + (level == 0 ? 1 : 0)));
-      ASSERT_EQ(round.plan.riders.size(), rows.size());
+      ASSERT_EQ(round.plan.extra_rows.size(), rows.size());
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        ASSERT_EQ(round.plan.riders[i].token, rows[i].first);
-        ASSERT_EQ(round.plan.riders[i].offset, rows[i].second);
+        ASSERT_EQ(round.plan.extra_rows[i].token, rows[i].first);
+        ASSERT_EQ(round.plan.extra_rows[i].offset, rows[i].second);
       }
       std::set<Tokens> guessed;
       if (described.full())
@@ -136,7 +136,7 @@ TEST(Lookahead, DoesWhatItsDescriptionSays) {
         shared += described.pool[text.back()].size() * (described.ngram - 1) - guessed.size();
 
       accepted += round.outcome.accepted_nodes.size();
-      ASSERT_EQ(round.outcome.riders.size(), rows.size());
+      ASSERT_EQ(round.outcome.extra_rows.size(), rows.size());
       described.step(options, text);
     });
     if (HasFatalFailure()) FAIL() << specification;
@@ -158,7 +158,7 @@ TEST(Lookahead, TheWindowHoldsNoEndOfTheText) {
     const Tokens eos{3};
     follow(options, "lookahead:window=5,ngram=4", {.prompt = prompt, .max_new_tokens = 60, .eos_tokens = eos},
            [&](const SeenRound& round) {
-             for (const Rider& rider : round.plan.riders) ASSERT_NE(rider.token, 3);
+             for (const ExtraRow& extra_row : round.plan.extra_rows) ASSERT_NE(extra_row.token, 3);
              // The pool may: a text does end.
              for (const Proposal& guess : round.plan.proposals) guessed_ends += guess.token == 3 ? 1 : 0;
            });
@@ -175,12 +175,12 @@ TEST(Lookahead, WaitsWhereTheWindowHasNoRoom) {
   follow(options, "lookahead:window=4,ngram=4", {.prompt = prompt, .max_new_tokens = 100},
          [&](const SeenRound& round) {
            Tokens window;
-           for (const Rider& rider : round.plan.riders) window.push_back(rider.token);
+           for (const ExtraRow& extra_row : round.plan.extra_rows) window.push_back(extra_row.token);
            if (!waiting.empty()) {
              EXPECT_EQ(window, waiting);
              ++waits;
            }
-           if (round.outcome.riders.empty()) waiting = window;
+           if (round.outcome.extra_rows.empty()) waiting = window;
          });
   EXPECT_GT(waits, 2);
 }

@@ -25,7 +25,7 @@ TEST(Mixed, EachPartGetsTheStatesThatItAskedFor) {
   const auto all = std::make_shared<Wants>();
   const auto none = std::make_shared<Wants>();
   const auto strategy =
-      make_mixed({.mask = std::make_shared<FixedMask>(SublayerMask::early_exit(4, 2), "fixed"),
+      make_mixed({.mask = std::make_shared<FixedMask>(speculation::SublayerMask::early_exit(4, 2), "fixed"),
                   .length = std::make_shared<FixedLength>(1),
                   .learners = {middle, all, none}});
   const auto round = [&] {

@@ -12,7 +12,7 @@ class NarrowBackend final : public Backend {
  public:
   NarrowBackend(Backend& backend, std::int32_t rows) : backend_(backend), rows_(rows) {}
   void set_recorder(profiler::SpanRecorder* recorder) override { backend_.set_recorder(recorder); }
-  const ModelShape& shape() const override { return backend_.shape(); }
+  const speculation::ModelShape& shape() const override { return backend_.shape(); }
   BackendDescription describe() const override { return backend_.describe(); }
   std::int32_t cache_rows() const override { return backend_.cache_rows(); }
   std::int32_t max_rows() const override { return rows_; }

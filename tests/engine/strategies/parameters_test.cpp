@@ -12,8 +12,8 @@
 namespace draftscope::engine {
 namespace {
 
-ModelShape shape_of(std::int32_t n_layers) {
-  ModelShape shape;
+speculation::ModelShape shape_of(std::int32_t n_layers) {
+  speculation::ModelShape shape;
   shape.n_layers = n_layers;
   shape.d_model = 8;
   shape.d_ff = 8;

@@ -27,7 +27,7 @@ class ScriptedBackend final : public Backend {
   }
 
   void set_recorder(profiler::SpanRecorder* /*recorder*/) override {}
-  const ModelShape& shape() const override { return shape_; }
+  const speculation::ModelShape& shape() const override { return shape_; }
   BackendDescription describe() const override { return {}; }
   std::int32_t cache_rows() const override { return rows_; }
   std::int32_t max_rows() const override { return 64; }
@@ -49,7 +49,7 @@ class ScriptedBackend final : public Backend {
  private:
   Script script_;
   std::int32_t rows_;
-  ModelShape shape_;
+  speculation::ModelShape shape_;
 };
 
 }  // namespace draftscope::engine

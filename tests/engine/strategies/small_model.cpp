@@ -8,7 +8,7 @@
 namespace draftscope::engine {
 
 Checkpoint small_model(const SmallModel& options) {
-  ModelShape shape;
+  speculation::ModelShape shape;
   shape.name = "small";
   shape.architecture = "LlamaForCausalLM";
   shape.n_layers = options.n_layers;
@@ -24,7 +24,7 @@ Checkpoint small_model(const SmallModel& options) {
   return std::move(checkpoint).value();
 }
 
-std::vector<std::int32_t> all_boundaries(const ModelShape& shape) {
+std::vector<std::int32_t> all_boundaries(const speculation::ModelShape& shape) {
   std::vector<std::int32_t> boundaries(static_cast<std::size_t>(shape.n_layers) + 1);
   std::iota(boundaries.begin(), boundaries.end(), 0);
   return boundaries;

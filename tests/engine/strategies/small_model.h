@@ -22,7 +22,7 @@ struct SmallModel {
 [[nodiscard]] Checkpoint small_model(const SmallModel& options);
 
 /// 0 … n_layers.
-[[nodiscard]] std::vector<std::int32_t> all_boundaries(const ModelShape& shape);
+[[nodiscard]] std::vector<std::int32_t> all_boundaries(const speculation::ModelShape& shape);
 
 /// What the target computes for tokens at positions and cache rows first, first + 1, …, behind K/V that is
 /// there.

@@ -14,8 +14,8 @@
 namespace draftscope::engine {
 namespace {
 
-SublayerMask random_mask(std::mt19937& random, std::int32_t n_layers) {
-  SublayerMask mask(n_layers);
+speculation::SublayerMask random_mask(std::mt19937& random, std::int32_t n_layers) {
+  speculation::SublayerMask mask(n_layers);
   for (std::int32_t layer = 0; layer < n_layers; ++layer) {
     if (random() % 3 == 0) mask.skip_attention(layer);
     if (random() % 3 == 0) mask.skip_mlp(layer);
@@ -24,7 +24,7 @@ SublayerMask random_mask(std::mt19937& random, std::int32_t n_layers) {
 }
 
 /// Share of text[from + 1 …] that the masked model finds best, token by token behind the target's K/V.
-double direct_matchness(const Checkpoint& checkpoint, const SublayerMask& mask,
+double direct_matchness(const Checkpoint& checkpoint, const speculation::SublayerMask& mask,
                         std::span<const std::int32_t> text, std::int32_t from, std::int32_t window) {
   const auto backend = cpu_backend(checkpoint, 1, 200);
   (void)run_target(*backend, text.first(static_cast<std::size_t>(from)), 0);
@@ -56,7 +56,7 @@ TEST(Matchness, IsTheShareOfTokensThatTheMaskedModelFindsBest) {
     const auto text = random_tokens(random, 60, 40);
     (void)run_target(*backend, text, 0);
     const Outputs before = look_at_root(*backend, text);
-    const SublayerMask mask = random_mask(random, checkpoint.shape.n_layers);
+    const speculation::SublayerMask mask = random_mask(random, checkpoint.shape.n_layers);
     const auto from = static_cast<std::int32_t>(1 + random() % 20);
     const auto window = static_cast<std::int32_t>(1 + random() % 35);
     // The text's tokens are the masked model's own every other time: a random text matches hardly ever.
@@ -104,7 +104,7 @@ TEST(Matchness, IsNothingWithoutRoomForTheWindow) {
   Outputs outputs;
   for (const std::int32_t window : {11, 12}) {
     Probe probe(*backend, 39);
-    const auto found = matchness(probe, SublayerMask(3), text, 5, window, rows, outputs);
+    const auto found = matchness(probe, speculation::SublayerMask(3), text, 5, window, rows, outputs);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->has_value(), window == 11);
   }
@@ -134,8 +134,8 @@ struct Ending {
   }
 };
 
-SublayerMask mask_of(const nlohmann::json& detail, std::int32_t n_layers) {
-  SublayerMask mask(n_layers);
+speculation::SublayerMask mask_of(const nlohmann::json& detail, std::int32_t n_layers) {
+  speculation::SublayerMask mask(n_layers);
   for (const auto& layer : detail["skipped_attention"]) mask.skip_attention(layer.get<std::int32_t>());
   for (const auto& layer : detail["skipped_mlp"]) mask.skip_mlp(layer.get<std::int32_t>());
   return mask;
@@ -162,7 +162,7 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
   ASSERT_TRUE(strategy) << strategy.error().message;
   const auto backend = cpu_backend(checkpoint, 1, 200);
   Ending ending{chosen.max_score, chosen.max_tolerance, chosen.max_iterations};
-  SublayerMask best = swift_initial_set(n_layers);
+  speculation::SublayerMask best = swift_initial_set(n_layers);
   std::int32_t adopted = 0;
   std::int32_t requests = 0;
   for (; requests < 5; ++requests) {
@@ -182,7 +182,7 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
       ASSERT_EQ(taken, due) << round;
       if (!taken) continue;
       const KeptDecision& decision = kept.taken[next++];
-      const SublayerMask mask = mask_of(decision.detail, n_layers);
+      const speculation::SublayerMask mask = mask_of(decision.detail, n_layers);
       EXPECT_TRUE(mask.runs_attention(0) && mask.runs_mlp(0));
       EXPECT_TRUE(mask.runs_attention(n_layers - 1) && mask.runs_mlp(n_layers - 1));
       EXPECT_DOUBLE_EQ(decision.score, direct_matchness(checkpoint, mask, kept.text,

@@ -3,12 +3,12 @@
 
 // A finished policy for a model of four layers, made by hand.
 
-#include <draftscope/engine/policy.h>
+#include <draftscope/engine/tuning/policy.h>
 
 namespace draftscope::engine {
 
-inline ModelShape small_shape() {
-  ModelShape shape;
+inline speculation::ModelShape small_shape() {
+  speculation::ModelShape shape;
   shape.name = "small";
   shape.n_layers = 4;
   shape.d_model = 8;
@@ -21,7 +21,8 @@ inline ModelShape small_shape() {
 }
 
 inline Policy example_policy() {
-  const SublayerMask set = SublayerMask(4).skip_attention(1).skip_attention(3).skip_mlp(2);
+  const speculation::SublayerMask set =
+      speculation::SublayerMask(4).skip_attention(1).skip_attention(3).skip_mlp(2);
   const Measurement measured{1.25, 500.0, 400.0, 0.75, 2.5};
   const Measurement worse{0.1 + 0.2, 120.0, 400.0, 0.5, 1.5};
   const std::string setting = "draft-verify:gamma=4,skip-attention=1+3,skip-mlp=2";
@@ -37,10 +38,11 @@ inline Policy example_policy() {
           .tool_version = "1.0",
           .date = "2026-01-02T03:04:05Z",
           .command_line = "draftscope tune",
-          .trials = {{"draft-verify:gamma=4,skip-attention=none,skip-mlp=none", 3, worse,
-                      Candidate{SublayerMask(4), std::vector<double>(8, 0.1), CandidateOrigin::model}},
-                     {setting, 3, measured, Candidate{set, {0, 1, 0, 1, 0, 0, 1, 0}, CandidateOrigin::probe}},
-                     {"layerskip:exit=2", 1, {1.5, 0.0, 0.0, 0.0, 1.0}, std::nullopt}}};
+          .trials = {
+              {"draft-verify:gamma=4,skip-attention=none,skip-mlp=none", 3, worse,
+               Candidate{speculation::SublayerMask(4), std::vector<double>(8, 0.1), CandidateOrigin::model}},
+              {setting, 3, measured, Candidate{set, {0, 1, 0, 1, 0, 0, 1, 0}, CandidateOrigin::probe}},
+              {"layerskip:exit=2", 1, {1.5, 0.0, 0.0, 0.0, 1.0}, std::nullopt}}};
 }
 
 }  // namespace draftscope::engine

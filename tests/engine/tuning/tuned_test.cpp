@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string refusal(const std::string& specification, const ModelShape& shape = small_shape()) {
+std::string refusal(const std::string& specification, const speculation::ModelShape& shape = small_shape()) {
   const auto made = make_strategy(specification, shape);
   if (made) return "none";
   EXPECT_THAT(made.error().message, Not(HasSubstr("\n")));
@@ -67,7 +67,7 @@ TEST(Tuned, RefusesInOneLine) {
   write([&](Policy& policy) { policy.strategy = specification; });
   EXPECT_THAT(refusal(specification), HasSubstr("expected another strategy's"));
   write([](Policy&) {});
-  ModelShape wider = small_shape();
+  speculation::ModelShape wider = small_shape();
   wider.d_ff = 32;
   EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
 }
@@ -79,7 +79,7 @@ TEST(SkipSetOfAPolicy, IsReadByNameAndNeverWrittenOver) {
   EXPECT_EQ(read_skip_sets(file.path(), 4).value().size(), 1U);
   EXPECT_TRUE(make_strategy("draft-verify:skip-set=" + file.path().string(), small_shape()));
   const std::string before = file.read();
-  EXPECT_THAT(write_skip_set(file.path(), "default", SublayerMask(4)).error().message,
+  EXPECT_THAT(write_skip_set(file.path(), "default", speculation::SublayerMask(4)).error().message,
               HasSubstr("is a policy"));
   EXPECT_EQ(file.read(), before);
   Policy grid = example_policy();
@@ -90,10 +90,11 @@ TEST(SkipSetOfAPolicy, IsReadByNameAndNeverWrittenOver) {
 }
 
 TEST(SkipSetText, IsReadAsItWasWritten) {
-  for (const SublayerMask& set :
-       {SublayerMask(4), SublayerMask::early_exit(4, 0), *example_policy().skip_set})
+  for (const speculation::SublayerMask& set :
+       {speculation::SublayerMask(4), speculation::SublayerMask::early_exit(4, 0),
+        *example_policy().skip_set})
     EXPECT_EQ(parse_skip_set_text(skip_set_text(set), 4).value(), set);
-  EXPECT_EQ(skip_set_text(SublayerMask(4)).attention, "none");
+  EXPECT_EQ(skip_set_text(speculation::SublayerMask(4)).attention, "none");
 }
 
 TEST(SkipSetText, IsRefusedWithTheParametersName) {

@@ -2,8 +2,8 @@
 // Input: a policy file. Whatever comes is read or refused in one line; what is read is written and read again
 // as the same, and `tuned` makes a strategy of it or refuses it in one line.
 
-#include <draftscope/engine/policy.h>
 #include <draftscope/engine/strategy.h>
+#include <draftscope/engine/tuning/policy.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -27,8 +27,8 @@ void require_one_line(const Error& error) {
 }
 
 /// The corpus is for this model.
-ModelShape shape() {
-  ModelShape shape;
+speculation::ModelShape shape() {
+  speculation::ModelShape shape;
   shape.name = "small";
   shape.n_layers = 4;
   shape.d_model = 8;

@@ -32,7 +32,7 @@ void read_and_write(const std::filesystem::path& path) {
   const auto chosen = read_skip_set(path, "default", n_layers);
   if (!chosen) require_one_line(chosen.error());
   if (sets) require(chosen.has_value() == sets->contains("default"));
-  const SublayerMask set = SublayerMask(n_layers).skip_attention(1).skip_mlp(6);
+  const speculation::SublayerMask set = speculation::SublayerMask(n_layers).skip_attention(1).skip_mlp(6);
   if (const auto written = write_skip_set(path, "new", set); !written)
     return require_one_line(written.error());
   require(read_skip_set(path, "new", n_layers).value() == set);

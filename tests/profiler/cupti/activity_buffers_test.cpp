@@ -31,7 +31,7 @@ TEST(ActivityBuffers, AreBounded) {
   buffers.prepare(2);
   std::set<std::uint8_t*> given;
   while (std::uint8_t* const data = buffers.request()) given.insert(data);
-  EXPECT_EQ(given.size(), ActivityBuffers::most_buffers);
+  EXPECT_EQ(given.size(), ActivityBuffers::max_buffers);
   buffers.complete({*given.begin(), 0});
   EXPECT_EQ(buffers.request(), nullptr);
   buffers.recycle(buffers.take_completed().at(0));

@@ -280,7 +280,7 @@ TEST_F(DeviceTraceTest, NeverMixesTheModesNorSerialisesKernels) {
 
 TEST_F(DeviceTraceTest, MakesARowOfEveryRecordOfManyThreads) {
   start(DeviceTraceMode::node);
-  fake_cupti::settings().most_buffer_bytes = 2000;
+  fake_cupti::settings().max_buffer_bytes = 2000;
   constexpr int threads = 4;
   constexpr int launches = 500;
   std::atomic<int> running = threads;
@@ -318,7 +318,7 @@ TEST_F(DeviceTraceTest, MakesARowOfEveryRecordOfManyThreads) {
 
 TEST_F(DeviceTraceTest, CountsWhatCuptiHadNoRoomFor) {
   start(DeviceTraceMode::node);
-  fake_cupti::settings().most_buffer_bytes = sizeof(CUpti_ActivityKernel10);
+  fake_cupti::settings().max_buffer_bytes = sizeof(CUpti_ActivityKernel10);
   for (int i = 0; i < 200; ++i) fake_cupti::launch_kernel("kernel");  // nobody collects
   ASSERT_GT(fake_cupti::seen().dropped, 0);
   trace_->stop();
@@ -366,7 +366,7 @@ TEST_F(DeviceTraceTest, CountsNoFailureWhereThereIsNone) {
 
 TEST_F(DeviceTraceTest, CollectsFinishedBuffersBetweenRounds) {
   start(DeviceTraceMode::graph);
-  fake_cupti::settings().most_buffer_bytes = 3 * sizeof(CUpti_ActivityKernel10);
+  fake_cupti::settings().max_buffer_bytes = 3 * sizeof(CUpti_ActivityKernel10);
   for (int i = 0; i < 50; ++i) in_phase(Phase::draft, [] { fake_cupti::launch_kernel("kernel"); });
   EXPECT_GT(trace_->counts().rows, 20);
   EXPECT_EQ(finish().rows.size(), 50U);

@@ -66,14 +66,14 @@ bool write(std::thread::id thread, const void* record, std::size_t bytes) {
     buffer = {};
   }
   if (buffer.data == nullptr) {
-    std::size_t most_records = 0;
-    current->request(&buffer.data, &buffer.capacity, &most_records);
+    std::size_t max_records = 0;
+    current->request(&buffer.data, &buffer.capacity, &max_records);
     if (buffer.data == nullptr) {
       ++current->seen.dropped;
       return false;
     }
-    if (current->settings.most_buffer_bytes != 0)
-      buffer.capacity = std::min(buffer.capacity, current->settings.most_buffer_bytes);
+    if (current->settings.max_buffer_bytes != 0)
+      buffer.capacity = std::min(buffer.capacity, current->settings.max_buffer_bytes);
   }
   std::memcpy(buffer.data + buffer.used, record, bytes);
   buffer.used += bytes;

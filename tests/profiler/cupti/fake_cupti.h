@@ -22,8 +22,8 @@ struct Settings {
   CUpti_ActivityKind refused_kind = CUPTI_ACTIVITY_KIND_INVALID;
   std::int64_t clock_shift_ns = 0;  ///< of the device's clock
   bool reads_given_clock = true;
-  std::size_t most_buffer_bytes = 0;  ///< of each buffer given; 0 = use it all
-  bool gives_back_late = false;       ///< buffers come back while the tool detaches, not when flushed
+  std::size_t max_buffer_bytes = 0;  ///< of each buffer given; 0 = use it all
+  bool gives_back_late = false;      ///< buffers come back while the tool detaches, not when flushed
   bool refuses_external_ids = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/advice.h>
-#include <draftscope/simulator/closed_forms.h>
+#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ TEST(Advice, SaysWhatSimulateSays) {
   ASSERT_TRUE(advice) << advice.error().message;
   const StrategyRounds rounds = learnt.what_if().rounds(advice->fastest).value();
   const Answer answer = learnt.what_if().ask(rounds, learnt.machine(), few_draws().draws).value();
-  EXPECT_EQ(advice->answer.speedup.least_drafted.total.value, answer.speedup.least_drafted.total.value);
+  EXPECT_EQ(advice->answer.speedup.min_drafted.total.value, answer.speedup.min_drafted.total.value);
   const Interval expected = outermost_interval_95(answer.speedup).value();
   EXPECT_EQ(advice->interval_95->low, expected.low);
   EXPECT_EQ(advice->interval_95->high, expected.high);
@@ -78,8 +78,8 @@ TEST(Advice, IsNoSlowerThanAnyCandidate) {
   for (const Candidate& candidate : found->all) {
     const StrategyRounds rounds = learnt.what_if().rounds(candidate.rounds.strategy).value();
     const Answer answer = learnt.what_if().ask(rounds, learnt.machine(), {.draws = 200}).value();
-    double slower = answer.speedup.least_drafted.total.value;
-    if (answer.speedup.most_drafted) slower = std::min(slower, answer.speedup.most_drafted->total.value);
+    double slower = answer.speedup.min_drafted.total.value;
+    if (answer.speedup.max_drafted) slower = std::min(slower, answer.speedup.max_drafted->total.value);
     EXPECT_LE(slower, advice->speedup + 1e-9) << candidate.rounds.strategy;
     const auto neighbour =
         std::find_if(advice->neighbours.begin(), advice->neighbours.end(),
@@ -111,10 +111,10 @@ TEST(Advice, BreaksEvenInTheClosedForm) {
     const auto advice = advise_on(learnt);
     ASSERT_TRUE(advice && advice->break_even);
     const Answer& answer = advice->answer;
-    const RoundCost cost{answer.steps_a_round, answer.c, answer.v, answer.o};
+    const RoundCost cost{answer.steps_per_round, answer.c, answer.v, answer.o};
     EXPECT_NEAR(round_speedup(advice->break_even->mean_accepted_length, cost).value(), 1.0, 1e-12);
     EXPECT_EQ(answer.mean_accepted_length > advice->break_even->mean_accepted_length,
-              answer.speedup.least_drafted.total.value > 1.0);
+              answer.speedup.min_drafted.total.value > 1.0);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answer_ladder.h>
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/advice/answer_ladder.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 #include <gtest/gtest.h>
 
 #include "learnt.h"
@@ -28,7 +28,7 @@ TEST(AnswerLadder, EndsAtTheAnswersSpeedup) {
       const auto ladder = answer_ladder(learnt.what_if().costs().model, rounds, machine);
       ASSERT_TRUE(ladder) << strategy << ": " << ladder.error().message;
       const Answer answer = learnt.what_if().ask(rounds, machine, {.draws = 200}).value();
-      EXPECT_NEAR(ladder->back().speedup, answer.speedup.least_drafted.total.value, 1e-9) << strategy;
+      EXPECT_NEAR(ladder->back().speedup, answer.speedup.min_drafted.total.value, 1e-9) << strategy;
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/break_even.h>
+#include <draftscope/simulator/advice/break_even.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -40,17 +40,17 @@ TEST(BreakEven, GivesASpeedupOfOneInTheClosedForms) {
 }
 
 TEST(BreakEven, IsThePapersWithoutOtherCosts) {
-  const auto found = break_even({.steps_a_round = 4.0, .c = 0.2, .v = 1.0, .o = 0.0}, 4);
+  const auto found = break_even({.steps_per_round = 4.0, .c = 0.2, .v = 1.0, .o = 0.0}, 4);
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->alpha.value(), break_even_acceptance_rate(0.2, 4).value().value(), 1e-12);
-  const auto half = break_even({.steps_a_round = 1.0, .c = 0.5}, 1);
+  const auto half = break_even({.steps_per_round = 1.0, .c = 0.5}, 1);
   EXPECT_NEAR(half->alpha.value(), 0.5, 1e-12);
 }
 
 TEST(BreakEven, RefusesInOneLine) {
-  EXPECT_FALSE(break_even({.steps_a_round = 0.0, .c = 0.2}));
-  EXPECT_FALSE(break_even({.steps_a_round = 2.0, .c = -0.2}));
-  EXPECT_FALSE(break_even({.steps_a_round = 2.0, .c = 0.2}, 0));
+  EXPECT_FALSE(break_even({.steps_per_round = 0.0, .c = 0.2}));
+  EXPECT_FALSE(break_even({.steps_per_round = 2.0, .c = -0.2}));
+  EXPECT_FALSE(break_even({.steps_per_round = 2.0, .c = 0.2}, 0));
 }
 
 }  // namespace

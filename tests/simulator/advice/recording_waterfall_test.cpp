@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/recording_waterfall.h>
+#include <draftscope/simulator/advice/recording_waterfall.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ TEST(RecordingWaterfall, AgreesWithTheAnswerOnItsPolicy) {
   ASSERT_TRUE(found) << found.error().message;
   const Answer answer = learnt.what_if().ask(strategies[0], learnt.machine(), {.draws = 200}).value();
   // Levels are at the cost model's means, which a recorded run's own ratio is beside.
-  const double expected = answer.speedup.least_drafted.total.value * strategies[0].own_ratio;
+  const double expected = answer.speedup.min_drafted.total.value * strategies[0].own_ratio;
   EXPECT_NEAR(step_at(found->waterfall, WaterfallLevel::policy).speedup.value, expected, 1e-9);
   EXPECT_NEAR(found->strategies[0].speedup, expected, 1e-9);
   const auto gaps = named_gaps(found->waterfall.gaps);

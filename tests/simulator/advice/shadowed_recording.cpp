@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "shadowed_recording.h"
 
-#include <draftscope/simulator/cost_prices.h>
-#include <draftscope/simulator/policy_choice.h>
-#include <draftscope/simulator/replay.h>
+#include <draftscope/simulator/costs/cost_prices.h>
+#include <draftscope/simulator/replay/policy_choice.h>
+#include <draftscope/simulator/replay/replay.h>
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
 

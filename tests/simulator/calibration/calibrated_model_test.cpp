@@ -47,10 +47,10 @@ TEST(CalibrationLaws, AreThePlantedOnesWithinOnePercentThroughNoiseAndOutliers) 
     ASSERT_TRUE(laws.products);
     EXPECT_EQ(laws.products->kernels, 5U);
     EXPECT_NEAR(laws.products->law.launch_ns / 50000.0, 1.0, 0.01) << seed;
-    EXPECT_NEAR(laws.products->law.ns_a_byte / 0.025, 1.0, 0.01) << seed;
+    EXPECT_NEAR(laws.products->law.ns_per_byte / 0.025, 1.0, 0.01) << seed;
     EXPECT_LT(laws.products->residual_greatest, 0.02);
     ASSERT_TRUE(laws.attention);
-    EXPECT_NEAR(laws.attention->law.ns_a_byte / 0.06, 1.0, 0.02) << seed;
+    EXPECT_NEAR(laws.attention->law.ns_per_byte / 0.06, 1.0, 0.02) << seed;
   }
 }
 
@@ -123,18 +123,19 @@ TEST(CalibratedModel, OfAGpuIsCloserToTheMachineThanItsSpecificationAndSurer) {
 TEST(CalibratedModel, LeavesWhatNobodyMeasuredToTheSpecification) {
   const CostModel truth = planted_gpu();
   MachineCalibration machine = planted_calibration({.truth = truth, .with_operations = false});
-  std::vector<MeasuredKernel>& kernels = machine.shapes.front().kernels;
-  std::erase_if(kernels, [](const MeasuredKernel& kernel) {
-    return kernel.form.context > 64.0 || kernel.form.rows > 1 || kernel.form.kind == KernelKind::step_round;
+  std::vector<speculation::MeasuredKernel>& kernels = machine.shapes.front().kernels;
+  std::erase_if(kernels, [](const speculation::MeasuredKernel& kernel) {
+    return kernel.form.context > 64.0 || kernel.form.rows > 1 ||
+           kernel.form.kind == speculation::KernelKind::step_round;
   });
   const CostModel model = must(calibrated_model(machine, truth.shape, WeightType::bf16));
   const CostVector specified = specified_values(*truth.gpu);
   // Widths as the specification has them, in units of one row's rate.
   const double rate = model.values[common_per_byte_parameter] / specified[common_per_byte_parameter];
   EXPECT_NEAR(rate, 1.25, 0.1);
-  for (std::size_t product = 0; product < product_count; ++product)
+  for (std::size_t product = 0; product < speculation::product_count; ++product)
     for (std::size_t term = 0; term < width_terms; ++term) {
-      const std::size_t width = width_parameter(static_cast<Operation>(product), term);
+      const std::size_t width = width_parameter(static_cast<speculation::Operation>(product), term);
       EXPECT_EQ(model.sources[width], ParameterSource::prior);
       EXPECT_NEAR(model.values[width] / specified[width] / rate, 1.0, 0.1);
     }
@@ -144,13 +145,13 @@ TEST(CalibratedModel, LeavesWhatNobodyMeasuredToTheSpecification) {
 TEST(CalibratedModel, TakesTheShapesOnItsSideOfTheLastCache) {
   CostModel fast = planted_processor();
   fast.shape = {"small", 4, 384, 6, 2, 64, 1024, 4096};
-  for (std::size_t product = 0; product < product_count; ++product)
-    fast.values[per_byte_parameter(static_cast<Operation>(product))] = 0.008;
+  for (std::size_t product = 0; product < speculation::product_count; ++product)
+    fast.values[per_byte_parameter(static_cast<speculation::Operation>(product))] = 0.008;
   const CostModel slow = planted_processor();
   MachineCalibration machine = planted_calibration({.truth = slow});
   machine.shapes.push_back(planted_calibration({.truth = fast}).shapes.front());
-  ASSERT_LT(weight_bytes_a_step(fast.shape, WeightType::bf16), machine.cache_bytes);
-  ASSERT_GT(weight_bytes_a_step(slow.shape, WeightType::bf16), machine.cache_bytes);
+  ASSERT_LT(weight_bytes_per_step(fast.shape, WeightType::bf16), machine.cache_bytes);
+  ASSERT_GT(weight_bytes_per_step(slow.shape, WeightType::bf16), machine.cache_bytes);
   for (const CostModel* truth : {&std::as_const(fast), &slow}) {
     const CostModel model = must(calibrated_model(machine, truth->shape, WeightType::bf16));
     EXPECT_LT(greatest_difference(prices_of(model, truth->shape), prices_of(*truth, truth->shape), 64.0),
@@ -177,8 +178,8 @@ TEST(LeaveOneOutOfACalibration, IsNoErrorWithoutNoiseAndFindsTheKernelThatContra
   EXPECT_LT(sound.p50, 0.01);
   EXPECT_LT(sound.pass_rms, 0.01);
 
-  for (MeasuredKernel& kernel : machine.shapes.front().kernels)
-    if (kernel.form.kind == KernelKind::target_pass && kernel.form.rows == 4) {
+  for (speculation::MeasuredKernel& kernel : machine.shapes.front().kernels)
+    if (kernel.form.kind == speculation::KernelKind::target_pass && kernel.form.rows == 4) {
       kernel.ns.median *= 1.4;
       kernel.ns.high *= 1.4;
     }
@@ -194,15 +195,15 @@ TEST(LeaveOneOutOfACalibration, IsNoErrorWithoutNoiseAndFindsTheKernelThatContra
 }
 
 TEST(Spreads, AreTheMedianAndTheQuartilesBetween) {
-  const Spread odd = spread_of({5.0, 1.0, 4.0, 2.0, 3.0});
+  const speculation::Spread odd = speculation::spread_of({5.0, 1.0, 4.0, 2.0, 3.0});
   EXPECT_EQ(odd.median, 3.0);
   EXPECT_EQ(odd.low, 2.0);
   EXPECT_EQ(odd.high, 4.0);
   EXPECT_EQ(odd.samples, 5);
-  const Spread one = spread_of({7.0});
+  const speculation::Spread one = speculation::spread_of({7.0});
   EXPECT_EQ(one.low, 7.0);
   EXPECT_EQ(one.high, 7.0);
-  EXPECT_EQ(spread_of({1.0, 2.0}).median, 1.5);
+  EXPECT_EQ(speculation::spread_of({1.0, 2.0}).median, 1.5);
 }
 
 }  // namespace

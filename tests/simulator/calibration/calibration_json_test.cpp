@@ -22,7 +22,7 @@ std::string planted_text() {
 TEST(CalibrationFile, IsReadAsItWasWritten) {
   for (const CostModel& truth : {planted_processor(), planted_gpu()}) {
     MachineCalibration written = planted_calibration({.truth = truth, .with_operations = !truth.gpu});
-    written.empty_pass_ns = Spread{312.5, 300.0, 451.25, 40};
+    written.empty_pass_ns = speculation::Spread{312.5, 300.0, 451.25, 40};
     const std::string text = calibration_json(written);
     const auto read = parse_calibration(text, "machine.json");
     ASSERT_TRUE(read) << read.error().message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/next_measurement.h>
+#include <draftscope/simulator/calibration/next_measurement.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ TEST(NextMeasurements, TakeOffTheVarianceThatBayesRuleSays) {
   const double before = g.dot(covariance * g);
   EXPECT_NEAR(answer_sigma(model, gradient), std::sqrt(before), 1e-9 * std::sqrt(before));
   constexpr double noise = 0.02;
-  const std::vector<KernelForm> candidates = measurable_kernels(model.shape);
+  const std::vector<speculation::KernelForm> candidates = measurable_kernels(model.shape);
   const auto ranked = next_measurements(model, gradient, candidates, noise);
   ASSERT_EQ(ranked.size(), candidates.size());
   double previous = 1.0;
@@ -128,12 +128,12 @@ TEST(NextMeasurements, NameTheKernelThatKnowsTheUnknownParameter) {
     const CostVector gradient = must(cost_gradient(model, {.exit = 2, .gamma = 4, .context = 512.0}));
     return next_measurements(model, gradient, measurable_kernels(model.shape), 1e-4).front();
   };
-  EXPECT_EQ(best(draft_step_parameter).form.kind, KernelKind::draft_step);
+  EXPECT_EQ(best(draft_step_parameter).form.kind, speculation::KernelKind::draft_step);
   EXPECT_EQ(best(draft_step_parameter).form.sublayers.mlp, 1);  // where it is the greatest share
-  EXPECT_EQ(best(target_pass_parameter).form.kind, KernelKind::target_pass);
+  EXPECT_EQ(best(target_pass_parameter).form.kind, speculation::KernelKind::target_pass);
   EXPECT_EQ(best(attention_row_kv_parameter).form.context, 4096.0);
   EXPECT_GT(best(attention_row_kv_parameter).form.rows, 1);
-  EXPECT_GT(best(width_parameter(Operation::gate_up, 1)).form.rows, 2);
+  EXPECT_GT(best(width_parameter(speculation::Operation::gate_up, 1)).form.rows, 2);
   for (const std::size_t parameter : {draft_step_parameter, attention_row_kv_parameter}) {
     EXPECT_GT(best(parameter).variance_share, 0.9);  // exact measurements leave nothing
     EXPECT_LE(best(parameter).variance_share, 1.0);
@@ -142,12 +142,12 @@ TEST(NextMeasurements, NameTheKernelThatKnowsTheUnknownParameter) {
 
 TEST(NextMeasurements, MakeTheAnswerSurerThanTheLastOnTheirList) {
   MachineCalibration machine = planted_calibration({.truth = planted_processor()});
-  std::vector<MeasuredKernel>& kernels = machine.shapes.front().kernels;
-  std::erase_if(kernels, [](const MeasuredKernel& kernel) {
+  std::vector<speculation::MeasuredKernel>& kernels = machine.shapes.front().kernels;
+  std::erase_if(kernels, [](const speculation::MeasuredKernel& kernel) {
     return kernel.form.rows > 1 || kernel.form.context > 64.0;
   });
   const ModelShape shape = planted_processor().shape;
-  const auto sigma_with = [&](const std::optional<KernelForm>& more) {
+  const auto sigma_with = [&](const std::optional<speculation::KernelForm>& more) {
     MachineCalibration with = machine;
     if (more) {
       const CostModel truth = planted_processor();

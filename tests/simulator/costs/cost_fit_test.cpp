@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cost_prices.h>
+#include <draftscope/simulator/costs/cost_prices.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 TEST(KernelLaw, RecoversWhatWasPlantedThroughNoiseAndOutliers) {
   constexpr double t0_ns = 3670.0;
-  constexpr double ns_a_byte = 1.0 / (0.89 * 3350.0);
+  constexpr double ns_per_byte = 1.0 / (0.89 * 3350.0);
   std::mt19937_64 random(3);
   std::normal_distribution<double> noise(0.0, 0.05);
   std::uniform_real_distribution<double> unit(0.0, 1.0);
@@ -25,14 +25,14 @@ TEST(KernelLaw, RecoversWhatWasPlantedThroughNoiseAndOutliers) {
   for (int i = 0; i < 4000; ++i) {
     const double bytes = std::exp(std::log(1e5) + unit(random) * std::log(1e4));
     const double outlier = unit(random) < 0.02 ? 3.0 : 1.0;
-    kernels.push_back({bytes, (t0_ns + bytes * ns_a_byte) * (1.0 + noise(random)) * outlier});
+    kernels.push_back({bytes, (t0_ns + bytes * ns_per_byte) * (1.0 + noise(random)) * outlier});
   }
   const auto law = fit_kernel_law(kernels);
   ASSERT_TRUE(law) << law.error().message;
   EXPECT_NEAR(law->launch_ns / t0_ns, 1.0, 0.01);
-  EXPECT_NEAR(law->ns_a_byte / ns_a_byte, 1.0, 0.01);
+  EXPECT_NEAR(law->ns_per_byte / ns_per_byte, 1.0, 0.01);
   EXPECT_LT(std::abs(law->launch_ns - t0_ns), 5.0 * law->launch_sigma);
-  EXPECT_LT(std::abs(law->ns_a_byte - ns_a_byte), 5.0 * law->ns_a_byte_sigma);
+  EXPECT_LT(std::abs(law->ns_per_byte - ns_per_byte), 5.0 * law->ns_per_byte_sigma);
 }
 
 TEST(KernelLaw, IsNeverNegativeAndRefusesWhatIsNoTime) {
@@ -41,7 +41,7 @@ TEST(KernelLaw, IsNeverNegativeAndRefusesWhatIsNoTime) {
   const auto law = fit_kernel_law(steep);
   ASSERT_TRUE(law);
   EXPECT_EQ(law->launch_ns, 0.0);
-  EXPECT_GT(law->ns_a_byte, 0.0);
+  EXPECT_GT(law->ns_per_byte, 0.0);
   EXPECT_FALSE(fit_kernel_law(std::vector<KernelTime>{{1.0, 1.0}}));
   EXPECT_THAT(fit_kernel_law(std::vector<KernelTime>{{1.0, 1.0}, {1.0, 0.0}}).error().message,
               HasSubstr("kernel 1"));
@@ -86,7 +86,7 @@ void expect_prices(const Prices& found, Prices truth, const PlantedTrace& plante
   const double factor = mean_factor(planted);
   const auto lengthen = [factor](AffineTime& time) {
     time.ns *= factor;
-    time.ns_a_context_row *= factor;
+    time.ns_per_context_row *= factor;
   };
   lengthen(truth.target_step);
   for (DraftPrices& draft : truth.drafts) {
@@ -114,7 +114,7 @@ TEST_F(PlantedFit, OperationsOfACpuGivePricesOfSettingsThatWereNotRecorded) {
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 100.0);
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 400.0);
   EXPECT_EQ(found.report.parameters[round_parameter].source, ParameterSource::trace);
-  EXPECT_EQ(found.report.parameters[width_parameter(Operation::down, 5)].source,
+  EXPECT_EQ(found.report.parameters[width_parameter(speculation::Operation::down, 5)].source,
             ParameterSource::not_identified);
   EXPECT_LT(std::abs(found.report.conservation_residual), 0.01);
 }
@@ -130,7 +130,7 @@ TEST_F(PlantedFit, RoundsAloneGivePricesOfOtherExitsAndLengths) {
 
 TEST_F(PlantedFit, InterruptionsAreKeptApartAndGivenBackByTime) {
   PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
-  planted.rounds_a_setting = 400;
+  planted.rounds_per_setting = 400;
   const CostFit without = fit(planted);
   planted.interrupted_every_ns = 50e6;
   planted.interruption_ns = 40e6;
@@ -150,7 +150,7 @@ TEST_F(PlantedFit, TheFirstStepOfADraftIsToldFromTheOthers) {
   PlantedTrace planted{
       .truth = planted_cpu(), .settings = {{0, 0}, {2, 1}, {2, 4}, {6, 2}, {6, 7}}, .with_operations = false};
   planted.truth.values[draft_start_parameter] = 0.02;
-  planted.rounds_a_setting = 200;
+  planted.rounds_per_setting = 200;
   const CostFit found = fit(planted);
   EXPECT_NEAR(found.model.values[draft_start_parameter] / (0.02 * mean_factor(planted)), 1.0, 0.25);
   // A length that was not recorded, of an exit that was not recorded.
@@ -170,7 +170,7 @@ TEST_F(PlantedFit, PassesThatNoLawExplainsArePricedAsTheyWereMeasured) {
       .truth = planted_cpu(), .settings = {{0, 0}, {2, 2}, {4, 4}, {3, 5}, {6, 7}}, .with_operations = false};
   planted.of_rows = {{1, 1.1}, {3, 0.9}, {5, 1.3}, {6, 0.8}, {8, 1.15}};
   planted.of_exit = {{2, 1.2}, {3, 0.9}, {4, 0.85}, {6, 1.1}};
-  planted.rounds_a_setting = 200;
+  planted.rounds_per_setting = 200;
   const CostFit found = fit(planted);
   EXPECT_GT(found.report.law_residual, 0.02);
   EXPECT_LT(found.report.corrected_residual, 0.01);
@@ -228,11 +228,11 @@ TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {
   PlantedTrace planted{.truth = cost_model_of(gpu, *find_model_shape("Llama-3.2-1B"), WeightType::bf16),
                        .settings = {{0, 0}, {4, 4}},
                        .device = gpu.name};
-  planted.rounds_a_setting = 30;
+  planted.rounds_per_setting = 30;
   const CostFit found = fit(planted, gpu);
   EXPECT_TRUE(found.report.has_gpu_prior);
   const auto source = [&](std::size_t term) {
-    return found.report.parameters[width_parameter(Operation::gate_up, term)].source;
+    return found.report.parameters[width_parameter(speculation::Operation::gate_up, term)].source;
   };
   EXPECT_EQ(source(0), ParameterSource::trace);
   for (std::size_t term = 1; term < width_terms; ++term) EXPECT_EQ(source(term), ParameterSource::prior);
@@ -244,16 +244,17 @@ TEST_F(PlantedFit, KernelsOfAGpuAreFittedAroundItsSpecification) {
                        .settings = {{0, 0}, {2, 2}, {4, 7}},
                        .device = gpu.name,
                        .outliers = 0.0};
-  planted.rounds_a_setting = 30;
-  planted.truth.values[launch_parameter(Operation::down)] *=
+  planted.rounds_per_setting = 30;
+  planted.truth.values[launch_parameter(speculation::Operation::down)] *=
       1.5;  // an engine that is unlike the specification
-  planted.truth.values[launch_parameter(Operation::small)] *= 0.5;
+  planted.truth.values[launch_parameter(speculation::Operation::small)] *= 0.5;
   const CostFit found = fit(planted, gpu);
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 100.0);
-  for (std::size_t i = 0; i < product_count; ++i)
-    EXPECT_GE(found.model.values[per_byte_parameter(static_cast<Operation>(i))], 1.0 / gpu.bandwidth_gb_s);
-  EXPECT_GT(found.model.values[launch_parameter(Operation::down)],
-            1.2 * found.model.values[launch_parameter(Operation::gate_up)]);
+  for (std::size_t i = 0; i < speculation::product_count; ++i)
+    EXPECT_GE(found.model.values[per_byte_parameter(static_cast<speculation::Operation>(i))],
+              1.0 / gpu.bandwidth_gb_s);
+  EXPECT_GT(found.model.values[launch_parameter(speculation::Operation::down)],
+            1.2 * found.model.values[launch_parameter(speculation::Operation::gate_up)]);
 }
 
 TEST_F(PlantedFit, WithoutNoiseNothingIsLeftOver) {

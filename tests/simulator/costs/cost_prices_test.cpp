@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cost_prices.h>
+#include <draftscope/simulator/costs/cost_prices.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(Costs, EagerPythonIsBoundByTheHostWhateverTheBytes) {
     scenario.regime = Regime::eager_python;
     const Prices found = must(prices(model, scenario));
     EXPECT_NEAR(found.target_step.at(256) / 1e6 / ms, 1.0, 0.07) << name;
-    EXPECT_EQ(found.target_step.ns_a_context_row, 0.0) << name;
+    EXPECT_EQ(found.target_step.ns_per_context_row, 0.0) << name;
   }
 }
 
@@ -103,11 +103,11 @@ TEST(Costs, PassesCostMoreWithContextRowsAndLayers) {
   scenario.widths = 300;
   const Prices found = must(prices(model, scenario));
   ASSERT_EQ(found.drafts.size(), 32U);
-  EXPECT_GT(found.target_step.ns_a_context_row, 0.0);
+  EXPECT_GT(found.target_step.ns_per_context_row, 0.0);
   for (std::size_t exit = 1; exit < found.drafts.size(); ++exit) {
     const DraftPrices& draft = found.drafts[exit];
     ASSERT_EQ(draft.verify.size(), 301U);
-    EXPECT_GT(draft.step.ns_a_context_row, 0.0);
+    EXPECT_GT(draft.step.ns_per_context_row, 0.0);
     EXPECT_LT(draft.step.at(1000), found.target_step.at(1000));
     if (exit > 1) {
       EXPECT_GT(draft.step.at(1000), found.drafts[exit - 1].step.at(1000));
@@ -117,7 +117,7 @@ TEST(Costs, PassesCostMoreWithContextRowsAndLayers) {
       EXPECT_GE(draft.verify[rows].at(1000), draft.verify[rows - 1].at(1000)) << rows;
   }
   // Verification of 300 rows is past the ridge of 295: arithmetic decides.
-  const double flops = 300 * weight_bytes_a_step(model.shape, WeightType::bf16);
+  const double flops = 300 * weight_bytes_per_step(model.shape, WeightType::bf16);
   EXPECT_GT(found.drafts[1].verify[300].at(0), flops / 989.4e3);
 }
 
@@ -144,7 +144,7 @@ TEST(Costs, AnExitIsTheLayerSetWithItsSublayers) {
   ASSERT_EQ(sets.drafts.size(), 4U);
   EXPECT_DOUBLE_EQ(sets.drafts[1].step.ns, exits.drafts[7].step.ns);
   EXPECT_DOUBLE_EQ(sets.drafts[1].verify[5].ns, exits.drafts[7].verify[5].ns);
-  EXPECT_GT(sets.drafts[2].step.ns_a_context_row, sets.drafts[3].step.ns_a_context_row);
+  EXPECT_GT(sets.drafts[2].step.ns_per_context_row, sets.drafts[3].step.ns_per_context_row);
 }
 
 TEST(Costs, ABatchSharesTheWeightsAndNotTheContext) {
@@ -155,7 +155,7 @@ TEST(Costs, ABatchSharesTheWeightsAndNotTheContext) {
   const Prices eight = must(prices(model, scenario));
   EXPECT_LT(eight.target_step.ns, 0.2 * alone.target_step.ns);
   EXPECT_GT(eight.target_step.ns, alone.target_step.ns / 8.0);
-  EXPECT_NEAR(eight.target_step.ns_a_context_row / alone.target_step.ns_a_context_row, 1.0, 1e-9);
+  EXPECT_NEAR(eight.target_step.ns_per_context_row / alone.target_step.ns_per_context_row, 1.0, 1e-9);
 }
 
 TEST(Costs, TensorParallelismGainsLessThanItsDegree) {
@@ -175,7 +175,7 @@ TEST(Costs, TensorParallelismGainsLessThanItsDegree) {
 TEST(Costs, AnotherGpuKeepsTheEnginesRatioToTheSpecification) {
   CostModel model = h100_model("Llama-3-8B");
   model.from_trace = true;  // its values are then the engine's, and move by ratios
-  model.values[launch_parameter(Operation::down)] *= 1.3;
+  model.values[launch_parameter(speculation::Operation::down)] *= 1.3;
   Scenario there = fitted_scenario(model);
   there.gpu = find_gpu("RTX 4090").value();
   const auto map = PriceMap::make(model, there);

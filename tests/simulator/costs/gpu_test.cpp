@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cost_link.h>
-#include <draftscope/simulator/gpu.h>
-#include <draftscope/simulator/regime.h>
+#include <draftscope/simulator/costs/cost_link.h>
+#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/hardware/regime.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cost_work.h>
-#include <draftscope/simulator/model_shape.h>
-#include <draftscope/traces/csv_table.h>
+#include <draftscope/base/csv_table.h>
+#include <draftscope/simulator/costs/cost_work.h>
+#include <draftscope/simulator/hardware/model_shape.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,32 +22,36 @@ std::string models_csv() {
 
 // The table's own columns were computed from parameter counts, norms included, and rounded.
 TEST(Work, BytesAgreeWithTheTableOfPublishedModels) {
-  const auto table = traces::CsvTable::parse(models_csv(), "models.csv");
+  const auto table = CsvTable::parse(models_csv(), "models.csv");
   ASSERT_TRUE(table) << table.error().message;
   ASSERT_GT(table->rows(), 20U);
   for (std::size_t row = 0; row < table->rows(); ++row) {
     const auto shape = find_model_shape(*table->text(row, "name"));
     ASSERT_TRUE(shape) << shape.error().message;
     double layer = 0.0;
-    for (const Operation operation : {Operation::qkv, Operation::output, Operation::gate_up, Operation::down})
+    for (const speculation::Operation operation :
+         {speculation::Operation::qkv, speculation::Operation::output, speculation::Operation::gate_up,
+          speculation::Operation::down})
       layer += work_of(operation, *shape, WeightType::bf16, 1.0).weight_bytes;
     EXPECT_NEAR(layer / 1e6, **table->number(row, "layer_mb_bf16"), 0.1) << shape->name;
-    EXPECT_NEAR(work_of(Operation::head, *shape, WeightType::bf16, 1.0).weight_bytes / 1e6,
+    EXPECT_NEAR(work_of(speculation::Operation::head, *shape, WeightType::bf16, 1.0).weight_bytes / 1e6,
                 **table->number(row, "lm_head_mb_bf16"), 0.1)
         << shape->name;
-    EXPECT_EQ(
-        shape->n_layers * work_of(Operation::attention, *shape, WeightType::bf16, 1.0).kv_bytes_a_context_row,
-        **table->number(row, "kv_bytes_per_token_bf16"))
+    EXPECT_EQ(shape->n_layers * work_of(speculation::Operation::attention, *shape, WeightType::bf16, 1.0)
+                                    .kv_bytes_per_context_row,
+              **table->number(row, "kv_bytes_per_token_bf16"))
         << shape->name;
     // Within norms and the rounding to MB.
-    const double step_gb = weight_bytes_a_step(*shape, WeightType::bf16) / 1e9;
+    const double step_gb = weight_bytes_per_step(*shape, WeightType::bf16) / 1e9;
     EXPECT_NEAR(step_gb / **table->number(row, "weights_read_per_step_gb_bf16"), 1.0, 5e-4) << shape->name;
   }
 }
 
 TEST(Work, DtypeAndTensorParallelismScaleBytes) {
   const ModelShape shape = *find_model_shape("Llama-3-8B");
-  for (const Operation operation : {Operation::qkv, Operation::output, Operation::gate_up, Operation::down}) {
+  for (const speculation::Operation operation :
+       {speculation::Operation::qkv, speculation::Operation::output, speculation::Operation::gate_up,
+        speculation::Operation::down}) {
     const double bf16 = work_of(operation, shape, WeightType::bf16, 1.0).weight_bytes;
     EXPECT_EQ(work_of(operation, shape, WeightType::fp16, 1.0).weight_bytes, bf16);
     EXPECT_EQ(work_of(operation, shape, WeightType::fp32, 1.0).weight_bytes, 2.0 * bf16);
@@ -55,10 +59,11 @@ TEST(Work, DtypeAndTensorParallelismScaleBytes) {
     EXPECT_EQ(work_of(operation, shape, WeightType::bf16, 1.0, 4).weight_bytes, 0.25 * bf16);
   }
   // The head stays as stored; K/V heads can't be split below one.
-  EXPECT_EQ(work_of(Operation::head, shape, WeightType::fp8, 1.0).weight_bytes,
-            work_of(Operation::head, shape, WeightType::bf16, 1.0).weight_bytes);
-  EXPECT_EQ(work_of(Operation::attention, shape, WeightType::bf16, 1.0, 16).kv_bytes_a_context_row,
-            work_of(Operation::attention, shape, WeightType::bf16, 1.0, 8).kv_bytes_a_context_row);
+  EXPECT_EQ(work_of(speculation::Operation::head, shape, WeightType::fp8, 1.0).weight_bytes,
+            work_of(speculation::Operation::head, shape, WeightType::bf16, 1.0).weight_bytes);
+  EXPECT_EQ(
+      work_of(speculation::Operation::attention, shape, WeightType::bf16, 1.0, 16).kv_bytes_per_context_row,
+      work_of(speculation::Operation::attention, shape, WeightType::bf16, 1.0, 8).kv_bytes_per_context_row);
 }
 
 TEST(ModelShape, AConfigurationAndATraceSayTheSame) {
@@ -74,7 +79,7 @@ TEST(ModelShape, AConfigurationAndATraceSayTheSame) {
   ASSERT_TRUE(recorded) << recorded.error().message;
   const ModelShape known = *find_model_shape("meta-llama/llama-3.2-1b");
   for (const ModelShape& shape : {*config, *recorded}) {
-    EXPECT_EQ(weight_bytes_a_step(shape, WeightType::bf16), weight_bytes_a_step(known, WeightType::bf16));
+    EXPECT_EQ(weight_bytes_per_step(shape, WeightType::bf16), weight_bytes_per_step(known, WeightType::bf16));
     EXPECT_EQ(shape.kv_width(), known.kv_width());
   }
   const auto defaults = parse_model_config(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "planted_trace.h"
 
-#include <draftscope/simulator/cost_prices.h>
+#include <draftscope/simulator/costs/cost_prices.h>
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class Planter {
     const std::int64_t prompt = writer_.add(traces::Prompt{.tokens = {1, 2, 3}});
     traces::Request request{.id = writer_.next_request_id(), .run = run, .prompt = prompt, .start_ns = now_};
     writer_.begin(request);
-    for (int index = 0; index < planted_.rounds_a_setting; ++index) round(setting, request.id, index);
+    for (int index = 0; index < planted_.rounds_per_setting; ++index) round(setting, request.id, index);
     request.first_token_ns = request.start_ns;
     request.end_ns = now_;
     writer_.finish(request);
@@ -95,19 +95,19 @@ class Planter {
     const CostModel& truth = planted_.truth;
     std::int64_t at = round.start_ns;
     for (std::int32_t layer = 0; layer <= layers; ++layer)
-      for (std::size_t i = 0; i < operation_count; ++i) {
-        const auto operation = static_cast<Operation>(i);
-        if ((operation == Operation::head) != (layer == layers)) continue;
+      for (std::size_t i = 0; i < speculation::operation_count; ++i) {
+        const auto operation = static_cast<speculation::Operation>(i);
+        if ((operation == speculation::Operation::head) != (layer == layers)) continue;
         const CostCoefficients one = operation_coefficients(
             operation, truth.shape, truth.weights, truth.width_law, {.rows = static_cast<double>(rows)});
         double ns = 0.0;
         for (std::size_t j = 0; j < cost_parameter_count; ++j)
           ns += truth.values[j] * (one.fixed[j] + context * one.a_context_row[j]);
-        if (operation == Operation::small)
+        if (operation == speculation::Operation::small)
           for (const char* name : {"attention norm", "rope", "mlp norm"})
             put(round, phase, layer, name, ns / 3.0, at);
         else
-          put(round, phase, layer == layers ? -1 : layer, operation_name(operation), ns, at);
+          put(round, phase, layer == layers ? -1 : layer, speculation::operation_name(operation), ns, at);
       }
   }
 
@@ -211,16 +211,16 @@ CostModel planted_cpu() {
   model.shape = {"planted", 8, 512, 8, 4, 64, 1536, 8192};
   model.covariance.assign(cost_parameter_count * cost_parameter_count, 0.0);
   CostVector& values = model.values;
-  for (std::size_t i = 0; i < product_count; ++i) {
-    const auto product = static_cast<Operation>(i);
+  for (std::size_t i = 0; i < speculation::product_count; ++i) {
+    const auto product = static_cast<speculation::Operation>(i);
     values[launch_parameter(product)] = 4000.0;
     values[per_byte_parameter(product)] = 0.05;
     for (std::size_t term = 0; term < width_terms; ++term) values[width_parameter(product, term)] = 0.006;
   }
-  values[launch_parameter(Operation::attention)] = 5000.0;
-  values[per_byte_parameter(Operation::attention)] = 0.06;
+  values[launch_parameter(speculation::Operation::attention)] = 5000.0;
+  values[per_byte_parameter(speculation::Operation::attention)] = 0.06;
   values[attention_row_kv_parameter] = 0.05;
-  values[launch_parameter(Operation::small)] = 400.0;
+  values[launch_parameter(speculation::Operation::small)] = 400.0;
   values[layer_parameter] = 1000.0;
   values[draft_step_parameter] = 20000.0;
   values[target_pass_parameter] = 30000.0;

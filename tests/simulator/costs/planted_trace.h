@@ -3,7 +3,7 @@
 
 // Recordings whose costs are known: every time is what a given cost model says, with noise and outliers.
 
-#include <draftscope/simulator/cost_model.h>
+#include <draftscope/simulator/costs/cost_model.h>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -22,7 +22,7 @@ struct PlantedTrace {
   std::vector<PlantedSetting> settings;
   std::string device = "cpu";  ///< anything else is a GPU, whose operations are kernels
   bool with_operations = true;
-  int rounds_a_setting = 300;
+  int rounds_per_setting = 300;
   double noise = 0.05;
   double outliers = 0.02;  ///< share of times that are 1.5 to 4 times as long
   /// What passes take that no parameter says: factors of target passes by rows and of draft steps by exit.

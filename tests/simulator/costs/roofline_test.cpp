@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/roofline.h>
+#include <draftscope/simulator/hardware/roofline.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,14 +20,14 @@ TEST(Roofline, OfASpecificationHasItsRatesAndRidge) {
   const auto found = roofline(model, machine_of(model), 1024.0, {1, 8, 512});
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_TRUE(found->is_specified);
-  EXPECT_DOUBLE_EQ(found->bytes_a_ns, gpu.bandwidth_gb_s);
-  EXPECT_DOUBLE_EQ(*found->flops_a_ns, 1e3 * gpu.bf16_tflops);
+  EXPECT_DOUBLE_EQ(found->bytes_per_ns, gpu.bandwidth_gb_s);
+  EXPECT_DOUBLE_EQ(*found->flops_per_ns, 1e3 * gpu.bf16_tflops);
   EXPECT_NEAR(found->attainable(gpu.ridge()), 1e3 * gpu.bf16_tflops, 1e-6 * 1e3 * gpu.bf16_tflops);
   EXPECT_DOUBLE_EQ(found->attainable(0.5 * gpu.ridge()), 0.5 * gpu.ridge() * gpu.bandwidth_gb_s);
   ASSERT_EQ(found->points.size(), 18U);
   for (const RooflinePoint& point : found->points)
-    EXPECT_LE(point.flops_a_ns(), found->attainable(point.intensity()) * (1 + 1e-9))
-        << operation_name(point.operation) << ", " << point.rows << " rows";
+    EXPECT_LE(point.flops_per_ns(), found->attainable(point.intensity()) * (1 + 1e-9))
+        << speculation::operation_name(point.operation) << ", " << point.rows << " rows";
 }
 
 TEST(Roofline, PointsHaveTheTimesThatThePassesArePutTogetherFrom) {
@@ -45,7 +45,7 @@ TEST(Roofline, PointsHaveTheTimesThatThePassesArePutTogetherFrom) {
     for (std::size_t i = 0; i < cost_parameter_count; ++i)
       ns += model.values[i] * (part.fixed[i] + context * part.a_context_row[i]);
     EXPECT_DOUBLE_EQ(point.ns, ns);
-    EXPECT_LE(point.flops_a_ns(), found->attainable(point.intensity()) * (1 + 1e-9));
+    EXPECT_LE(point.flops_per_ns(), found->attainable(point.intensity()) * (1 + 1e-9));
   }
 }
 

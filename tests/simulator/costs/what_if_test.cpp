@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ TEST(WhatIfOfARecordedRun, GivesTheTimeThatWasMeasuredWhateverTheLawMisses) {
   PlantedTrace planted{.truth = planted_cpu(),
                        .settings = {{0, 0}, {2, 2}, {4, 4}, {3, 5}, {6, 7}},
                        .with_operations = false,
-                       .rounds_a_setting = 200};
+                       .rounds_per_setting = 200};
   planted.of_rows = {{1, 1.1}, {3, 0.9}, {5, 1.3}, {6, 0.8}};
   planted.of_exit = {{2, 1.2}, {4, 0.85}};
   planted.interrupted_every_ns = 100e6;

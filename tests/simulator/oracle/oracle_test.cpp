@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle.h>
-#include <draftscope/simulator/waterfall_settings.h>
+#include <draftscope/simulator/oracle/oracle.h>
+#include <draftscope/simulator/oracle/waterfall_settings.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -165,7 +165,7 @@ TEST(Oracle, GainsFromMoreChoicesAndCheaperDrafts) {
     for (std::int32_t longest = 0; longest <= 8; ++longest) {
       const double now = time(oracle_plan(table, prices, {.longest = longest}));
       EXPECT_LE(now, last + 1e-6);
-      EXPECT_NEAR(now, time(oracle_plan(table, prices, {.most_rows = longest + 1})), 1e-9);
+      EXPECT_NEAR(now, time(oracle_plan(table, prices, {.max_rows = longest + 1})), 1e-9);
       last = now;
     }
     std::vector<std::int32_t> exits;
@@ -230,10 +230,10 @@ TEST(Oracle, OfABatchIsNoSlowerThanAJointScheduleInLockstep) {
         const auto whole = play_round(tables[i], prices, positions[i], exit, drafted);
         const auto of_first_row = [&](const ShadowTable&) {
           Prices flat = prices;
-          flat.target_step.ns_a_context_row = 0.0;
+          flat.target_step.ns_per_context_row = 0.0;
           for (DraftPrices& draft : flat.drafts) {
-            draft.step.ns_a_context_row = 0.0;
-            for (AffineTime& verify : draft.verify) verify.ns_a_context_row = 0.0;
+            draft.step.ns_per_context_row = 0.0;
+            for (AffineTime& verify : draft.verify) verify.ns_per_context_row = 0.0;
           }
           return play_round(tables[i], flat, positions[i], exit, drafted).first;
         };
@@ -269,7 +269,7 @@ TEST(Oracle, NamesWhatDoesNotFit) {
   EXPECT_EQ(message({.exits = {0}}), "oracle: exit layer 0, expected 1 to 3");
   EXPECT_EQ(message({.lengths = {5}}), "oracle: speculation length 5, expected 1 to 4, which have prices");
   EXPECT_EQ(message({.lengths = {0}}), "oracle: speculation length 0, expected 1 to 4, which have prices");
-  EXPECT_EQ(message({.most_rows = -1}), "oracle: most rows of a verification is -1, expected 0 or more");
+  EXPECT_EQ(message({.max_rows = -1}), "oracle: most rows of a verification is -1, expected 0 or more");
   table.cells.pop_back();
   EXPECT_NE(message({}).find("found 39 cells, expected 40"), std::string::npos);
   EXPECT_FALSE(myopic_plan(table, prices));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle.h>
-#include <draftscope/simulator/price_of_time.h>
-#include <draftscope/simulator/waterfall_settings.h>
+#include <draftscope/simulator/oracle/oracle.h>
+#include <draftscope/simulator/oracle/price_of_time.h>
+#include <draftscope/simulator/oracle/waterfall_settings.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,13 +58,13 @@ TEST(LeastPrefixAcceptance, IsTheTimeOfTheStepAtItsPrice) {
   prices.drafts.resize(3);
   prices.drafts[2] = {.step = {20.0, 0.5}, .verify = {{}, {}, {104.0, 1.0}, {110.0, 1.0}}};
   // 20 + 0.5 · 11 for a step at context 11, and 6 for the wider verification.
-  EXPECT_NEAR(least_prefix_acceptance(0.01, prices, 2, 1, 10.0).value(), 0.01 * (25.5 + 6.0), 1e-12);
+  EXPECT_NEAR(min_prefix_acceptance(0.01, prices, 2, 1, 10.0).value(), 0.01 * (25.5 + 6.0), 1e-12);
   // A first one pays for the round: 7 + 25 + 114 instead of 110.
-  EXPECT_NEAR(least_prefix_acceptance(0.01, prices, 2, 0, 10.0).value(), 0.01 * 36.0, 1e-12);
-  EXPECT_FALSE(least_prefix_acceptance(0.01, prices, 2, 2, 10.0));
-  EXPECT_FALSE(least_prefix_acceptance(0.01, prices, 1, 0, 10.0));
-  EXPECT_FALSE(least_prefix_acceptance(0.01, prices, 9, 0, 10.0));
-  EXPECT_FALSE(least_prefix_acceptance(0.01, prices, 2, -1, 10.0));
+  EXPECT_NEAR(min_prefix_acceptance(0.01, prices, 2, 0, 10.0).value(), 0.01 * 36.0, 1e-12);
+  EXPECT_FALSE(min_prefix_acceptance(0.01, prices, 2, 2, 10.0));
+  EXPECT_FALSE(min_prefix_acceptance(0.01, prices, 1, 0, 10.0));
+  EXPECT_FALSE(min_prefix_acceptance(0.01, prices, 9, 0, 10.0));
+  EXPECT_FALSE(min_prefix_acceptance(0.01, prices, 2, -1, 10.0));
 }
 
 /// Acceptances on the levels that the process rounds to, so that nothing is lost.
@@ -144,9 +144,9 @@ TEST(BestPrefixRule, EqualsTheBestOfAllPoliciesOnHistories) {
     unsigned policy = 0;
     for (unsigned a = 0; a < 2; ++a) {
       const double first = rule->rule.model.acceptance[a];
-      if (first >= rule->rule.least_acceptance[0][a]) policy |= 1U << a;
+      if (first >= rule->rule.min_acceptance[0][a]) policy |= 1U << a;
       for (unsigned b = 0; b < 2; ++b)
-        if (first * rule->rule.model.acceptance[b] >= rule->rule.least_acceptance[1][b])
+        if (first * rule->rule.model.acceptance[b] >= rule->rule.min_acceptance[1][b])
           policy |= 1U << (2 + 2 * a + b);
     }
     const Yield yield = of_policy(policy, model, prices, context);

@@ -54,7 +54,7 @@ Prices random_prices(std::mt19937& random, const RandomPriceShape& shape) {
     }
     const double depth = static_cast<double>(exit) / shape.layers;
     draft.step = {depth * prices.target_step.ns * uniform(random, 0.8, 1.2),
-                  depth * prices.target_step.ns_a_context_row};
+                  depth * prices.target_step.ns_per_context_row};
     AffineTime verify = prices.target_step;
     for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) {
       verify.ns += uniform(random, 0.0, 5.0);

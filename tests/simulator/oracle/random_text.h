@@ -3,8 +3,8 @@
 
 // Texts with shadow tables, and prices, drawn at random.
 
-#include <draftscope/simulator/prices.h>
-#include <draftscope/simulator/shadow_table.h>
+#include <draftscope/simulator/closed_forms/prices.h>
+#include <draftscope/simulator/replay/shadow_table.h>
 
 #include <cstdint>
 #include <random>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle.h>
-#include <draftscope/simulator/threshold_policy.h>
-#include <draftscope/simulator/waterfall_settings.h>
+#include <draftscope/simulator/oracle/oracle.h>
+#include <draftscope/simulator/oracle/threshold_policy.h>
+#include <draftscope/simulator/oracle/waterfall_settings.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -90,7 +90,7 @@ TEST(PrefixThreshold, GoesOnWhileTheProductOfAcceptancesIsEnough) {
     const ShadowTable table = random_text(random, {.positions = 80});
     PrefixThreshold rule{.model = {.exit = 2, .edges = {0.4, 0.7}, .acceptance = {0.2, 0.6, 0.9}},
                          .longest = 5,
-                         .least_acceptance = {4, std::vector<double>(3, uniform(random, 0.1, 0.9))}};
+                         .min_acceptance = {4, std::vector<double>(3, uniform(random, 0.1, 0.9))}};
     const auto rounds = replay(table, rule);
     ASSERT_TRUE(rounds);
     std::int64_t drafts = 0;
@@ -107,7 +107,7 @@ TEST(PrefixThreshold, GoesOnWhileTheProductOfAcceptancesIsEnough) {
         accepted += on_text ? 1 : 0;
         const auto confidence = static_cast<double>(cell.probability);
         prefix *= confidence < 0.4 ? 0.2 : confidence < 0.7 ? 0.6 : 0.9;
-        if (prefix < rule.least_acceptance[0][0]) break;
+        if (prefix < rule.min_acceptance[0][0]) break;
       }
       position += accepted + 1;
     }
@@ -124,9 +124,9 @@ TEST(ThresholdRules, AreRefusedWhereTheyDoNotFit) {
   EXPECT_FALSE(replay(table, rule));
   rule.model.acceptance = {0.5, 0.9};
   EXPECT_FALSE(replay(table, rule));
-  rule.least_acceptance = {{0.5}};
+  rule.min_acceptance = {{0.5}};
   EXPECT_FALSE(replay(table, rule));
-  rule.least_acceptance = {{0.5, 0.5}};
+  rule.min_acceptance = {{0.5, 0.5}};
   EXPECT_TRUE(replay(table, rule));
 }
 

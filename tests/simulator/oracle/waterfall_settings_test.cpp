@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/waterfall_settings.h>
+#include <draftscope/simulator/oracle/waterfall_settings.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

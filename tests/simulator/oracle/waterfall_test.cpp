@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle.h>
-#include <draftscope/simulator/waterfall.h>
+#include <draftscope/simulator/oracle/oracle.h>
+#include <draftscope/simulator/oracle/waterfall.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

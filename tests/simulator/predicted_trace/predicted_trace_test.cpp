@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers written as a trace: what the file says must be what the answer said.
-#include <draftscope/simulator/pairing.h>
-#include <draftscope/simulator/predicted_trace.h>
-#include <draftscope/simulator/rounds_elsewhere.h>
-#include <draftscope/simulator/run_rows.h>
+#include <draftscope/simulator/figures/pairing.h>
+#include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 #include <draftscope/traces/import_lacks.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/acceptance_models.h>
+#include <draftscope/simulator/replay/acceptance_models.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,21 +38,21 @@ AcceptanceBits show(const std::vector<bool>& bits, std::int32_t length, std::int
 
 TEST(AcceptanceModels, IidIsLeviathans) {
   // Leviathan et al. 2023, eq. 1.
-  EXPECT_NEAR(expected_tokens_a_round(iid(0.8), 4), 3.361600, 1e-9);
-  EXPECT_NEAR(expected_tokens_a_round(iid(0.6), 5), 2.383360, 1e-9);
-  EXPECT_NEAR(expected_tokens_a_round(iid(0.9), 7), 5.695328, 1e-6);
-  EXPECT_NEAR(expected_tokens_a_round(iid(0.7), 3), 2.533000, 1e-9);
+  EXPECT_NEAR(expected_tokens_per_round(iid(0.8), 4), 3.361600, 1e-9);
+  EXPECT_NEAR(expected_tokens_per_round(iid(0.6), 5), 2.383360, 1e-9);
+  EXPECT_NEAR(expected_tokens_per_round(iid(0.9), 7), 5.695328, 1e-6);
+  EXPECT_NEAR(expected_tokens_per_round(iid(0.7), 3), 2.533000, 1e-9);
   for (double alpha = 0.0; alpha < 1.0; alpha += 0.125)
     for (std::int32_t length = 0; length < 20; ++length)
-      EXPECT_NEAR(expected_tokens_a_round(iid(alpha), length),
+      EXPECT_NEAR(expected_tokens_per_round(iid(alpha), length),
                   (1.0 - std::pow(alpha, length + 1)) / (1.0 - alpha), 1e-9);
-  EXPECT_NEAR(expected_tokens_a_round(iid(1.0), 6), 7.0, 1e-12);
+  EXPECT_NEAR(expected_tokens_per_round(iid(1.0), 6), 7.0, 1e-12);
 }
 
 TEST(AcceptanceModels, IidOfAStatedRateGivesTheRateBack) {
   for (double alpha = 0.0; alpha <= 1.0; alpha += 0.0625)
     for (std::int32_t length = 1; length < 20; ++length) {
-      const double rate = (expected_tokens_a_round(iid(alpha), length) - 1.0) / length;
+      const double rate = (expected_tokens_per_round(iid(alpha), length) - 1.0) / length;
       const auto model = iid_acceptance_of_rate(rate, length);
       ASSERT_TRUE(model);
       EXPECT_NEAR(model->acceptance[0], alpha, 1e-9) << length;
@@ -123,9 +123,10 @@ TEST(AcceptanceModels, PredictOtherLengthsBetterThanIid) {
     std::int64_t walked = 0;
     for (const auto& text : texts) (void)show(text, length, walked);
     const double real = 40.0 * 3000.0 / static_cast<double>(walked);
-    const double by_markov = expected_tokens_a_round(*markov, length);
+    const double by_markov = expected_tokens_per_round(*markov, length);
     EXPECT_NEAR(by_markov / real, 1.0, 0.02) << length;
-    EXPECT_LT(std::abs(by_markov - real), std::abs(expected_tokens_a_round(*flat, length) - real)) << length;
+    EXPECT_LT(std::abs(by_markov - real), std::abs(expected_tokens_per_round(*flat, length) - real))
+        << length;
   }
 }
 

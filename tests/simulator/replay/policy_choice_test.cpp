@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/policy_choice.h>
+#include <draftscope/simulator/replay/policy_choice.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings of the demo models: what the engine did, round by round, must be what a replay says.
-#include <draftscope/simulator/policy_choice.h>
-#include <draftscope/simulator/replay_check.h>
+#include <draftscope/simulator/replay/policy_choice.h>
+#include <draftscope/simulator/replay/replay_check.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

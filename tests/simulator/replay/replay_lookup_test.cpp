@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay_lookup.h>
-#include <draftscope/simulator/run_rows.h>
+#include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/replay/replay_lookup.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/near_ties.h>
-#include <draftscope/simulator/policies.h>
-#include <draftscope/simulator/replay_grid.h>
+#include <draftscope/simulator/replay/near_ties.h>
+#include <draftscope/simulator/replay/policies.h>
+#include <draftscope/simulator/replay/replay_grid.h>
 #include <gtest/gtest.h>
 
 #include <numeric>

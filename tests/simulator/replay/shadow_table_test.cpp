@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/shadow_table.h>
+#include <draftscope/simulator/replay/shadow_table.h>
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "toy_model.h"
 
-#include <draftscope/simulator/policies.h>
+#include <draftscope/simulator/replay/policies.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ TEST(BlockBootstrap, IsLabelledAndKeepsTheRatio) {
   EXPECT_NEAR(estimate->value, sums.numerator / sums.denominator, 1e-12);
   EXPECT_EQ(estimate->basis, IntervalBasis::blocks_of_rounds);
   EXPECT_EQ(interval_basis_name(estimate->basis), "blocks of rounds");
-  EXPECT_GE(estimate->clusters, fewest_clusters_for_interval);
+  EXPECT_GE(estimate->clusters, min_clusters_for_interval);
   EXPECT_LT(estimate->clusters, rounds.size() / 10);
 }
 

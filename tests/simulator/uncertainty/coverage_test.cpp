@@ -3,8 +3,8 @@
 // whose true ratio is known from a far larger sample; an interval that leaves it out too often, or too
 // seldom, fails.
 
-#include <draftscope/simulator/cluster_bootstrap.h>
-#include <draftscope/simulator/prediction.h>
+#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -142,7 +142,7 @@ TEST(Coverage, OfSpeedupsIsAsPromisedWithUncertainPrices) {
     const SweepOptions options{.draws = 500, .seed = static_cast<std::uint64_t>(trial), .threads = 1};
     const auto one = predict_speedup(text.vanilla, text.setting, target, options);
     ASSERT_TRUE(one) << one.error().message;
-    predicted.count(one->least_drafted.total, true_speedup);
+    predicted.count(one->min_drafted.total, true_speedup);
     const auto table = sweep(text.vanilla, {&text.setting, 1}, {&target, 1}, options);
     ASSERT_TRUE(table) << table.error().message;
     const SweepAnswer& answer = table->at(0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/prediction.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,11 +79,10 @@ TEST(Pathology, IsLeftOutOfTheSecondPrediction) {
   const auto both = predict_with_and_without(extended.vanilla, extended.setting, target, pathology);
   const auto healthy = predict_speedup(text.vanilla, text.setting, target);
   ASSERT_TRUE(both && healthy && both->without);
-  EXPECT_EQ(both->without->least_drafted.total.value, healthy->least_drafted.total.value);
-  EXPECT_EQ(both->without->least_drafted.total.interval_95->low,
-            healthy->least_drafted.total.interval_95->low);
-  EXPECT_GT(both->with.least_drafted.total.value, 1.1 * healthy->least_drafted.total.value);
-  EXPECT_LT(both->with.least_drafted.request_mean.value, both->with.least_drafted.total.value);
+  EXPECT_EQ(both->without->min_drafted.total.value, healthy->min_drafted.total.value);
+  EXPECT_EQ(both->without->min_drafted.total.interval_95->low, healthy->min_drafted.total.interval_95->low);
+  EXPECT_GT(both->with.min_drafted.total.value, 1.1 * healthy->min_drafted.total.value);
+  EXPECT_LT(both->with.min_drafted.request_mean.value, both->with.min_drafted.total.value);
   const auto none = predict_with_and_without(text.vanilla, text.setting, target, {});
   ASSERT_TRUE(none);
   EXPECT_FALSE(none->without.has_value());

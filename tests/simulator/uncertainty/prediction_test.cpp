@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/prediction.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -23,12 +23,12 @@ TEST(PredictSpeedup, IsTheClusterBootstrapOfTimesWherePricesAreCertain) {
     times.push_back(
         {vanilla_time_ns(request.tokens, synthetic_prompt, target.prices), time_ns(request, target.prices)});
   const auto expected = cluster_bootstrap(times, RatioMean::ratio_of_sums, {.draws = 700, .seed = 5});
-  EXPECT_NEAR(predicted->least_drafted.total.value, expected->value, 1e-12);
-  EXPECT_NEAR(predicted->least_drafted.total.interval_95->low, expected->interval_95->low, 1e-9);
-  EXPECT_NEAR(predicted->least_drafted.total.interval_80->high, expected->interval_80->high, 1e-9);
+  EXPECT_NEAR(predicted->min_drafted.total.value, expected->value, 1e-12);
+  EXPECT_NEAR(predicted->min_drafted.total.interval_95->low, expected->interval_95->low, 1e-9);
+  EXPECT_NEAR(predicted->min_drafted.total.interval_80->high, expected->interval_80->high, 1e-9);
   const auto mean = cluster_bootstrap(times, RatioMean::mean_of_ratios, {.draws = 700, .seed = 5});
-  EXPECT_NEAR(predicted->least_drafted.request_mean.value, mean->value, 1e-12);
-  EXPECT_NEAR(predicted->least_drafted.request_mean.interval_95->high, mean->interval_95->high, 1e-9);
+  EXPECT_NEAR(predicted->min_drafted.request_mean.value, mean->value, 1e-12);
+  EXPECT_NEAR(predicted->min_drafted.request_mean.interval_95->high, mean->interval_95->high, 1e-9);
 }
 
 TEST(PredictSpeedup, IsWidenedByPriceNoiseUnlessItIsCommonToBothRuns) {
@@ -40,8 +40,8 @@ TEST(PredictSpeedup, IsWidenedByPriceNoiseUnlessItIsCommonToBothRuns) {
   target.draws = spread_prices(target.prices, {.fit = 0.1}, 1);
   const auto fit = predict_speedup(text.vanilla, text.setting, target);
   ASSERT_TRUE(certain && common && fit);
-  EXPECT_NEAR(width(common->least_drafted.total), width(certain->least_drafted.total), 1e-9);
-  EXPECT_GT(width(fit->least_drafted.total), 1.2 * width(certain->least_drafted.total));
+  EXPECT_NEAR(width(common->min_drafted.total), width(certain->min_drafted.total), 1e-9);
+  EXPECT_GT(width(fit->min_drafted.total), 1.2 * width(certain->min_drafted.total));
 }
 
 TEST(PredictSpeedup, GivesBothBoundsAndRefusesInvalidSettings) {
@@ -51,9 +51,9 @@ TEST(PredictSpeedup, GivesBothBoundsAndRefusesInvalidSettings) {
   for (RoundStatistics& request : text.setting.most) request.drafts[0].steps.passes += 10;
   text.setting.status = AnswerStatus::bounded;
   const auto bounded = predict_speedup(text.vanilla, text.setting, target);
-  ASSERT_TRUE(bounded && bounded->most_drafted);
-  EXPECT_EQ(bounded->least_drafted.status, AnswerStatus::bounded);
-  EXPECT_LT(bounded->most_drafted->total.value, bounded->least_drafted.total.value);
+  ASSERT_TRUE(bounded && bounded->max_drafted);
+  EXPECT_EQ(bounded->min_drafted.status, AnswerStatus::bounded);
+  EXPECT_LT(bounded->max_drafted->total.value, bounded->min_drafted.total.value);
   text.setting.status = AnswerStatus::invalid;
   EXPECT_FALSE(predict_speedup(text.vanilla, text.setting, target));
 }
@@ -82,10 +82,10 @@ TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
   for (const RoundStatistics& request : text.setting.least)
     rates.push_back({static_cast<double>(request.tokens), time_ns(request, target.prices) / 1e9});
   const auto expected = cluster_bootstrap(rates, RatioMean::ratio_of_sums, {.draws = 700, .seed = 5});
-  EXPECT_NEAR(predicted->least_drafted.value / expected->value, 1.0, 1e-12);
+  EXPECT_NEAR(predicted->min_drafted.value / expected->value, 1.0, 1e-12);
   EXPECT_NEAR(predicted->interval_95()->low / expected->interval_95->low, 1.0, 1e-9);
   EXPECT_NEAR(predicted->interval_80()->high / expected->interval_80->high, 1.0, 1e-9);
-  EXPECT_FALSE(predicted->most_drafted);
+  EXPECT_FALSE(predicted->max_drafted);
 }
 
 TEST(PredictRate, IsWidenedByNoiseThatCancelsInASpeedup) {
@@ -95,8 +95,8 @@ TEST(PredictRate, IsWidenedByNoiseThatCancelsInASpeedup) {
   target.draws = spread_prices(target.prices, {.common = 0.3}, 1);
   const auto common = predict_rate(text.setting, target);
   ASSERT_TRUE(certain && common);
-  EXPECT_GT(width(common->least_drafted), 2.0 * width(certain->least_drafted));
-  EXPECT_NEAR(common->least_drafted.value, certain->least_drafted.value, 1e-9);
+  EXPECT_GT(width(common->min_drafted), 2.0 * width(certain->min_drafted));
+  EXPECT_NEAR(common->min_drafted.value, certain->min_drafted.value, 1e-9);
 }
 
 TEST(PredictRate, GivesBothBoundsAndRefusesInvalidSettings) {
@@ -105,10 +105,10 @@ TEST(PredictRate, GivesBothBoundsAndRefusesInvalidSettings) {
   text.setting.most = text.setting.least;
   for (RoundStatistics& request : text.setting.most) request.drafts[0].steps.passes += 10;
   const auto bounded = predict_rate(text.setting, target);
-  ASSERT_TRUE(bounded && bounded->most_drafted);
-  EXPECT_LT(bounded->most_drafted->value, bounded->least_drafted.value);
-  EXPECT_DOUBLE_EQ(bounded->interval_95()->low, bounded->most_drafted->interval_95->low);
-  EXPECT_DOUBLE_EQ(bounded->interval_95()->high, bounded->least_drafted.interval_95->high);
+  ASSERT_TRUE(bounded && bounded->max_drafted);
+  EXPECT_LT(bounded->max_drafted->value, bounded->min_drafted.value);
+  EXPECT_DOUBLE_EQ(bounded->interval_95()->low, bounded->max_drafted->interval_95->low);
+  EXPECT_DOUBLE_EQ(bounded->interval_95()->high, bounded->min_drafted.interval_95->high);
   text.setting.status = AnswerStatus::invalid;
   EXPECT_FALSE(predict_rate(text.setting, target));
 }

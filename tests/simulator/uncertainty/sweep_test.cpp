@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/sweep.h>
+#include <draftscope/simulator/sweep/sweep.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST(Sweep, AgreesWithTheTimesOfSummedStatistics) {
     const SweepAnswer& answer = table->at(setting, 2);
     EXPECT_NEAR(answer.speedup, vanilla_ns / time_ns(sum, prices), 1e-12);
     EXPECT_NEAR(answer.request_mean, ratios / 25.0, 1e-12);
-    EXPECT_EQ(answer.least_speedup, answer.speedup);
+    EXPECT_EQ(answer.min_speedup, answer.speedup);
     EXPECT_LT(answer.interval_95->low, answer.interval_80->low);
     EXPECT_LT(answer.interval_80->low, answer.speedup);
     EXPECT_LT(answer.speedup, answer.interval_80->high);
@@ -139,8 +139,8 @@ TEST(Sweep, SpansBothBoundsOfABoundedSetting) {
   ASSERT_TRUE(table);
   EXPECT_EQ(table->at(2, 0).status, AnswerStatus::bounded);
   EXPECT_EQ(table->at(2, 0).speedup, table->at(0, 0).speedup);
-  EXPECT_EQ(table->at(2, 0).least_speedup, table->at(1, 0).speedup);
-  EXPECT_LT(table->at(2, 0).least_speedup, table->at(2, 0).speedup);
+  EXPECT_EQ(table->at(2, 0).min_speedup, table->at(1, 0).speedup);
+  EXPECT_LT(table->at(2, 0).min_speedup, table->at(2, 0).speedup);
   EXPECT_EQ(table->at(2, 0).interval_95->low, table->at(1, 0).interval_95->low);
   EXPECT_EQ(table->at(2, 0).interval_95->high, table->at(0, 0).interval_95->high);
 }

@@ -63,16 +63,16 @@ SyntheticText synthetic_text(std::size_t count, std::uint64_t seed) {
 }
 
 Prices synthetic_prices(double scale) {
-  Prices prices{.target_step = {.ns = 1.3e7 * scale, .ns_a_context_row = 900.0 * scale},
+  Prices prices{.target_step = {.ns = 1.3e7 * scale, .ns_per_context_row = 900.0 * scale},
                 .round_ns = 2e5 * scale,
                 .step_round_ns = 5e4 * scale};
   prices.drafts.resize(synthetic_layers);
   for (std::int32_t exit = 1; exit < synthetic_layers; ++exit) {
     DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
-    draft.step = {.ns = (1e6 * exit + 1e6) * scale, .ns_a_context_row = 75.0 * exit * scale};
+    draft.step = {.ns = (1e6 * exit + 1e6) * scale, .ns_per_context_row = 75.0 * exit * scale};
     for (std::int32_t rows = 0; rows <= synthetic_length + 1; ++rows)
       draft.verify.push_back(
-          {.ns = (1.3e7 + 3e5 * rows) * scale, .ns_a_context_row = (900.0 + 20.0 * rows) * scale});
+          {.ns = (1.3e7 + 3e5 * rows) * scale, .ns_per_context_row = (900.0 + 20.0 * rows) * scale});
   }
   return prices;
 }

@@ -4,9 +4,9 @@
 // Requests as recordings have them: each with an acceptance of its own, rounds that resemble the one before,
 // and log-normal lengths that grow with the acceptance.
 
-#include <draftscope/simulator/cluster_bootstrap.h>
-#include <draftscope/simulator/prices.h>
-#include <draftscope/simulator/sweep.h>
+#include <draftscope/simulator/closed_forms/prices.h>
+#include <draftscope/simulator/sweep/sweep.h>
+#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
 #include <cstdint>
 #include <random>
 #include <vector>

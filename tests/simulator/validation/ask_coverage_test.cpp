@@ -3,7 +3,7 @@
 // of a population whose true speedup is known; from each one costs are fitted and a recorded run is asked
 // about, as any user does.
 
-#include <draftscope/simulator/what_if.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -52,7 +52,7 @@ TEST(AnswerCoverage, IsAsPromisedFromRecordingToInterval) {
     // The file has neither shadow tokens nor spans, which is all that a reader is asked for here.
     const auto answer = ask(reader, clustered_recording(seed), seed);
     ASSERT_TRUE(answer) << answer.error().message;
-    const RatioEstimate& total = answer->least_drafted.total;
+    const RatioEstimate& total = answer->min_drafted.total;
     const auto holds = [&](const Interval& interval) {
       return interval.low <= truth && truth <= interval.high ? 1 : 0;
     };
@@ -77,10 +77,9 @@ TEST(AnswerCoverage, RestsOnAnswersThatAWrittenRecordingGivesToo) {
   const traces::Recording read = reader.recording().value();
   const PredictedSpeedup from_memory = ask(reader, made, 5).value();
   const PredictedSpeedup from_file = ask(reader, read, 5).value();
-  EXPECT_EQ(from_memory.least_drafted.total.value, from_file.least_drafted.total.value);
-  EXPECT_EQ(from_memory.least_drafted.total.interval_95->low, from_file.least_drafted.total.interval_95->low);
-  EXPECT_EQ(from_memory.least_drafted.total.interval_95->high,
-            from_file.least_drafted.total.interval_95->high);
+  EXPECT_EQ(from_memory.min_drafted.total.value, from_file.min_drafted.total.value);
+  EXPECT_EQ(from_memory.min_drafted.total.interval_95->low, from_file.min_drafted.total.interval_95->low);
+  EXPECT_EQ(from_memory.min_drafted.total.interval_95->high, from_file.min_drafted.total.interval_95->high);
 }
 
 }  // namespace

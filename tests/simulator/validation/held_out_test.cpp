@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/held_out_questions.h>
-#include <draftscope/simulator/hold_out.h>
-#include <draftscope/simulator/recorded_gpu.h>
+#include <draftscope/simulator/validation/held_out_questions.h>
+#include <draftscope/simulator/validation/hold_out.h>
+#include <draftscope/simulator/validation/recorded_gpu.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/asked_machine.h>
+#include <draftscope/simulator/what_if/asked_machine.h>
 #include <gmock/gmock.h>
 
 #include <fstream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What notes hold to be measured: the contexts that the recording's texts reach.
-#include <draftscope/simulator/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
 #include <fmt/format.h>
 
 #include <algorithm>

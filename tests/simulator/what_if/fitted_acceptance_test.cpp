@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "what_if/fitted_acceptance.h"
 
-#include <draftscope/simulator/recorded_statistics.h>
+#include <draftscope/simulator/what_if/recorded_statistics.h>
 #include <gtest/gtest.h>
 
 #include <array>

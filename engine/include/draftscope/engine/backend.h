@@ -13,11 +13,11 @@
 // max_invariant_rows()), or of the number of threads. K/V rows of a path count in path order, so a tree
 // branch equals the same tokens as a chain.
 
-#include <draftscope/engine/model_shape.h>
+#include <draftscope/base/result.h>
 #include <draftscope/engine/sampling.h>
-#include <draftscope/engine/sublayer_mask.h>
 #include <draftscope/profiler/span_recorder.h>
-#include <draftscope/result.h>
+#include <draftscope/speculation/model_shape.h>
+#include <draftscope/speculation/sublayer_mask.h>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -61,7 +61,7 @@ struct Batch {
   /// committed + j, with ceil((first_row - committed + rows.size()) / 64) words a row. Empty = a chain: all
   /// rows below first_row + i.
   std::span<const std::uint64_t> ancestors;
-  const SublayerMask* mask = nullptr;  ///< null = nothing skipped
+  const speculation::SublayerMask* mask = nullptr;  ///< null = nothing skipped
   LayerRange layers;
   Wanted wanted;
   /// A step of a draft whose K/V a verification by all layers will write over: a backend may compute it on
@@ -95,8 +95,8 @@ struct ChainRound {
   std::int32_t root = -1;
   std::int32_t root_position = 0;  ///< of the root, and its cache row
   std::int32_t draft_length = 0;   ///< γ, 0 … max_invariant_rows() − 1; γ + 1 rows must fit the cache
-  const SublayerMask* mask = nullptr;   ///< the draft's
-  LayerRange layers;                    ///< the draft's: [0, exit)
+  const speculation::SublayerMask* mask = nullptr;  ///< the draft's
+  LayerRange layers;                                ///< the draft's: [0, exit)
   double threshold = -1.0;              ///< a draft token of lower confidence is the last; negative = none is
   std::span<const std::int32_t> stops;  ///< a draft token among these is the last
   /// Null or greedy = best tokens. Otherwise draft tokens are drawn and judged on the device by the rule of
@@ -132,7 +132,7 @@ class Backend {
   virtual ~Backend() = default;
   /// Where the spans of layers and operations go from the next forward on; null = nowhere. Not owned.
   virtual void set_recorder(profiler::SpanRecorder* recorder) = 0;
-  [[nodiscard]] virtual const ModelShape& shape() const = 0;
+  [[nodiscard]] virtual const speculation::ModelShape& shape() const = 0;
   [[nodiscard]] virtual BackendDescription describe() const = 0;
   [[nodiscard]] virtual std::int32_t cache_rows() const = 0;  ///< capacity
   [[nodiscard]] virtual std::int32_t max_rows() const = 0;    ///< of one batch

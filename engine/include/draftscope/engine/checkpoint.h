@@ -8,8 +8,8 @@
 // Ownership: the Checkpoint keeps the mapping or the memory alive; TensorViews point into it.
 // Thread-safety: immutable after loading.
 
-#include <draftscope/engine/model_shape.h>
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/model_shape.h>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -59,7 +59,7 @@ struct Weights {
 
 class Checkpoint {
  public:
-  ModelShape shape;
+  speculation::ModelShape shape;
   Weights weights;
   std::filesystem::path folder;  ///< empty for a synthetic model
   bool synthetic = false;
@@ -72,7 +72,7 @@ class Checkpoint {
 
   /// Bytes of all tensors, and of those a decode step reads (the embedding table counts one row unless tied).
   [[nodiscard]] std::size_t weight_bytes() const;
-  [[nodiscard]] std::size_t bytes_a_step() const;
+  [[nodiscard]] std::size_t bytes_per_step() const;
 
   std::shared_ptr<const void> storage;  ///< keeps the mapping or memory alive
 };
@@ -99,7 +99,7 @@ struct SyntheticOptions {
 enum class SyntheticMatrices : std::uint8_t { in_memory, by_backend };
 [[nodiscard]] Result<Checkpoint> make_synthetic(const SyntheticOptions& options,
                                                 SyntheticMatrices matrices = SyntheticMatrices::in_memory);
-[[nodiscard]] Result<Checkpoint> make_synthetic(const ModelShape& shape, double redundancy,
+[[nodiscard]] Result<Checkpoint> make_synthetic(const speculation::ModelShape& shape, double redundancy,
                                                 std::uint64_t seed,
                                                 SyntheticMatrices matrices = SyntheticMatrices::in_memory);
 

@@ -7,9 +7,9 @@
 // max_invariant_rows() rows run on a weight-streaming kernel of our own chosen for the processor at run time;
 // wider ones (prefill) on oneDNN.
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
-#include <draftscope/result.h>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

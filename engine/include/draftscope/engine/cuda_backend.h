@@ -6,10 +6,10 @@
 // of our own, wider ones (prefill) on cuBLAS. A build without the CUDA toolkit has the function, which says
 // so.
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/profiler/device_trace.h>
-#include <draftscope/result.h>
 #include <cstdint>
 #include <memory>
 

@@ -11,13 +11,13 @@
 // Losslessness: greedy output equals vanilla's bit for bit (Backend's batch-invariance); with a temperature
 // its distribution equals the target's (sampling.h).
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/draft_model.h>
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/profiler/span_recorder.h>
-#include <draftscope/result.h>
 #include <draftscope/traces/records.h>
 #include <atomic>
 #include <cstdint>

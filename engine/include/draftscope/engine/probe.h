@@ -6,8 +6,8 @@
 // scratch rows of the K/V cache behind the context, which the next round writes over, and leave the context's
 // rows alone.
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
-#include <draftscope/result.h>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,7 +19,7 @@ struct ProbePass {
   std::span<const float> hidden;  ///< inputs for rows with token = -1
   std::int32_t context = 0;       ///< rows attend to the text's positions [0, context)
   bool chain = true;              ///< each row attends to those before it; otherwise to itself alone
-  const SublayerMask* mask = nullptr;
+  const speculation::SublayerMask* mask = nullptr;
   LayerRange layers;
   Wanted wanted;
 };
@@ -33,7 +33,7 @@ class Probe {
   /// The text has grown.
   void set_committed(std::int32_t committed) { committed_ = committed; }
 
-  [[nodiscard]] const ModelShape& shape() const { return backend_.shape(); }
+  [[nodiscard]] const speculation::ModelShape& shape() const { return backend_.shape(); }
   /// Positions of the text whose K/V is there: all but the root.
   [[nodiscard]] std::int32_t committed() const { return committed_; }
   /// Most rows of one pass now: the widest pass that is batch-invariant, and the room behind the context.

@@ -6,8 +6,8 @@
 // min(1, p/q), on rejection draw from norm(max(p − q, 0))). Both sides are warped alike, in Hugging Face's
 // order: temperature, top-k, top-p.
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/random.h>
-#include <draftscope/result.h>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -14,8 +14,8 @@
 // largest components are chosen among at random, where the code takes them in the alphabetic order of "x0",
 // "x1", "x10", ….
 
-#include <draftscope/engine/sublayer_mask.h>
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/sublayer_mask.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -38,9 +38,9 @@ struct SearchOptions {
   double noise = 1e-2;  ///< variance of a score's noise over the variance of the scores, ≥ 1e−6
   std::int32_t random_points = 10000;  ///< on which the bound is screened …
   std::int32_t random_starts = 10;  ///< … and from which it is climbed, besides the best of both kinds so far
-  SublayerMask initial_set;         ///< the best set until a candidate scores more than
-  double initial_score = 0.0;       ///< this
-  std::optional<double> max_score;  ///< stops once a candidate scores more than this
+  speculation::SublayerMask initial_set;  ///< the best set until a candidate scores more than
+  double initial_score = 0.0;             ///< this
+  std::optional<double> max_score;        ///< stops once a candidate scores more than this
   /// Stops once more candidates than this were scored, probes not counted.
   std::int32_t max_iterations = 1000;
   /// Stops once more candidates in a row than this brought nothing better.
@@ -49,7 +49,7 @@ struct SearchOptions {
 };
 
 /// SWIFT's set before any search: every second layer from 1 on but the last, attention and MLP.
-[[nodiscard]] SublayerMask swift_initial_set(std::int32_t n_layers);
+[[nodiscard]] speculation::SublayerMask swift_initial_set(std::int32_t n_layers);
 
 /// SWIFT: int((L − 2)·2·r) sublayers, max_score 0.95, max_tolerance 300 (paper B.2; its eval_llama.sh runs
 /// with 0.93). The paper's r: 0.45 for 13B, 0.5 for 34B and 70B models.
@@ -62,7 +62,7 @@ struct SearchOptions {
 /// What its authors probed first, for any number of layers: half of the attentions; the published set's
 /// shares (24 attentions and 10 MLPs of 40) spread evenly; beside them SWIFT's initial set, and the last
 /// third.
-[[nodiscard]] std::vector<SublayerMask> draft_verify_probes(std::int32_t n_layers);
+[[nodiscard]] std::vector<speculation::SublayerMask> draft_verify_probes(std::int32_t n_layers);
 
 /// Where a candidate came from.
 enum class CandidateOrigin : std::uint8_t {
@@ -72,7 +72,7 @@ enum class CandidateOrigin : std::uint8_t {
 };
 
 struct Candidate {
-  SublayerMask mask;
+  speculation::SublayerMask mask;
   /// What the Gaussian process is told: 0 and 1 for probes and random sets of a given size, otherwise the
   /// continuous point before components were cut to skipped or not, as both codes register it.
   std::vector<double> point;
@@ -92,7 +92,7 @@ class LayerSetSearch {
 
   /// Sets to be proposed before all others, in this order. They may skip any number of sublayers, but none of
   /// a protected layer.
-  [[nodiscard]] Result<void> add_probe(const SublayerMask& mask);
+  [[nodiscard]] Result<void> add_probe(const speculation::SublayerMask& mask);
 
   /// The next candidate: a function of options, probes and everything observed, so that asking twice gives
   /// the same. Microseconds if random; if from the Gaussian process over n observations O(n³) to fit, O(n·(n
@@ -107,7 +107,8 @@ class LayerSetSearch {
   [[nodiscard]] Result<void> observe(const Candidate& candidate, double score);
 
   [[nodiscard]] const SearchOptions& options() const;
-  [[nodiscard]] const SublayerMask& best_set() const;  ///< options().initial_set until something beats it
+  [[nodiscard]] const speculation::SublayerMask& best_set()
+      const;  ///< options().initial_set until something beats it
   [[nodiscard]] double best_score() const;
   [[nodiscard]] std::int32_t iterations() const;  ///< candidates scored, probes not counted
   [[nodiscard]] std::int32_t tolerance() const;   ///< of them, since the last that was adopted

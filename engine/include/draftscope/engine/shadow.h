@@ -5,8 +5,8 @@
 // after it was decoded. For exits these are the draft's own predictions, bit for bit (batch-invariance), so
 // that other exits, lengths and thresholds can be replayed from them.
 
+#include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
-#include <draftscope/result.h>
 #include <draftscope/traces/records.h>
 #include <cstdint>
 #include <functional>

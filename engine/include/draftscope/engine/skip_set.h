@@ -6,8 +6,8 @@
 // counted from 0. The result of `draftscope tune` (policy.h) holds such an object in its member "skip_sets"
 // and is read likewise.
 
-#include <draftscope/engine/sublayer_mask.h>
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/sublayer_mask.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -21,18 +21,18 @@ namespace draftscope::engine {
 /// what expected: no such file or name, not JSON, a field absent or unknown, a layer that is not an integer,
 /// out of range or listed twice. The file does not say how many layers its model has: a set of a smaller
 /// model reads well.
-[[nodiscard]] Result<SublayerMask> read_skip_set(const std::filesystem::path& file, std::string_view name,
-                                                 std::int32_t n_layers);
+[[nodiscard]] Result<speculation::SublayerMask> read_skip_set(const std::filesystem::path& file,
+                                                              std::string_view name, std::int32_t n_layers);
 
 /// All of a file's sets, by name.
-[[nodiscard]] Result<std::map<std::string, SublayerMask>> read_skip_sets(const std::filesystem::path& file,
-                                                                         std::int32_t n_layers);
+[[nodiscard]] Result<std::map<std::string, speculation::SublayerMask>> read_skip_sets(
+    const std::filesystem::path& file, std::int32_t n_layers);
 
 /// Puts the set under `name` in place of what was there; other names stay as they are. A file that is absent
 /// is created, one that cannot be read, or a policy, is left alone. Whole or not at all, whatever interrupts
 /// it.
 [[nodiscard]] Result<void> write_skip_set(const std::filesystem::path& file, std::string_view name,
-                                          const SublayerMask& set);
+                                          const speculation::SublayerMask& set);
 
 /// A set inside a strategy's text: the layers of either kind as "3+5+8", or "none".
 struct SkipSetText {
@@ -40,8 +40,9 @@ struct SkipSetText {
   std::string mlp;
 };
 
-[[nodiscard]] SkipSetText skip_set_text(const SublayerMask& set);
+[[nodiscard]] SkipSetText skip_set_text(const speculation::SublayerMask& set);
 /// Empty is none. Errors name the parameter: skip-attention or skip-mlp.
-[[nodiscard]] Result<SublayerMask> parse_skip_set_text(const SkipSetText& text, std::int32_t n_layers);
+[[nodiscard]] Result<speculation::SublayerMask> parse_skip_set_text(const SkipSetText& text,
+                                                                    std::int32_t n_layers);
 
 }  // namespace draftscope::engine

@@ -7,10 +7,10 @@
 //
 // A round: plan() → the draft → verification → acceptance → observe() → optimise().
 
-#include <draftscope/engine/model_shape.h>
+#include <draftscope/base/result.h>
 #include <draftscope/engine/probe.h>
-#include <draftscope/engine/sublayer_mask.h>
-#include <draftscope/result.h>
+#include <draftscope/speculation/model_shape.h>
+#include <draftscope/speculation/sublayer_mask.h>
 #include <draftscope/traces/records.h>
 #include <cstdint>
 #include <functional>
@@ -59,17 +59,19 @@ struct Proposal {
 };
 
 /// A row that rides along in the verification, for what its prediction says (lookahead, Jacobi).
-struct Rider {
+struct ExtraRow {
   std::int32_t token = -1;
-  std::int32_t offset = 1;             ///< position − root position
-  std::span<const std::int32_t> sees;  ///< earlier riders that it attends to, beside the context and the root
+  std::int32_t offset = 1;  ///< position − root position
+  std::span<const std::int32_t>
+      sees;  ///< earlier extra rows that it attends to, beside the context and the root
 };
 
 /// Another model that drafts, with its own K/V.
 struct DraftModel;
 
 struct RoundPlan {
-  const SublayerMask* mask = nullptr;  ///< the draft's; owned by the strategy. Null = no self-drafting
+  const speculation::SublayerMask* mask =
+      nullptr;                    ///< the draft's; owned by the strategy. Null = no self-drafting
   std::int32_t draft_length = 0;  ///< γ; decode() cuts it at the token budget, the context and the width
   /// Draft-exit threshold: a draft token of lower confidence is the round's last; -1 = none.
   double threshold = -1.0;
@@ -77,9 +79,9 @@ struct RoundPlan {
   std::string_view origin = "fixed";                     ///< what chose the mask, for the record
   /// By falling confidence; the first that a step's confidence exceeds counts. Empty = a chain.
   std::span<const BranchWidth> branches;
-  std::span<const Proposal> proposals;  ///< instead of a draft by a model; parents before children
-  std::span<const Rider> riders;        ///< left out of a round that has no room for all of them
-  DraftModel* draft_model = nullptr;    ///< drafts in place of `mask`; owned by the strategy
+  std::span<const Proposal> proposals;   ///< instead of a draft by a model; parents before children
+  std::span<const ExtraRow> extra_rows;  ///< left out of a round that has no room for all of them
+  DraftModel* draft_model = nullptr;     ///< drafts in place of `mask`; owned by the strategy
   /// Layer boundaries whose hidden states of root and draft tokens the outcome shall hold
   /// (Wanted::hidden_after).
   std::span<const std::int32_t> states;
@@ -110,9 +112,9 @@ struct RoundOutcome {
   traces::DraftStop stop = traces::DraftStop::no_draft;
   std::int32_t planned = 0;  ///< γ as planned
   std::int32_t longest = 0;  ///< γ after the cut at budget, context and width
-  /// The target's best token behind the root and behind each node; of riders likewise.
+  /// The target's best token behind the root and behind each node; of extra rows likewise.
   std::span<const TopToken> verified;
-  std::span<const TopToken> riders;
+  std::span<const TopToken> extra_rows;
   std::span<const float> states;  ///< [plan.states.size()][1 + nodes][d_model]
   [[nodiscard]] std::int32_t drafted() const { return static_cast<std::int32_t>(nodes.size()); }
   [[nodiscard]] std::int32_t accepted() const { return static_cast<std::int32_t>(accepted_nodes.size()); }
@@ -193,7 +195,7 @@ struct StrategyResources {
 /// Parses `name:key=value,…` for a model. Unknown names, unknown or repeated keys and values out of range are
 /// errors.
 [[nodiscard]] Result<ConfiguredStrategy> make_strategy(std::string_view specification,
-                                                       const ModelShape& shape,
+                                                       const speculation::ModelShape& shape,
                                                        const StrategyResources& resources = {});
 
 }  // namespace draftscope::engine

@@ -8,7 +8,7 @@
 //
 // Thread-safety: immutable after loading; encode and decode may run concurrently.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstdint>
 #include <filesystem>
 #include <memory>

@@ -17,7 +17,7 @@
 // Thread-safety: one thread, the one that writes the trace. CUPTI's own threads only fill buffers. GraphScope
 // may be used on any thread.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/records.h>
 #include <draftscope/traces/writer.h>
 #include <cstdint>

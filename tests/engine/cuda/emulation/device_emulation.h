@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/bf16.h"
+#include "cpu/kernels/bf16.h"
 
 #define DRAFTSCOPE_DEVICE inline
 

@@ -5,7 +5,7 @@
 // renamed. For what is made of something else; a recording is streamed to its own file, so that a crash
 // leaves what was committed. Nothing is dropped, however far the disk is behind.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/writer.h>
 #include <filesystem>
 #include <memory>

@@ -8,7 +8,7 @@
 // Thread-safety: a BulkReader belongs to one thread; open several for several threads. Each sees the
 // recording as it was when it was opened.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
 #include <atomic>

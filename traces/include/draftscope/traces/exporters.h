@@ -4,7 +4,7 @@
 // Writes a trace in others' formats. Each streams through a bounded buffer, writes to a temporary file beside
 // the target and renames it at the end, so that a failure leaves nothing half-written.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/reader.h>
 #include <filesystem>
 #include <functional>

@@ -11,7 +11,7 @@
 //
 // Thread-safety: independent calls may run at the same time on different targets.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/exporters.h>
 #include <draftscope/traces/import_lacks.h>
 #include <cstdint>

@@ -34,7 +34,7 @@ struct RoundColumn {
   std::int64_t start_ns = 0;  ///< of the column
   std::int64_t rounds = 0;
   std::int64_t emitted = 0;
-  std::int32_t most_emitted = 0;  ///< by one of them
+  std::int32_t max_emitted = 0;  ///< by one of them
 };
 
 /// Sums over the rounds of a request. One without rounds has no row.

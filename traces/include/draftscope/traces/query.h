@@ -4,7 +4,7 @@
 // SQL of one's own on a trace: a single statement that reads. Nothing can be changed, attached or loaded by
 // it.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -29,6 +29,6 @@ struct QueryResult {
 /// not a trace, SQL that SQLite does not take (with its words), more than one statement, one that does not
 /// only read.
 [[nodiscard]] Result<QueryResult> query(const std::filesystem::path& path, std::string_view sql,
-                                        std::size_t most_rows, const std::function<bool()>& go_on = {});
+                                        std::size_t max_rows, const std::function<bool()>& go_on = {});
 
 }  // namespace draftscope::traces

@@ -6,7 +6,7 @@
 //
 // Thread-safety: a Reader belongs to one thread; open several for several threads.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/records.h>
 #include <draftscope/traces/writer.h>
 #include <cstdint>

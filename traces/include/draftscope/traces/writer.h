@@ -14,7 +14,7 @@
 //
 // Thread-safety: one producer thread at a time.
 
-#include <draftscope/result.h>
+#include <draftscope/base/result.h>
 #include <draftscope/traces/records.h>
 #include <cstdint>
 #include <filesystem>
@@ -31,7 +31,7 @@ using Meta = std::map<std::string, std::string>;
 
 struct WriterOptions {
   std::size_t queue_rows = 1U << 20U;  ///< bound on droppable rows waiting to be written
-  std::size_t rows_a_transaction = 65536;
+  std::size_t rows_per_transaction = 65536;
   std::int64_t transaction_ns = 250'000'000;
   bool overwrite = false;  ///< replace an existing file of that name
 };

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/atomic_file.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace draftscope {
+namespace {
+
+constexpr std::size_t buffer_bytes = 1U << 20U;
+
+/// The rename would put an end to a device or a pipe that stands there, instead of writing to it.
+Result<void> check_replaceable(const std::filesystem::path& target) {
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(target, unknown);
+  // What can't be looked at fails when it is created, with the reason.
+  if (unknown || !std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return {};
+  return fail("{}: found {}, expected a new or a regular file", target.string(),
+              std::filesystem::is_directory(status) ? "a folder" : "a device or a pipe");
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path temporary, int file)
+    : target_(std::move(target)), temporary_(std::move(temporary)), file_(file) {
+  buffer_.reserve(buffer_bytes);
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : target_(std::move(other.target_)),
+      temporary_(std::move(other.temporary_)),
+      file_(std::exchange(other.file_, -1)),
+      buffer_(std::move(other.buffer_)),
+      error_(std::move(other.error_)) {}
+
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
+  DRAFTSCOPE_TRY(check_replaceable(target));
+  std::filesystem::path temporary = target;
+  temporary += fmt::format(".{}.partial", ::getpid());
+  // No other process has this one's number, so a file of that name is left over from a crash.
+  ::unlink(temporary.c_str());
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return fail("{}: can't be created: {}", target.string(), std::strerror(errno));
+  return AtomicFile(target, std::move(temporary), file);
+}
+
+AtomicFile::~AtomicFile() {
+  if (file_ < 0) return;
+  ::close(file_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::keep_error(std::string_view what) {
+  if (!failed())
+    error_.message = fmt::format("{}: can't be {}: {}", target_.string(), what, std::strerror(errno));
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  if (failed()) return;
+  if (buffer_.size() + bytes.size() > buffer_bytes) flush();
+  buffer_.append(bytes);
+}
+
+void AtomicFile::flush() {
+  std::string_view rest = buffer_;
+  while (!rest.empty() && !failed()) {
+    const ssize_t written = ::write(file_, rest.data(), rest.size());
+    if (written > 0)
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    else if (written == 0 || errno != EINTR)
+      keep_error("written");
+  }
+  buffer_.clear();
+}
+
+Result<void> AtomicFile::commit() {
+  flush();
+  if (!failed() && ::fsync(file_) != 0) keep_error("synced");
+  if (!failed() && ::rename(temporary_.c_str(), target_.c_str()) != 0) keep_error("put in its place");
+  if (failed()) return tl::unexpected<Error>(error_);
+  ::close(std::exchange(file_, -1));
+  // The rename itself is on disk once the folder is.
+  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
+  const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0) {
+    ::fsync(directory);
+    ::close(directory);
+  }
+  return {};
+}
+
+}  // namespace draftscope

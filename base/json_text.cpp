@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/json_text.h>
+
+#include <draftscope/base/quote.h>
+
+#include <set>
+#include <vector>
+
+namespace draftscope {
+namespace {
+
+/// nlohmann's message without its "[json.exception.parse_error.101] " prefix.
+std::string_view without_prefix(std::string_view message) {
+  const auto end = message.find("] ");
+  return end == std::string_view::npos ? message : message.substr(end + 2);
+}
+
+}  // namespace
+
+Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view file) {
+  // The parser would take a zero byte for the end of the text.
+  if (const auto zero = text.find('\0'); zero != std::string_view::npos)
+    return fail("{}: not valid JSON: a zero byte at byte {}", file, zero);
+  // One set of seen keys for each open object; the parser itself would silently keep the last of two.
+  std::vector<std::set<std::string, std::less<>>> open;
+  std::string repeated;
+  const auto watch = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    using Event = nlohmann::json::parse_event_t;
+    if (event == Event::object_start) {
+      open.emplace_back();
+    } else if (event == Event::object_end) {
+      open.pop_back();
+    } else if (event == Event::key && repeated.empty()) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!open.back().insert(key).second) repeated = quote(key);
+    }
+    return true;
+  };
+  try {
+    auto parsed = nlohmann::json::parse(text, watch);
+    if (!repeated.empty()) return fail("{}: the key {} occurs twice, expected once", file, repeated);
+    if (!parsed.is_object()) return fail("{}: found {}, expected a JSON object", file, describe(parsed));
+    return parsed;
+  } catch (const nlohmann::json::exception& error) {
+    return fail("{}: not valid JSON: {}", file, quote(without_prefix(error.what())));
+  }
+}
+
+std::string describe(const nlohmann::json& value) {
+  if (value.is_array()) return "an array";
+  if (value.is_object()) return "an object";
+  if (value.is_string()) return quote(value.get_ref<const std::string&>());
+  return value.dump();
+}
+
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace draftscope

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/advice/policy_file.h>
+#include <draftscope/traces/reader.h>
+
+#include <memory>
+
+#include "commands/learning.h"
+#include "commands/machine_options.h"
+#include "report/answers/advise_text.h"
+#include "terminal/progress_bar.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+struct AdviseOptions {
+  SimulateOptions asked;  ///< the machine, and what to read
+  std::filesystem::path output;
+  bool overwrite = false;
+  std::string command_line;
+};
+
+/// What others' traces and crashed recordings lack, and what to record instead.
+Result<void> check_recording(const std::string& file, const traces::Recording& recording) {
+  if (recording.meta.contains("imported_from"))
+    return fail("{}: an imported trace, which says nothing of layers, expected draftscope record --shadow",
+                file);
+  const bool has_vanilla = std::any_of(recording.runs.begin(), recording.runs.end(),
+                                       [](const traces::Run& run) { return run.is_baseline; });
+  if (!has_vanilla)
+    return fail("{}: found no vanilla run, expected one to gain over: record with --strategy vanilla", file);
+  return {};
+}
+
+Result<Advices> advise_all(const SimulateOptions& asked, const simulator::WhatIf& what_if,
+                           const traces::Recording& recording) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
+                        swept_machines(asked, what_if.recorded_scenario()));
+  ProgressBar progress("advising", asked.quiet);
+  // Replaying the candidates takes about as long as judging them on one machine.
+  const auto parts = static_cast<std::int64_t>(machines.size()) + 1;
+  simulator::CandidateOptions grid;
+  DRAFTSCOPE_TRY_ASSIGN(grid.strategies, swept_strategies(asked));
+  grid.progress = [&](std::int64_t done, std::int64_t all) { progress.update(done, all * parts); };
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::Candidates found, simulator::candidates(what_if, recording, grid));
+  simulator::AdviceOptions options;
+  options.longer_context = asked.longer_context;
+  options.draws = {.draws = asked.draws, .seed = asked.seed};
+  Advices advices{.recording = &recording, .machines = {}, .refusals = {}};
+  for (const simulator::Machine& machine : machines) {
+    auto advice = simulator::advise(what_if, recording, found, machine, options);
+    if (advice)
+      advices.machines.push_back(*std::move(advice));
+    else
+      advices.refusals.push_back({"", machine.name, advice.error().message});
+    progress.update(static_cast<std::int64_t>(&machine - machines.data()) + 2, parts);
+  }
+  if (advices.machines.empty()) return fail("{}", advices.refusals.front().reason);
+  return advices;
+}
+
+Result<void> check_output(const AdviseOptions& options) {
+  std::error_code ignored;
+  if (!options.output.empty() && !options.overwrite && std::filesystem::exists(options.output, ignored))
+    return fail("{}: exists already, expected a new file (or --overwrite)", options.output.string());
+  return {};
+}
+
+Result<void> write_advice(const AdviseOptions& options, const Advices& advices) {
+  if (advices.machines.size() != 1 || !advices.refusals.empty())
+    return fail("{}: found {} machines, expected one for a policy", options.output.string(),
+                advices.machines.size() + advices.refusals.size());
+  auto policy = simulator::advised_policy(advices.machines.front(), *advices.recording,
+                                          {.trace = options.asked.file,
+                                           .command_line = options.command_line,
+                                           .tool_version = DRAFTSCOPE_VERSION});
+  if (!policy) return fail("{}: {}", options.output.string(), policy.error().message);
+  return simulator::write_policy_file(options.output, *policy);
+}
+
+Result<int> advise(const AdviseOptions& options) {
+  DRAFTSCOPE_TRY(check_output(options));
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.asked.file));
+  DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
+  DRAFTSCOPE_TRY(check_recording(options.asked.file, recording));
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(options.asked, reader, recording));
+  const auto advices = advise_all(options.asked, what_if, recording);
+  if (!advices) return fail("{}: {}", options.asked.file, advices.error().message);
+  const int printed = options.asked.json
+                          ? print_out(advise_json(*advices))
+                          : print_out(advise_text(*advices, options.asked.quiet, glyphs_for_stdout()));
+  if (printed != 0) return printed;
+  if (!options.output.empty()) DRAFTSCOPE_TRY(write_advice(options, *advices));
+  return advices->refusals.empty() ? 0 : exit_failure;
+}
+
+}  // namespace
+
+void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& command_line) {
+  const auto options = std::make_shared<AdviseOptions>();
+  options->command_line = command_line;
+  SimulateOptions& asked = options->asked;
+  CLI::App* command =
+      app.add_subcommand("advise", "Say what to set on a machine, what it will bring, and how sure that is");
+  command->footer(
+      "Chooses among early exits of every layer, lengths and confidence thresholds, the recorded runs and\n"
+      "what --strategy adds; takes a recording with --shadow and a vanilla run, best of 20 prompts or more.\n"
+      "What is chosen on some prompts is judged on others. Keys of --json: cli/OUTPUT.md.\n"
+      "Example: draftscope advise run.dstrace -o policy.json\n"
+      "         draftscope generate --model MODEL --strategy tuned:policy=policy.json --prompt TEXT");
+  command->add_option("FILE", asked.file, "Trace to learn from")->required();
+  command->add_option("-s,--strategy", asked.strategies, "name:key=value,… to consider besides");
+  add_machine_options(*command, asked);
+  command
+      ->add_option("--longer-context", asked.longer_context,
+                   "As if every prompt had so many tokens more before it")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("-o,--output", options->output,
+                      "Policy file to write, for --strategy tuned:policy=FILE");
+  command->add_flag("--overwrite", options->overwrite, "Replace the policy file");
+  command->add_option("--draws", asked.draws, "Of requests and costs, for the intervals")
+      ->check(CLI::Range(200, 100000))
+      ->capture_default_str();
+  command->add_option("--seed", asked.seed, "Same seed, same intervals");
+  command->add_flag("--json", asked.json, "Print JSON");
+  command->add_flag("-q,--quiet", asked.quiet, "No progress, no notes");
+  command->callback([options, &outcome] { finish(outcome, advise(*options)); });
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <draftscope/base/atomic_file.h>
+#include <draftscope/base/utc_time.h>
+#include <draftscope/profiler/clock.h>
+#include <draftscope/simulator/what_if/asked_machine.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include <draftscope/engine/calibration/measure_calibration.h>
+#include "commands/calibrate_shapes.h"
+#include "report/answers/calibrate_text.h"
+#include "terminal/interrupt.h"
+#include "terminal/progress_bar.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+struct CalibrateOptions {
+  ModelOptions model;
+  std::vector<std::string> models;
+  std::string gpu;
+  std::string output;
+  std::string suggest;
+  double seconds = 60.0;
+  std::vector<std::int32_t> rows{1, 2, 4, 8, 16};
+  std::vector<std::int32_t> contexts{64, 1024};
+  std::int32_t exit = 0;
+  std::int32_t gamma = 4;
+  std::int32_t at_context = 512;
+  bool overwrite = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// The table's name of this GPU; empty where its own name says too little.
+std::string specification_of(const std::string& processor) {
+  constexpr std::string_view vendor = "NVIDIA ";
+  const auto known =
+      simulator::find_gpu(processor.starts_with(vendor) ? processor.substr(vendor.size()) : processor);
+  return known ? known->name : std::string();
+}
+
+Result<void> identify(const CalibrateOptions& options, const engine::BackendDescription& description,
+                      simulator::MachineCalibration& calibration) {
+  calibration.device = description.device;
+  calibration.processor = description.processor;
+  calibration.kernel_set = description.kernels;
+  calibration.threads = description.threads;
+  calibration.engine_version = DRAFTSCOPE_VERSION;
+  calibration.date = utc_now();
+  if (!calibration.on_gpu()) {
+    calibration.cache_bytes = last_cache_bytes();
+    return {};
+  }
+  calibration.gpu = options.gpu.empty() ? specification_of(description.processor) : options.gpu;
+  if (calibration.gpu.empty()) return {};
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::GpuSpecification gpu, simulator::find_gpu(calibration.gpu));
+  calibration.gpu = gpu.name;
+  calibration.cache_bytes = gpu.l2_mb.value_or(0.0) * 1e6;
+  return {};
+}
+
+void append(std::vector<double>& all, const std::vector<double>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+std::optional<speculation::Spread> spread_or_none(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return speculation::spread_of(values);
+}
+
+/// None = cancelled.
+Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOptions& options) {
+  const std::int64_t start_ns = profiler::now_ns();
+  const auto length_ns = static_cast<std::int64_t>(options.seconds * 1e9);
+  ProgressBar bar("calibrating", options.quiet);
+  const auto progress = [&] {
+    constexpr std::int64_t ns_per_ms = 1'000'000;
+    bar.update(std::min(profiler::now_ns() - start_ns, length_ns) / ns_per_ms, length_ns / ns_per_ms);
+  };
+  const InterruptScope interrupt;
+  const std::vector<std::string> models = calibration_models(options.models, options.model.device);
+  simulator::MachineCalibration calibration;
+  // An empty pass depends on no shape that matters; a rate on none at all.
+  std::vector<double> memory;
+  std::vector<double> empty;
+  std::vector<double> eager;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    bar.note(models[i]);
+    progress();
+    DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, open_calibration_model(models[i], options.model));
+    ModelOptions backend_options = options.model;
+    backend_options.context =
+        options.contexts.back() + *std::max_element(options.rows.begin(), options.rows.end());
+    DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(backend_options, model));
+    DRAFTSCOPE_TRY(identify(options, backend->describe(), calibration));
+    engine::CalibrationPlan plan{.rows = options.rows,
+                                 .contexts = options.contexts,
+                                 .cancelled = &InterruptScope::flag(),
+                                 .progress = progress};
+    // The last, which stays in the cache where nothing was named, is read fastest and gets a quarter.
+    const bool is_last = i + 1 == models.size();
+    const double share =
+        is_last ? 1.0 : 0.75 * static_cast<double>(i + 1) / static_cast<double>(models.size() - 1);
+    plan.end_ns = start_ns + static_cast<std::int64_t>(share * static_cast<double>(length_ns));
+    DRAFTSCOPE_TRY_ASSIGN(engine::CalibrationTimes times, engine::measure_calibration(*backend, plan));
+    if (times.cancelled) return std::nullopt;
+    DRAFTSCOPE_TRY_ASSIGN(simulator::CalibratedShape shape,
+                          calibrated_shape(*model.checkpoint, options.model));
+    shape.kernels = std::move(times.kernels);
+    calibration.shapes.push_back(std::move(shape));
+    append(memory, times.memory_gb_s);
+    if (i == 0) {
+      empty = times.empty_pass_ns;
+      eager = times.eager_pass_ns;
+    }
+  }
+  calibration.memory_gb_s = spread_or_none(memory);
+  calibration.empty_pass_ns = spread_or_none(empty);
+  calibration.eager_pass_ns = spread_or_none(eager);
+  return calibration;
+}
+
+simulator::RoundCostQuestion question_of(const CalibrateOptions& options,
+                                         const simulator::ModelShape& shape) {
+  return {.exit = options.exit > 0 ? options.exit : std::max(shape.n_layers / 4, 1),
+          .gamma = options.gamma,
+          .context = static_cast<double>(options.at_context)};
+}
+
+Result<void> check_output(const CalibrateOptions& options) {
+  std::error_code error;
+  if (!options.overwrite && std::filesystem::exists(options.output, error))
+    return fail("{}: exists already, expected a new file (or --overwrite)", options.output);
+  if (!std::is_sorted(options.contexts.begin(), options.contexts.end()))
+    return fail("--contexts: found {}, expected them in ascending order", fmt::join(options.contexts, ","));
+  return {};
+}
+
+constexpr std::size_t shown_suggestions = 3;
+
+Result<int> calibrate(const CalibrateOptions& options) {
+  DRAFTSCOPE_TRY(check_output(options));
+  DRAFTSCOPE_TRY_ASSIGN(const auto measured, measure(options));
+  if (!measured) {
+    fmt::print(stderr, "interrupted: nothing written\n");
+    return interrupted_exit_code;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(options.output));
+  file.write(calibration_json(*measured));
+  DRAFTSCOPE_TRY(file.commit());
+  if (options.quiet && !options.json) return 0;
+
+  CalibrationReport report{.calibration = &*measured, .file = options.output, .left_out = {}, .advice = {}};
+  for (const simulator::CalibratedShape& shape : measured->shapes) {
+    DRAFTSCOPE_TRY_ASSIGN(simulator::LeaveOneOut left_out,
+                          leave_one_out(*measured, shape.shape, shape.weights));
+    report.left_out.push_back(std::move(left_out));
+  }
+  const simulator::CalibratedShape& first = measured->shapes.front();
+  if (first.shape.n_layers > 1) {
+    DRAFTSCOPE_TRY_ASSIGN(report.advice,
+                          advise_measurement(*measured, first.shape, first.weights,
+                                             question_of(options, first.shape), shown_suggestions));
+  }
+  return print_out(options.json ? calibration_report_json(report)
+                                : calibration_text(report, glyphs_for_stdout()));
+}
+
+Result<int> suggest(const CalibrateOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::MachineCalibration calibration,
+                        simulator::read_calibration(options.suggest));
+  const simulator::CalibratedShape& first = calibration.shapes.front();
+  simulator::ModelShape shape = first.shape;
+  if (!options.models.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(shape, simulator::find_model_shape(options.models.front()));
+  }
+  constexpr std::size_t listed = 10;
+  DRAFTSCOPE_TRY_ASSIGN(
+      const CalibrationAdvice advice,
+      advise_measurement(calibration, shape, first.weights, question_of(options, shape), listed));
+  return print_out(options.json ? advice_json(advice, shape)
+                                : advice_text(advice, shape, glyphs_for_stdout()));
+}
+
+}  // namespace
+
+void add_calibrate_command(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<CalibrateOptions>();
+  CLI::App* command = app.add_subcommand(
+      "calibrate", "Time what decides decoding speed on this machine, for simulate --calibration");
+  command->footer(
+      "Runs the engine's own passes over synthetic weights: every width, two contexts, rounds of the decode "
+      "loop, in\n"
+      "interleaved repeats. The file holds every time with its quartiles, and the laws fitted to them.\n"
+      "Keys of the file and of --json: cli/OUTPUT.md.\n"
+      "Example: draftscope calibrate -o machine.json\n"
+      "         draftscope simulate run.dstrace --calibration machine.json --model Llama-3-8B\n"
+      "         draftscope calibrate --suggest machine.json --exit 4 --gamma 6");
+  command->add_option("--device", options->model.device, "cpu, cuda, or cuda:N for the N-th GPU")
+      ->capture_default_str();
+  command->add_option("-m,--model", options->models,
+                      "What to measure: a published name, synthetic:NAME[,layers=N,…], a folder, or cached "
+                      "(weights that stay "
+                      "in the last cache); default: one from memory and, on a processor, one from the cache");
+  command->add_option("--threads", options->model.threads, "Threads; 0 = one a core (cpu)")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--kernels", options->model.kernels,
+                      "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
+  command->add_option("--weights", options->model.weights, "On a GPU: as-stored, or fp8")
+      ->check(CLI::IsMember({"as-stored", "fp8"}))
+      ->capture_default_str();
+  command->add_option("--gpu", options->gpu, "The GPU's name in simulator/data/gpus.csv, if not its own");
+  command
+      ->add_option("--seconds", options->seconds, "How long to measure; three repeats are made in any case")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  command->add_option("--rows", options->rows, "Widths of passes")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--contexts", options->contexts, "K/V rows before a pass, ascending")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  CLI::Option_group* modes = command->add_option_group("What to do");
+  CLI::Option* output = modes->add_option("-o,--output", options->output, "Measure, into this file (JSON)");
+  CLI::Option* suggestions =
+      modes->add_option("--suggest", options->suggest, "Read this calibration and say what to measure next");
+  output->excludes(suggestions);
+  modes->require_option(1);
+  command
+      ->add_option("--exit", options->exit,
+                   "The round that suggestions are for: its exit layer; 0 = a quarter of the layers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--gamma", options->gamma, "Its draft length")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--at-context", options->at_context, "Its context")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--overwrite", options->overwrite, "Replace an existing file");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("-q,--quiet", options->quiet, "No progress, no report");
+  command->callback([options, &outcome] {
+    finish(outcome, options->suggest.empty() ? calibrate(*options) : suggest(*options));
+  });
+}
+
+}  // namespace draftscope::cli

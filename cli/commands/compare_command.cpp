@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <memory>
+#include <vector>
+
+#include "report/compare_text.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  bool json = false;
+  bool csv = false;
+};
+
+Result<int> compare(const Options& options) {
+  Comparisons comparisons;
+  for (const std::string& file : options.files) {
+    DRAFTSCOPE_TRY_ASSIGN(simulator::MeasuredRecording measured, simulator::measure_recording(file));
+    comparisons.recordings.push_back(std::move(measured));
+  }
+  const traces::Recording& first = *comparisons.recordings.front().recording;
+  const std::vector<simulator::RunRows> first_runs = simulator::rows_by_run(first);
+  for (std::size_t i = 1; i < comparisons.recordings.size(); ++i) {
+    const traces::Recording& other = *comparisons.recordings[i].recording;
+    const std::vector<simulator::RunRows> other_runs = simulator::rows_by_run(other);
+    comparisons.against_first.push_back(
+        {simulator::meta_differences(simulator::Baseline(first.meta), simulator::Comparison(other.meta)),
+         simulator::compare_runs(simulator::Baseline(first_runs), simulator::Comparison(other_runs))});
+  }
+  if (options.json) return print_out(compare_json(comparisons));
+  if (options.csv) return print_out(compare_csv(comparisons));
+  return print_out(compare_text(comparisons, glyphs_for_stdout()));
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("compare", "Compare the runs of a recording, or recordings with the first one");
+  command->footer(
+      "Speedups are within a recording, over its vanilla run. Runs of the same specification are also "
+      "compared\n"
+      "across recordings, by prompt text; what was recorded differently is listed on top.\n"
+      "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
+      "Example: draftscope compare before.dstrace after.dstrace");
+  command
+      ->add_option("FILE", options->files, "Traces to read; the first is what the others are compared with")
+      ->required();
+  CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
+  command->callback([options, &outcome] { finish(outcome, compare(*options)); });
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <draftscope/traces/exporters.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "terminal/interrupt.h"
+#include "terminal/progress_bar.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+struct Options {
+  std::string file;
+  std::string to;
+  std::string output;
+  bool overwrite = false;
+  bool quiet = false;
+};
+
+struct Format {
+  std::string_view name;
+  std::string_view suffix;  ///< of the default target, behind the trace's stem
+  Result<void> (*write)(traces::Reader&, const std::filesystem::path&, const traces::Progress&);
+};
+
+constexpr std::array<Format, 4> formats{{{"perfetto", ".pftrace", traces::export_perfetto},
+                                         {"chrome", ".json", traces::export_chrome},
+                                         {"csv", "-csv", traces::export_csv},
+                                         {"spec-bench", "-spec-bench", traces::export_spec_bench}}};
+
+const Format& format_named(std::string_view name) {
+  std::size_t i = 0;
+  while (formats[i].name != name) ++i;  // CLI11 has checked the name
+  return formats[i];
+}
+
+/// Refuses what would destroy something: the trace itself always, another file unless told to.
+Result<void> check_target(const Options& options, const std::filesystem::path& target) {
+  std::error_code error;
+  if (std::filesystem::equivalent(options.file, target, error))
+    return fail("{}: the export would replace the trace itself; choose another --output", target.string());
+  const bool exists = std::filesystem::exists(target, error);
+  const bool is_empty_folder =
+      exists && std::filesystem::is_directory(target, error) && std::filesystem::is_empty(target, error);
+  if (exists && !is_empty_folder && !options.overwrite)
+    return fail("{}: exists already; --overwrite replaces it", target.string());
+  return {};
+}
+
+Result<int> export_trace(const Options& options) {
+  const Format& format = format_named(options.to);
+  std::filesystem::path target = options.output;
+  if (target.empty()) {
+    target = options.file;
+    target.replace_extension();
+    target += format.suffix;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
+  DRAFTSCOPE_TRY(check_target(options, target));
+  {
+    const InterruptScope interrupt;
+    ProgressBar progress(fmt::format("exporting to {}", format.name), options.quiet);
+    const Result<void> written =
+        format.write(reader, target, [&progress](std::int64_t done, std::int64_t all) {
+          progress.update(done, all);
+          return !InterruptScope::flag();
+        });
+    if (!written && InterruptScope::flag()) return interrupted_exit_code;  // the exporter left nothing behind
+    DRAFTSCOPE_TRY(written);
+  }
+  return options.quiet ? 0 : print_out(fmt::format("{}\n", target.string()));
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("export", "Write a trace in another tool's format");
+  command->footer(
+      "perfetto    TrackEvent protobuf, for ui.perfetto.dev and trace_processor\n"
+      "chrome      Chrome trace event JSON\n"
+      "csv         a folder with one CSV file a table\n"
+      "spec-bench  a folder with one Spec-Bench answer file a run\n"
+      "Prints the path it wrote.\n"
+      "Example: draftscope export demo.dstrace --to perfetto -o demo.pftrace");
+  command->add_option("FILE", options->file, "Trace to read")->required();
+  command->add_option("--to", options->to, "Format")
+      ->required()
+      ->check(CLI::IsMember({"perfetto", "chrome", "csv", "spec-bench"}));
+  command->add_option("-o,--output", options->output,
+                      "File or folder to write; beside the trace if not given");
+  command->add_flag("--overwrite", options->overwrite, "Replace what is there");
+  command->add_flag("-q,--quiet", options->quiet, "No progress, and don't print the path");
+  command->callback([options, &outcome] { finish(outcome, export_trace(*options)); });
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <unistd.h>
+
+#include <draftscope/base/text_file.h>
+#include <draftscope/engine/decode.h>
+#include <cstdlib>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "commands/model_options.h"
+#include "terminal/interrupt.h"
+#include "terminal/token_printer.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+struct GenerateOptions {
+  ModelOptions model;
+  engine::DecodingOptions decoding;
+  std::string prompt;
+  std::string prompt_file;
+  std::string strategy = "vanilla";
+  std::string colour = "auto";
+  bool chat = false;
+  bool quiet = false;
+};
+
+Result<std::string> read_prompt(const GenerateOptions& options) {
+  if (options.prompt_file.empty()) return options.prompt;
+  if (options.prompt_file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  return read_text_file(options.prompt_file);
+}
+
+bool use_colour(const GenerateOptions& options) {
+  if (options.quiet || options.colour == "never") return false;
+  return options.colour == "always" || (isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr);
+}
+
+Result<std::vector<std::int32_t>> encode_prompt(const GenerateOptions& options,
+                                                const engine::Tokenizer& tokenizer) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_prompt(options));
+  if (text.empty()) return fail("prompt: found an empty text, expected at least one character");
+  if (!options.chat) return tokenizer.encode(text);
+  const engine::Message message{.role = "user", .content = text};
+  DRAFTSCOPE_TRY_ASSIGN(const std::string conversation,
+                        tokenizer.apply_chat_template(std::span(&message, 1)));
+  return tokenizer.encode(conversation, {.add_special_tokens = false});
+}
+
+void print_summary(const GenerateOptions& options, const LoadedModel& model,
+                   const engine::DecodeResult& result, const TokenPrinter& printer) {
+  const double seconds = static_cast<double>(result.end_ns - result.start_ns) * 1e-9;
+  const double decode_seconds = static_cast<double>(result.end_ns - result.first_token_ns) * 1e-9;
+  std::string line = fmt::format(
+      "{} tokens in {:.2f} s ({:.1f} tokens/s decoding, first token after {:.0f} ms), ended by {}",
+      result.tokens.size(), seconds,
+      decode_seconds > 0.0 ? static_cast<double>(printer.emitted()) / decode_seconds : 0.0,
+      static_cast<double>(result.first_token_ns - result.start_ns) * 1e-6,
+      traces::request_stop_name(result.stop));
+  if (printer.drafted() > 0)
+    line += fmt::format(" · α {:.2f} · τ {:.2f}",
+                        static_cast<double>(printer.accepted()) / static_cast<double>(printer.drafted()),
+                        static_cast<double>(printer.emitted()) / static_cast<double>(printer.rounds()));
+  if (model.checkpoint->synthetic) line += " · synthetic weights";
+  fmt::print(stderr, "\n{}{}{}\n", use_colour(options) ? "\033[2m" : "", line,
+             use_colour(options) ? "\033[0m" : "");
+}
+
+Result<int> generate(const GenerateOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
+  DRAFTSCOPE_TRY_ASSIGN(const engine::ConfiguredStrategy strategy,
+                        engine::make_strategy(options.strategy, model.checkpoint->shape,
+                                              strategy_resources(options.model, model)));
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::int32_t> prompt, encode_prompt(options, model.tokenizer));
+  DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
+
+  const InterruptScope interrupt;
+  TokenPrinter printer(model.tokenizer, use_colour(options));
+  engine::SeededChooser chooser(options.decoding.seed, 0);
+  const engine::DecodeRequest request{.prompt = prompt,
+                                      .max_new_tokens = options.decoding.max_tokens,
+                                      .sampling = options.decoding.sampling,
+                                      .eos_tokens = model.checkpoint->shape.eos_tokens,
+                                      .cancelled = &InterruptScope::flag()};
+  DRAFTSCOPE_TRY_ASSIGN(const engine::DecodeResult result,
+                        engine::decode(*backend, *strategy.strategy, request, chooser, printer));
+  printer.finish();
+  fmt::print("\n");
+  if (!options.quiet) print_summary(options, model, result, printer);
+  return result.stop == traces::RequestStop::cancelled ? interrupted_exit_code : 0;
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& app, Outcome& outcome) {
+  auto options = std::make_shared<GenerateOptions>();
+  CLI::App* command = app.add_subcommand("generate", "Stream text from a model under a strategy");
+  add_model_options(*command, options->model);
+  auto* source = command->add_option_group("prompt", "One of:");
+  source->add_option("-p,--prompt", options->prompt, "The prompt");
+  source->add_option("--prompt-file", options->prompt_file,
+                     "A file that holds the prompt; - reads standard input");
+  source->require_option(1);
+  command->add_option("-s,--strategy", options->strategy, "name:key=value,… (see draftscope strategies)")
+      ->capture_default_str();
+  add_decoding_options(*command, options->decoding);
+  command->add_flag("--chat", options->chat, "Put the prompt into the model's chat template");
+  command->add_option("--colour", options->colour, "Tell accepted, rejected and bonus tokens apart")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  command->add_flag("-q,--quiet", options->quiet, "Print the text alone");
+  command->callback([options, &outcome] { finish(outcome, generate(*options)); });
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <draftscope/traces/import.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "terminal/interrupt.h"
+#include "terminal/progress_bar.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string from = "auto";
+  std::string output;
+  std::string baseline;
+  traces::ImportOptions import;
+  bool quiet = false;
+};
+
+std::optional<traces::ImportFormat> format_named(const std::string& name) {
+  for (int i = 0; i < traces::import_format_count; ++i)
+    if (traces::import_format_name(static_cast<traces::ImportFormat>(i)) == name)
+      return static_cast<traces::ImportFormat>(i);
+  return std::nullopt;  // "auto"
+}
+
+std::string summary_text(const std::string& target, const traces::ImportSummary& summary) {
+  std::string text = fmt::format("{}\n", target);
+  text += fmt::format("{} runs, {} requests, {} rounds, {} spans, {} device activities\n", summary.runs,
+                      summary.requests, summary.rounds, summary.spans, summary.kernels);
+  std::string lacks;
+  for (const traces::Lack lack : summary.lacks)
+    lacks += (lacks.empty() ? "" : ", ") + std::string(traces::lack_name(lack));
+  if (!lacks.empty()) text += fmt::format("not in the source: {}\n", lacks);
+  return text;
+}
+
+Result<int> import_files(const Options& options) {
+  traces::ImportOptions import = options.import;
+  import.format = format_named(options.from);
+  import.baseline = options.baseline;
+  const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
+  traces::ImportSummary summary;
+  {
+    const InterruptScope interrupt;
+    ProgressBar progress("importing", options.quiet);
+    auto imported = traces::import_recordings(files, import, options.output,
+                                              [&progress](std::int64_t done, std::int64_t all) {
+                                                progress.update(done, all);
+                                                return !InterruptScope::flag();
+                                              });
+    if (!imported && InterruptScope::flag()) return interrupted_exit_code;  // nothing was left behind
+    if (!imported) return tl::unexpected<Error>(std::move(imported).error());
+    summary = std::move(*imported);
+  }
+  return options.quiet ? 0 : print_out(summary_text(options.output, summary));
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("import", "Make a trace of others' recordings");
+  command->footer(
+      "spec-bench  answer JSONL of Spec-Bench, or of export --to spec-bench; a run a file\n"
+      "swift       SWIFT's answer JSONL; a run a file\n"
+      "layerskip   benchmark JSON or sweep CSV of LayerSkip and DEL: figures without rounds\n"
+      "acceptance  JSONL with accepted lengths a request, such as vLLM's per-request metrics\n"
+      "chrome      Chrome trace events: export --to chrome, PyTorch's profiler, others\n"
+      "nsys        SQLite export of Nsight Systems\n"
+      "What a source lacks is named, and kept in the trace. The fields: traces/import/FORMATS.md.\n"
+      "Example: draftscope import swift.jsonl --baseline vanilla.jsonl -o swift.dstrace");
+  command->add_option("FILE", options->files, "Files to read")->required();
+  command->add_option("-o,--output", options->output, "Trace to write")->required();
+  command->add_option("--from", options->from, "Format; auto tells it from the file's beginning")
+      ->check(CLI::IsMember({"auto", "spec-bench", "swift", "layerskip", "acceptance", "chrome", "nsys"}))
+      ->capture_default_str();
+  command->add_option("--baseline", options->baseline, "Another file, with the answers of vanilla decoding");
+  command->add_option("--model", options->import.model, "Name of the model, where the files lack it");
+  command
+      ->add_option("--layers", options->import.n_layers,
+                   "Layers of the target model, where the files lack it")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--strategy", options->import.specification, "Name of the run, instead of the file's");
+  command
+      ->add_option("--draft-length", options->import.draft_length,
+                   "Draft tokens of every round, where the files have accepted lengths alone")
+      ->check(CLI::Range(1, 512));
+  command->add_flag("--overwrite", options->import.overwrite, "Replace what is there");
+  command->add_flag("-q,--quiet", options->quiet, "No progress, and no summary");
+  command->callback([options, &outcome] { finish(outcome, import_files(*options)); });
+}
+
+}  // namespace draftscope::cli

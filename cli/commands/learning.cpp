@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/learning.h"
+
+#include <draftscope/simulator/figures/imported_figures.h>
+#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/traces/import_lacks.h>
+
+namespace draftscope::cli {
+
+namespace {
+
+/// Absent for a recording of the project's own.
+Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOptions& options,
+                                                            const traces::Recording& recording) {
+  if (!traces::is_imported(recording.meta)) return std::nullopt;
+  if (!simulator::knows_acceptance(recording.meta))
+    return fail(
+        "{}: is an imported {} timeline without accepted lengths, expected a recording (record, best with "
+        "--shadow) or imported answers",
+        options.file, simulator::meta_value(recording.meta, "imported_format"));
+  simulator::Scenario unknown;
+  if (options.model.empty()) {
+    const std::string name = simulator::meta_value(recording.meta, "model");
+    auto shape = simulator::find_model_shape(name);
+    if (!shape)
+      return fail("{}: is imported and names its model \"{}\", whose shape is not known, expected --model",
+                  options.file, name);
+    unknown.shape = *std::move(shape);
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines, swept_machines(options, unknown));
+  const simulator::Scenario& first = machines.front().scenario;
+  for (const simulator::Machine& machine : machines)
+    if (!machine.scenario.gpu)
+      return fail("{}: is imported and has no times that costs could be learnt from, expected --gpu",
+                  options.file);
+  return simulator::cost_model_of(*first.gpu, first.shape, first.weights);
+}
+
+}  // namespace
+
+Result<simulator::WhatIf> learn_from(const SimulateOptions& options, traces::Reader& reader,
+                                     const traces::Recording& recording) {
+  if (simulator::is_predicted(recording.meta))
+    return fail("{}: is predicted itself, expected the recording that it was predicted from", options.file);
+  simulator::WhatIfOptions learning;
+  if (!options.recorded_gpu.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(options.recorded_gpu));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(learning.specified, specified_costs(options, recording));
+  auto learnt = simulator::WhatIf::learn(reader, recording, learning);
+  if (!learnt) return fail("{}: {}", options.file, learnt.error().message);
+  return learnt;
+}
+
+}  // namespace draftscope::cli

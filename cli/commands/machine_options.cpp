@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/machine_options.h"
+
+#include <draftscope/simulator/what_if/asked_machine.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <draftscope/speculation/strategy_text.h>
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::CalibratedMachine;
+using simulator::Machine;
+using simulator::Scenario;
+
+/// A machine before its prices: specified, recorded, or measured on its own.
+struct AskedMachine {
+  Scenario scenario;
+  std::shared_ptr<const CalibratedMachine> calibrated;
+};
+
+struct Axis {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+Result<std::int32_t> to_integer(std::string_view text, std::string_view option) {
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return fail("{}: found \"{}\", expected an integer", option, text);
+  return value;
+}
+
+/// "exit=3,5,7", "gamma=1..8".
+Result<Axis> parse_axis(const std::string& text) {
+  constexpr std::array<std::string_view, 9> known{
+      "exit", "gamma", "threshold", "gpu", "model", "weights", "regime", "batch", "tensor-parallel"};
+  constexpr std::int32_t max_values = 10'000;
+  const std::size_t equals = text.find('=');
+  Axis axis{text.substr(0, equals), {}};
+  if (equals == std::string::npos || std::find(known.begin(), known.end(), axis.key) == known.end())
+    return fail("--sweep {}: expected KEY=VALUES with a key of {}", text, fmt::join(known, ", "));
+  std::string_view rest = std::string_view(text).substr(equals + 1);
+  if (const std::size_t dots = rest.find(".."); dots != std::string_view::npos) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t first, to_integer(rest.substr(0, dots), "--sweep"));
+    DRAFTSCOPE_TRY_ASSIGN(const std::int32_t last, to_integer(rest.substr(dots + 2), "--sweep"));
+    if (last < first || last - first >= max_values)
+      return fail("--sweep {}: expected a range from small to large of at most {} values", text, max_values);
+    for (std::int32_t value = first; value <= last; ++value) axis.values.push_back(std::to_string(value));
+    return axis;
+  }
+  while (true) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    if (end == 0) return fail("--sweep {}: found an empty value", text);
+    axis.values.emplace_back(rest.substr(0, end));
+    if (end == rest.size()) return axis;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+bool is_strategy_key(std::string_view key) {
+  return key == "exit" || key == "gamma" || key == "threshold";
+}
+
+/// One property of the scenario, by the name of its option.
+Result<void> set(Scenario& scenario, std::string_view key, const std::string& value) {
+  if (key == "gpu") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.gpu, simulator::find_gpu(value));
+  } else if (key == "model") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.shape, simulator::model_shape_of(value));
+  } else if (key == "weights") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.weights, simulator::parse_weight_type(value));
+  } else if (key == "regime") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.regime, simulator::parse_regime(value));
+  } else if (key == "batch") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.batch, to_integer(value, "batch"));
+  } else {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.tensor_parallel, to_integer(value, "tensor-parallel"));
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_machine_options(CLI::App& command, SimulateOptions& options) {
+  command.add_option("--gpu", options.gpus, "Another GPU, by name");
+  command.add_option("--gpu-spec", options.gpu_specifications,
+                     "A GPU of one's own: a JSON or CSV file with the columns of simulator/data/gpus.csv");
+  command.add_option("--calibration", options.calibrations,
+                     "A machine measured by draftscope calibrate: its file");
+  command.add_option("--recorded-gpu", options.recorded_gpu,
+                     "The GPU of the recording, whose specification fills in what the recording leaves open");
+  command.add_option("--model", options.model,
+                     "Another model: a name of models/models.csv, or a config.json");
+  command.add_option("--weights", options.weights, "Another number type: bf16, fp16, fp32, fp8");
+  command.add_option("--regime", options.regime,
+                     "How kernels are launched: eager-python, eager-cpp, graph, device-loop, persistent");
+  command.add_option("--batch", options.batch, "Requests decoded together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--tensor-parallel", options.tensor_parallel, "GPUs that share the model")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option(
+      "--sweep", options.sweeps,
+      "KEY=V1,V2,… or KEY=FIRST..LAST of exit, gamma, threshold, gpu, model, weights, regime, batch, "
+      "tensor-parallel; several make a grid");
+}
+
+Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options) {
+  std::vector<std::string> all = options.strategies;
+  for (const std::string& sweep : options.sweeps) {
+    DRAFTSCOPE_TRY_ASSIGN(const Axis axis, parse_axis(sweep));
+    if (!is_strategy_key(axis.key)) continue;
+    if (options.strategies.empty())
+      return fail("--sweep {}: found no --strategy whose {} it could vary", sweep, axis.key);
+    std::vector<std::string> more;
+    for (const std::string& strategy : all) {
+      if (speculation::has_parameter(strategy, axis.key))
+        return fail("--sweep {}: --strategy {} sets {} itself, expected one of them", sweep, strategy,
+                    axis.key);
+      for (const std::string& value : axis.values)
+        more.push_back(speculation::with_parameter(strategy, axis.key, value));
+    }
+    all = std::move(more);
+  }
+  return all;
+}
+
+Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, const Scenario& recorded) {
+  Scenario base = recorded;
+  base.batch = options.batch;
+  base.tensor_parallel = options.tensor_parallel;
+  if (!options.model.empty()) DRAFTSCOPE_TRY(set(base, "model", options.model));
+  if (!options.weights.empty()) DRAFTSCOPE_TRY(set(base, "weights", options.weights));
+  if (!options.regime.empty()) DRAFTSCOPE_TRY(set(base, "regime", options.regime));
+  std::vector<AskedMachine> all;
+  for (const std::string& gpu : options.gpus) {
+    all.push_back({base, nullptr});
+    DRAFTSCOPE_TRY(set(all.back().scenario, "gpu", gpu));
+  }
+  for (const std::string& path : options.gpu_specifications) {
+    all.push_back({base, nullptr});
+    DRAFTSCOPE_TRY_ASSIGN(all.back().scenario.gpu, simulator::read_gpu_specification(path));
+  }
+  for (const std::string& path : options.calibrations) {
+    DRAFTSCOPE_TRY_ASSIGN(simulator::MachineCalibration calibration, simulator::read_calibration(path));
+    all.push_back({base, std::make_shared<const CalibratedMachine>(std::move(calibration))});
+  }
+  if (all.empty()) all.push_back({base, nullptr});
+  for (const std::string& sweep : options.sweeps) {
+    DRAFTSCOPE_TRY_ASSIGN(const Axis axis, parse_axis(sweep));
+    if (is_strategy_key(axis.key)) continue;
+    if (axis.key == "gpu" && !options.calibrations.empty())
+      return fail("--sweep {}: found --calibration, which is of one machine, expected one of them", sweep);
+    std::vector<AskedMachine> more;
+    for (const AskedMachine& asked : all)
+      for (const std::string& value : axis.values) {
+        more.push_back(asked);
+        DRAFTSCOPE_TRY(set(more.back().scenario, axis.key, value));
+      }
+    all = std::move(more);
+  }
+  std::vector<Machine> machines;
+  for (AskedMachine& asked : all) {
+    DRAFTSCOPE_TRY_ASSIGN(Machine machine, simulator::asked_machine(std::move(asked.scenario), recorded,
+                                                                    asked.calibrated.get()));
+    machines.push_back(std::move(machine));
+  }
+  return machines;
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Which settings and machines `simulate` is asked about: what the options name, times what --sweep varies.
+
+#include <draftscope/simulator/what_if/what_if.h>
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace draftscope::cli {
+
+struct SimulateOptions {
+  std::string file;
+  std::vector<std::string> strategies;
+  std::string recorded_gpu;
+  std::vector<std::string> gpus;
+  std::vector<std::string> gpu_specifications;  ///< files
+  std::vector<std::string> calibrations;        ///< files
+  std::string model;                            ///< a published name or a config.json
+  std::string weights;
+  std::string regime;
+  std::int32_t batch = 1;
+  std::int32_t tensor_parallel = 1;
+  std::int32_t longer_context = 0;
+  std::vector<std::string> sweeps;  ///< key=value,… or key=first..last
+  std::int32_t draws = 1000;
+  std::uint64_t seed = 20240301;
+  std::string write;  ///< a trace of the answers; empty = none
+  bool overwrite = false;
+  bool budget = false;
+  bool ladder = false;
+  bool waterfall = false;
+  bool json = false;
+  bool csv = false;
+  bool quiet = false;
+};
+
+/// The options that say which machine and model, and what is swept: all that names a question but --strategy.
+void add_machine_options(CLI::App& command, SimulateOptions& options);
+
+/// Every strategy with every combination of the swept parameters that are a strategy's (exit, gamma,
+/// threshold); unchanged without such.
+[[nodiscard]] Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options);
+
+/// The recorded machine (or what the options say instead) and every combination of the swept keys that are a
+/// machine's (gpu, model, weights, regime, batch, tensor-parallel). Errors name the option.
+[[nodiscard]] Result<std::vector<simulator::Machine>> swept_machines(const SimulateOptions& options,
+                                                                     const simulator::Scenario& recorded);
+
+}  // namespace draftscope::cli

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <draftscope/simulator/figures/measured_recording.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include <draftscope/simulator/prediction/prediction_file.h>
+#include "commands/record_command.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::meta_value;
+
+struct Options {
+  std::filesystem::path prediction;
+  RecordOptions record;
+};
+
+/// Takes a setting from the recording that the prediction was learnt from, unless the command line has it.
+template <typename T>
+Result<void> take(const CLI::App& command, const char* option, const simulator::PredictionFile& prediction,
+                  const char* key, T& value) {
+  if (command.get_option(option)->count() > 0) return {};
+  const std::string text = meta_value(prediction.recording_meta, key);
+  if (text.empty()) return {};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return fail("prediction: field recording.meta.{} is \"{}\", expected a number; give {}", key, text,
+                option);
+  return {};
+}
+
+/// Texts and machine as the prediction was learnt from them, where nothing else is asked for.
+Result<void> take_settings(const CLI::App& command, const simulator::PredictionFile& prediction,
+                           RecordOptions& options) {
+  DRAFTSCOPE_TRY(take(command, "--max-tokens", prediction, "max_tokens", options.decoding.max_tokens));
+  DRAFTSCOPE_TRY(take(command, "--seed", prediction, "seed", options.decoding.seed));
+  engine::SamplingOptions& sampling = options.decoding.sampling;
+  DRAFTSCOPE_TRY(take(command, "--temperature", prediction, "temperature", sampling.temperature));
+  DRAFTSCOPE_TRY(take(command, "--top-k", prediction, "top_k", sampling.top_k));
+  DRAFTSCOPE_TRY(take(command, "--top-p", prediction, "top_p", sampling.top_p));
+  sampling.coupled = sampling.coupled || meta_value(prediction.recording_meta, "coupling") == "gumbel";
+  const bool same_device = options.model.device == "cpu" &&
+                           meta_value(prediction.recording_meta, "device") == options.model.device;
+  if (same_device) DRAFTSCOPE_TRY(take(command, "--threads", prediction, "threads", options.model.threads));
+  return {};
+}
+
+Result<int> measure(const CLI::App& command, Options options) {
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::PredictionFile prediction,
+                        simulator::read_prediction(options.prediction));
+  std::vector<std::string>& strategies = options.record.strategies;
+  strategies = {"vanilla"};
+  for (const simulator::PredictedQuestion& question : prediction.questions)
+    if (std::find(strategies.begin(), strategies.end(), question.strategy) == strategies.end())
+      strategies.push_back(question.strategy);
+  if (strategies.size() == 1)
+    return fail("{}: found no prediction but of vanilla, expected one to measure",
+                options.prediction.string());
+  DRAFTSCOPE_TRY(take_settings(command, prediction, options.record));
+  options.record.further_meta = {{"prediction_digest", prediction.digest}};
+  return record(options.record);
+}
+
+}  // namespace
+
+void add_measure_command(CLI::App& app, Outcome& outcome, const std::string& command_line) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("measure", "Record what a prediction is about: vanilla and its strategies");
+  command->footer(
+      "Sampling, token budget and threads are those of the recording that the prediction was learnt from, "
+      "unless given.\n"
+      "The trace holds the prediction's digest. Then: draftscope score.\n"
+      "Example: draftscope measure prediction.json --model DIR --prompts traces/prompts/mixed.jsonl -o "
+      "measured.dstrace");
+  command->add_option("PREDICTION", options->prediction, "What draftscope predict wrote")->required();
+  add_recording_options(*command, options->record);
+  options->record.command_line = command_line;
+  command->callback([options, command, &outcome] { finish(outcome, measure(*command, *options)); });
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/model_options.h"
+
+#include <draftscope/engine/cpu_backend.h>
+#include <draftscope/engine/cuda_backend.h>
+
+#include <charconv>
+#include <optional>
+
+namespace draftscope::cli {
+
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  command.add_option("-m,--model", options.model, "Hugging Face folder, or synthetic:NAME[,redundancy=R,…]")
+      ->required();
+  command.add_option("--device", options.device, "cpu, cuda, or cuda:N for the N-th GPU")
+      ->capture_default_str();
+  command.add_option("--weights", options.weights, "On a GPU: as-stored, or fp8 (e4m3, a scale an output)")
+      ->check(CLI::IsMember({"as-stored", "fp8"}))
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "Threads; 0 = one a core (cpu)")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command
+      .add_option("--context", options.context, "Tokens of context to hold; 0 = the model's, at most 4096")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--kernels", options.kernels,
+                     "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
+  command.add_flag("--check-weights", options.check_weights,
+                   "Read every weight once and refuse NaN and infinity");
+}
+
+void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
+  command.add_option("-n,--max-tokens", options.max_tokens, "Tokens to generate at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--temperature", options.sampling.temperature, "0 = greedy")->capture_default_str();
+  command.add_option("--top-k", options.sampling.top_k, "Keep the k most probable tokens; 0 = all")
+      ->capture_default_str();
+  command.add_option("--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Same seed, same text")->capture_default_str();
+  command.add_flag(
+      "--coupled", options.sampling.coupled,
+      "With a temperature: target and draft choose with the same noise, so that the text depends on "
+      "the seed alone, whatever drafts");
+}
+
+Result<LoadedModel> load_model(const ModelOptions& options) {
+  using enum engine::SyntheticMatrices;
+  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint,
+                        engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend));
+  if (options.check_weights) DRAFTSCOPE_TRY(engine::check_finite(checkpoint));
+  auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));
+  if (held->synthetic) {
+    engine::Tokenizer bytes = engine::Tokenizer::bytes(held->shape.vocab);
+    return LoadedModel{std::move(held), std::move(bytes)};
+  }
+  DRAFTSCOPE_TRY_ASSIGN(engine::Tokenizer tokenizer, engine::Tokenizer::load(held->folder));
+  if (tokenizer.vocab_size() > held->shape.vocab)
+    return fail("{}: tokenizer.json has ids up to {}, expected fewer than config.json's vocab_size ({})",
+                held->folder.string(), tokenizer.vocab_size() - 1, held->shape.vocab);
+  return LoadedModel{std::move(held), std::move(tokenizer)};
+}
+
+namespace {
+
+/// The number of the GPU that `device` names; nothing for the cpu.
+Result<std::optional<std::int32_t>> gpu_of(std::string_view device) {
+  constexpr std::string_view cuda = "cuda";
+  if (device == "cpu") return std::nullopt;
+  if (device == cuda) return 0;
+  std::int32_t number = -1;
+  if (device.starts_with("cuda:")) {
+    const std::string_view digits = device.substr(cuda.size() + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size()) number = -1;
+  }
+  if (number < 0) return fail("device: found \"{}\", expected cpu, cuda or cuda:N", device);
+  return number;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options, const LoadedModel& model,
+                                                      profiler::DeviceTrace* trace) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<std::int32_t> gpu, gpu_of(options.device));
+  if (options.context > model.checkpoint->shape.max_positions)
+    return fail("context: found {} tokens, expected at most {} (the model's)", options.context,
+                model.checkpoint->shape.max_positions);
+  const bool fp8 = options.weights == "fp8";
+  if (gpu) {
+    if (options.threads != 0 || !options.kernels.empty())
+      return fail("{}: given for device {}, expected it for cpu only",
+                  options.threads != 0 ? "threads" : "kernels", options.device);
+    return engine::make_cuda_backend(
+        *model.checkpoint, {.device = *gpu,
+                            .cache_rows = options.context,
+                            .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored,
+                            .device_trace = trace});
+  }
+  if (fp8) return fail("weights: found fp8 for device cpu, expected as-stored");
+  return engine::make_cpu_backend(
+      *model.checkpoint,
+      {.threads = options.threads, .cache_rows = options.context, .kernels = options.kernels});
+}
+
+namespace {
+
+struct OpenedModel {
+  LoadedModel model;
+  std::unique_ptr<engine::Backend> backend;
+};
+
+/// Tokens of one must mean the same to the other. Every id can't be compared through a tokenizer's own door,
+/// a text of many kinds of characters can.
+Result<void> check_same_tokens(const LoadedModel& target, const LoadedModel& draft, const std::string& name) {
+  constexpr std::string_view sample =
+      "def f(x):\n    return x**2 # caf\u00e9 \u4f60\u597d 1234 Hello, World!\t";
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::int32_t> expected, target.tokenizer.encode(sample));
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::int32_t> found, draft.tokenizer.encode(sample));
+  if (found != expected) return fail("{}: tokenizes differently, expected the target's tokenizer", name);
+  return {};
+}
+
+}  // namespace
+
+engine::StrategyResources strategy_resources(const ModelOptions& options, const LoadedModel& target) {
+  const auto known = std::make_shared<std::map<std::string, std::shared_ptr<OpenedModel>>>();
+  const auto open = [&, known](const std::string& name) -> Result<std::shared_ptr<engine::Backend>> {
+    if (const auto place = known->find(name); place != known->end())
+      return std::shared_ptr<engine::Backend>(place->second, place->second->backend.get());
+    ModelOptions second = options;
+    second.model = name;
+    DRAFTSCOPE_TRY_ASSIGN(LoadedModel loaded, load_model(second));
+    const auto opened = std::make_shared<OpenedModel>(OpenedModel{std::move(loaded), nullptr});
+    DRAFTSCOPE_TRY(check_same_tokens(target, opened->model, name));
+    second.context = std::min(second.context, opened->model.checkpoint->shape.max_positions);
+    DRAFTSCOPE_TRY_ASSIGN(opened->backend, make_backend(second, opened->model));
+    (*known)[name] = opened;
+    return std::shared_ptr<engine::Backend>(opened, opened->backend.get());
+  };
+  return {open, target.checkpoint->hash};
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The options that every command that decodes shares: the model, the machine, the sampling.
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/recording/run_identity.h>
+#include <draftscope/engine/strategy.h>
+#include <draftscope/engine/tokenizer.h>
+#include <draftscope/profiler/device_trace.h>
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace draftscope::cli {
+
+struct ModelOptions {
+  std::string model;
+  std::string device = "cpu";
+  std::string kernels;
+  std::int32_t threads = 0;
+  std::int32_t context = 0;
+  std::string weights = "as-stored";
+  bool check_weights = false;
+};
+
+void add_model_options(CLI::App& command, ModelOptions& options);
+void add_decoding_options(CLI::App& command, engine::DecodingOptions& options);
+
+/// A checkpoint with its tokenizer. The checkpoint's address must not change while a backend reads it.
+struct LoadedModel {
+  std::unique_ptr<engine::Checkpoint> checkpoint;
+  engine::Tokenizer tokenizer;
+};
+
+[[nodiscard]] Result<LoadedModel> load_model(const ModelOptions& options);
+
+/// Lets a strategy open a second model on the same device. `target` is its tokenizer's yardstick; both must
+/// outlive the strategies.
+[[nodiscard]] engine::StrategyResources strategy_resources(const ModelOptions& options,
+                                                           const LoadedModel& target);
+/// `trace`, not owned and perhaps null, hears of a GPU backend's graphs.
+[[nodiscard]] Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options,
+                                                                    const LoadedModel& model,
+                                                                    profiler::DeviceTrace* trace = nullptr);
+
+}  // namespace draftscope::cli

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/record_command.h"
+
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/recording/prompts.h>
+#include <draftscope/engine/recording/recorder.h>
+#include <draftscope/engine/recording/run_identity.h>
+#include <draftscope/profiler/clock.h>
+#include <draftscope/traces/writer.h>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "commands/commands.h"
+#include "commands/device_trace_options.h"
+#include "terminal/interrupt.h"
+#include "terminal/progress_bar.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+profiler::Level level_of(const std::string& name) {
+  if (name == "rounds") return profiler::Level::off;
+  if (name == "phases") return profiler::Level::phases;
+  return name == "layers" ? profiler::Level::layers : profiler::Level::ops;
+}
+
+Result<std::vector<engine::ConfiguredStrategy>> make_strategies(const RecordOptions& options,
+                                                                const LoadedModel& model,
+                                                                const engine::StrategyResources& resources) {
+  std::vector<engine::ConfiguredStrategy> strategies;
+  for (const std::string& specification : options.strategies) {
+    DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy,
+                          engine::make_strategy(specification, model.checkpoint->shape, resources));
+    const auto same = [&](const engine::ConfiguredStrategy& other) {
+      return other.name == strategy.name && other.parameters == strategy.parameters;
+    };
+    if (std::any_of(strategies.begin(), strategies.end(), same))
+      return fail("strategy: {} is given twice, expected each once (--repeats records it more often)",
+                  strategy.specification);
+    strategies.push_back(std::move(strategy));
+  }
+  return strategies;
+}
+
+/// The text that turn `turn` of a conversation starts from.
+Result<engine::RecordedPrompt> prompt_of_turn(const RecordOptions& options,
+                                              const engine::Tokenizer& tokenizer,
+                                              const engine::Question& question, std::size_t turn,
+                                              std::span<const std::string> answers) {
+  engine::RecordedPrompt prompt{.question_id = question.question_id,
+                                .category = question.category,
+                                .turn = static_cast<std::int32_t>(turn)};
+  if (options.chat) {
+    std::vector<engine::Message> messages;
+    for (std::size_t i = 0; i <= turn; ++i) {
+      messages.push_back({"user", question.turns[i]});
+      if (i < turn) messages.push_back({"assistant", answers[i]});
+    }
+    DRAFTSCOPE_TRY_ASSIGN(prompt.text, tokenizer.apply_chat_template(messages));
+  } else {
+    for (std::size_t i = 0; i < turn; ++i) prompt.text += question.turns[i] + answers[i] + "\n\n";
+    prompt.text += question.turns[turn];
+  }
+  DRAFTSCOPE_TRY_ASSIGN(prompt.tokens, tokenizer.encode(prompt.text, {.add_special_tokens = !options.chat}));
+  return prompt;
+}
+
+/// One recording under way: what the loops below share.
+struct Session {
+  const RecordOptions& options;
+  const LoadedModel& model;
+  traces::Writer& writer;
+  engine::Recorder& recorder;
+  engine::DeviceRecording& device;
+  const engine::StrategyResources& resources;
+  std::vector<engine::ConfiguredStrategy>& strategies;
+  ProgressBar& progress;
+  std::vector<std::int64_t> runs;
+  std::int64_t planned;  // requests
+  std::int64_t requests = 0;
+  bool interrupted = false;
+
+  [[nodiscard]] engine::DecodeRequest request_for(std::span<const std::int32_t> prompt) const {
+    return {.prompt = prompt,
+            .max_new_tokens = options.decoding.max_tokens,
+            .sampling = options.decoding.sampling,
+            .eos_tokens = model.checkpoint->shape.eos_tokens,
+            .cancelled = &InterruptScope::flag()};
+  }
+
+  /// All turns of one question under one strategy.
+  Result<void> record_question(std::size_t strategy, const engine::Question& question, std::int32_t repeat) {
+    std::vector<std::string> answers;
+    for (std::size_t turn = 0; turn < question.turns.size() && !interrupted; ++turn) {
+      DRAFTSCOPE_TRY_ASSIGN(const engine::RecordedPrompt prompt,
+                            prompt_of_turn(options, model.tokenizer, question, turn, answers));
+      device.begin_request(runs[strategy]);
+      const Result<traces::Request> request =
+          recorder.request(runs[strategy], *strategies[strategy].strategy, prompt, repeat,
+                           request_for(prompt.tokens), options.decoding.seed);
+      device.end_request();
+      if (!request) return tl::unexpected(request.error());
+      answers.push_back(request->text);
+      interrupted = InterruptScope::flag();
+      progress.update(++requests, planned);
+    }
+    return {};
+  }
+
+  /// Prompt by prompt, every strategy in turn, so that speedups are paired and a drift of the machine hits
+  /// all alike. Who goes first rotates, so that no strategy always finds the caches as another left them.
+  /// What a strategy learns it keeps from prompt to prompt, but not into the next repeat: each repeat is the
+  /// same experiment.
+  Result<void> record_questions(std::span<const engine::Question> questions) {
+    for (std::int32_t repeat = 0; repeat < options.repeats; ++repeat) {
+      DRAFTSCOPE_TRY_ASSIGN(strategies, make_strategies(options, model, resources));
+      for (std::size_t q = 0; q < questions.size(); ++q) {
+        for (std::size_t s = 0; s < strategies.size(); ++s) {
+          const std::size_t strategy = (s + q + static_cast<std::size_t>(repeat)) % strategies.size();
+          DRAFTSCOPE_TRY(record_question(strategy, questions[q], repeat));
+          if (interrupted || writer.failed()) return {};
+        }
+      }
+    }
+    return {};
+  }
+};
+
+struct Recorded {
+  std::int64_t requests = 0;
+  std::int64_t planned = 0;
+  bool interrupted = false;
+  std::optional<Error> failure;  ///< what decoding failed with; everything before it is recorded
+};
+
+Recorded record_all(const RecordOptions& options, const LoadedModel& model, traces::Writer& writer,
+                    engine::Recorder& recorder, engine::DeviceRecording& device,
+                    const engine::StrategyResources& resources,
+                    std::vector<engine::ConfiguredStrategy>& strategies,
+                    std::span<const engine::Question> questions) {
+  std::int64_t turns = 0;
+  for (const engine::Question& question : questions)
+    turns += static_cast<std::int64_t>(question.turns.size());
+  ProgressBar progress("recording", options.quiet);
+  Session session{options,    model,
+                  writer,     recorder,
+                  device,     resources,
+                  strategies, progress,
+                  {},         turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
+  for (const engine::ConfiguredStrategy& strategy : strategies)
+    session.runs.push_back(recorder.add_run(strategy));
+  const Result<void> done = session.record_questions(questions);
+  Recorded recorded{session.requests, session.planned, session.interrupted, {}};
+  if (!done) recorded.failure = done.error();
+  return recorded;
+}
+
+/// Decodes without recording: page faults of the mapped weights and the processor's clock settle here.
+Result<void> warm_up(const RecordOptions& options, const LoadedModel& model, engine::Backend& backend,
+                     std::span<engine::ConfiguredStrategy> strategies, const engine::Question& question) {
+  DRAFTSCOPE_TRY_ASSIGN(const engine::RecordedPrompt prompt,
+                        prompt_of_turn(options, model.tokenizer, question, 0, {}));
+  engine::DecodeListener nobody;
+  for (std::int32_t i = 0; i < options.warmup; ++i) {
+    for (engine::ConfiguredStrategy& strategy : strategies) {
+      engine::SeededChooser chooser(options.decoding.seed, 0);
+      DRAFTSCOPE_TRY(engine::decode(backend, *strategy.strategy,
+                                    {.prompt = prompt.tokens,
+                                     .max_new_tokens = std::min(options.decoding.max_tokens, 16),
+                                     .sampling = options.decoding.sampling,
+                                     .eos_tokens = model.checkpoint->shape.eos_tokens,
+                                     .cancelled = &InterruptScope::flag()},
+                                    chooser, nobody));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<int> record(const RecordOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
+  if (options.limit > 0)
+    questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
+  DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
+  const engine::StrategyResources resources = strategy_resources(options.model, model);
+  DRAFTSCOPE_TRY_ASSIGN(auto strategies, make_strategies(options, model, resources));
+
+  DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,
+                        engine::DeviceRecording::start(options.device_trace, options.model.device));
+  DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
+  traces::Meta meta = engine::run_identity(*model.checkpoint, *backend, options.decoding,
+                                           {options.prompts.string(), options.repeats, options.level,
+                                            options.command_line, options.model.weights});
+  meta.insert(options.further_meta.begin(), options.further_meta.end());
+  const InterruptScope interrupt;
+  DRAFTSCOPE_TRY(warm_up(options, model, *backend, strategies, questions.front()));
+
+  DRAFTSCOPE_TRY_ASSIGN(const auto writer,
+                        traces::Writer::create(options.output, meta, {.overwrite = options.overwrite}));
+  profiler::SpanRecorder spans(level_of(options.level), writer.get());
+  backend->set_recorder(&spans);
+  engine::Recorder recorder(*writer, spans, *backend, model.tokenizer, options.shadow);
+  device.begin(*writer, spans);
+
+  const Recorded recorded =
+      record_all(options, model, *writer, recorder, device, resources, strategies, questions);
+  device.end();
+  const profiler::ClockPair clock = profiler::read_clock_pair();
+  writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
+  writer->set_meta("clock_end_realtime_ns", std::to_string(clock.realtime_ns));
+  const Result<void> closed = writer->close();
+  if (!closed) return tl::unexpected(closed.error());
+  if (recorded.failure) return tl::unexpected(*recorded.failure);
+
+  if (!options.quiet || recorded.interrupted)
+    fmt::print(stderr, "{}{} of {} requests recorded in {}\n", recorded.interrupted ? "interrupted: " : "",
+               recorded.requests, recorded.planned, options.output.string());
+  return recorded.interrupted ? interrupted_exit_code : 0;
+}
+
+void add_recording_options(CLI::App& command, RecordOptions& options) {
+  add_model_options(command, options.model);
+  command.add_option("--prompts", options.prompts, "Questions, one JSON object a line (Spec-Bench's format)")
+      ->required();
+  command.add_option("-o,--output", options.output, "The trace to write (.dstrace)")->required();
+  add_decoding_options(command, options.decoding);
+  add_device_trace_options(command, options.device_trace);
+  command
+      .add_option("--repeats", options.repeats,
+                  "How often to record each prompt and strategy; each repeat starts every strategy anew")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--warmup", options.warmup, "Unrecorded decodes of the first prompt before the start")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--limit", options.limit, "Only the first questions; 0 = all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--level", options.level, "How fine to record time")
+      ->check(CLI::IsMember({"rounds", "phases", "layers", "ops"}))
+      ->capture_default_str();
+  command.add_flag("--shadow", options.shadow,
+                   "After each request, record what every layer would have predicted at every position");
+  command.add_flag("--chat", options.chat, "Put the turns into the model's chat template");
+  command.add_flag("--overwrite", options.overwrite, "Replace an existing trace");
+  command.add_flag("-q,--quiet", options.quiet, "No progress, no closing line");
+}
+
+void add_record_command(CLI::App& app, Outcome& outcome, const std::string& command_line) {
+  auto options = std::make_shared<RecordOptions>();
+  CLI::App* command =
+      app.add_subcommand("record", "Decode prompts under one or several strategies and write a trace");
+  add_recording_options(*command, *options);
+  command
+      ->add_option("-s,--strategy", options->strategies,
+                   "name:key=value,…; several are interleaved prompt by prompt")
+      ->required();
+  options->command_line = command_line;
+  command->callback([options, &outcome] { finish(outcome, record(*options)); });
+}
+
+}  // namespace draftscope::cli

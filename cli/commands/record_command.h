@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <draftscope/engine/recording/device_recording.h>
+#include "commands/model_options.h"
+#include "terminal/outcome.h"
+
+namespace draftscope::cli {
+
+struct RecordOptions {
+  ModelOptions model;
+  engine::DecodingOptions decoding;
+  engine::DeviceTraceOptions device_trace;
+  std::filesystem::path prompts;
+  std::vector<std::string> strategies;
+  std::filesystem::path output;
+  std::string level = "phases";
+  std::string command_line;
+  std::int32_t repeats = 3;
+  std::int32_t warmup = 1;
+  std::int32_t limit = 0;
+  bool chat = false;
+  bool overwrite = false;
+  bool shadow = false;
+  bool quiet = false;
+  traces::Meta further_meta;  ///< that the trace is to hold beside the run's identity
+};
+
+/// All of them but --strategy.
+void add_recording_options(CLI::App& command, RecordOptions& options);
+
+/// Records every strategy, interleaved prompt by prompt. Returns the exit code.
+[[nodiscard]] Result<int> record(const RecordOptions& options);
+
+}  // namespace draftscope::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <memory>
+
+#include "report/report_json.h"
+#include "report/report_text.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+struct Options {
+  std::string file;
+  std::string by;
+  bool json = false;
+  bool csv = false;
+  bool quiet = false;
+};
+
+Result<int> report(const Options& options) {
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::MeasuredRecording measured,
+                        simulator::measure_recording(options.file));
+  const bool by_category = !options.by.empty();
+  if (options.json) return print_out(report_json(measured, by_category));
+  if (options.csv) return print_out(report_csv(measured, by_category));
+  return print_out(report_text(measured, {by_category, options.quiet}, glyphs_for_stdout()));
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("report", "Show the measured figures of a recording, run by run");
+  command->footer(
+      "Speedups are over the vanilla run of the same recording; without one there is none.\n"
+      "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
+      "Example: draftscope report demo.dstrace --by category");
+  command->add_option("FILE", options->file, "Trace to read")->required();
+  command->add_option("--by", options->by, "Also split the figures: category")
+      ->check(CLI::IsMember({"category"}));
+  CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
+  command->add_flag("-q,--quiet", options->quiet, "Print the tables alone, without charts and explanations");
+  command->callback([options, &outcome] { finish(outcome, report(*options)); });
+}
+
+}  // namespace draftscope::cli

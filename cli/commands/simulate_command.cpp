@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <draftscope/traces/reader.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+
+#include "commands/learning.h"
+#include "commands/machine_options.h"
+#include "report/answers/simulate_ladder.h"
+#include "report/answers/simulate_text.h"
+#include "report/answers/simulate_trace.h"
+#include "report/answers/simulate_waterfall.h"
+#include "terminal/progress_bar.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+/// The runs as they were recorded, but for the baseline.
+std::vector<std::string> recorded_strategies(const traces::Recording& recording) {
+  std::vector<std::string> strategies;
+  for (const traces::Run& run : recording.runs)
+    if (!run.is_baseline) strategies.push_back(run.specification);
+  return strategies;
+}
+
+/// What was possible, in place of answers. Without --strategy, recorded runs are shown beside it.
+Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator::WhatIf& what_if,
+                                const traces::Recording& recording,
+                                const std::vector<std::string>& strategies,
+                                const std::vector<simulator::Machine>& machines) {
+  ProgressBar progress("searching", options.quiet);
+  auto found = make_waterfalls(
+      what_if, recording, strategies, machines, options.longer_context,
+      [&](std::int64_t done) { progress.update(done, static_cast<std::int64_t>(machines.size())); });
+  if (!found) return fail("{}: {}", options.file, found.error().message);
+  const int printed = options.json  ? print_out(waterfall_json(*found))
+                      : options.csv ? print_out(waterfall_csv(*found))
+                                    : print_out(waterfall_text(*found, options.quiet, glyphs_for_stdout()));
+  const int exit_code = found->refusals.empty() ? 0 : exit_failure;
+  return printed != 0 ? printed : exit_code;
+}
+
+/// In place of the answers' own documents; on a terminal below them.
+int print_ladders(const SimulateOptions& options, const Simulation& simulation,
+                  const std::vector<AnswerLadder>& ladders) {
+  if (options.json) return print_out(ladder_json(simulation, ladders));
+  if (options.csv) return print_out(ladder_csv(ladders));
+  const Glyphs glyphs = glyphs_for_stdout();
+  return print_out(simulate_text(simulation, options.quiet, glyphs) + ladder_text(ladders, glyphs));
+}
+
+int print_answers(const SimulateOptions& options, const Simulation& simulation,
+                  const std::vector<AnswerLadder>& ladders) {
+  if (options.ladder) return print_ladders(options, simulation, ladders);
+  if (options.json) return print_out(simulate_json(simulation));
+  if (options.csv) return print_out(simulate_csv(simulation));
+  return print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
+}
+
+/// Every strategy on every machine, with what the options want of each answer.
+class Questions {
+ public:
+  Questions(const SimulateOptions& options, const simulator::WhatIf& what_if,
+            const traces::Recording& recording, const std::vector<simulator::Machine>& machines)
+      : simulation{.recording = &recording, .fit = &what_if.costs().report},
+        prediction{.machine = machines.front(), .runs = {}, .meta = {}},
+        options_(options),
+        what_if_(what_if),
+        machines_(machines) {}
+
+  void ask_all(const std::vector<std::string>& strategies) {
+    ProgressBar progress("simulating", options_.quiet);
+    const auto questions = static_cast<std::int64_t>(strategies.size() * machines_.size());
+    std::int64_t asked = 0;
+    for (const std::string& strategy : strategies) {
+      auto rounds = what_if_.rounds(strategy);
+      if (!rounds) {
+        simulation.refusals.push_back({strategy, "", rounds.error().message});
+        asked += static_cast<std::int64_t>(machines_.size());
+        continue;
+      }
+      if (options_.longer_context > 0) simulator::lengthen_context(*rounds, options_.longer_context);
+      for (const simulator::Machine& machine : machines_) {
+        ask(*rounds, machine);
+        progress.update(++asked, questions);
+      }
+    }
+  }
+
+  Simulation simulation;
+  std::vector<AnswerLadder> ladders;
+  simulator::PredictedTrace prediction;
+
+ private:
+  void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+    const simulator::StrategyRounds fitting =
+        simulator::for_shape(rounds, what_if_.recorded_scenario().shape, machine.scenario.shape);
+    auto answer =
+        what_if_.ask(fitting, machine, {.draws = options_.draws, .seed = options_.seed}, options_.budget);
+    if (!answer) {
+      simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
+      return;
+    }
+    if (!options_.write.empty()) prediction.runs.push_back({fitting, *answer});
+    if (options_.ladder) add_ladder(fitting, machine);
+    simulation.answers.push_back(*std::move(answer));
+  }
+
+  void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+    auto ladder = ladder_of(what_if_.costs().model, rounds, machine);
+    if (ladder)
+      ladders.push_back(*std::move(ladder));
+    else
+      simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
+  }
+
+  const SimulateOptions& options_;
+  const simulator::WhatIf& what_if_;
+  const std::vector<simulator::Machine>& machines_;
+};
+
+/// A question that has no answer is no success, however many others have one. About the recorded runs nobody
+/// asked one by one.
+bool answers_all(const SimulateOptions& options, const Simulation& simulation) {
+  return std::all_of(simulation.refusals.begin(), simulation.refusals.end(), [&](const Refusal& refusal) {
+    return options.strategies.empty() && refusal.machine.empty();
+  });
+}
+
+Result<int> simulate(const SimulateOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
+  DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(options, reader, recording));
+  DRAFTSCOPE_TRY_ASSIGN(std::vector<std::string> strategies, swept_strategies(options));
+  if (strategies.empty()) strategies = recorded_strategies(recording);
+  if (strategies.empty() && !options.waterfall)
+    return fail("{}: found no run but vanilla, expected --strategy to say what to ask about", options.file);
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
+                        swept_machines(options, what_if.recorded_scenario()));
+  DRAFTSCOPE_TRY(check_write(options, machines));
+  if (options.waterfall) return simulate_waterfalls(options, what_if, recording, strategies, machines);
+
+  Questions questions(options, what_if, recording, machines);
+  questions.ask_all(strategies);
+  const Simulation& simulation = questions.simulation;
+  if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
+  const int printed = print_answers(options, simulation, questions.ladders);
+  if (!options.write.empty())
+    DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(questions.prediction)));
+  const int exit_code = answers_all(options, simulation) ? 0 : exit_failure;
+  return printed != 0 ? printed : exit_code;
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<SimulateOptions>();
+  CLI::App* command =
+      app.add_subcommand("simulate", "Predict other strategies, machines and models from a recording");
+  command->footer(
+      "Rounds of early exits are replayed exactly from a recording with --shadow; recorded runs are asked "
+      "about as\n"
+      "they are. Costs are fitted to the recording (best at --level ops) or, for another GPU, come from its\n"
+      "specification. An imported recording is asked with --gpu, --model and -s layerskip:exit=E,gamma=G, "
+      "whose\n"
+      "acceptance is modelled. Every answer says what it rests on.\n"
+      "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
+      "--ladder takes each speedup apart, --waterfall needs shadow tokens and compares with a clairvoyant.\n"
+      "Example: draftscope simulate run.dstrace -s layerskip --sweep exit=3..8 --sweep gamma=1..8\n"
+      "         draftscope simulate run.dstrace --waterfall -s layerskip:exit=5,gamma=4\n"
+      "         draftscope simulate run.dstrace --gpu H200 --gpu L4 --model Llama-3-8B\n"
+      "         draftscope simulate run.dstrace -s del --gpu H200 --write predicted.dstrace\n"
+      "         draftscope simulate run.dstrace --calibration machine.json");
+  command->add_option("FILE", options->file, "Trace to learn from")->required();
+  command->add_option("-s,--strategy", options->strategies,
+                      "name:key=value,… to ask about; default: the recorded runs");
+  add_machine_options(*command, *options);
+  command
+      ->add_option("--longer-context", options->longer_context,
+                   "As if every prompt had so many tokens more before it")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--draws", options->draws, "Of requests and costs, for the intervals")
+      ->check(CLI::Range(200, 100000))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Same seed, same intervals");
+  CLI::Option* write = command->add_option(
+      "--write", options->write,
+      "Also write the answers as a trace, round by round: report, compare and export open it");
+  command->add_flag("--overwrite", options->overwrite, "Replace an existing trace");
+  command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
+  CLI::Option* ladder =
+      command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count");
+  command
+      ->add_flag("--waterfall", options->waterfall,
+                 "Say what was possible on these texts, and what share of it each strategy gets")
+      ->excludes(ladder)
+      ->excludes(write);
+  CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--csv", options->csv, "Print CSV, one line an answer")->excludes(json);
+  command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
+  command->callback([options, &outcome] { finish(outcome, simulate(*options)); });
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/commands.h"
+
+#include <draftscope/base/utc_time.h>
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/recording/prompts.h>
+#include <draftscope/engine/tuning/score_setting.h>
+#include <draftscope/engine/tuning/tuner.h>
+#include <sys/utsname.h>
+#include <memory>
+
+#include "commands/tune_search.h"
+#include "report/answers/tune_text.h"
+#include "terminal/interrupt.h"
+#include "terminal/progress_bar.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+Result<std::vector<std::vector<std::int32_t>>> encode_prompts(const TuneOptions& options,
+                                                              const engine::Tokenizer& tokenizer,
+                                                              std::span<const engine::Question> questions) {
+  std::vector<std::vector<std::int32_t>> prompts;
+  for (const engine::Question& question : questions) {
+    std::string text = question.turns.front();
+    if (options.chat) {
+      const engine::Message message{.role = "user", .content = text};
+      DRAFTSCOPE_TRY_ASSIGN(text, tokenizer.apply_chat_template(std::span(&message, 1)));
+    }
+    DRAFTSCOPE_TRY_ASSIGN(auto tokens, tokenizer.encode(text, {.add_special_tokens = !options.chat}));
+    prompts.push_back(std::move(tokens));
+  }
+  return prompts;
+}
+
+/// FNV-1a over the token ids: whether two searches saw the same prompts, whatever their files are called.
+std::string hash_of(std::span<const std::vector<std::int32_t>> prompts) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211ULL; };
+  for (const auto& prompt : prompts) {
+    for (const std::int32_t token : prompt) mix(static_cast<std::uint32_t>(token));
+    mix(~std::uint64_t{0});  // the end of a prompt
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+engine::Facts prompt_facts(const TuneOptions& options, std::span<const std::vector<std::int32_t>> prompts) {
+  std::size_t tokens = 0;
+  for (const auto& prompt : prompts) tokens += prompt.size();
+  return {{"file", options.prompts.string()},
+          {"questions", std::to_string(prompts.size())},
+          {"tokens", std::to_string(tokens)},
+          {"hash", hash_of(prompts)}};
+}
+
+engine::Facts machine_facts(const engine::Backend& backend) {
+  const engine::BackendDescription device = backend.describe();
+  utsname system{};
+  uname(&system);
+  return {{"device", device.device},
+          {"processor", device.processor},
+          {"kernels", device.kernels},
+          {"threads", std::to_string(device.threads)},
+          {"hostname", system.nodename}};
+}
+
+/// Fails on the first fact of the file that the command contradicts. `may_differ`: none, or one key.
+Result<void> check_same(const std::string& file, const char* part, const engine::Facts& found,
+                        const engine::Facts& expected, std::string_view may_differ = "") {
+  for (const auto& [key, value] : expected) {
+    if (key == may_differ) continue;
+    const auto place = found.find(key);
+    const std::string there = place == found.end() ? "absent" : "\"" + place->second + "\"";
+    if (place == found.end() || place->second != value)
+      return fail("{}: {}.{} is {}, expected \"{}\" as this command has it (--resume goes on as it began)",
+                  file, part, key, there, value);
+  }
+  return {};
+}
+
+/// The policy of this command before its first trial, or the one that the file holds.
+Result<engine::Policy> start_or_resume(const TuneOptions& options, engine::Policy fresh) {
+  const std::string file = options.output.string();
+  if (!options.resume) {
+    std::error_code error;
+    if (std::filesystem::exists(options.output, error) && !options.overwrite)
+      return fail("{}: exists already, expected a new file (or --resume, or --overwrite)", file);
+    return fresh;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy, engine::read_policy(options.output));
+  DRAFTSCOPE_TRY(check_same(file, "model", policy.model, fresh.model));
+  DRAFTSCOPE_TRY(check_same(file, "prompts", policy.prompts, fresh.prompts, "file"));
+  DRAFTSCOPE_TRY(check_same(file, "settings", policy.settings, fresh.settings, "trials"));
+  // A predicted score does not depend on where it is computed.
+  if (options.objective == "speedup")
+    DRAFTSCOPE_TRY(check_same(file, "machine", policy.machine, fresh.machine, "hostname"));
+  policy.settings = std::move(fresh.settings);
+  return policy;
+}
+
+/// Decodes once without a look at the clock: page faults of the mapped weights settle here.
+Result<void> warm_up(const engine::ScoringSetup& calibration) {
+  DRAFTSCOPE_TRY(engine::score_setting(calibration, "vanilla", 1));
+  return {};
+}
+
+int report(const TuneOptions& options, const engine::Policy& policy) {
+  if (options.json) return print_out(engine::policy_json(policy));
+  return options.quiet ? 0 : print_out(tune_text(policy, options.output.string()));
+}
+
+Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibration,
+                       engine::CandidateSource& source, engine::Policy& policy) {
+  const bool timed = calibration.objective == engine::Objective::speedup;
+  ProgressBar bar("tuning", options.quiet);
+  const engine::Tuning tuning{
+      .source = source,
+      .measure = [&](const std::string& setting,
+                     std::int32_t prompts) { return engine::score_setting(calibration, setting, prompts); },
+      .same_every_time = !timed,
+      .prompts = static_cast<std::int32_t>(calibration.prompts.size()),
+      .repeats = timed ? options.repeats : 1,
+      .finalists = timed ? options.finalists : 1,
+      .output = options.output,
+      .progress =
+          [&](const engine::Policy& so_far, std::int64_t done, std::int64_t all) {
+            if (const engine::Trial* best = source.best(so_far.trials))
+              bar.note(fmt::format("best {:.2f}", best->measured.score));
+            bar.update(done, all);
+          }};
+  DRAFTSCOPE_TRY_ASSIGN(const bool finished, engine::tune(tuning, policy));
+  if (finished) return 0;
+  fmt::print(stderr, "interrupted: {} trials in {}; --resume goes on\n", policy.trials.size(),
+             options.output.string());
+  return interrupted_exit_code;
+}
+
+Result<int> tune_model(const TuneOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
+  if (options.limit > 0)
+    questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
+  DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
+  DRAFTSCOPE_TRY_ASSIGN(auto prompts, encode_prompts(options, model.tokenizer, questions));
+  const speculation::ModelShape& shape = model.checkpoint->shape;
+  DRAFTSCOPE_TRY_ASSIGN(TuneSearch search,
+                        make_tune_search(options, shape, static_cast<std::int32_t>(prompts.size())));
+  DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
+
+  DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy,
+                        start_or_resume(options, {.model = engine::model_facts(shape, model.checkpoint->hash),
+                                                  .machine = machine_facts(*backend),
+                                                  .prompts = prompt_facts(options, prompts),
+                                                  .settings = std::move(search.settings),
+                                                  .tool_version = DRAFTSCOPE_VERSION,
+                                                  .date = utc_now(),
+                                                  .command_line = options.command_line}));
+  const InterruptScope interrupt;
+  engine::ScoringSetup calibration{.backend = *backend,
+                                   .checkpoint = *model.checkpoint,
+                                   .prompts = std::move(prompts),
+                                   .max_tokens = options.max_tokens,
+                                   .objective = options.objective == "speedup"
+                                                    ? engine::Objective::speedup
+                                                    : engine::Objective::acceptance_model,
+                                   .cancelled = &InterruptScope::flag()};
+  DRAFTSCOPE_TRY(warm_up(calibration));
+  DRAFTSCOPE_TRY_ASSIGN(const int code, run_tuning(options, calibration, *search.source, policy));
+  return code == 0 ? report(options, policy) : code;
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, Outcome& outcome, const std::string& command_line) {
+  auto options = std::make_shared<TuneOptions>();
+  CLI::App* command = app.add_subcommand(
+      "tune", "Search the strategy that decodes these prompts fastest with this model here");
+  add_tune_options(*command, *options);
+  options->command_line = command_line;
+  command->callback([options, &outcome] { finish(outcome, tune_model(*options)); });
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/tune_search.h"
+
+#include <draftscope/engine/skip_set.h>
+#include <draftscope/engine/strategy.h>
+
+#include <fmt/ranges.h>
+
+#include <draftscope/engine/tuning/grid_settings.h>
+#include <draftscope/engine/tuning/grid_source.h>
+#include <draftscope/engine/tuning/skip_set_source.h>
+
+namespace draftscope::cli {
+
+namespace {
+
+/// γ 8 and a threshold that starts at 0.8: with which the published sets were searched for.
+constexpr const char* searched_with = "draft-verify:gamma=8,threshold=0.8";
+constexpr std::int32_t default_trials = 200;
+
+Result<std::vector<speculation::SublayerMask>> read_probes(const TuneOptions& options,
+                                                           std::int32_t n_layers) {
+  if (options.probe.empty()) return engine::draft_verify_probes(n_layers);
+  DRAFTSCOPE_TRY_ASSIGN(const auto sets, engine::read_skip_sets(options.probe, n_layers));
+  std::vector<speculation::SublayerMask> probes;
+  probes.reserve(sets.size());
+  for (const auto& [name, set] : sets) probes.push_back(set);
+  return probes;
+}
+
+Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const speculation::ModelShape& shape,
+                                        std::int32_t prompts, engine::Facts settings) {
+  if (!options.exits.empty() || !options.gammas.empty() || !options.thresholds.empty())
+    return fail("exits, gammas, thresholds: given for --search skip-set, expected them with grid only");
+  if (options.strategies.size() > 1)
+    return fail("strategy: {} are given for --search skip-set, expected one", options.strategies.size());
+  engine::SkipSetSearch search{
+      .base = options.strategies.empty() ? searched_with : options.strategies.front(),
+      .probes = {},
+      .trials = options.trials > 0 ? options.trials : default_trials,
+      .prompts = prompts,
+      .seed = options.seed};
+  DRAFTSCOPE_TRY_ASSIGN(search.probes, read_probes(options, shape.n_layers));
+  const std::string example = engine::with_skip_set(search.base, speculation::SublayerMask(shape.n_layers));
+  if (const auto made = engine::make_strategy(example, shape); !made)
+    return fail("{} (--search skip-set adds skip-attention and skip-mlp to \"{}\")", made.error().message,
+                search.base);
+  std::vector<std::string> probes;
+  probes.reserve(search.probes.size());
+  for (const speculation::SublayerMask& probe : search.probes) {
+    const engine::SkipSetText text = engine::skip_set_text(probe);
+    probes.push_back(text.attention + "," + text.mlp);
+  }
+  settings["strategy"] = search.base;
+  settings["probes"] = fmt::format("{}", fmt::join(probes, " "));
+  settings["trials"] = std::to_string(search.trials);
+  DRAFTSCOPE_TRY_ASSIGN(engine::SkipSetSource source,
+                        engine::SkipSetSource::create(std::move(search), shape.n_layers));
+  return TuneSearch{std::make_unique<engine::SkipSetSource>(std::move(source)), std::move(settings)};
+}
+
+Result<TuneSearch> make_grid_search(const TuneOptions& options, const speculation::ModelShape& shape,
+                                    std::int32_t prompts, engine::Facts settings) {
+  if (!options.probe.empty()) return fail("probe: given for --search grid, expected it with skip-set only");
+  engine::Grid grid = engine::default_grid(shape.n_layers);
+  if (!options.strategies.empty()) grid.bases = options.strategies;
+  if (!options.exits.empty()) grid.exits = options.exits;
+  if (!options.gammas.empty()) grid.gammas = options.gammas;
+  if (!options.thresholds.empty()) grid.thresholds = options.thresholds;
+  DRAFTSCOPE_TRY_ASSIGN(auto all, engine::grid_settings(grid, shape));
+  const std::size_t count = options.trials > 0 ? static_cast<std::size_t>(options.trials) : all.size();
+  all = engine::sample_settings(std::move(all), count, options.seed);
+  settings["strategy"] = fmt::format("{}", fmt::join(grid.bases, " "));
+  settings["exits"] = fmt::format("{}", fmt::join(grid.exits, ","));
+  settings["gammas"] = fmt::format("{}", fmt::join(grid.gammas, ","));
+  settings["thresholds"] = fmt::format("{}", fmt::join(grid.thresholds, ","));
+  settings["grid"] = std::to_string(all.size());
+  settings["rungs"] = std::to_string(options.rungs);
+  return TuneSearch{std::make_unique<engine::GridSource>(std::move(all), prompts, options.rungs),
+                    std::move(settings)};
+}
+
+}  // namespace
+
+Result<TuneSearch> make_tune_search(const TuneOptions& options, const speculation::ModelShape& shape,
+                                    std::int32_t prompts) {
+  engine::Facts settings{{"search", options.search},
+                         {"objective", options.objective},
+                         {"seed", std::to_string(options.seed)},
+                         {"max_tokens", std::to_string(options.max_tokens)}};
+  return options.skip_set() ? make_skip_set_search(options, shape, prompts, std::move(settings))
+                            : make_grid_search(options, shape, prompts, std::move(settings));
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/answers/calibrate_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/report_json_parts.h"
+#include "terminal/numbers.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::CalibratedShape;
+using simulator::MachineCalibration;
+using speculation::MeasuredKernel;
+
+std::string probe_line(std::string_view what, const std::optional<speculation::Spread>& spread,
+                       const Glyphs& glyphs, bool is_rate) {
+  if (!spread) return "";
+  const auto value = [&](double number_or_ns) {
+    return is_rate ? number(number_or_ns) + " GB/s" : duration(number_or_ns, glyphs);
+  };
+  return fmt::format("{:<11}{} [{}, {}]\n", what, value(spread->median), value(spread->low),
+                     value(spread->high));
+}
+
+std::string law_line(std::string_view what, const std::optional<simulator::AffineLaw>& law,
+                     const Glyphs& glyphs) {
+  if (!law) return "";
+  const double rate = law->law.ns_per_byte > 0.0 ? 1.0 / law->law.ns_per_byte : 0.0;
+  return fmt::format("  {:<10} {} + bytes / {} GB/s, residual {} (median), {} (greatest) of {}\n", what,
+                     duration(law->law.launch_ns, glyphs), number(rate), percent(law->residual_p50),
+                     percent(law->residual_greatest), law->kernels);
+}
+
+std::string widths_line(const std::vector<simulator::WidthFactor>& widths, const Glyphs& glyphs) {
+  if (widths.empty()) return "";
+  std::string text = "  rows      ";
+  for (const simulator::WidthFactor& width : widths)
+    text += fmt::format(" {}: {}", width.rows, factor(width.factor, glyphs));
+  return text + '\n';
+}
+
+std::string shape_text(const CalibratedShape& of, const simulator::LeaveOneOut& left_out,
+                       const Glyphs& glyphs) {
+  Table table({{"kernel", Align::left}, {"MB"}, {"time"}, {"quartiles"}, {"GB/s"}, {"samples"}});
+  for (const MeasuredKernel& kernel : of.kernels) {
+    const double bytes = simulator::kernel_bytes(kernel.form, of.shape, of.weights);
+    table.add_row({kernel_name(kernel.form, of.shape),
+                   bytes > 0.0 ? number(bytes * 1e-6) : std::string(glyphs.absent()),
+                   duration(kernel.ns.median, glyphs),
+                   fmt::format("{}{}{}", duration(kernel.ns.low, glyphs), glyphs.range(),
+                               duration(kernel.ns.high, glyphs)),
+                   bytes > 0.0 ? number(bytes / kernel.ns.median) : std::string(glyphs.absent()),
+                   count(kernel.ns.samples)});
+  }
+  const simulator::CalibrationLaws laws = calibration_laws(of);
+  return fmt::format("\n{}, {}\n", printable(of.shape.name), weight_type_name(of.weights)) +
+         table.text(2, glyphs.columns) + law_line("products", laws.products, glyphs) +
+         law_line("passes", laws.passes, glyphs) + law_line("attention", laws.attention, glyphs) +
+         widths_line(laws.widths, glyphs) +
+         fmt::format(
+             "  left out   kernels are predicted from the others within {} (median), passes within {} "
+             "(rms)\n",
+             percent(left_out.p50), percent(left_out.pass_rms));
+}
+
+Json next_json(const CalibrationAdvice& advice, const simulator::ModelShape& shape) {
+  Json list = Json::array();
+  for (const simulator::NextMeasurement& next : advice.next)
+    list.push_back(
+        {{"name", kernel_name(next.form, shape)},
+         {"kind", kernel_kind_name(next.form.kind)},
+         {"exit", next.form.kind == speculation::KernelKind::draft_step ? Json(next.form.sublayers.mlp)
+                                                                        : Json(nullptr)},
+         {"rows", next.form.rows},
+         {"context", next.form.context},
+         {"variance_share", next.variance_share},
+         {"information", next.information}});
+  return {{"model", advice.model},          {"exit", advice.question.exit},
+          {"gamma", advice.question.gamma}, {"context", advice.question.context},
+          {"sigma", advice.sigma},          {"next", std::move(list)}};
+}
+
+}  // namespace
+
+Result<CalibrationAdvice> advise_measurement(const MachineCalibration& calibration,
+                                             const simulator::ModelShape& shape,
+                                             simulator::WeightType weights,
+                                             const simulator::RoundCostQuestion& question, std::size_t most) {
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::CostFit fit, fit_calibration(calibration, shape, weights));
+  DRAFTSCOPE_TRY_ASSIGN(const auto gradient, cost_gradient(fit.model, question));
+  CalibrationAdvice advice{
+      .question = question, .model = shape.name, .sigma = answer_sigma(fit.model, gradient), .next = {}};
+  constexpr double to_deviation = 1.4826;  // of a normal distribution's median magnitude
+  constexpr double min_noise = 0.005;
+  const double noise = std::max(to_deviation * fit.report.residual_p50, min_noise);
+  advice.next = next_measurements(fit.model, gradient, simulator::measurable_kernels(shape), noise);
+  advice.next.resize(std::min(advice.next.size(), most));
+  return advice;
+}
+
+std::string advice_text(const CalibrationAdvice& advice, const simulator::ModelShape& shape,
+                        const Glyphs& glyphs) {
+  std::string text = fmt::format(
+      "A round of {} draft tokens at exit {}, context {:.0f}, of {}: its cost in vanilla steps is known to "
+      "{} "
+      "by the fit.\nMeasured next, this would take most off its variance:\n",
+      advice.question.gamma, advice.question.exit, advice.question.context, printable(advice.model),
+      percent(advice.sigma));
+  Table table({{"kernel", Align::left}, {"variance off"}, {"nats"}});
+  for (const simulator::NextMeasurement& next : advice.next)
+    table.add_row({kernel_name(next.form, shape), percent(next.variance_share), number(next.information)});
+  return text + table.text(2, glyphs.columns);
+}
+
+std::string calibration_text(const CalibrationReport& report, const Glyphs& glyphs) {
+  const MachineCalibration& calibration = *report.calibration;
+  std::string text = fmt::format("machine    {}{}{}\n", printable(calibration.name()), glyphs.separator(),
+                                 printable(calibration.kernel_set));
+  if (calibration.on_gpu())
+    text += fmt::format("           specification: {}\n",
+                        calibration.gpu.empty()
+                            ? "none known, so nothing fills in what was not measured (--gpu names one)"
+                            : printable(calibration.gpu));
+  text += probe_line("memory", calibration.memory_gb_s, glyphs, true);
+  text += probe_line("empty pass", calibration.empty_pass_ns, glyphs, false);
+  text += probe_line("eager pass", calibration.eager_pass_ns, glyphs, false);
+  for (std::size_t i = 0; i < calibration.shapes.size(); ++i)
+    text += shape_text(calibration.shapes[i], report.left_out[i], glyphs);
+  if (report.advice) text += '\n' + advice_text(*report.advice, calibration.shapes.front().shape, glyphs);
+  return text + fmt::format("\nwritten    {}\n", printable(report.file));
+}
+
+std::string calibration_report_json(const CalibrationReport& report) {
+  Json json{{"file", report.file}};
+  json["calibration"] = Json::parse(calibration_json(*report.calibration), nullptr, false);
+  Json& left_out = json["leave_one_out"] = Json::array();
+  for (const simulator::LeaveOneOut& shape : report.left_out) {
+    Json errors = Json::array();
+    for (const simulator::LeaveOneOut::Error& error : shape.errors)
+      errors.push_back({{"kernel", error.kernel}, {"is_pass", error.is_pass}, {"error", error.error}});
+    left_out.push_back({{"p50", shape.p50},
+                        {"greatest", shape.greatest},
+                        {"pass_rms", shape.pass_rms},
+                        {"errors", std::move(errors)}});
+  }
+  json["advice"] = nullptr;
+  if (report.advice) json["advice"] = next_json(*report.advice, report.calibration->shapes.front().shape);
+  return json_text(json);
+}
+
+std::string advice_json(const CalibrationAdvice& advice, const simulator::ModelShape& shape) {
+  return json_text(next_json(advice, shape));
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Answers of the simulator for a terminal and for programs (keys: cli/OUTPUT.md).
+
+#include <draftscope/simulator/what_if/what_if.h>
+#include <string>
+#include <vector>
+
+#include "terminal/glyphs.h"
+
+namespace draftscope::cli {
+
+/// A question that this recording can't answer.
+struct Refusal {
+  std::string strategy;
+  std::string machine;  ///< empty: on none
+  std::string reason;
+};
+
+struct Simulation {
+  const traces::Recording* recording = nullptr;
+  const simulator::CostFitReport* fit = nullptr;
+  std::vector<simulator::Answer> answers;
+  std::vector<Refusal> refusals;
+};
+
+[[nodiscard]] std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs);
+[[nodiscard]] std::string simulate_json(const Simulation& simulation);
+/// One line an answer.
+[[nodiscard]] std::string simulate_csv(const Simulation& simulation);
+
+}  // namespace draftscope::cli

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/answers/simulate_waterfall.h"
+
+#include "report/answers/simulate_refusals.h"
+#include "report/report_json_parts.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::StrategyShare;
+using simulator::WaterfallFigure;
+using simulator::WaterfallStep;
+
+Json range_json(const std::optional<simulator::Quantiles>& range) {
+  return range ? Json::array({range->low, range->high}) : Json(nullptr);
+}
+
+Json figure_json(const WaterfallFigure& figure) {
+  return {{"value", figure.value}, {"interval_95", range_json(figure.interval)}};
+}
+
+Json level_json(const WaterfallStep& step) {
+  return {{"level", waterfall_level_name(step.level)},
+          {"status", answer_status_name(step.status)},
+          {"speedup", figure_json(step.speedup)},
+          {"of_oracle", figure_json(step.of_oracle)},
+          {"efficiency", step.efficiency ? figure_json(*step.efficiency) : Json(nullptr)},
+          {"bounds", range_json(step.bounds)}};
+}
+
+Json share_json(const StrategyShare& share) {
+  const auto& interval = share.of_oracle.interval_95;
+  return {{"strategy", share.strategy},
+          {"rounds_source", round_source_name(share.source)},
+          {"status", answer_status_name(share.status)},
+          {"speedup", share.speedup},
+          {"speedup_most_drafted", json_or_null(share.speedup_max_drafted)},
+          {"of_oracle",
+           {{"value", share.of_oracle.value},
+            {"interval_95", interval ? Json::array({interval->low, interval->high}) : Json(nullptr)}}},
+          {"efficiency", json_or_null(share.efficiency)},
+          {"is_bounded", share.is_bounded}};
+}
+
+Json machine_json(const MachineWaterfall& machine) {
+  const simulator::RecordingWaterfall& found = machine.found;
+  const simulator::Waterfall& waterfall = found.waterfall;
+  const bool above_exit = found.verified_layers == simulator::VerifiedLayers::above_exit;
+  Json json{{"machine", machine.machine},
+            {"batch", machine.batch},
+            {"mean_context", found.mean_context},
+            {"verified_layers", above_exit ? "above-exit" : "all-layers"},
+            {"prompts", waterfall.steps.front().times_ns.size()},
+            {"folds", waterfall.folds},
+            {"price_tokens_per_second", 1e9 * waterfall.price}};
+  const simulator::ConfidenceThreshold& rule = waterfall.threshold;
+  json["best_threshold"] = Json(nullptr);
+  if (rule.exit > 0)
+    json["best_threshold"] = {{"exit", rule.exit}, {"gamma", rule.longest}, {"threshold", rule.threshold}};
+  Json& levels = json["levels"] = Json::array();
+  for (const WaterfallStep& step : waterfall.steps) levels.push_back(level_json(step));
+  Json& gaps = json["gaps"] = Json::object();
+  for (const simulator::NamedGap& gap : named_gaps(waterfall.gaps))
+    gaps[std::string(gap.name)] = figure_json(gap.figure);
+  Json& strategies = json["strategies"] = Json::array();
+  json["notes"] = found.notes;
+  for (const StrategyShare& share : found.strategies) strategies.push_back(share_json(share));
+  return json;
+}
+
+}  // namespace
+
+Result<Waterfalls> make_waterfalls(const simulator::WhatIf& what_if, const traces::Recording& recording,
+                                   const std::vector<std::string>& strategies,
+                                   const std::vector<simulator::Machine>& machines,
+                                   std::int32_t longer_context,
+                                   const std::function<void(std::int64_t)>& progress) {
+  Waterfalls result{.recording = &recording, .machines = {}, .refusals = {}};
+  std::vector<simulator::StrategyRounds> asked;
+  for (const std::string& strategy : strategies) {
+    auto rounds = what_if.rounds(strategy);
+    if (rounds)
+      asked.push_back(*std::move(rounds));
+    else
+      result.refusals.push_back({strategy, "", rounds.error().message});
+  }
+  for (const simulator::Machine& machine : machines) {
+    auto found = recording_waterfall(what_if, recording, machine, asked, longer_context);
+    if (!found) {
+      result.refusals.push_back({"", machine.name, found.error().message});
+    } else {
+      for (const simulator::UnsharedStrategy& unshared : found->unshared)
+        result.refusals.push_back({unshared.strategy, machine.name, unshared.reason});
+      result.machines.push_back({machine.name, machine.scenario.batch, *std::move(found)});
+    }
+    progress(static_cast<std::int64_t>(&machine - machines.data()) + 1);
+  }
+  if (result.machines.empty()) return fail("{}", result.refusals.back().reason);
+  return result;
+}
+
+std::string waterfall_json(const Waterfalls& waterfalls) {
+  Json json;
+  json["recording"] = waterfalls.recording->path.filename().string();
+  Json& list = json["waterfalls"] = Json::array();
+  for (const MachineWaterfall& machine : waterfalls.machines) list.push_back(machine_json(machine));
+  json["refusals"] = refusals_json(waterfalls.refusals);
+  return json_text(json);
+}
+
+std::string waterfall_csv(const Waterfalls& waterfalls) {
+  std::string text;
+  for (const MachineWaterfall& machine : waterfalls.machines)
+    for (const WaterfallStep& step : machine.found.waterfall.steps) {
+      Json row{{"machine", machine.machine},
+               {"level", waterfall_level_name(step.level)},
+               {"status", answer_status_name(step.status)}};
+      const auto put = [&row](const std::string& name, const std::optional<WaterfallFigure>& figure) {
+        row[name] = figure ? Json(figure->value) : Json(nullptr);
+        const bool has_interval = figure && figure->interval;
+        row[name + "_low"] = has_interval ? Json(figure->interval->low) : Json(nullptr);
+        row[name + "_high"] = has_interval ? Json(figure->interval->high) : Json(nullptr);
+      };
+      put("speedup", step.speedup);
+      put("of_oracle", step.of_oracle);
+      put("efficiency", step.efficiency);
+      if (text.empty()) text = csv_header(row);
+      text += csv_line(row);
+    }
+  return text;
+}
+
+}  // namespace draftscope::cli

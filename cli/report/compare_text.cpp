@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/compare_text.h"
+
+#include <draftscope/simulator/figures/winners.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/report_header.h"
+#include "report/report_text.h"
+#include "terminal/numbers.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::Figures;
+using simulator::RunComparison;
+
+constexpr double significance_level = 0.05;
+
+/// The figures of a run of a recording.
+const Figures& figures_of(const simulator::MeasuredRecording& measured, const traces::Run* run) {
+  std::size_t i = 0;
+  while (measured.figures.runs[i].all.run->id != run->id) ++i;
+  return measured.figures.runs[i].all;
+}
+
+std::string file_label(std::size_t index) {
+  return std::string(1, static_cast<char>('A' + index % 26));
+}
+
+std::string signed_number(double value) {
+  return (value > 0 ? "+" : "") + number(value);
+}
+
+std::string difference_cell(const std::optional<double>& from, const std::optional<double>& to,
+                            const Glyphs& glyphs) {
+  if (!from || !to) return std::string(glyphs.absent());
+  return signed_number(*to - *from);
+}
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t most = 48;
+  const std::string clean = printable(text);
+  if (clean.empty()) return "(not stated)";
+  return clean.size() <= most ? clean : clean.substr(0, most) + "...";
+}
+
+std::string meta_section(const Comparisons& comparisons, const Glyphs& glyphs) {
+  std::string text;
+  for (std::size_t i = 0; i < comparisons.against_first.size(); ++i) {
+    const auto& differences = comparisons.against_first[i].meta;
+    if (differences.empty()) continue;
+    Table table(
+        {{"", Align::left}, {"key", Align::left}, {"A", Align::left}, {file_label(i + 1), Align::left}});
+    bool changes = false;
+    for (const simulator::MetaDifference& difference : differences) {
+      changes = changes || difference.changes_experiment;
+      table.add_row({difference.changes_experiment ? "!" : "", printable(difference.key),
+                     shortened(difference.baseline), shortened(difference.comparison)});
+    }
+    text += fmt::format("Recorded differently in A and {}{}\n{}\n", file_label(i + 1),
+                        changes ? " (! = another experiment: the ratios below have more than one cause)" : "",
+                        table.text(2, glyphs.columns));
+  }
+  return text;
+}
+
+std::string runs_section(const Comparisons& comparisons, const Glyphs& glyphs) {
+  const bool several = comparisons.recordings.size() > 1;
+  Table table({{several ? "file" : "", Align::left},
+               {"run", Align::left},
+               {"tokens"},
+               {"tokens/s"},
+               {"decode tokens/s"},
+               {"M"},
+               {"acceptance"},
+               {"eTPL"},
+               {"c"},
+               {"speedup"},
+               {"95 % of prompts"},
+               {"p"},
+               {"same text"}});
+  for (std::size_t i = 0; i < comparisons.recordings.size(); ++i) {
+    const simulator::MeasuredRecording& measured = comparisons.recordings[i];
+    for (const simulator::RunFigures& run : measured.figures.runs) {
+      const Figures& figures = run.all;
+      const auto& speedup = figures.speedup;
+      table.add_row({several ? file_label(i) : "", printable(figures.run->specification),
+                     count(figures.throughput.output_tokens),
+                     number(figures.throughput.tokens_per_second, glyphs),
+                     number(figures.throughput.decode_tokens_per_second, glyphs),
+                     number(figures.acceptance.mean_accepted_length, glyphs),
+                     percent(figures.acceptance.acceptance_rate, glyphs), number(figures.layers.etpl, glyphs),
+                     number(figures.cost.c, glyphs), speedup_cell(figures, measured.figures, glyphs),
+                     interval_cell(speedup, glyphs),
+                     speedup && speedup->p_value ? p_value(*speedup->p_value) : std::string(glyphs.absent()),
+                     identity_cell(figures.identity, glyphs)});
+    }
+  }
+  return fmt::format("{}: speedup over the vanilla run of the same recording\n{}",
+                     several ? "Within each recording" : "Runs", table.text(2, glyphs.columns));
+}
+
+const Figures* figures_of_category(const simulator::RunFigures& run, const std::string& category) {
+  if (category.empty()) return &run.all;
+  for (const Figures& figures : run.by_category)
+    if (figures.category == category) return &figures;
+  return nullptr;
+}
+
+std::string lead_cell(const simulator::Winner& winner, const Glyphs& glyphs) {
+  if (!winner.lead) return std::string(glyphs.absent());
+  return factor(winner.lead->value, glyphs) + ' ' +
+         (winner.lead->p_value && *winner.lead->p_value < significance_level ? "" : "(not clear) ") +
+         "over " + printable(winner.runner_up->specification);
+}
+
+/// Where one category of one recording was decoded fastest.
+struct Contest {
+  const simulator::MeasuredRecording* measured;
+  std::string label;
+  simulator::Winner winner;
+};
+
+std::vector<Contest> contests_of(const Comparisons& comparisons) {
+  std::vector<Contest> contests;
+  for (std::size_t i = 0; i < comparisons.recordings.size(); ++i) {
+    const simulator::MeasuredRecording& measured = comparisons.recordings[i];
+    const std::string file = comparisons.recordings.size() > 1 ? file_label(i) : "";
+    for (simulator::Winner& winner : simulator::winners(*measured.recording)) {
+      const std::string space = file.empty() || winner.category.empty() ? "" : " ";
+      std::string label = file + space + printable(winner.category);
+      if (label.empty()) label = "all";
+      contests.push_back({&measured, std::move(label), std::move(winner)});
+    }
+  }
+  return contests;
+}
+
+std::string contest_cell(const Contest& contest, const traces::Run& setting, const Glyphs& glyphs) {
+  for (const simulator::RunFigures& run : contest.measured->figures.runs) {
+    if (!simulator::is_same_setting(*run.all.run, setting)) continue;
+    const Figures* figures = figures_of_category(run, contest.winner.category);
+    if (figures == nullptr) break;
+    const std::string mark = contest.winner.run->id == run.all.run->id ? "* " : "";
+    if (run.all.run->is_baseline) return mark + factor(1.0, glyphs);
+    return mark + speedup_cell(*figures, contest.measured->figures, glyphs);
+  }
+  return std::string(glyphs.absent());
+}
+
+/// Every setting once, in order of first appearance.
+std::vector<const traces::Run*> settings_of(const Comparisons& comparisons) {
+  std::vector<const traces::Run*> settings;
+  for (const simulator::MeasuredRecording& measured : comparisons.recordings)
+    for (const simulator::RunFigures& run : measured.figures.runs)
+      if (std::none_of(settings.begin(), settings.end(), [&](const traces::Run* known) {
+            return simulator::is_same_setting(*known, *run.all.run);
+          }))
+        settings.push_back(run.all.run);
+  return settings;
+}
+
+std::string winners_section(const Comparisons& comparisons, const Glyphs& glyphs) {
+  const std::vector<Contest> contests = contests_of(comparisons);
+  if (contests.size() < 2) return "";
+  std::vector<Column> columns{{"run", Align::left}};
+  for (const Contest& contest : contests) columns.push_back({contest.label});
+  Table table(std::move(columns));
+  for (const traces::Run* setting : settings_of(comparisons)) {
+    std::vector<std::string> cells{printable(setting->specification)};
+    for (const Contest& contest : contests) cells.push_back(contest_cell(contest, *setting, glyphs));
+    table.add_row(std::move(cells));
+  }
+  Table leads({{"prompts", Align::left}, {"fastest", Align::left}, {"its lead", Align::left}});
+  for (const Contest& contest : contests)
+    leads.add_row(
+        {contest.label, printable(contest.winner.run->specification), lead_cell(contest.winner, glyphs)});
+  return fmt::format("\nWhich wins where: speedup by category of the prompts, * the fastest\n{}\n{}",
+                     table.text(2, glyphs.columns), leads.text(2, glyphs.columns));
+}
+
+std::string across_section(const Comparisons& comparisons, std::size_t index, const Glyphs& glyphs) {
+  const simulator::MeasuredRecording& first = comparisons.recordings.front();
+  const simulator::MeasuredRecording& other = comparisons.recordings[index];
+  const RecordingComparison& comparison = comparisons.against_first[index - 1];
+  const std::string label = file_label(index);
+  std::string text = fmt::format("Across recordings, {} against A: a ratio, not a speedup\n", label);
+  if (comparison.runs.empty()) return text + "  no run of the same setting in both\n";
+  if (std::none_of(comparison.runs.begin(), comparison.runs.end(),
+                   [](const RunComparison& run) { return run.ratio.has_value(); }))
+    return text + "  no prompt in both\n";
+  Table table({{"run", Align::left},
+               {"prompts"},
+               {"tokens/s A"},
+               {"tokens/s " + label},
+               {"difference"},
+               {"ratio"},
+               {"95 % of prompts"},
+               {"p (Holm)"},
+               {"", Align::left},
+               {"M"},
+               {"acceptance"},
+               {"same text"}});
+  for (const RunComparison& run : comparison.runs) {
+    const Figures& a = figures_of(first, run.baseline);
+    const Figures& b = figures_of(other, run.comparison);
+    std::string name = printable(run.baseline->specification);
+    if (run.baseline->specification != run.comparison->specification)
+      name += " / " + printable(run.comparison->specification);
+    const auto dash = std::string(glyphs.absent());
+    table.add_row(
+        {name, run.ratio ? std::to_string(run.ratio->prompts) : "0",
+         number(a.throughput.tokens_per_second, glyphs), number(b.throughput.tokens_per_second, glyphs),
+         difference_cell(a.throughput.tokens_per_second, b.throughput.tokens_per_second, glyphs),
+         run.ratio ? factor(run.ratio->value, glyphs) : dash, interval_cell(run.ratio, glyphs),
+         run.adjusted_p_value ? p_value(*run.adjusted_p_value) : dash,
+         run.ratio ? verdict(run.ratio->value, run.adjusted_p_value) : "no common prompt",
+         difference_cell(a.acceptance.mean_accepted_length, b.acceptance.mean_accepted_length, glyphs),
+         difference_cell(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate, glyphs),
+         run.identity.compared_prompts > 0 ? identity_cell(run.identity, glyphs) : dash});
+  }
+  return text + table.text(2, glyphs.columns);
+}
+
+std::string explanation(bool across) {
+  std::string text =
+      "  p: two-sided Wilcoxon signed-rank test over the prompts' log ratios, that both are equally fast\n";
+  if (across)
+    text +=
+        "  p (Holm): corrected for the number of runs compared. Prompts that agree show a difference between "
+        "the two\n"
+        "  recordings, not its cause: a busier or hotter machine slows every prompt alike\n";
+  return text;
+}
+
+Json comparison_json(const RunComparison& run) {
+  Json json;
+  json["specification"] = run.baseline->specification;
+  json["baseline_run_id"] = run.baseline->id;
+  json["comparison_run_id"] = run.comparison->id;
+  json["ratio_across_recordings"] = run.ratio ? speedup_json(*run.ratio) : Json(nullptr);
+  json["adjusted_p_value"] = json_or_null(run.adjusted_p_value);
+  json["verdict"] = run.ratio ? Json(verdict(run.ratio->value, run.adjusted_p_value)) : Json(nullptr);
+  json["identity"] = identity_json(run.identity);
+  return json;
+}
+
+Json winner_json(const simulator::Winner& winner) {
+  Json json;
+  json["category"] = winner.category.empty() ? Json(nullptr) : Json(winner.category);
+  json["run_id"] = winner.run->id;
+  json["runner_up_run_id"] = winner.runner_up->id;
+  json["lead"] = winner.lead ? speedup_json(*winner.lead) : Json(nullptr);
+  return json;
+}
+
+}  // namespace
+
+std::string verdict(double ratio, const std::optional<double>& adjusted_p_value) {
+  if (!adjusted_p_value) return "too few prompts";
+  if (*adjusted_p_value >= significance_level) return "no clear difference";
+  return ratio > 1.0 ? "faster" : "slower";
+}
+
+std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs) {
+  const bool several = comparisons.recordings.size() > 1;
+  std::string text = meta_section(comparisons, glyphs);
+  for (std::size_t i = 0; i < comparisons.recordings.size(); ++i)
+    text += (several ? file_label(i) + '\n' : "") + header_text(comparisons.recordings[i], glyphs) + '\n';
+  text += runs_section(comparisons, glyphs);
+  text += winners_section(comparisons, glyphs);
+  for (std::size_t i = 1; i < comparisons.recordings.size(); ++i)
+    text += '\n' + across_section(comparisons, i, glyphs);
+  return text + explanation(several);
+}
+
+std::string compare_json(const Comparisons& comparisons) {
+  Json json;
+  Json& recordings = json["recordings"] = Json::array();
+  for (const simulator::MeasuredRecording& measured : comparisons.recordings) {
+    Json entry = recording_json(measured);
+    const traces::Run* baseline = measured.figures.baseline;
+    entry["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id);
+    Json& runs = entry["runs"] = Json::array();
+    for (const simulator::RunFigures& run : measured.figures.runs) runs.push_back(figures_json(run.all));
+    Json& winners = entry["winners"] = Json::array();
+    for (const simulator::Winner& winner : simulator::winners(*measured.recording))
+      winners.push_back(winner_json(winner));
+    recordings.push_back(std::move(entry));
+  }
+  Json& against = json["against_first"] = Json::array();
+  for (std::size_t i = 0; i < comparisons.against_first.size(); ++i) {
+    Json entry;
+    entry["recording"] = i + 1;
+    Json& differences = entry["meta_differences"] = Json::array();
+    for (const simulator::MetaDifference& difference : comparisons.against_first[i].meta)
+      differences.push_back({{"key", difference.key},
+                             {"first", difference.baseline},
+                             {"other", difference.comparison},
+                             {"changes_experiment", difference.changes_experiment}});
+    Json& runs = entry["runs"] = Json::array();
+    for (const RunComparison& run : comparisons.against_first[i].runs) runs.push_back(comparison_json(run));
+    against.push_back(std::move(entry));
+  }
+  return json_text(json);
+}
+
+std::string compare_csv(const Comparisons& comparisons) {
+  std::string text;
+  for (std::size_t i = 0; i < comparisons.recordings.size(); ++i) {
+    const simulator::MeasuredRecording& measured = comparisons.recordings[i];
+    for (const simulator::RunFigures& run : measured.figures.runs) {
+      const Figures& figures = run.all;
+      const RunComparison* across = nullptr;
+      if (i > 0)
+        for (const RunComparison& candidate : comparisons.against_first[i - 1].runs)
+          if (candidate.comparison->id == figures.run->id) across = &candidate;
+      const bool has_ratio = across != nullptr && across->ratio.has_value();
+      const auto ratio_interval = has_ratio ? across->ratio->interval : std::nullopt;
+      Json row;
+      row["recording"] = measured.recording->path.filename().string();
+      row["specification"] = figures.run->specification;
+      row["is_baseline"] = figures.run->is_baseline;
+      row["output_tokens"] = figures.throughput.output_tokens;
+      row["wall_ns"] = figures.throughput.wall_ns;
+      row["tokens_per_second"] = json_or_null(figures.throughput.tokens_per_second);
+      row["decode_tokens_per_second"] = json_or_null(figures.throughput.decode_tokens_per_second);
+      row["mean_accepted_length"] = json_or_null(figures.acceptance.mean_accepted_length);
+      row["acceptance_rate"] = json_or_null(figures.acceptance.acceptance_rate);
+      row["etpl"] = json_or_null(figures.layers.etpl);
+      row["draft_cost_coefficient"] = json_or_null(figures.cost.c);
+      row["speedup_value"] = figures.speedup ? Json(figures.speedup->value) : Json(nullptr);
+      row["identity_differing_prompts"] =
+          figures.identity ? Json(figures.identity->differing_prompts) : Json(nullptr);
+      row["ratio_across_recordings_value"] = has_ratio ? Json(across->ratio->value) : Json(nullptr);
+      row["ratio_across_recordings_interval_low"] =
+          ratio_interval ? Json(ratio_interval->low) : Json(nullptr);
+      row["ratio_across_recordings_interval_high"] =
+          ratio_interval ? Json(ratio_interval->high) : Json(nullptr);
+      row["adjusted_p_value"] = across != nullptr ? json_or_null(across->adjusted_p_value) : Json(nullptr);
+      if (text.empty()) text = csv_header(row);
+      text += csv_line(row);
+    }
+  }
+  return text;
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Recordings side by side, for a terminal and for programs (keys: cli/OUTPUT.md).
+
+#include <draftscope/simulator/figures/comparison.h>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <draftscope/simulator/figures/measured_recording.h>
+#include "report/report_json_parts.h"
+#include "terminal/glyphs.h"
+
+namespace draftscope::cli {
+
+/// One recording against the first.
+struct RecordingComparison {
+  std::vector<simulator::MetaDifference> meta;
+  std::vector<simulator::RunComparison> runs;
+};
+
+struct Comparisons {
+  std::vector<simulator::MeasuredRecording> recordings;
+  std::vector<RecordingComparison> against_first;  ///< of recordings 1, 2, …
+};
+
+[[nodiscard]] std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs);
+[[nodiscard]] std::string compare_json(const Comparisons& comparisons);
+/// One line a run of every recording, with its ratio to the same run of the first recording.
+[[nodiscard]] std::string compare_csv(const Comparisons& comparisons);
+
+/// Is the difference real? "faster", "slower", "no clear difference" (adjusted p ≥ 0.05), "too few prompts".
+[[nodiscard]] std::string verdict(double ratio, const std::optional<double>& adjusted_p_value);
+
+}  // namespace draftscope::cli

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/report_header.h"
+
+#include <fmt/format.h>
+
+#include <draftscope/simulator/figures/imported_figures.h>
+#include <draftscope/simulator/predicted_trace/predicted_trace.h>
+
+#include <algorithm>
+#include <set>
+
+#include "terminal/numbers.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using traces::Meta;
+
+/// Joins the parts that are not empty.
+std::string joined(const std::vector<std::string>& parts, const Glyphs& glyphs) {
+  std::string line;
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    if (!line.empty()) line += glyphs.separator();
+    line += part;
+  }
+  return printable(line);
+}
+
+/// "{value} {unit}" if the file states the key.
+std::string stated(const Meta& meta, const std::string& key, std::string_view unit) {
+  const std::string value = simulator::meta_value(meta, key);
+  return value.empty() ? value : fmt::format("{} {}", value, unit);
+}
+
+std::string model_line(const traces::Recording& recording, const Glyphs& glyphs) {
+  const Meta& meta = recording.meta;
+  const std::string name = simulator::meta_value(meta, "model");
+  const std::int32_t layers = simulator::model_layers(recording);
+  return joined({name.empty() ? "unknown model" : name, layers > 0 ? fmt::format("{} layers", layers) : "",
+                 simulator::meta_value(meta, "dtype"),
+                 simulator::meta_value(meta, "weights") == "fp8" ? "layers in fp8" : "",
+                 simulator::meta_value(meta, "synthetic") == "1" ? "synthetic weights" : ""},
+                glyphs);
+}
+
+std::string machine_line(const Meta& meta, const Glyphs& glyphs) {
+  const std::string device = simulator::meta_value(meta, "device");
+  const std::string line =
+      joined({simulator::meta_value(meta, "hostname"), simulator::meta_value(meta, "processor"),
+              device.empty() ? "" : "device " + device, stated(meta, "threads", "threads")},
+             glyphs);
+  return line.empty() ? "unknown" : line;
+}
+
+std::string decoding_line(const traces::Recording& recording, const Glyphs& glyphs) {
+  std::set<std::int32_t> repeats;
+  std::set<std::int64_t> prompts;
+  for (const traces::Request& request : recording.requests) {
+    repeats.insert(request.repeat);
+    prompts.insert(request.prompt);
+  }
+  const std::string limit = simulator::meta_value(recording.meta, "max_tokens");
+  const bool temperature_is_unknown = !simulator::import_note(recording.meta).empty() &&
+                                      simulator::meta_value(recording.meta, "temperature").empty();
+  return joined({temperature_is_unknown ? ""
+                 : simulator::is_greedy(recording.meta)
+                     ? "greedy"
+                     : "temperature " + simulator::meta_value(recording.meta, "temperature"),
+                 limit.empty() ? "" : "at most " + limit + " new tokens",
+                 fmt::format("{} prompts {} {} repeats", prompts.size(), glyphs.times(), repeats.size())},
+                glyphs);
+}
+
+}  // namespace
+
+std::string header_text(const simulator::MeasuredRecording& measured, const Glyphs& glyphs) {
+  const traces::Recording& recording = *measured.recording;
+  std::string text;
+  const auto add = [&text](std::string_view label, std::string_view line) {
+    text += fmt::format("{:<10} {}\n", label, line);
+  };
+  add("recording",
+      joined({recording.path.filename().string(), fmt::format("schema {}", measured.schema_version),
+              recording.closed_cleanly ? "closed cleanly" : "not closed cleanly",
+              simulator::is_predicted(recording.meta) ? "predicted" : ""},
+             glyphs));
+  add("model", model_line(recording, glyphs));
+  add("machine", machine_line(recording.meta, glyphs));
+  add("decoding", decoding_line(recording, glyphs));
+  for (const std::string& warning : simulator::warnings(measured)) add("warning", printable(warning));
+  return text;
+}
+
+}  // namespace draftscope::cli

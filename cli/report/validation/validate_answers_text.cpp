@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/validation/validate_answers.h"
+#include "terminal/numbers.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::CheckedAnswer;
+using simulator::ErrorMean;
+using simulator::KindErrors;
+
+/// "+2.1 %", and "+0.0 %" for what rounds to nothing from below.
+std::string signed_percent(double share) {
+  return fmt::format("{:+.1f} %", std::round(1000.0 * share) / 10.0 + 0.0);
+}
+
+std::string signed_percent(const std::optional<double>& share, const Glyphs& glyphs) {
+  return share ? signed_percent(*share) : std::string(glyphs.absent());
+}
+
+std::string range_text(double low, double high, const Glyphs& glyphs) {
+  return fmt::format("{:.2f}{}{:.2f}", low, glyphs.range(), high);
+}
+
+std::string interval_cell(const std::optional<simulator::Interval>& interval, const Glyphs& glyphs) {
+  return interval ? range_text(interval->low, interval->high, glyphs) : std::string(glyphs.absent());
+}
+
+std::string repeats_cell(const simulator::MeasuredDecoding& measured, const Glyphs& glyphs) {
+  if (measured.by_repeat.size() < 2) return std::string(glyphs.absent());
+  const auto [low, high] = std::minmax_element(measured.by_repeat.begin(), measured.by_repeat.end());
+  return range_text(*low, *high, glyphs);
+}
+
+std::string inside_cell(const CheckedAnswer& answer, const Glyphs& glyphs) {
+  if (!answer.inside_95()) return std::string(glyphs.absent());
+  return answer.inside_80().value_or(false) ? "80 %" : *answer.inside_95() ? "95 %" : "outside";
+}
+
+std::string mean_cell(const ErrorMean& mean, const Glyphs& glyphs) {
+  return mean.count > 0 ? percent(mean.mean_absolute) : std::string(glyphs.absent());
+}
+
+std::string share_cell(std::size_t part, std::size_t all, const Glyphs& glyphs) {
+  return all > 0 ? fmt::format("{} of {}", part, all) : std::string(glyphs.absent());
+}
+
+/// Each line once, in order of first appearance.
+void add_once(std::vector<std::string>& lines, std::string line) {
+  if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+}
+
+}  // namespace
+
+std::string answers_table(std::span<const CheckedAnswer> answers, const std::string& held_out,
+                          const Glyphs& glyphs) {
+  Table table({{"kind", Align::left},
+               {held_out, Align::left},
+               {"strategy", Align::left},
+               {"measured"},
+               {"repeats"},
+               {"predicted"},
+               {"error"},
+               {"80 %"},
+               {"95 %"},
+               {"inside"},
+               {"vanilla step"},
+               {"draft step"},
+               {"verify"},
+               {"answer"},
+               {"rounds"}});
+  for (const CheckedAnswer& answer : answers) {
+    std::vector<std::string> cells{std::string(question_kind_name(answer.kind)), printable(answer.held_out),
+                                   printable(answer.strategy), factor(answer.measured.speedup, glyphs),
+                                   repeats_cell(answer.measured, glyphs)};
+    if (answer.predicted) {
+      const simulator::PredictedDecoding& predicted = *answer.predicted;
+      const auto error = [&](double mine, double truth) {
+        return signed_percent(simulator::relative_error(mine, truth), glyphs);
+      };
+      for (std::string cell :
+           {factor(predicted.speedup, glyphs), signed_percent(answer.error(), glyphs),
+            interval_cell(predicted.interval_80, glyphs), interval_cell(predicted.interval_95, glyphs),
+            inside_cell(answer, glyphs), error(predicted.vanilla_step_ns, answer.measured.vanilla_step_ns),
+            error(predicted.draft_step_ns, answer.measured.draft_step_ns),
+            error(predicted.verify_ns, answer.measured.verify_ns),
+            fmt::format("{}, {}", round_source_name(predicted.source), answer_status_name(predicted.status)),
+            std::string(round_match_name(answer.rounds.match))})
+        cells.push_back(std::move(cell));
+    } else {
+      cells.emplace_back("no answer");
+    }
+    table.add_row(std::move(cells));
+  }
+  return table.text(2, glyphs.columns);
+}
+
+std::string kinds_table(std::span<const KindErrors> kinds, const Glyphs& glyphs) {
+  Table table({{"kind", Align::left},
+               {"questions"},
+               {"answered"},
+               {"mean error"},
+               {"worst"},
+               {"bias"},
+               {"repeats' sd"},
+               {"in 80 %"},
+               {"in 95 %"},
+               {"vanilla step"},
+               {"draft step"},
+               {"verify"},
+               {"rounds told"}});
+  for (const KindErrors& errors : kinds)
+    table.add_row(
+        {std::string(question_kind_name(errors.kind)), fmt::format("{}", errors.questions),
+         fmt::format("{}", errors.speedup.count), mean_cell(errors.speedup, glyphs),
+         errors.speedup.count > 0 ? percent(errors.speedup.greatest) : std::string(glyphs.absent()),
+         errors.speedup.count > 0 ? signed_percent(errors.speedup.bias) : std::string(glyphs.absent()),
+         percent(errors.repeat_deviation, glyphs), share_cell(errors.inside_80, errors.intervals, glyphs),
+         share_cell(errors.inside_95, errors.intervals, glyphs), mean_cell(errors.vanilla_step, glyphs),
+         mean_cell(errors.draft_step, glyphs), mean_cell(errors.verify, glyphs),
+         share_cell(errors.matching_rounds, errors.compared_rounds, glyphs)});
+  return table.text(2, glyphs.columns);
+}
+
+std::string bounds_table(std::span<const ErrorBound> bounds, const Glyphs& glyphs) {
+  if (bounds.empty()) return "";
+  Table table({{"bounds", Align::left}, {"mean error"}, {"limit"}, {"", Align::left}});
+  for (const ErrorBound& bound : bounds)
+    table.add_row({std::string(question_kind_name(bound.kind)), fmt::format("{:.2f} %", 100.0 * bound.found),
+                   fmt::format("{:g} %", 100.0 * bound.limit), bound.held() ? "held" : "MISSED"});
+  return "\n" + table.text(0, glyphs.columns);
+}
+
+std::string answer_notes(std::span<const CheckedAnswer> answers) {
+  std::vector<std::string> lines;
+  for (const CheckedAnswer& answer : answers) {
+    if (!answer.refusal.empty()) add_once(lines, "no answer: " + answer.refusal);
+    if (!answer.rounds.first_difference.empty())
+      add_once(lines,
+               fmt::format("{}, {}: {}", answer.held_out, answer.strategy, answer.rounds.first_difference));
+    if (answer.predicted && !answer.predicted->no_interval_reason.empty())
+      add_once(lines, "no interval: " + answer.predicted->no_interval_reason);
+    for (const std::string& note : answer.notes)
+      add_once(lines, fmt::format("{}, {}: {}", answer.held_out, answer.strategy, note));
+  }
+  std::string text;
+  for (const std::string& line : lines) text += "  " + printable(line) + '\n';
+  return text;
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "terminal/glyphs.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+namespace draftscope::cli {
+
+namespace {
+
+/// The character encoding's variable that wins, in POSIX order; empty ones don't count.
+std::string_view locale_name() {
+  for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return value;
+  return "C";
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : unlimited_columns;
+}
+
+}  // namespace
+
+Glyphs glyphs_for_stdout() {
+  if (isatty(STDOUT_FILENO) == 0) return {};
+  std::string name(locale_name());
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return {name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos,
+          terminal_columns()};
+}
+
+std::string bar(double share, std::size_t width, const Glyphs& glyphs) {
+  share = std::clamp(share, 0.0, 1.0);
+  if (!glyphs.unicode)
+    return std::string(static_cast<std::size_t>(std::lround(share * static_cast<double>(width))), '#');
+  static constexpr std::array<std::string_view, 8> eighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto filled = static_cast<std::size_t>(std::lround(share * static_cast<double>(8 * width)));
+  std::string cells;
+  for (std::size_t i = 0; i < filled / 8; ++i) cells += "█";
+  cells += eighths[filled % 8];
+  return cells;
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Times of kernels as they come in, and what they come to.
+
+#include <draftscope/speculation/measured_kernel.h>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace draftscope::engine {
+
+class KernelSamples {
+ public:
+  /// Forms that differ by fewer than 64 context rows are one kernel, at their mean context.
+  void add(const speculation::KernelForm& form, double ns);
+
+  [[nodiscard]] std::vector<speculation::MeasuredKernel> kernels() const;
+
+ private:
+  using Key = std::tuple<speculation::KernelKind, speculation::Operation, std::int32_t, std::int32_t,
+                         std::int32_t, std::int64_t>;
+  struct Samples {
+    speculation::KernelForm form;
+    double context_sum = 0.0;
+    std::vector<double> ns;
+  };
+  std::map<Key, Samples> by_form_;
+};
+
+}  // namespace draftscope::engine

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "calibration/memory_probe.h"
+
+#include <draftscope/profiler/clock.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace draftscope::engine {
+
+namespace {
+
+constexpr std::size_t words = std::size_t{1} << 26;  // 512 MiB
+
+/// Independent sums keep loads ahead of additions.
+std::uint64_t sum_of(std::span<const std::uint64_t> values) {
+  constexpr std::size_t lanes = 16;
+  std::array<std::uint64_t, lanes> sums{};
+  for (std::size_t i = 0; i + lanes <= values.size(); i += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += values[i + lane];
+  std::uint64_t total = 0;
+  for (const std::uint64_t sum : sums) total ^= sum;
+  return total;
+}
+
+class CpuMemoryProbe final : public MemoryProbe {
+ public:
+  explicit CpuMemoryProbe(std::int32_t threads) : threads_(threads), values_(words, 1) {}
+
+  Result<double> gb_per_s() override {
+    const std::size_t part = values_.size() / static_cast<std::size_t>(threads_);
+    std::atomic<std::uint64_t> total{0};
+    std::vector<std::thread> readers;
+    readers.reserve(static_cast<std::size_t>(threads_));
+    const std::int64_t start_ns = profiler::now_ns();
+    for (std::int32_t thread = 0; thread < threads_; ++thread)
+      readers.emplace_back([&, thread] {
+        total ^= sum_of(std::span(values_).subspan(static_cast<std::size_t>(thread) * part, part));
+      });
+    for (std::thread& reader : readers) reader.join();
+    const auto ns = static_cast<double>(profiler::now_ns() - start_ns);
+    return static_cast<double>(part * sizeof(std::uint64_t)) * threads_ / ns;
+  }
+
+ private:
+  std::int32_t threads_;
+  std::vector<std::uint64_t> values_;
+};
+
+}  // namespace
+
+std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads) {
+  return std::make_unique<CpuMemoryProbe>(threads);
+}
+
+}  // namespace draftscope::engine

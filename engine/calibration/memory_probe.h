@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// How fast this machine's memory moves, for comparison with what kernels reach: a plain read by all threads
+// (CPU), or the driver's copy with both ways counted (GPU).
+
+#include <draftscope/base/result.h>
+#include <cstdint>
+#include <memory>
+
+namespace draftscope::engine {
+
+class MemoryProbe {
+ public:
+  virtual ~MemoryProbe() = default;
+  /// 10⁹ bytes a second, of memory several times larger than any cache.
+  [[nodiscard]] virtual Result<double> gb_per_s() = 0;
+};
+
+[[nodiscard]] std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads);
+
+/// Of the device that this thread uses. One line where there is none.
+[[nodiscard]] Result<std::unique_ptr<MemoryProbe>> make_cuda_memory_probe();
+
+}  // namespace draftscope::engine

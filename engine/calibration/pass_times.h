@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Single passes of a backend, timed from the call until the host has the best tokens, and on the CPU the
+// operations inside them.
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/backend.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "calibration/kernel_samples.h"
+
+namespace draftscope::engine {
+
+class CalibrationPasses {
+ public:
+  /// The backend must outlive this.
+  explicit CalibrationPasses(Backend& backend);
+  CalibrationPasses(const CalibrationPasses&) = delete;
+  CalibrationPasses& operator=(const CalibrationPasses&) = delete;
+  ~CalibrationPasses();
+
+  /// Gives the first `rows` cache rows values that were computed: memory nobody wrote is not read as fast.
+  [[nodiscard]] Result<void> fill_cache(std::int32_t rows);
+
+  /// Of a target pass: all its sublayers of both kinds, of one kind, or none.
+  [[nodiscard]] Result<double> pass_ns(const speculation::KernelForm& form);
+  /// A pass of one row without layers or head.
+  [[nodiscard]] Result<double> empty_ns();
+  /// A target step whose launches no graph holds; the same as pass_ns() where there are no graphs.
+  [[nodiscard]] Result<double> eager_ns(std::int32_t context);
+  /// Runs a target pass with its operations timed, and adds each operation's mean over the layers.
+  [[nodiscard]] Result<void> time_operations(const speculation::KernelForm& form, KernelSamples& samples);
+
+ private:
+  [[nodiscard]] Result<double> time(const Batch& batch);
+  void fill_rows(std::int32_t count, std::int32_t first);
+
+  Backend& backend_;
+  Outputs outputs_;
+  std::vector<Row> rows_;
+  std::vector<float> hidden_;
+  profiler::SpanRecorder spans_;
+  std::map<std::int64_t, speculation::Operation> operation_of_name_;
+};
+
+}  // namespace draftscope::engine

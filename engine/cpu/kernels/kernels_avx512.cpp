@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cpu/kernels/vector_avx512.h"
+#include "cpu/kernels/vector_kernels.h"
+
+namespace draftscope::engine::cpu {
+
+const Kernels& avx512_kernels() {
+  static const Kernels kernels = vector_kernels<VectorAvx512>("avx512");
+  return kernels;
+}
+
+}  // namespace draftscope::engine::cpu

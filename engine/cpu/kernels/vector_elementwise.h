@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Norm, gate and softmax pieces for any vector type. An element's result does not depend on its lane.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "cpu/kernels/kernels.h"
+
+namespace draftscope::engine::cpu {
+
+/// 2^n · p(r) with x = n ln 2 + r, |r| ≤ ln 2 / 2; below -87.3 it is 0, above 88 it is exp(88). Within 2
+/// units in the last place in between. The polynomial is Cephes' expf.
+template <typename V>
+typename V::Value exponential(typename V::Value x) {
+  const auto bounded = V::min(V::max(V::all(-87.3F), x), V::all(88.0F));
+  const auto n = V::round(V::mul(bounded, V::all(1.44269504F)));
+  const auto r = V::fma(n, V::all(2.12194440e-4F), V::fma(n, V::all(-0.693359375F), bounded));
+  auto p = V::all(1.9875691500e-4F);
+  p = V::fma(p, r, V::all(1.3981999507e-3F));
+  p = V::fma(p, r, V::all(8.3334519073e-3F));
+  p = V::fma(p, r, V::all(4.1665795894e-2F));
+  p = V::fma(p, r, V::all(1.6666665459e-1F));
+  p = V::fma(p, r, V::all(5.0000001201e-1F));
+  p = V::add(V::fma(V::mul(p, r), r, r), V::all(1.0F));
+  return V::zero_where_less(V::scale_by_power(p, n), x, V::all(-87.3F));
+}
+
+template <typename V>
+void vector_rms_norm(const float* row, const float* weight, std::int64_t n, float epsilon, float* out) {
+  constexpr int chains = 4;  // hides the latency of the sums
+  typename V::Value squares[chains] = {V::zero(), V::zero(), V::zero(), V::zero()};
+  std::int64_t i = 0;
+  for (; i + chains * V::width <= n; i += chains * V::width)
+    for (int chain = 0; chain < chains; ++chain) {
+      const auto x = V::load(row + i + chain * V::width);
+      squares[chain] = V::fma(x, x, squares[chain]);
+    }
+  for (; i < n; i += V::width) {
+    const auto x = V::load_first(row + i, n - i < V::width ? n - i : V::width, 0.0F);
+    squares[0] = V::fma(x, x, squares[0]);
+  }
+  const float sum = V::sum(V::add(V::add(squares[0], squares[1]), V::add(squares[2], squares[3])));
+  const float scale = 1.0F / std::sqrt(sum / static_cast<float>(n) + epsilon);
+  for (i = 0; i < n; ++i) out[i] = row[i] * scale * weight[i];
+}
+
+template <typename V>
+typename V::Value gated(typename V::Value gate, typename V::Value up) {
+  const auto one = V::all(1.0F);
+  return V::mul(V::div(gate, V::add(one, exponential<V>(V::sub(V::zero(), gate)))), up);
+}
+
+template <typename V>
+void vector_swiglu(float* gate, const float* up, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + V::width <= n; i += V::width) V::store(gate + i, gated<V>(V::load(gate + i), V::load(up + i)));
+  if (i < n)
+    V::store_first(gate + i, n - i,
+                   gated<V>(V::load_first(gate + i, n - i, 0.0F), V::load_first(up + i, n - i, 0.0F)));
+}
+
+template <typename V>
+BlockSoftmax vector_block_softmax(const float* logits, std::int64_t n) {
+  constexpr float lowest = -std::numeric_limits<float>::infinity();
+  const auto at = [&](std::int64_t i) {
+    return i + V::width <= n ? V::load(logits + i) : V::load_first(logits + i, n - i, lowest);
+  };
+  auto highest = V::all(lowest);
+  for (std::int64_t i = 0; i < n; i += V::width) highest = V::max(at(i), highest);
+  BlockSoftmax block{V::maximum(highest), 0.0F};
+  auto sum = V::zero();
+  for (std::int64_t i = 0; i < n; i += V::width)
+    sum = V::add(sum, exponential<V>(V::sub(at(i), V::all(block.maximum))));
+  block.sum = V::sum(sum);
+  return block;
+}
+
+template <typename V>
+void vector_to_bf16(const float* row, std::int64_t n, std::uint16_t* out) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::uint32_t bits = 0;
+    __builtin_memcpy(&bits, row + i, sizeof bits);
+    const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+    const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
+    out[i] = static_cast<std::uint16_t>(is_nan ? (bits >> 16) | 0x40U : rounded);
+  }
+}
+
+}  // namespace draftscope::engine::cpu

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Everything that a calibration times of one model, in interleaved repeats until its time is up.
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/backend.h>
+#include <draftscope/speculation/measured_kernel.h>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace draftscope::engine {
+
+struct CalibrationPlan {
+  std::vector<std::int32_t> rows{1, 2, 4, 8, 16};
+  std::vector<std::int32_t> contexts{64, 1024};  ///< ascending; every width at the first
+  std::int64_t end_ns = 0;                       ///< on the profiler's clock: no repeat begins later
+  std::int32_t min_repeats = 3;
+  const std::atomic<bool>* cancelled = nullptr;
+  std::function<void()> progress = [] {};  ///< after every measurement
+};
+
+struct CalibrationTimes {
+  std::vector<speculation::MeasuredKernel> kernels;
+  std::vector<double> memory_gb_s;
+  std::vector<double> empty_pass_ns;
+  std::vector<double> eager_pass_ns;  ///< none on the CPU, which has no graphs
+  std::int32_t repeats = 0;
+  bool cancelled = false;
+};
+
+/// The first repeat warms up and is dropped. Passes below five milliseconds are timed in blocks behind one
+/// that is not, as decoding runs them: one behind the other. Errors: the backend's.
+[[nodiscard]] Result<CalibrationTimes> measure_calibration(Backend& backend, const CalibrationPlan& plan);
+
+}  // namespace draftscope::engine

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Turns decoding into rows of a trace: one object a recording, one call a request.
+
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/strategy.h>
+#include <draftscope/engine/tokenizer.h>
+#include <draftscope/profiler/span_recorder.h>
+#include <draftscope/traces/writer.h>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+#include <vector>
+
+namespace draftscope::engine {
+
+struct RecordedPrompt {
+  std::int64_t question_id = 0;
+  std::string category;
+  std::int32_t turn = 0;
+  std::string text;
+  std::vector<std::int32_t> tokens;
+};
+
+class Recorder final : public DecodeListener, private DecisionLog {
+ public:
+  /// `shadow`: after each request, every layer's prediction of each output token, of its end token and of the
+  /// prompt's last positions, 32 predictions up to the output's first token.
+  Recorder(traces::Writer& writer, profiler::SpanRecorder& spans, Backend& backend,
+           const Tokenizer& tokenizer, bool shadow = false)
+      : writer_(writer), spans_(spans), backend_(backend), tokenizer_(tokenizer), shadow_(shadow) {}
+
+  /// Adds the row of a strategy; its id is what request() takes.
+  [[nodiscard]] std::int64_t add_run(const ConfiguredStrategy& strategy);
+
+  /// Decodes one prompt and writes its request, rounds, draft tokens and spans. The stream of random numbers
+  /// depends on the question, the turn and the repeat, not on the strategy. Returns the request's row.
+  [[nodiscard]] Result<traces::Request> request(std::int64_t run, Strategy& strategy,
+                                                const RecordedPrompt& prompt, std::int32_t repeat,
+                                                const DecodeRequest& request, std::uint64_t seed);
+
+  std::int64_t next_round_id() override { return round_id_ = writer_.next_round_id(); }
+  DecisionLog* decisions() override { return this; }
+  void on_round(const RoundReport& report) override;
+
+ private:
+  void add(const Decision& decision) override;
+  [[nodiscard]] std::int64_t prompt_id(const RecordedPrompt& prompt);
+  void add_token_text(std::int32_t token);
+  [[nodiscard]] Result<void> record_shadow(const DecodeRequest& request, const traces::Request& row);
+  [[nodiscard]] Result<void> shadow_rows(std::span<const std::int32_t> text, std::int32_t prompt_tokens,
+                                         std::vector<traces::ShadowToken>& rows);
+
+  traces::Writer& writer_;
+  profiler::SpanRecorder& spans_;
+  Backend& backend_;
+  const Tokenizer& tokenizer_;
+  bool shadow_;
+  std::int64_t request_id_ = 0;
+  std::unordered_set<std::int32_t> tokens_with_text_;
+  std::vector<std::int32_t> drafted_tokens_;  // of the request
+  std::int64_t round_id_ = 0;                 // 0 before a request's first
+  std::int32_t end_token_ = -1;               // what ended the text, if a token did
+  std::map<std::tuple<std::int64_t, std::int32_t, std::string>, std::int64_t> prompt_ids_;
+};
+
+}  // namespace draftscope::engine

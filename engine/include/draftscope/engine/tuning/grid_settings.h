@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The settings of a grid: each base strategy with every combination of the axes that it has and leaves open.
+
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/model_shape.h>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace draftscope::engine {
+
+struct Grid {
+  std::vector<std::string> bases;
+  std::vector<std::int32_t> exits;
+  std::vector<std::int32_t> gammas;
+  std::vector<double> thresholds;
+};
+
+/// LayerSkip, FS, DV and a fixed threshold over six exits from L/8 to 3L/4.
+[[nodiscard]] Grid default_grid(std::int32_t n_layers);
+
+/// Strategy specifications, each once. Fails on a setting that the model can't have.
+[[nodiscard]] Result<std::vector<std::string>> grid_settings(const Grid& grid,
+                                                             const speculation::ModelShape& shape);
+
+/// So many of them, drawn without replacement, in the grid's order; all if there are no more.
+[[nodiscard]] std::vector<std::string> sample_settings(std::vector<std::string> settings, std::size_t count,
+                                                       std::uint64_t seed);
+
+}  // namespace draftscope::engine

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Every combination of exit, length and threshold, thinned out by successive halving, as a source of
+// candidates.
+
+#include <draftscope/engine/tuning/halving.h>
+
+#include <vector>
+
+#include <draftscope/engine/tuning/candidate_source.h>
+
+namespace draftscope::engine {
+
+class GridSource final : public CandidateSource {
+ public:
+  /// At least one setting.
+  GridSource(std::vector<std::string> settings, std::int32_t prompts, std::int32_t rungs)
+      : settings_(std::move(settings)), halving_(settings_.size(), prompts, rungs) {}
+
+  std::optional<Proposed> next() override;
+  Result<void> observe(const Trial& trial) override;
+  const Trial* best(std::span<const Trial> trials) const override;
+  std::int64_t prompts_in_all() const override { return halving_.prompts_in_all(); }
+
+ private:
+  std::vector<std::string> settings_;
+  Halving halving_;
+};
+
+}  // namespace draftscope::engine

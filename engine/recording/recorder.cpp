@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/recording/recorder.h>
+
+#include <draftscope/engine/shadow.h>
+
+#include <algorithm>
+
+namespace draftscope::engine {
+
+namespace {
+
+/// The round's first token that did not reach the output.
+std::int32_t token_behind(const RoundReport& report) {
+  std::int32_t before = 0;
+  for (const traces::DraftToken& token : report.draft_tokens)
+    if (token.accepted && before++ == report.round.emitted) return token.token;
+  return report.round.bonus_token;
+}
+
+}  // namespace
+
+std::int64_t Recorder::add_run(const ConfiguredStrategy& strategy) {
+  return writer_.add(traces::Run{.strategy = strategy.name,
+                                 .specification = strategy.specification,
+                                 .parameters = strategy.parameters,
+                                 .is_baseline = strategy.is_vanilla});
+}
+
+std::int64_t Recorder::prompt_id(const RecordedPrompt& prompt) {
+  // A later turn holds earlier answers, which under sampling differ from request to request: the text is part
+  // of the key.
+  const auto key = std::tuple{prompt.question_id, prompt.turn, prompt.text};
+  if (const auto known = prompt_ids_.find(key); known != prompt_ids_.end()) return known->second;
+  const std::int64_t id = writer_.add(traces::Prompt{.question_id = prompt.question_id,
+                                                     .category = prompt.category,
+                                                     .turn = prompt.turn,
+                                                     .text = prompt.text,
+                                                     .tokens = prompt.tokens});
+  prompt_ids_.emplace(key, id);
+  return id;
+}
+
+Result<traces::Request> Recorder::request(std::int64_t run, Strategy& strategy, const RecordedPrompt& prompt,
+                                          std::int32_t repeat, const DecodeRequest& request,
+                                          std::uint64_t seed) {
+  traces::Request row{.id = writer_.next_request_id(),
+                      .run = run,
+                      .prompt = prompt_id(prompt),
+                      .repeat = repeat,
+                      .seed = seed};
+  row.start_ns = profiler::now_ns();
+  writer_.begin(row);
+  request_id_ = row.id;
+  round_id_ = 0;
+  spans_.set_request(row.id);
+
+  const std::uint64_t stream = (static_cast<std::uint64_t>(prompt.question_id) << 24U) ^
+                               (static_cast<std::uint64_t>(prompt.turn) << 16U) ^
+                               static_cast<std::uint64_t>(repeat);
+  SeededChooser chooser(seed, stream);
+  auto result = decode(backend_, strategy, request, chooser, *this, &spans_);
+  spans_.flush();
+  spans_.set_request(0);
+  if (!result) {
+    row.stop = traces::RequestStop::error;
+    row.end_ns = profiler::now_ns();
+    writer_.finish(row);
+    return tl::unexpected(result.error());
+  }
+  row.start_ns = result->start_ns;
+  row.first_token_ns = result->first_token_ns;
+  row.end_ns = result->end_ns;
+  row.stop = result->stop;
+  row.text = tokenizer_.decode(result->tokens);
+  row.tokens = std::move(result->tokens);
+  // Texts are looked up after the request, where nobody measures.
+  for (const std::int32_t token : row.tokens) add_token_text(token);
+  for (const std::int32_t token : drafted_tokens_) add_token_text(token);
+  drafted_tokens_.clear();
+  writer_.finish(row);
+  if (shadow_ && row.stop != traces::RequestStop::cancelled) DRAFTSCOPE_TRY(record_shadow(request, row));
+  return row;
+}
+
+Result<void> Recorder::record_shadow(const DecodeRequest& request, const traces::Request& row) {
+  if (row.tokens.empty()) return {};
+  std::vector<std::int32_t> text(request.prompt.begin(), request.prompt.end());
+  text.insert(text.end(), row.tokens.begin(), row.tokens.end());
+  if (row.stop == traces::RequestStop::eos) text.push_back(end_token_);
+  // Outside every measured phase, so its layers are nobody's spans.
+  backend_.set_recorder(nullptr);
+  std::vector<traces::ShadowToken> rows;
+  const Result<void> done = shadow_rows(text, static_cast<std::int32_t>(request.prompt.size()), rows);
+  backend_.set_recorder(&spans_);
+  DRAFTSCOPE_TRY(done);
+  writer_.add(std::span<const traces::ShadowToken>(rows));
+  return {};
+}
+
+Result<void> Recorder::shadow_rows(std::span<const std::int32_t> text, std::int32_t prompt_tokens,
+                                   std::vector<traces::ShadowToken>& rows) {
+  const auto add = [&](traces::ShadowToken shadow) {
+    shadow.request = request_id_;
+    rows.push_back(shadow);
+  };
+  // The output first: it attends to the K/V that the prefill left, whose bits the prompt's rows write over.
+  const std::int32_t first_drafted = prompt_tokens + 1;  // the prefill predicts the token before
+  if (static_cast<std::size_t>(first_drafted) < text.size())
+    DRAFTSCOPE_TRY(shadow_tokens(backend_, text, first_drafted, add));
+  constexpr std::int32_t prompt_window = 32;  // predictions that DEL's first statistics see
+  return shadow_tokens(backend_, text.first(static_cast<std::size_t>(first_drafted)),
+                       std::max(1, first_drafted - prompt_window), add);
+}
+
+void Recorder::add(const Decision& decision) {
+  const std::int64_t now_ns = profiler::now_ns();
+  traces::Decision row{.request = request_id_,
+                       .round = round_id_,
+                       .kind = writer_.intern(decision.kind),
+                       .start_ns = decision.end_ns > 0 ? decision.start_ns : now_ns,
+                       .end_ns = decision.end_ns > 0 ? decision.end_ns : now_ns,
+                       .adopted = decision.adopted};
+  if (decision.has_score) row.score = decision.score;
+  if (decision.detail) row.detail = decision.detail();
+  writer_.add(std::move(row));
+}
+
+void Recorder::on_round(const RoundReport& report) {
+  traces::Round round = report.round;
+  round.request = request_id_;
+  if (round.emitted <= round.accepted) end_token_ = token_behind(report);
+  if (report.layer_set.n_layers > 0) round.layer_set = writer_.add(report.layer_set);
+  writer_.add(round, report.draft_tokens);
+  for (const traces::DraftToken& draft : report.draft_tokens) drafted_tokens_.push_back(draft.token);
+}
+
+void Recorder::add_token_text(std::int32_t token) {
+  if (tokens_with_text_.insert(token).second)
+    writer_.add(traces::TokenText{token, tokenizer_.text_of(token)});
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/recording/run_identity.h>
+
+#include <sys/utsname.h>
+
+#include <draftscope/profiler/clock.h>
+#include <nlohmann/json.hpp>
+
+namespace draftscope::engine {
+
+namespace {
+
+std::string shape_json(const speculation::ModelShape& shape) {
+  return nlohmann::ordered_json{{"architecture", shape.architecture},
+                                {"n_layers", shape.n_layers},
+                                {"d_model", shape.d_model},
+                                {"n_heads", shape.n_heads},
+                                {"n_kv_heads", shape.n_kv_heads},
+                                {"head_dim", shape.head_dim},
+                                {"d_ff", shape.d_ff},
+                                {"vocab", shape.vocab},
+                                {"max_positions", shape.max_positions},
+                                {"tied_embeddings", shape.tied_embeddings},
+                                {"qkv_bias", shape.qkv_bias},
+                                {"sliding_window", shape.sliding_window},
+                                {"eos_tokens", shape.eos_tokens}}
+      .dump();
+}
+
+}  // namespace
+
+traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
+                          const DecodingOptions& decoding, const RecordingSettings& settings) {
+  const BackendDescription device = backend.describe();
+  const profiler::ClockPair clock = profiler::read_clock_pair();
+  utsname system{};
+  uname(&system);
+  return {{"tool_version", DRAFTSCOPE_VERSION},
+          {"model", checkpoint.shape.name},
+          {"model_path", checkpoint.folder.string()},
+          {"model_shape", shape_json(checkpoint.shape)},
+          {"checkpoint_hash", checkpoint.hash},
+          {"weight_bytes", std::to_string(checkpoint.weight_bytes())},
+          {"bytes_a_step", std::to_string(checkpoint.bytes_per_step())},
+          {"synthetic", checkpoint.synthetic ? "1" : "0"},
+          {"redundancy", fmt::format("{}", checkpoint.redundancy)},
+          {"dtype", std::string(dtype_name(checkpoint.weights.embedding.dtype))},
+          {"weights", settings.weights},
+          {"device", device.device},
+          {"processor", device.processor},
+          {"kernels", device.kernels},
+          {"threads", std::to_string(device.threads)},
+          {"kv_bytes", std::to_string(device.kv_bytes)},
+          {"cache_rows", std::to_string(backend.cache_rows())},
+          {"clock_start_monotonic_ns", std::to_string(clock.monotonic_ns)},
+          {"clock_start_realtime_ns", std::to_string(clock.realtime_ns)},
+          {"seed", std::to_string(decoding.seed)},
+          {"temperature", fmt::format("{}", decoding.sampling.temperature)},
+          {"coupling", decoding.sampling.coupled ? "gumbel" : "none"},
+          {"top_k", std::to_string(decoding.sampling.top_k)},
+          {"top_p", fmt::format("{}", decoding.sampling.top_p)},
+          {"max_tokens", std::to_string(decoding.max_tokens)},
+          {"repeats", std::to_string(settings.repeats)},
+          {"prompts_file", settings.prompts_file},
+          {"level", settings.level},
+          {"command_line", settings.command_line},
+          {"hostname", system.nodename},
+          {"kernel_release", system.release},
+          {"rank", "0"}};
+}
+
+}  // namespace draftscope::engine

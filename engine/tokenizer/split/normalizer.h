@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <draftscope/base/result.h>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tokenizer/json_field.h"
+#include "tokenizer/split/pattern.h"
+
+namespace draftscope::engine::tokenizer {
+
+/// Puts a text before what is not empty (SentencePiece's dummy prefix).
+struct Prepend {
+  std::string text;
+};
+struct ReplaceMatches {
+  Pattern pattern;
+  std::string content;
+};
+struct UnicodeForm {
+  bool compose;        ///< NFC, NFKC; else NFD, NFKD
+  bool compatibility;  ///< NFKC, NFKD
+};
+
+using NormalizerStep = std::variant<Prepend, ReplaceMatches, UnicodeForm>;
+
+class Normalizer {
+ public:
+  [[nodiscard]] static Result<Normalizer> parse(const JsonField& field);
+  [[nodiscard]] Result<std::string> apply(std::string text) const;
+
+ private:
+  std::vector<NormalizerStep> steps_;
+};
+
+}  // namespace draftscope::engine::tokenizer

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tokenizer/split/pre_tokenizer.h"
+
+#include <array>
+#include <utility>
+
+#include "tokenizer/byte_alphabet.h"
+#include "tokenizer/sequence.h"
+#include "tokenizer/split/utf8.h"
+
+namespace draftscope::engine::tokenizer {
+namespace {
+
+constexpr std::string_view gpt2_words =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+Result<PreTokenizerStep> parse_split(const JsonField& field) {
+  static constexpr std::array<std::pair<std::string_view, SplitBehavior>, 5> behaviors{{
+      {"Removed", SplitBehavior::removed},
+      {"Isolated", SplitBehavior::isolated},
+      {"MergedWithPrevious", SplitBehavior::merged_with_previous},
+      {"MergedWithNext", SplitBehavior::merged_with_next},
+      {"Contiguous", SplitBehavior::contiguous},
+  }};
+  DRAFTSCOPE_TRY_ASSIGN(auto pattern, Pattern::parse(field.member("pattern")));
+  DRAFTSCOPE_TRY_ASSIGN(const auto name, field.member("behavior").string());
+  DRAFTSCOPE_TRY_ASSIGN(const auto invert, field.member("invert").boolean());
+  for (const auto& [known, behavior] : behaviors)
+    if (name == known) return PreTokenizerStep(Split{std::move(pattern), behavior, invert});
+  return fail(
+      "{}.behavior: '{}' is unknown, expected Removed, Isolated, MergedWithPrevious, MergedWithNext or "
+      "Contiguous",
+      field.path(), name);
+}
+
+Result<PreTokenizerStep> parse_byte_level(const JsonField& field) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field.member("add_prefix_space").boolean());
+  DRAFTSCOPE_TRY_ASSIGN(const auto use_regex, field.member("use_regex").boolean_or(true));
+  ByteLevel step{add_prefix_space, std::nullopt};
+  if (use_regex) {
+    DRAFTSCOPE_TRY_ASSIGN(step.words, Pattern::regex(gpt2_words, field.path()));
+  }
+  return PreTokenizerStep(std::move(step));
+}
+
+Result<PreTokenizerStep> parse_metaspace(const JsonField& field) {
+  using Prepend = Metaspace::Prepend;
+  static constexpr std::array<std::pair<std::string_view, Prepend>, 3> schemes{
+      {{"always", Prepend::always}, {"first", Prepend::first}, {"never", Prepend::never}}};
+  DRAFTSCOPE_TRY_ASSIGN(auto replacement, field.member("replacement").character());
+  DRAFTSCOPE_TRY_ASSIGN(const auto split, field.member("split").boolean_or(true));
+  // Older files say add_prefix_space, newer ones prepend_scheme; where both speak they must agree.
+  DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field.member("add_prefix_space").boolean_or(true));
+  const JsonField scheme = field.member("prepend_scheme");
+  std::string name = "always";
+  if (!scheme.value().is_null()) {
+    DRAFTSCOPE_TRY_ASSIGN(name, scheme.string());
+  }
+  if (!add_prefix_space && name != "never")
+    return fail("{}.add_prefix_space: is false, expected true with prepend_scheme '{}'", field.path(), name);
+  for (const auto& [known, prepend] : schemes)
+    if (name == known) return PreTokenizerStep(Metaspace{std::move(replacement), prepend, split});
+  return fail("{}: '{}' is unknown, expected always, first or never", scheme.path(), name);
+}
+
+Result<PreTokenizerStep> parse_step(const std::string& type, const JsonField& field) {
+  if (type == "Split") return parse_split(field);
+  if (type == "ByteLevel") return parse_byte_level(field);
+  if (type == "Metaspace") return parse_metaspace(field);
+  if (type == "Digits") {
+    DRAFTSCOPE_TRY_ASSIGN(const auto individual, field.member("individual_digits").boolean());
+    return PreTokenizerStep(Digits{individual});
+  }
+  return fail("{}: pre-tokenizer '{}' is not implemented", field.path(), type);
+}
+
+Result<std::vector<Stretch>> stretches_of_pattern(std::string_view text, const Pattern& pattern,
+                                                  bool invert) {
+  std::vector<Stretch> stretches;
+  std::size_t covered = 0;
+  DRAFTSCOPE_TRY(pattern.for_each_match(text, [&](Range match) {
+    if (covered != match.begin) stretches.push_back({{covered, match.begin}, invert});
+    stretches.push_back({match, !invert});
+    covered = match.end;
+  }));
+  if (covered != text.size()) stretches.push_back({{covered, text.size()}, invert});
+  return stretches;
+}
+
+std::vector<Stretch> stretches_of_digits(std::string_view text) {
+  std::vector<Stretch> stretches;
+  for (std::size_t at = 0; at < text.size();) {
+    const Utf8Scan scan = scan_utf8(text.substr(at));
+    const bool digit = is_numeric(scan.code_point);
+    if (digit || stretches.empty() || stretches.back().is_match) {
+      stretches.push_back({{at, at + scan.length}, digit});
+    } else {
+      stretches.back().range.end = at + scan.length;
+    }
+    at += scan.length;
+  }
+  return stretches;
+}
+
+// Cuts every piece by `stretches_of` and `behavior`, in place of it.
+template <typename StretchesOf>
+Result<Pieces> split_pieces(Pieces pieces, SplitBehavior behavior, const StretchesOf& stretches_of) {
+  std::vector<Range> cut;
+  for (const Range range : pieces.ranges) {
+    Result<std::vector<Stretch>> stretches = stretches_of(pieces.piece(range));
+    if (!stretches) return tl::unexpected<Error>(std::move(stretches).error());
+    for (const Range part : split_stretches(*stretches, behavior))
+      if (part.begin != part.end) cut.push_back({range.begin + part.begin, range.begin + part.end});
+  }
+  // A piece that was cut away at the front leaves no piece that starts the input.
+  if (!pieces.ranges.empty() && !cut.empty() && cut.front().begin != pieces.ranges.front().begin)
+    pieces.starts_input = false;
+  pieces.ranges = std::move(cut);
+  return pieces;
+}
+
+// Rewrites every piece: `append(piece, is_first, output)`.
+template <typename Append>
+Pieces map_pieces(const Pieces& pieces, const Append& append) {
+  Pieces mapped{{}, {}, pieces.starts_input};
+  mapped.text.reserve(pieces.text.size() + pieces.ranges.size());
+  mapped.ranges.reserve(pieces.ranges.size());
+  for (std::size_t i = 0; i < pieces.ranges.size(); ++i) {
+    const std::size_t begin = mapped.text.size();
+    append(pieces.piece(pieces.ranges[i]), i == 0 && pieces.starts_input, mapped.text);
+    mapped.ranges.push_back({begin, mapped.text.size()});
+  }
+  return mapped;
+}
+
+Result<Pieces> apply_step(const Split& step, Pieces pieces) {
+  return split_pieces(std::move(pieces), step.behavior, [&](std::string_view text) {
+    return stretches_of_pattern(text, step.pattern, step.invert);
+  });
+}
+
+Result<Pieces> apply_step(const Digits& step, Pieces pieces) {
+  const auto behavior = step.individual ? SplitBehavior::isolated : SplitBehavior::contiguous;
+  return split_pieces(std::move(pieces), behavior, [](std::string_view text) {
+    return Result<std::vector<Stretch>>(stretches_of_digits(text));
+  });
+}
+
+Result<Pieces> apply_step(const ByteLevel& step, Pieces pieces) {
+  if (step.add_prefix_space)
+    pieces = map_pieces(pieces, [](std::string_view piece, bool, std::string& output) {
+      if (piece.front() != ' ') output += ' ';
+      output += piece;
+    });
+  if (step.words) {
+    DRAFTSCOPE_TRY_ASSIGN(pieces,
+                          apply_step(Split{*step.words, SplitBehavior::isolated, false}, std::move(pieces)));
+  }
+  return map_pieces(pieces, [](std::string_view piece, bool, std::string& output) {
+    append_byte_characters(piece, output);
+  });
+}
+
+Result<Pieces> apply_step(const Metaspace& step, const Pieces& pieces) {
+  using Prepend = Metaspace::Prepend;
+  Pieces mapped = map_pieces(pieces, [&](std::string_view piece, bool starts_input, std::string& output) {
+    const bool prefixed =
+        piece.front() == ' ' || piece.substr(0, step.replacement.size()) == step.replacement;
+    const bool wanted = step.prepend == Prepend::always || (step.prepend == Prepend::first && starts_input);
+    if (wanted && !prefixed) output += step.replacement;
+    for (const char byte : piece) {
+      if (byte == ' ') {
+        output += step.replacement;
+      } else {
+        output += byte;
+      }
+    }
+  });
+  if (!step.split) return mapped;
+  return apply_step(Split{Pattern::literal(step.replacement), SplitBehavior::merged_with_next, false},
+                    std::move(mapped));
+}
+
+}  // namespace
+
+Result<PreTokenizer> PreTokenizer::parse(const JsonField& field) {
+  PreTokenizer pre_tokenizer;
+  DRAFTSCOPE_TRY(for_each_in_sequence(
+      field, "pretokenizers", [&](const std::string& type, const JsonField& step_field) -> Result<void> {
+        DRAFTSCOPE_TRY_ASSIGN(auto step, parse_step(type, step_field));
+        pre_tokenizer.steps_.push_back(std::move(step));
+        return {};
+      }));
+  return pre_tokenizer;
+}
+
+Result<Pieces> PreTokenizer::apply(std::string text, bool starts_input) const {
+  Pieces pieces{std::move(text), {}, starts_input};
+  if (!pieces.text.empty()) pieces.ranges.push_back({0, pieces.text.size()});
+  for (const PreTokenizerStep& step : steps_) {
+    DRAFTSCOPE_TRY_ASSIGN(pieces,
+                          std::visit([&](const auto& s) { return apply_step(s, std::move(pieces)); }, step));
+  }
+  return pieces;
+}
+
+}  // namespace draftscope::engine::tokenizer

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Cuts a text into the pieces within which BPE merges.
+
+#include <draftscope/base/result.h>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tokenizer/json_field.h"
+#include "tokenizer/split/pattern.h"
+
+namespace draftscope::engine::tokenizer {
+
+/// What becomes of the text that a split pattern matches.
+enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
+
+struct Split {
+  Pattern pattern;
+  SplitBehavior behavior;
+  bool invert;  ///< split at what the pattern does not match
+};
+struct Digits {
+  bool individual;
+};
+struct ByteLevel {
+  bool add_prefix_space;
+  std::optional<Pattern> words;  ///< GPT-2's split, when the step splits at all
+};
+struct Metaspace {
+  enum class Prepend { always, first, never };
+  std::string replacement;
+  Prepend prepend;
+  bool split;
+};
+
+using PreTokenizerStep = std::variant<Split, Digits, ByteLevel, Metaspace>;
+
+/// Pieces as ranges of one text; never empty ones.
+struct Pieces {
+  std::string text;
+  std::vector<Range> ranges;
+  bool starts_input;  ///< the first range is the start of what the caller encodes
+
+  [[nodiscard]] std::string_view piece(Range range) const {
+    return std::string_view(text).substr(range.begin, range.end - range.begin);
+  }
+};
+
+class PreTokenizer {
+ public:
+  [[nodiscard]] static Result<PreTokenizer> parse(const JsonField& field);
+  [[nodiscard]] Result<Pieces> apply(std::string text, bool starts_input) const;
+
+ private:
+  std::vector<PreTokenizerStep> steps_;
+};
+
+/// One stretch of a text, as a split sees it.
+struct Stretch {
+  Range range;
+  bool is_match;
+};
+/// Ranges that cover the stretches' text (less what `removed` takes), in order; may hold empty ones.
+[[nodiscard]] std::vector<Range> split_stretches(const std::vector<Stretch>& stretches,
+                                                 SplitBehavior behavior);
+
+}  // namespace draftscope::engine::tokenizer

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/tuning/grid_source.h>
+
+namespace draftscope::engine {
+
+std::optional<Proposed> GridSource::next() {
+  const auto look = halving_.next();
+  if (!look) return std::nullopt;
+  return Proposed{settings_[look->setting], look->prompts, std::nullopt};
+}
+
+Result<void> GridSource::observe(const Trial& trial) {
+  const auto look = halving_.next();
+  if (!look) return fail("\"{}\" is a trial more than the grid has", trial.setting);
+  if (settings_[look->setting] != trial.setting || look->prompts != trial.prompts)
+    return fail("found a trial of \"{}\" on {} prompts, expected one of \"{}\" on {}", trial.setting,
+                trial.prompts, settings_[look->setting], look->prompts);
+  halving_.observe(trial.measured.score);
+  return {};
+}
+
+const Trial* GridSource::best(std::span<const Trial> trials) const {
+  const auto best = halving_.best();
+  if (!best) return nullptr;
+  // A setting's last look is the longest.
+  for (auto trial = trials.rbegin(); trial != trials.rend(); ++trial)
+    if (trial->setting == settings_[*best]) return &*trial;
+  return nullptr;
+}
+
+}  // namespace draftscope::engine

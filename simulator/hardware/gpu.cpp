@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/csv_table.h>
+#include <draftscope/simulator/hardware/gpu.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include <draftscope/base/closest_names.h>
+
+namespace draftscope::simulator {
+
+extern const std::string_view known_gpus_csv;  // made from data/gpus.csv by the build
+
+namespace {
+
+/// One row: column → text, as both formats give it.
+using Fields = std::map<std::string, std::string, std::less<>>;
+
+constexpr std::array columns{"name",
+                             "vendor",
+                             "arch",
+                             "mem_gb",
+                             "mem_type",
+                             "mem_bw_gbs",
+                             "l2_mb",
+                             "bf16_dense_tflops",
+                             "fp8_dense_tflops",
+                             "last_level_cache_mb",
+                             "sm_count",
+                             "boost_mhz",
+                             "link_gbs_unidir",
+                             "t0_us",
+                             "bw_eff",
+                             "calibration",
+                             "source",
+                             "confidence",
+                             "note",
+                             "ridge_flop_per_byte_bf16",
+                             "free_verify_width_est"};
+
+struct FamilyPrior {
+  double t0_us;
+  double efficiency;
+};
+
+/// Of a GPU that only has a data sheet: the middle of the fitted ones of its kind.
+FamilyPrior family_prior(MemoryFamily family) {
+  switch (family) {
+    case MemoryFamily::hbm:
+      return {4.5, 0.84};
+    case MemoryFamily::gddr:
+      return {2.0, 0.87};
+    case MemoryFamily::lpddr:
+      break;
+  }
+  return {6.0, 0.80};
+}
+
+Result<std::optional<double>> number(const Fields& fields, std::string_view column, std::string_view name) {
+  const auto found = fields.find(column);
+  if (found == fields.end() || found->second.empty()) return std::nullopt;
+  // One number and nothing else, in JSON's grammar: std::from_chars would take "inf" and "nan".
+  const auto value = nlohmann::json::parse(found->second, nullptr, false);
+  if (!value.is_number() || !std::isfinite(value.get<double>()))
+    return fail("{}: {} is '{}', expected a number", name, column, found->second);
+  return value.get<double>();
+}
+
+Result<std::optional<double>> positive(const Fields& fields, std::string_view column, std::string_view name) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto value, number(fields, column, name));
+  if (value && *value <= 0.0) return fail("{}: {} is {}, expected more than 0", name, column, *value);
+  return value;
+}
+
+Result<double> needed(const Fields& fields, std::string_view column, std::string_view name) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto value, positive(fields, column, name));
+  if (!value) return fail("{}: {} is missing, expected a number", name, column);
+  return *value;
+}
+
+std::string text_of(const Fields& fields, std::string_view column) {
+  const auto found = fields.find(column);
+  return found == fields.end() ? std::string() : found->second;
+}
+
+Result<MemoryFamily> memory_family(const Fields& fields, std::string_view name) {
+  const std::string type = text_of(fields, "mem_type");
+  if (type.starts_with("HBM")) return MemoryFamily::hbm;
+  if (type.starts_with("GDDR")) return MemoryFamily::gddr;
+  if (type.starts_with("LPDDR")) return MemoryFamily::lpddr;
+  return fail("{}: mem_type is '{}', expected HBM…, GDDR… or LPDDR…", name, type);
+}
+
+Calibration calibration_of(const std::string& text) {
+  if (text.starts_with("fit")) return Calibration::fitted;
+  return text.starts_with("prior:") ? Calibration::related : Calibration::family;
+}
+
+Result<void> check_ridge(const GpuSpecification& gpu, const Fields& fields, std::string_view name) {
+  constexpr double tolerance = 0.02;
+  DRAFTSCOPE_TRY_ASSIGN(const auto ridge, positive(fields, "ridge_flop_per_byte_bf16", name));
+  if (ridge && std::abs(*ridge / gpu.ridge() - 1.0) > tolerance)
+    return fail("{}: ridge_flop_per_byte_bf16 is {}, expected {:.1f} from bf16_dense_tflops and mem_bw_gbs",
+                name, *ridge, gpu.ridge());
+  return {};
+}
+
+Result<GpuSpecification> specification(const Fields& fields, std::string_view source) {
+  GpuSpecification gpu;
+  gpu.name = text_of(fields, "name");
+  if (gpu.name.empty()) return fail("{}: name is missing, expected the GPU's", source);
+  const std::string name = fmt::format("{}: {}", source, gpu.name);
+  gpu.architecture = text_of(fields, "arch");
+  DRAFTSCOPE_TRY_ASSIGN(gpu.memory, memory_family(fields, name));
+  DRAFTSCOPE_TRY_ASSIGN(gpu.bandwidth_gb_s, needed(fields, "mem_bw_gbs", name));
+  DRAFTSCOPE_TRY_ASSIGN(gpu.bf16_tflops, needed(fields, "bf16_dense_tflops", name));
+  DRAFTSCOPE_TRY_ASSIGN(gpu.fp8_tflops, positive(fields, "fp8_dense_tflops", name));
+  if (gpu.fp8_tflops && *gpu.fp8_tflops < gpu.bf16_tflops)
+    return fail("{}: fp8_dense_tflops is {}, expected at least bf16_dense_tflops ({})", name, *gpu.fp8_tflops,
+                gpu.bf16_tflops);
+  DRAFTSCOPE_TRY_ASSIGN(gpu.memory_gb, positive(fields, "mem_gb", name));
+  DRAFTSCOPE_TRY_ASSIGN(gpu.l2_mb, positive(fields, "l2_mb", name));
+  DRAFTSCOPE_TRY_ASSIGN(gpu.link_gb_s, positive(fields, "link_gbs_unidir", name));
+  DRAFTSCOPE_TRY(check_ridge(gpu, fields, name));
+
+  const FamilyPrior prior = family_prior(gpu.memory);
+  DRAFTSCOPE_TRY_ASSIGN(const auto t0, number(fields, "t0_us", name));
+  DRAFTSCOPE_TRY_ASSIGN(const auto efficiency, positive(fields, "bw_eff", name));
+  if (t0 && *t0 < 0.0) return fail("{}: t0_us is {}, expected at least 0", name, *t0);
+  if (efficiency && *efficiency > 1.0)
+    return fail("{}: bw_eff is {}, expected a share of mem_bw_gbs, at most 1", name, *efficiency);
+  gpu.t0_us = t0.value_or(prior.t0_us);
+  gpu.efficiency = efficiency.value_or(prior.efficiency);
+  gpu.calibration = t0 && efficiency ? calibration_of(text_of(fields, "calibration")) : Calibration::family;
+  return gpu;
+}
+
+Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::string_view name) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto table, CsvTable::parse(text, std::string(name)));
+  std::vector<GpuSpecification> gpus;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    Fields fields;
+    for (const char* column : columns) {
+      if (!table.has(column)) continue;
+      DRAFTSCOPE_TRY_ASSIGN(fields[column], table.text(row, column));
+    }
+    DRAFTSCOPE_TRY_ASSIGN(auto gpu, specification(fields, name));
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+Result<GpuSpecification> from_json(const nlohmann::json& object, std::string_view name) {
+  Fields fields;
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(columns.begin(), columns.end(), key) == columns.end())
+      return fail("{}: unknown key '{}', expected a column of gpus.csv, as {}", name, key,
+                  closest_names(key, std::vector<std::string>(columns.begin(), columns.end())));
+    if (value.is_string())
+      fields[key] = value.get<std::string>();
+    else if (value.is_number())
+      fields[key] = value.dump();
+    else if (!value.is_null())
+      return fail("{}: {} is {}, expected a number or a text", name, key, value.type_name());
+  }
+  return specification(fields, name);
+}
+
+const Result<std::vector<GpuSpecification>>& table_of_gpus() {
+  static const Result<std::vector<GpuSpecification>> gpus = from_csv(known_gpus_csv, "gpus.csv");
+  return gpus;
+}
+
+}  // namespace
+
+std::span<const GpuSpecification> known_gpus() {
+  const auto& gpus = table_of_gpus();
+  return gpus ? std::span<const GpuSpecification>(*gpus) : std::span<const GpuSpecification>();
+}
+
+Result<GpuSpecification> find_gpu(std::string_view name) {
+  const auto& gpus = table_of_gpus();
+  if (!gpus) return tl::unexpected<Error>(gpus.error());
+  const std::string wanted = comparable_name(name);
+  std::vector<std::string> names;
+  std::vector<const GpuSpecification*> begin_so;
+  for (const GpuSpecification& gpu : *gpus) {
+    const std::string known = comparable_name(gpu.name);
+    if (known == wanted) return gpu;
+    if (!wanted.empty() && known.starts_with(wanted)) begin_so.push_back(&gpu);
+    names.push_back(gpu.name);
+  }
+  if (begin_so.size() == 1) return *begin_so.front();
+  return fail("GPU '{}' is unknown, expected one of the table, as {}, or a specification of your own", name,
+              closest_names(name, names));
+}
+
+Result<GpuSpecification> parse_gpu_specification(std::string_view text, std::string_view name) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_object()) return from_json(json, name);
+  if (!json.is_discarded()) return fail("{}: is JSON {}, expected an object", name, json.type_name());
+  if (text.find_first_not_of(" \t\r\n") != std::string_view::npos &&
+      text[text.find_first_not_of(" \t\r\n")] == '{')
+    return fail("{}: is not valid JSON, expected one object", name);
+  DRAFTSCOPE_TRY_ASSIGN(auto gpus, from_csv(text, name));
+  if (gpus.size() != 1) return fail("{}: has {} rows, expected one GPU", name, gpus.size());
+  return std::move(gpus.front());
+}
+
+}  // namespace draftscope::simulator

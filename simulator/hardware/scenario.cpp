@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/costs/cost_model.h>
+#include <draftscope/simulator/hardware/scenario.h>
+
+#include <cmath>
+
+namespace draftscope::simulator {
+
+namespace {
+
+Result<void> check_range(std::string_view field, std::int64_t value, std::int64_t least, std::int64_t most) {
+  if (value < least || value > most)
+    return fail("scenario: {} is {}, expected {} to {}", field, value, least, most);
+  return {};
+}
+
+}  // namespace
+
+Scenario fitted_scenario(const CostModel& model) {
+  Scenario scenario;
+  scenario.shape = model.shape;
+  scenario.weights = model.weights;
+  if (model.from_trace) scenario.context = model.largest_context;
+  return scenario;
+}
+
+std::string scenario_name(const Scenario& scenario, const Scenario& recorded, std::string place) {
+  std::vector<std::string> parts;
+  if (place.empty()) place = scenario.gpu ? scenario.gpu->name : "as recorded";
+  parts.push_back(std::move(place));
+  if (scenario.shape.name != recorded.shape.name) parts.push_back(scenario.shape.name);
+  if (scenario.weights != recorded.weights) parts.emplace_back(weight_type_name(scenario.weights));
+  if (scenario.regime != recorded.regime) parts.emplace_back(regime_name(scenario.regime));
+  if (scenario.batch != 1) parts.push_back(fmt::format("batch {}", scenario.batch));
+  if (scenario.tensor_parallel != 1) parts.push_back(fmt::format("{} GPUs", scenario.tensor_parallel));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+Result<void> check_scenario(const Scenario& scenario) {
+  DRAFTSCOPE_TRY(check_shape(scenario.shape, "scenario"));
+  constexpr std::int32_t max_layers = 4096;
+  DRAFTSCOPE_TRY(check_range("n_layers", scenario.shape.n_layers, 1, max_layers));
+  DRAFTSCOPE_TRY(check_range("batch", scenario.batch, 1, 4096));
+  DRAFTSCOPE_TRY(check_range("widths", scenario.widths, 2, 1024));
+  DRAFTSCOPE_TRY(check_range("tensor_parallel", scenario.tensor_parallel, 1, scenario.shape.n_heads));
+  if (scenario.shape.n_heads % scenario.tensor_parallel != 0)
+    return fail("scenario: tensor_parallel is {}, expected a divisor of n_heads ({})",
+                scenario.tensor_parallel, scenario.shape.n_heads);
+  if (!(scenario.context >= 0.0) || !std::isfinite(scenario.context))
+    return fail("scenario: context is {}, expected at least 0", scenario.context);
+  if (scenario.gpu && (!(scenario.gpu->bandwidth_gb_s > 0.0) || !(scenario.gpu->bf16_tflops > 0.0) ||
+                       !(scenario.gpu->efficiency > 0.0) || !(scenario.gpu->t0_us >= 0.0)))
+    return fail("scenario: GPU '{}' has rates that are not positive, expected a checked specification",
+                scenario.gpu->name);
+  for (const speculation::DraftSublayers& draft : scenario.drafts) {
+    DRAFTSCOPE_TRY(
+        check_range("attention sublayers of a draft", draft.attention, 0, scenario.shape.n_layers));
+    DRAFTSCOPE_TRY(check_range("MLP sublayers of a draft", draft.mlp, 0, scenario.shape.n_layers));
+    if (scenario.verified_layers == VerifiedLayers::above_exit && draft.attention != draft.mlp)
+      return fail(
+          "scenario: a draft of {} attention and {} MLP sublayers is no exit, expected one to verify above",
+          draft.attention, draft.mlp);
+  }
+  return {};
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What to set on a machine: which strategy, or none, what it will bring, how sure that is, and what the
+// answer hangs on. Everything is predicted from a recording (what_if.h) and as good as its cost model.
+//
+// The fastest of hundreds of candidates looks faster than it is: it was chosen for its luck as well. So the
+// choice is repeated without each fold's prompts, and judged on them (cross-validation; Stone 1974), with the
+// cost model's uncertainty in the interval. Where the number of draft tokens is bounded, candidates compete
+// with the slower bound.
+//
+// Safe from any thread; the same options give the same bits.
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/advice/break_even.h>
+#include <draftscope/simulator/advice/candidates.h>
+#include <draftscope/simulator/advice/recording_waterfall.h>
+#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/what_if/what_if.h>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::simulator {
+
+enum class Verdict : std::uint8_t {
+  speculate,         ///< the gain's 95 % intervals lie above 1
+  measure_first,     ///< it may pay, but the recording can't say so
+  do_not_speculate,  ///< no candidate is predicted to pay
+};
+/// "speculate", "measure first", "do not speculate".
+[[nodiscard]] std::string_view verdict_name(Verdict verdict);
+
+/// The gain of the choice, on prompts that it was made without.
+struct HeldOutGain {
+  std::int32_t folds = 0;  ///< below 2: too few prompts; chosen and judged on the same
+  RatioEstimate speedup;
+};
+
+/// The fastest candidate of another kind: another exit, fixed length in place of threshold, another
+/// strategy; not the same draft a token longer.
+struct RunnerUp {
+  std::string strategy;
+  double speedup = 0.0;
+  RatioEstimate lead;  ///< its time / the advised one's, over prompts at the means of the prices
+};
+
+/// A setting next to the advised one.
+struct Neighbour {
+  std::string change;  ///< "E-1", "E+1", "gamma-1", "gamma+1"
+  std::string strategy;
+  double relative = 0.0;  ///< its speedup / the advised one's − 1
+};
+
+/// Up to which batch some candidate is predicted to be faster than vanilla decoding of the same batch.
+struct BatchLimit {
+  std::int32_t last = 0;         ///< 0: not even at batch 1
+  std::int32_t searched = 0;     ///< up to here; `last` equals it where there is no limit below
+  bool is_extrapolated = false;  ///< passes at the limit have more rows than the recording's
+};
+
+/// From which context on another candidate (or none) is faster by more than `context_tolerance`.
+struct ContextLimit {
+  std::optional<std::int32_t> more_rows;  ///< than recorded; absent: not within `searched`
+  std::string strategy;                   ///< that is fastest there; "vanilla" for none
+  double gain = 0.0;                      ///< its speedup / the advised one's − 1, there
+  std::int32_t searched = 0;
+  bool is_extrapolated = false;  ///< beyond the recording's contexts
+};
+inline constexpr double context_tolerance = 0.01;
+
+/// What the replay of early exits hangs on where the target's best two logits are close (near_ties.h).
+struct NearTieEffect {
+  std::int64_t at_risk = 0;  ///< positions
+  std::int64_t positions = 0;
+  double rejected = 0.0;  ///< speedup if every draft token there were rejected
+  double accepted = 0.0;  ///< and if every one were accepted
+};
+/// Logits: one step of bf16 between 16 and 32.
+inline constexpr float near_tie_margin = 0.125F;
+
+struct Advice {
+  std::string machine;
+  Verdict verdict = Verdict::do_not_speculate;
+  std::string reason;    ///< one line
+  std::string strategy;  ///< what to set: "vanilla" unless the verdict is to speculate
+
+  std::size_t considered = 0;  ///< candidates
+  /// The fastest candidate that drafts, as WhatIf::ask() answers for it.
+  std::string fastest;
+  std::optional<EarlyExitSetting> setting;  ///< of it, if it is one
+  /// On a model of another depth: the exit layer of that model which the setting's stands for.
+  std::optional<std::int32_t> exit_there;
+  Answer answer;
+  double speedup = 0.0;                 ///< the slower bound
+  std::optional<Interval> interval_95;  ///< outermost of both bounds
+  HeldOutGain held_out;
+  std::optional<RunnerUp> runner_up;
+  std::optional<BreakEven> break_even;  ///< absent where no draft step is taken
+  std::vector<Neighbour> neighbours;    ///< of early exits
+  std::optional<NearTieEffect> near_ties;
+
+  BatchLimit batch;
+  ContextLimit context;
+  WaterfallGaps gaps;
+  std::vector<std::string> to_record;  ///< what would make this surer, most useful first
+  std::vector<std::string> left_out;   ///< what was not considered, and why
+};
+
+struct AdviceOptions {
+  std::int32_t longer_context = 0;
+  std::int32_t folds = 5;
+  std::int32_t max_batch = 1024;
+  std::int32_t max_context = 131'072;  ///< more rows
+  SweepOptions draws;
+  WaterfallOptions waterfall;
+};
+
+/// Errors: no vanilla run to gain over, no candidate that drafts, and those of the parts.
+[[nodiscard]] Result<Advice> advise(const WhatIf& what_if, const traces::Recording& recording,
+                                    const Candidates& candidates, const Machine& machine,
+                                    const AdviceOptions& options = {});
+
+}  // namespace draftscope::simulator

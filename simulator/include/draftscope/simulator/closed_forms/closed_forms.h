@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The papers' closed forms of tokens a round and speedup, and their inverses. Rates and ratios have no unit;
+// costs (c, v, o) are in target steps, c from closed_forms_cost.h. All are pure functions of their arguments,
+// safe from any thread. An argument outside its domain, NaN included, is an error that names it.
+//
+// α here is *iid*: the probability that a draft token is accepted once all before it were, the same at every
+// position. It is not accepted / drafted (acceptance.h), which falls with γ; iid_acceptance_rate turns a
+// measured M and γ into it. Only swift_speedup and round_speedup take what was measured instead.
+
+#include <draftscope/base/result.h>
+#include <cstdint>
+#include <optional>
+
+namespace draftscope::simulator {
+
+/// M = (1 − α^(γ+1)) / (1 − α), the bonus token included; γ + 1 at α = 1.
+/// Leviathan et al. 2023, Equation 1. α in [0, 1], γ ≥ 0.
+[[nodiscard]] Result<double> expected_tokens(double alpha, std::int32_t gamma);
+
+/// S = M(α, γ) / (γ·c + 1): a verification costs one target step, nothing else costs anything.
+/// Leviathan et al. 2023, Theorem 3.8. c ≥ 0.
+[[nodiscard]] Result<double> leviathan_speedup(double alpha, std::int32_t gamma, double c);
+
+/// The α whose expected_tokens(α, γ) is M, to the last bits of a double. γ ≥ 1, M in [1, γ + 1].
+[[nodiscard]] Result<double> iid_acceptance_rate(double mean_accepted_length, std::int32_t gamma);
+
+/// The α at which drafting neither wins nor loses (S = 1); absent where none does, c > 1. c itself at γ = 1
+/// (Leviathan et al. 2023, Corollary 3.9). γ ≥ 1, c ≥ 0.
+[[nodiscard]] Result<std::optional<double>> break_even_acceptance_rate(double c, std::int32_t gamma);
+
+struct BestLength {
+  std::int32_t gamma = 0;  ///< 0: not to draft is best
+  double speedup = 1.0;
+};
+
+/// The γ in [0, most] of the greatest leviathan_speedup, the smallest of equals. `most` bounds the answer
+/// where drafting is free (c = 0) or always right (α = 1).
+[[nodiscard]] Result<BestLength> best_speculation_length(double alpha, double c, std::int32_t most);
+
+/// What rounds cost on average, in target steps.
+struct RoundCost {
+  double steps_per_round = 0.0;  ///< γ̄, draft steps
+  double c = 0.0;                ///< of one draft step
+  double v = 1.0;                ///< of one verification
+  double o = 0.0;                ///< of everything else in a round
+};
+
+/// S = M / (γ̄·c + v + o): accounting of measured means, which holds whatever the distribution of lengths.
+/// M ≥ 0 (below 1 only where an end of text cut rounds), costs ≥ 0, their sum above 0.
+[[nodiscard]] Result<double> round_speedup(double mean_accepted_length, const RoundCost& cost);
+
+/// S = M·α / ((M − 1)·c + α) with α = accepted / drafted, so that γ̄ = (M − 1) / α: round_speedup at v = 1 and
+/// o = 0. SWIFT, Equation 6, where c = 1 − r of skip ratio r. M ≥ 1, α in (0, 1], c ≥ 0.
+[[nodiscard]] Result<double> swift_speedup(double mean_accepted_length, double acceptance_rate, double c);
+
+/// Draft & Verify's Figure 2: speedup by draft length K and acceptance rate for a draft that is twice as fast
+/// as the target, which is leviathan_speedup at c = 1/2.
+[[nodiscard]] Result<double> draft_and_verify_speedup(double alpha, std::int32_t draft_length);
+
+/// TPL = M(α, γ) / (γ·E + L), tokens per loaded layer. DEL, its definition of TPL: γ draft steps load E
+/// layers each, a verification all L. `draft_layers` is E of an early exit, half a layer a kept sublayer
+/// otherwise. E in [0, L], L ≥ 1.
+[[nodiscard]] Result<double> tokens_per_loaded_layer(double alpha, std::int32_t gamma, double draft_layers,
+                                                     std::int32_t n_layers);
+
+/// eTPL = M / (γ̄·E + L): the same from what was measured (LayerSkip's and DEL's rounds; of rows, see
+/// loaded_layers.h). M ≥ 0, γ̄ ≥ 0.
+[[nodiscard]] Result<double> observed_tokens_per_loaded_layer(double mean_accepted_length,
+                                                              double steps_per_round, double draft_layers,
+                                                              std::int32_t n_layers);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// How much faster one run is than another on the same prompts, with its spread.
+//
+// The value. If both sides gave equally many tokens on every pair (always so when decoding is greedy and
+// lossless): total wall time of the baseline / total wall time of the comparison, which is the ratio of their
+// tokens a second. If lengths differ (sampling): the geometric mean over prompts of the ratio of tokens a
+// second, because a total would weigh prompts by how long their answers happened to be.
+//
+// The spread. By repeat: the same value from each repeat alone. By prompt: the 95 % percentile bootstrap
+// interval from resampling prompts with replacement (all repeats of a prompt move together; fixed seed). The
+// question whether a difference is real: Wilcoxon's signed-rank test over the prompts' log ratios, two-sided.
+
+#include <draftscope/simulator/figures/pairing.h>
+#include <optional>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// With fewer prompts no interval is given: the percentiles would only be the extremes, and the smallest p
+/// value that a signed-rank test can reach is above 0.05.
+inline constexpr std::size_t min_prompts_for_interval = 6;
+
+enum class SpeedupEstimator : std::uint8_t { total_wall_time, prompt_mean };
+
+struct Interval {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+struct Speedup {
+  SpeedupEstimator estimator = SpeedupEstimator::total_wall_time;
+  double value = 1.0;
+  std::size_t prompts = 0;
+  std::size_t pairs = 0;
+  std::size_t unpaired = 0;
+
+  std::vector<double> by_repeat;  ///< one value a repeat, in the order of the repeats
+  double repeat_median = 1.0;
+  double repeat_minimum = 1.0;
+  double repeat_maximum = 1.0;
+
+  std::optional<Interval> interval;  ///< 95 % over prompts
+  std::optional<double> p_value;     ///< that the two are equally fast, over prompts
+  /// The same value from first token to end, prefill left out; absent if a side has one-token answers only.
+  std::optional<double> decode_value;
+};
+
+/// Absent if no pair has tokens and time on both sides.
+[[nodiscard]] std::optional<Speedup> speedup(const Pairing& pairing);
+
+}  // namespace draftscope::simulator

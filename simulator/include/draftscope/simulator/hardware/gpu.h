@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What a GPU's specification says of decoding time: the memory system's rate, the ceiling of the arithmetic,
+// and the two numbers of the affine law of a kernel,
+//     t = t0 + bytes / (e · bandwidth),
+// which are fitted for some GPUs and taken from relatives for the others (simulator/data/gpus.csv).
+//
+// All functions are thread-safe. The table is part of the program: no file is needed at run time.
+
+#include <draftscope/base/result.h>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace draftscope::simulator {
+
+/// Decides which prior (t0, e) an unknown GPU gets.
+enum class MemoryFamily : std::uint8_t { hbm, gddr, lpddr };
+
+/// Where (t0, e) come from, and so how far off they may be.
+enum class Calibration : std::uint8_t {
+  fitted,   ///< from kernels measured on this GPU
+  related,  ///< from a fitted GPU of the same chip or generation
+  family,   ///< from the memory family alone
+};
+
+struct GpuSpecification {
+  std::string name;
+  std::string architecture;  ///< "sm90"; empty if unknown
+  MemoryFamily memory = MemoryFamily::hbm;
+  double bandwidth_gb_s = 0.0;  ///< 10⁹ bytes a second, which is bytes a nanosecond
+  double bf16_tflops = 0.0;     ///< dense, accumulated in fp32
+  std::optional<double> fp8_tflops;
+  std::optional<double> memory_gb;
+  std::optional<double> l2_mb;
+  std::optional<double> link_gb_s;  ///< to one other GPU, one way
+  double t0_us = 0.0;
+  double efficiency = 0.0;  ///< e, 0 < e ≤ 1
+  Calibration calibration = Calibration::family;
+
+  /// FLOP a byte at which arithmetic takes as long as the memory.
+  [[nodiscard]] double ridge() const { return bf16_tflops * 1e3 / bandwidth_gb_s; }
+  /// Relative standard deviations of t0 and e: 0.12 and 0.04 where fitted; else 0.35 and 0.06, the spread of
+  /// the six fitted GPUs.
+  [[nodiscard]] double t0_sigma() const { return calibration == Calibration::fitted ? 0.12 : 0.35; }
+  [[nodiscard]] double efficiency_sigma() const { return calibration == Calibration::fitted ? 0.04 : 0.06; }
+};
+
+/// Every GPU of the table, in its order; empty only if the table did not parse, which find_gpu() reports.
+[[nodiscard]] std::span<const GpuSpecification> known_gpus();
+
+/// By name, or by a beginning that only one name has ("B200"); case, spaces, '-' and '_' do not matter.
+/// Errors: an unknown name, with the closest ones.
+[[nodiscard]] Result<GpuSpecification> find_gpu(std::string_view name);
+
+/// A specification of one's own: a JSON object or a CSV table of one row, with the column names of
+/// gpus.csv. Needed are name, mem_type, mem_bw_gbs and bf16_dense_tflops; t0_us and bw_eff default to the
+/// memory family's. `name` is what errors call the text. Errors: an unknown key, rates that are not positive,
+/// e above 1, a stated ridge that contradicts the rates by more than 2 %, fp8 slower than bf16.
+[[nodiscard]] Result<GpuSpecification> parse_gpu_specification(std::string_view text, std::string_view name);
+
+}  // namespace draftscope::simulator

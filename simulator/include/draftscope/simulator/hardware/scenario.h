@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What is asked of a cost model: which passes, of which model, on which machine.
+
+#include <draftscope/simulator/costs/cost_work.h>
+#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/simulator/hardware/regime.h>
+#include <draftscope/speculation/measured_kernel.h>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+struct CostModel;
+
+/// A verification either runs all rows through all layers, or keeps the draft's exit states and runs the
+/// layers below the exit for one row alone.
+enum class VerifiedLayers : std::uint8_t { all, above_exit };
+
+struct Scenario {
+  std::optional<GpuSpecification> gpu;  ///< absent: the machine that the model was fitted on
+  ModelShape shape;
+  WeightType weights = WeightType::bf16;
+  Regime regime = Regime::as_fitted;
+  VerifiedLayers verified_layers = VerifiedLayers::all;
+  /// Requests decoded together. Each is taken to have the same rows and context, so that a pass has
+  /// batch · rows of them; prices are a request's share of it. With rounds of unlike lengths the width is
+  /// Σ (γ_i + 1), which this bounds from below where some rounds are longer than the priced one, and no
+  /// request waits for another's round.
+  std::int32_t batch = 1;
+  std::int32_t tensor_parallel = 1;  ///< GPUs that share the model
+  std::int32_t widths = 18;          ///< rows of the widest verification that is priced
+  /// The longest context that occurs, K/V rows: what notes hold beside the measured ones, and where a maximum
+  /// over the host's and the GPU's time is decided, which is not affine (the eager regimes).
+  double context = 1024.0;
+  /// Prices are means, with the recording's stalls spread over all passes; else typical (median) times.
+  bool with_stalls = true;
+  /// Element i is priced as Prices::drafts[i + 1]; empty: the exits 1 … n_layers − 1.
+  std::vector<speculation::DraftSublayers> drafts;
+};
+
+/// The model's own machine, shape and number type, at the longest context that it was fitted to.
+[[nodiscard]] Scenario fitted_scenario(const CostModel& model);
+
+/// What differs from the recorded circumstances, in a few words: "H200 Llama-3-8B batch 4". `place` names the
+/// machine; empty: the GPU's name, or "as recorded".
+[[nodiscard]] std::string scenario_name(const Scenario& scenario, const Scenario& recorded,
+                                        std::string place = {});
+
+/// Errors name the field: numbers out of range, a degree that does not divide the heads, sublayers beyond the
+/// model's, verification above the exit of drafts that are no exits.
+[[nodiscard]] Result<void> check_scenario(const Scenario& scenario);
+
+}  // namespace draftscope::simulator

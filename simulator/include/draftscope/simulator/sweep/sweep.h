@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Many settings on many machines: the speedup of each over vanilla decoding of the same text, with intervals.
+//
+// Settings are replayed once, per request (round_statistics.h); everything else is sums of products. A draw
+// takes the requests with replacement, the same ones for all settings and targets, and the target's prices of
+// the same number, the same ones for baseline and speculation. Answers can therefore be compared draw by
+// draw, and are the same bits for any number of threads.
+//
+// The intervals are percentiles, widened for few requests by Student's t and √(n / (n − 1)) (Hesterberg 2015,
+// §6) as far as the spread comes from the requests. With very unequal lengths and fewer than 60 requests they
+// cover 1 to 3 points less than they promise; predict_speedup() (prediction.h) is slower and better there.
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/closed_forms/prices.h>
+#include <draftscope/simulator/figures/speedup.h>
+#include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/simulator/uncertainty/uncertainty.h>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// Of one strategy with all its parameters.
+struct SweepSetting {
+  AnswerStatus status = AnswerStatus::exact;
+  std::vector<RoundStatistics> least;  ///< [request]; with the fewest draft tokens, if that is not certain
+  std::vector<RoundStatistics> most;   ///< [request]; with the most. Empty if it is certain
+};
+
+/// One machine (and model, dtype, regime).
+struct SweepTarget {
+  std::string name;
+  Prices prices;     ///< at the means of their parameters
+  PriceDraws draws;  ///< empty: prices are taken as certain
+};
+
+struct SweepOptions {
+  std::int32_t draws = 1000;
+  std::uint64_t seed = 20240301;
+  std::int32_t threads = 0;  ///< 0: as many as the machine runs at once
+};
+
+struct SweepAnswer {
+  AnswerStatus status = AnswerStatus::invalid;  ///< of the rounds; 0 everywhere below if invalid
+  double speedup = 0.0;       ///< sum of vanilla times / sum of times; with the fewest draft tokens
+  double min_speedup = 0.0;   ///< the same with the most
+  double request_mean = 0.0;  ///< mean over requests of their own speedups, as `speedup`
+  /// Of `speedup`; if bounded, from the slower bound's lower end to the faster one's upper end.
+  std::optional<Interval> interval_80, interval_95;
+};
+
+struct SweepTable {
+  std::size_t settings = 0;
+  std::size_t targets = 0;
+  std::size_t requests = 0;  ///< that emitted tokens in rounds; others are left out
+  std::vector<SweepAnswer> answers;
+  std::string no_interval_reason;  ///< one line; empty if there are intervals
+
+  [[nodiscard]] const SweepAnswer& at(std::size_t setting, std::size_t target) const {
+    return answers[target * settings + setting];
+  }
+};
+
+/// `vanilla` is [request], in the order of each setting's statistics. Errors: statistics that differ in their
+/// requests, prices that don't cover a setting's exits and widths, a time that is not positive, draws outside
+/// [200, 100,000]. Memory: draws · (pass kinds of all settings) · 16 bytes, at most 8 GiB.
+[[nodiscard]] Result<SweepTable> sweep(std::span<const PassCount> vanilla,
+                                       std::span<const SweepSetting> settings,
+                                       std::span<const SweepTarget> targets,
+                                       const SweepOptions& options = {});
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The machine of a question: a scenario on the recorded machine or a specified GPU, or on one that was
+// measured (calibration.h). Machines and models may be described by files of the user's.
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/calibration/calibration.h>
+#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/simulator/what_if/what_if.h>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// A calibration, with the costs that follow from it for each shape and number type that was asked about:
+/// fitted once, which takes longer than an answer. Thread-safe.
+class CalibratedMachine {
+ public:
+  struct Costs {
+    std::shared_ptr<const CostModel> model;
+    std::vector<CostNote> notes;
+  };
+
+  explicit CalibratedMachine(MachineCalibration calibration) : calibration_(std::move(calibration)) {}
+
+  [[nodiscard]] const MachineCalibration& calibration() const { return calibration_; }
+  /// "AMD EPYC, 2 threads (calibrated)".
+  [[nodiscard]] std::string name() const { return calibration_.name() + " (calibrated)"; }
+  /// Errors: as calibrated_model().
+  [[nodiscard]] Result<Costs> costs(const ModelShape& shape, WeightType weights) const;
+
+ private:
+  struct Known {
+    ModelShape shape;
+    WeightType weights = WeightType::bf16;
+    Costs costs;
+  };
+
+  MachineCalibration calibration_;
+  mutable std::mutex mutex_;
+  mutable std::vector<Known> known_;
+};
+
+/// `recorded` is what the name leaves unsaid. Of a calibrated machine the scenario names no GPU. Errors: a
+/// scenario that contradicts itself, those of the calibration.
+[[nodiscard]] Result<Machine> asked_machine(Scenario scenario, const Scenario& recorded,
+                                            const CalibratedMachine* calibrated = nullptr);
+
+/// A machine that a file describes, one way or the other.
+struct MachineFile {
+  std::filesystem::path path;
+  std::optional<GpuSpecification> gpu;                  ///< a specification of one's own
+  std::shared_ptr<const CalibratedMachine> calibrated;  ///< else what `draftscope calibrate` measured
+};
+
+/// What `draftscope calibrate -o` wrote (a JSON object with a `format`), or a GPU specification. Errors: as
+/// parse_calibration() and parse_gpu_specification(), or a file that can't be read.
+[[nodiscard]] Result<MachineFile> read_machine_file(const std::filesystem::path& path);
+[[nodiscard]] Result<MachineCalibration> read_calibration(const std::filesystem::path& path);
+[[nodiscard]] Result<GpuSpecification> read_gpu_specification(const std::filesystem::path& path);
+
+/// By a published name, or a config.json if it ends in ".json". Errors: as find_model_shape() and
+/// parse_model_config(), or a file that can't be read.
+[[nodiscard]] Result<ModelShape> model_shape_of(const std::string& name_or_file);
+
+}  // namespace draftscope::simulator

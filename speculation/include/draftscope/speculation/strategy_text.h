@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Strategy specifications as text: name:key=value,…
+
+#include <string>
+#include <string_view>
+
+namespace draftscope::speculation {
+
+/// Whether the specification gives a parameter of this name.
+[[nodiscard]] inline bool has_parameter(std::string_view specification, std::string_view key) {
+  for (std::size_t at = specification.find(':'); at != std::string_view::npos;
+       at = specification.find(',', at + 1)) {
+    const std::string_view item = specification.substr(at + 1);
+    if (item.starts_with(key) && item.substr(key.size()).starts_with('=')) return true;
+  }
+  return false;
+}
+
+/// The specification with one more parameter.
+[[nodiscard]] inline std::string with_parameter(std::string specification, std::string_view key,
+                                                std::string_view value) {
+  const bool first = specification.find(':') == std::string::npos;
+  specification += first ? ":" : specification.ends_with(':') ? "" : ",";
+  return specification.append(key).append("=").append(value);
+}
+
+}  // namespace draftscope::speculation

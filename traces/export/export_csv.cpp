@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One CSV a table, as RFC 4180 has it: CRLF, quotes doubled, a header row. Enumerations are words, a missing
+// reference or number is an empty field, lists are space-separated integers.
+
+#include <draftscope/base/atomic_file.h>
+#include <draftscope/base/atomic_folder.h>
+#include <draftscope/traces/bulk_reader.h>
+#include <draftscope/traces/exporters.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <system_error>
+
+#include "export/timeline.h"
+#include "storage/columns.h"
+
+namespace draftscope::traces {
+namespace {
+
+std::string_view word(Phase phase) {
+  return phase_name(phase);
+}
+std::string_view word(DraftStop stop) {
+  return draft_stop_name(stop);
+}
+std::string_view word(RequestStop stop) {
+  return request_stop_name(stop);
+}
+std::string_view word(LaneOf lane) {
+  return lane_of_name(lane);
+}
+
+/// Builds one line; with `header` the names instead of the fields.
+class CsvLine {
+ public:
+  explicit CsvLine(bool header) : header_(header) {}
+
+  void id(std::string_view name, std::int64_t field) { number(name, field); }
+  void key(std::string_view name, std::int64_t field, std::string_view /*table*/) { number(name, field); }
+  void reference(std::string_view name, std::int64_t field, std::string_view /*table*/) {
+    if (field == 0 && !header_)
+      add({});
+    else
+      number(name, field);
+  }
+  template <typename Field>
+  void enumeration(std::string_view name, Field field, int /*values*/, std::string_view /*table*/) {
+    add(header_ ? name : word(field));
+  }
+  void millionths(std::string_view name, double field) {
+    if (header_)
+      add(name);
+    else if (std::isnan(field))
+      add({});
+    else
+      number(name, std::llround(field * 1e6));
+  }
+  template <typename Field>
+  void value(std::string_view name, const Field& field) {
+    if (header_)
+      add(name);
+    else
+      value_field(name, field);
+  }
+
+  template <typename Field>
+  void value_field(std::string_view name, const Field& field) {
+    if constexpr (std::is_same_v<Field, std::string>) {
+      add(field);
+    } else if constexpr (std::is_same_v<Field, bool>) {
+      add(field ? "1" : "0");
+    } else if constexpr (std::is_floating_point_v<Field>) {
+      add(std::isnan(field) ? std::string() : fmt::format("{}", field));
+    } else if constexpr (std::is_integral_v<Field>) {
+      number(name, field);
+    } else {
+      add(fmt::format("{}", fmt::join(field, " ")));
+    }
+  }
+
+  std::string_view end() { return line_.append("\r\n"); }
+
+ private:
+  template <typename Number>
+  void number(std::string_view name, Number field) {
+    if (header_)
+      add(name);
+    else
+      add(std::string_view(fmt::format_int(field).c_str()));
+  }
+
+  void add(std::string_view field) {
+    if (!first_) line_.push_back(',');
+    first_ = false;
+    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+      line_.append(field);
+      return;
+    }
+    line_.push_back('"');
+    for (const char c : field) {
+      if (c == '"') line_.push_back('"');
+      line_.push_back(c);
+    }
+    line_.push_back('"');
+  }
+
+  bool header_;
+  bool first_ = true;
+  std::string line_;
+};
+
+class CsvFolder {
+ public:
+  CsvFolder(std::filesystem::path folder, const Progress& progress, std::int64_t all)
+      : folder_(std::move(folder)), progress_(progress), all_(all) {}
+
+  /// `rows` calls its argument with each record until that returns false.
+  template <typename Record, typename Rows>
+  Result<void> write(Rows rows) {
+    DRAFTSCOPE_TRY_ASSIGN(AtomicFile file,
+                          AtomicFile::create(folder_ / (std::string(table_name<Record>) + ".csv")));
+    const Record names{};
+    CsvLine header(true);
+    visit_columns(names, header);
+    file.write(header.end());
+    bool cancelled = false;
+    DRAFTSCOPE_TRY(rows([&](const Record& row) {
+      CsvLine line(false);
+      visit_columns(row, line);
+      file.write(line.end());
+      cancelled = ++done_ % rows_per_progress == 0 && progress_ && !progress_(done_, all_);
+      return !cancelled && !file.failed();
+    }));
+    if (cancelled) return fail("export cancelled");
+    return file.commit();
+  }
+
+  template <typename Record>
+  Result<void> write(const std::vector<Record>& records) {
+    return write<Record>([&](const auto& visit) -> Result<void> {
+      for (const Record& record : records)
+        if (!visit(record)) break;
+      return {};
+    });
+  }
+
+  Result<void> write_meta(const Meta& meta) {
+    DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(folder_ / "meta.csv"));
+    file.write("key,value\r\n");
+    for (const auto& [key, text] : meta) {
+      CsvLine line(false);
+      line.value("key", key);
+      line.value("value", text);
+      file.write(line.end());
+    }
+    return file.commit();
+  }
+
+ private:
+  std::filesystem::path folder_;
+  const Progress& progress_;
+  std::int64_t all_;
+  std::int64_t done_ = 0;
+};
+
+}  // namespace
+
+Result<void> export_csv(Reader& reader, const std::filesystem::path& target, const Progress& progress) {
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFolder whole, AtomicFolder::create(target));
+  DRAFTSCOPE_TRY_ASSIGN(const Recording recording, reader.recording());
+  DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
+  std::int64_t all = 0;
+  if (progress) {
+    DRAFTSCOPE_TRY_ASSIGN(all, count_rows(reader, {"strings", "runs", "prompts", "requests", "layer_sets",
+                                                   "rounds", "draft_tokens", "decisions", "shadow_tokens",
+                                                   "token_texts", "tracks", "spans", "kernels", "counters",
+                                                   "lane_columns", "round_columns", "request_sums"}));
+  }
+  CsvFolder folder(whole.path(), progress, all);
+  DRAFTSCOPE_TRY(folder.write_meta(recording.meta));
+  std::vector<StringRow> string_rows;
+  string_rows.reserve(strings.size());
+  for (const auto& [id, text] : strings) string_rows.push_back({id, text});
+  std::sort(string_rows.begin(), string_rows.end(),
+            [](const StringRow& a, const StringRow& b) { return a.id < b.id; });
+  DRAFTSCOPE_TRY(folder.write(string_rows));
+  DRAFTSCOPE_TRY(folder.write(recording.runs));
+  DRAFTSCOPE_TRY(folder.write(recording.prompts));
+  DRAFTSCOPE_TRY(folder.write(recording.requests));
+  DRAFTSCOPE_TRY(folder.write(recording.layer_sets));
+  DRAFTSCOPE_TRY(folder.write(recording.rounds));
+  DRAFTSCOPE_TRY(folder.write(recording.draft_tokens));
+  DRAFTSCOPE_TRY(folder.write<Decision>([&](const auto& visit) { return reader.decisions(visit); }));
+  DRAFTSCOPE_TRY(folder.write<ShadowToken>([&](const auto& visit) { return reader.shadow_tokens(visit); }));
+  DRAFTSCOPE_TRY_ASSIGN(const auto token_texts, reader.token_texts());
+  std::vector<TokenText> token_rows;
+  token_rows.reserve(token_texts.size());
+  for (const auto& [token, text] : token_texts) token_rows.push_back({token, text});
+  std::sort(token_rows.begin(), token_rows.end(),
+            [](const TokenText& a, const TokenText& b) { return a.token < b.token; });
+  DRAFTSCOPE_TRY(folder.write(token_rows));
+  DRAFTSCOPE_TRY(folder.write(recording.tracks));
+  DRAFTSCOPE_TRY(folder.write<Span>([&](const auto& visit) { return reader.spans(visit); }));
+  DRAFTSCOPE_TRY(folder.write<Kernel>([&](const auto& visit) { return reader.kernels(visit); }));
+  DRAFTSCOPE_TRY(folder.write<Counter>([&](const auto& visit) { return reader.counters(visit); }));
+  // As it was stored, be it what the rows give or not.
+  const std::atomic<bool> never{false};
+  DRAFTSCOPE_TRY_ASSIGN(BulkReader bulk, BulkReader::open(recording.path, never));
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<Overview> stored, bulk.overview());
+  const Overview overview = stored.value_or(Overview{});
+  DRAFTSCOPE_TRY(folder.write(overview.lanes));
+  DRAFTSCOPE_TRY(folder.write(overview.rounds));
+  DRAFTSCOPE_TRY(folder.write(overview.requests));
+  if (progress && !progress(all, all)) return fail("export cancelled");
+  return whole.commit();
+}
+
+}  // namespace draftscope::traces

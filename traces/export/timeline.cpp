@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "export/timeline.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <unordered_set>
+
+namespace draftscope::traces {
+namespace {
+
+/// The lanes of all tracks, and what is open on them.
+class Lanes {
+ public:
+  Lanes(const std::vector<Track>& tracks, TimelineSink& sink) : sink_(sink) {
+    for (const Track& track : tracks) tracks_.emplace(track.id, track);
+    for (const Track& track : tracks) first_lane(track.id);
+  }
+
+  /// The first lane of a track; opens it, after its parents', if it is new.
+  int first_lane(std::int64_t id) {
+    if (const auto found = lanes_of_.find(id); found != lanes_of_.end()) return found->second.front();
+    const std::string name = id == 0 ? "requests" : fmt::format("track {}", id);
+    const auto [entry, added] = tracks_.try_emplace(id, Track{id, "host", name, 0, 0});
+    const Track& track = entry->second;
+    int parent = -1;
+    // A damaged file may have a track among its own ancestors; it is then a root.
+    if (track.parent != 0 && opening_.insert(id).second && !opening_.contains(track.parent))
+      parent = first_lane(track.parent);
+    opening_.erase(id);
+    return open_lane(track, parent);
+  }
+
+  /// On a track that the recording itself lacks.
+  void add(const Track& track, const Slice& slice) {
+    tracks_.try_emplace(track.id, track);
+    add(track.id, slice);
+  }
+
+  void add(std::int64_t track, const Slice& slice) {
+    first_lane(track);
+    const int lane = lane_for(track, slice);
+    sink_.begin(lane, slice);
+    open_[static_cast<std::size_t>(lane)].push_back(
+        {slice.end_ns, slice.span != nullptr ? slice.span->id : 0});
+  }
+
+  void close_all() {
+    for (std::size_t lane = 0; lane < open_.size(); ++lane)
+      while (!open_[lane].empty()) close_top(lane);
+  }
+
+ private:
+  struct Open {
+    std::int64_t end_ns;
+    std::int64_t span;  // 0 for other slices
+  };
+
+  int open_lane(const Track& track, int parent) {
+    const int lane = static_cast<int>(open_.size());
+    open_.emplace_back();
+    parents_.push_back(parent);
+    lanes_of_[track.id].push_back(lane);
+    sink_.open_lane(lane, track, parent);
+    return lane;
+  }
+
+  void close_top(std::size_t lane) {
+    sink_.end(static_cast<int>(lane), open_[lane].back().end_ns);
+    open_[lane].pop_back();
+  }
+
+  int lane_for(std::int64_t track, const Slice& slice) {
+    const std::int64_t parent = slice.span != nullptr ? slice.span->parent : 0;
+    const std::vector<int>& lanes = lanes_of_.at(track);
+    int fitting = -1;
+    for (const int lane : lanes) {
+      std::vector<Open>& open = open_[static_cast<std::size_t>(lane)];
+      // A parent stays open for a child of no length at its very end.
+      const auto is_parent = [&] { return parent != 0 && open.back().span == parent; };
+      while (!open.empty() && open.back().end_ns <= slice.start_ns &&
+             !(is_parent() && open.back().end_ns == slice.start_ns && slice.end_ns == slice.start_ns))
+        close_top(static_cast<std::size_t>(lane));
+      if (!open.empty() && open.back().end_ns < slice.end_ns) continue;
+      if (!open.empty() && is_parent()) return lane;
+      if (fitting < 0) fitting = lane;
+    }
+    if (fitting >= 0) return fitting;
+    const int sibling_parent = parents_[static_cast<std::size_t>(lanes.front())];
+    return open_lane(tracks_.at(track), sibling_parent);
+  }
+
+  TimelineSink& sink_;
+  std::unordered_map<std::int64_t, Track> tracks_;
+  std::unordered_map<std::int64_t, std::vector<int>> lanes_of_;
+  std::vector<std::vector<Open>> open_;  // by lane
+  std::vector<int> parents_;             // by lane
+  std::unordered_set<std::int64_t> opening_;
+};
+
+/// Requests and rounds in the order of their starts, the request before its first round.
+std::vector<Slice> outer_slices(const Recording& recording) {
+  std::vector<Slice> slices;
+  std::unordered_map<std::int64_t, std::int64_t> last_ns;  // by request: where a cut-off one is taken to end
+  for (const Round& round : recording.rounds) {
+    slices.push_back(
+        {.round = &round, .start_ns = round.start_ns, .end_ns = std::max(round.start_ns, round.end_ns)});
+    std::int64_t& last = last_ns[round.request];
+    last = std::max(last, slices.back().end_ns);
+  }
+  for (const Request& request : recording.requests) {
+    std::int64_t end_ns = request.end_ns;
+    if (end_ns == 0) end_ns = std::max(request.first_token_ns, last_ns[request.id]);
+    slices.push_back(
+        {.request = &request, .start_ns = request.start_ns, .end_ns = std::max(request.start_ns, end_ns)});
+  }
+  std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+    const bool a_inner = a.request == nullptr;
+    const bool b_inner = b.request == nullptr;
+    return std::tie(a.start_ns, a_inner) < std::tie(b.start_ns, b_inner);
+  });
+  return slices;
+}
+
+std::int64_t first_host_track(const Recording& recording) {
+  const Track* first = nullptr;
+  for (const Track& track : recording.tracks)
+    if (track.kind == "host" && (first == nullptr || track.sort < first->sort)) first = &track;
+  return first != nullptr ? first->id : 0;
+}
+
+/// Below all that were recorded. The file has no such track, and a recording without decisions gets none.
+Track decision_track(const Recording& recording) {
+  Track last{0, "host", "decisions", 0, 0};
+  for (const Track& track : recording.tracks) {
+    last.id = std::max(last.id, track.id);
+    last.sort = std::max(last.sort, track.sort);
+  }
+  // A hostile file may have used up the numbers.
+  if (last.id < std::numeric_limits<std::int64_t>::max()) ++last.id;
+  if (last.sort < std::numeric_limits<std::int32_t>::max()) ++last.sort;
+  return last;
+}
+
+/// Calls Progress now and then; keeps whether it said to stop.
+class Steps {
+ public:
+  Steps(const Progress& progress, const TimelineSink& sink, std::int64_t all)
+      : progress_(progress), sink_(sink), all_(all) {}
+  bool next() {
+    if (++done_ % rows_per_progress != 0) return true;
+    if (sink_.failed()) return false;
+    cancelled_ = progress_ && !progress_(done_, all_);
+    return !cancelled_;
+  }
+  [[nodiscard]] bool cancelled() const { return cancelled_; }
+
+ private:
+  const Progress& progress_;
+  const TimelineSink& sink_;
+  std::int64_t all_;
+  std::int64_t done_ = 0;
+  bool cancelled_ = false;
+};
+
+}  // namespace
+
+Result<std::int64_t> count_rows(Reader& reader, std::initializer_list<std::string_view> tables) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<TableCount> counts, reader.row_counts());
+  std::int64_t rows = 0;
+  for (const TableCount& count : counts)
+    if (std::find(tables.begin(), tables.end(), count.table) != tables.end()) rows += count.rows;
+  return rows;
+}
+
+Result<TimelineNames> read_names(Reader& reader) {
+  TimelineNames names;
+  DRAFTSCOPE_TRY_ASSIGN(names.recording, reader.recording());
+  DRAFTSCOPE_TRY_ASSIGN(names.strings, reader.strings());
+  std::unordered_map<std::int64_t, const Run*> runs;
+  for (const Run& run : names.recording.runs) runs.emplace(run.id, &run);
+  for (const Request& request : names.recording.requests)
+    names.run_of_request.emplace(request.id, runs.at(request.run));
+  DRAFTSCOPE_TRY(reader.kernels([&](const Kernel& kernel) {
+    if (kernel.span != 0) names.kernels_of_span[kernel.span].push_back(kernel.id);
+    return true;
+  }));
+  return names;
+}
+
+Result<void> walk_timeline(Reader& reader, const TimelineNames& names, TimelineSink& sink,
+                           const Progress& progress) {
+  std::int64_t all = 0;
+  if (progress) {
+    DRAFTSCOPE_TRY_ASSIGN(all, count_rows(reader, {"spans", "kernels", "decisions", "counters"}));
+  }
+  Steps steps(progress, sink, all);
+  Lanes lanes(names.recording.tracks, sink);
+
+  const std::vector<Slice> outer = outer_slices(names.recording);
+  const std::int64_t host = first_host_track(names.recording);
+  auto next_outer = outer.begin();
+  const auto add_outer_until = [&](std::int64_t start_ns) {
+    for (; next_outer != outer.end() && next_outer->start_ns <= start_ns; ++next_outer)
+      lanes.add(host, *next_outer);
+  };
+  constexpr std::int64_t all_of_time = std::numeric_limits<std::int64_t>::max();
+  bool host_passed = false;
+  DRAFTSCOPE_TRY(reader.spans([&](const Span& span) {
+    if (span.track == host) {
+      add_outer_until(span.start_ns);
+    } else if (span.track > host && !host_passed) {
+      add_outer_until(all_of_time);
+      host_passed = true;
+    }
+    lanes.add(span.track, {.span = &span, .start_ns = span.start_ns, .end_ns = span.end_ns});
+    return steps.next();
+  }));
+  if (!steps.cancelled() && !sink.failed()) {
+    add_outer_until(all_of_time);
+    DRAFTSCOPE_TRY(reader.kernels([&](const Kernel& kernel) {
+      lanes.add(kernel.track, {.kernel = &kernel, .start_ns = kernel.start_ns, .end_ns = kernel.end_ns});
+      return steps.next();
+    }));
+  }
+  if (!steps.cancelled() && !sink.failed()) {
+    const Track track = decision_track(names.recording);
+    DRAFTSCOPE_TRY(reader.decisions([&](const Decision& decision) {
+      lanes.add(track, {.decision = &decision, .start_ns = decision.start_ns, .end_ns = decision.end_ns});
+      return steps.next();
+    }));
+  }
+  if (!steps.cancelled() && !sink.failed())
+    DRAFTSCOPE_TRY(reader.counters([&](const Counter& counter) {
+      sink.counter(lanes.first_lane(counter.track), counter);
+      return steps.next();
+    }));
+  if (steps.cancelled()) return fail("export cancelled");
+  lanes.close_all();
+  if (progress && !progress(all, all)) return fail("export cancelled");
+  return {};
+}
+
+}  // namespace draftscope::traces

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A file of JSON objects, one a line, read line by line.
+
+#include <draftscope/base/result.h>
+#include <draftscope/traces/exporters.h>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace draftscope::traces {
+
+/// How much of all the files has been read, and whether to go on.
+struct ImportProgress {
+  const Progress& report;
+  std::int64_t done_bytes = 0;  ///< of the files before this one
+  std::int64_t all_bytes = 0;
+
+  /// Fails with "import cancelled" if the caller wants that.
+  [[nodiscard]] Result<void> update(std::int64_t bytes_of_file) const;
+};
+
+/// One JSON value of `text`. `where` is what errors begin with: "a.jsonl: line 3".
+[[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, const std::string& where);
+
+/// Calls `take(object, where)` for every line that is not blank. Errors: unreadable, a line that is no JSON
+/// object or longer than 64 MiB, no line at all, what `take` returns.
+[[nodiscard]] Result<void> read_json_lines(
+    const std::filesystem::path& file, const ImportProgress& progress,
+    const std::function<Result<void>(const nlohmann::json& object, std::int64_t line,
+                                     const std::string& where)>& take);
+
+}  // namespace draftscope::traces

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Makes the overview of a recording from its rows, one at a time and in any order: the same rows give the
+// same overview. Columns of time are a power of two wide, at multiples of their width, and the narrowest of
+// which `max_columns` reach from the first start to the last end, fewer in a small recording; wider ones are
+// made of narrower ones as the recording grows, so that a row costs O(1) however long it lasts.
+//
+// Memory: 32 KiB at most for each lane and phase, of which there are at most `max_sums`; of a recording with
+// more there is no overview.
+
+#include <draftscope/traces/overview.h>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace draftscope::traces {
+
+/// The order of the table's key.
+[[nodiscard]] inline auto lane_column_key(const LaneColumn& row) {
+  return std::tuple(row.lane, row.owner, row.depth, row.start_ns, row.phase);
+}
+
+/// The sums of one lane and phase.
+class ColumnSums {
+ public:
+  /// Adds the non-empty interval to the columns of 2^shift ns that it touches.
+  void add(std::int64_t start_ns, std::int64_t end_ns, int shift);
+  /// From columns of 2^shift ns to columns twice as wide.
+  void widen(int shift);
+  /// Calls visit(column, ns) for each that is not 0, in their order; column · 2^shift is where it starts.
+  template <typename Visit>
+  void visit(int shift, Visit visit) const;
+
+ private:
+  void reach(std::int64_t column);
+
+  std::int64_t first_ = 0;  ///< column of the first element
+  std::vector<std::int64_t> partly_ns_;
+  std::vector<std::int64_t> whole_change_;  ///< how many more intervals cover columns from here on whole
+};
+
+class OverviewBuilder {
+ public:
+  static constexpr std::int64_t max_columns = 2048;
+  /// So many rounds, decisions, spans and kernels for each column, so that the overview of a small recording
+  /// is small beside it; but `min_columns` it may have.
+  static constexpr std::int64_t rows_per_column = 128;
+  static constexpr std::int64_t min_columns = 16;
+  static constexpr std::size_t max_sums = 512;
+
+  void add(const LayerSet& layer_set);
+  /// Before its rounds; the last of an id counts.
+  void add(const Request& request);
+  /// After its request and its layer set.
+  void add(const Round& round);
+  void add(const Decision& decision);
+  void add(const Span& span);
+  void add(const Kernel& kernel);
+
+  /// Nothing if there is nothing to sum up, or more lanes than an overview has.
+  [[nodiscard]] std::optional<Overview> finish();
+
+ private:
+  using Key = std::tuple<LaneOf, std::int64_t, std::int32_t, Phase>;  ///< lane, owner, depth, phase
+  struct RequestTime {
+    std::int64_t run = 0;
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+  };
+  struct Rounds {
+    std::int64_t rounds = 0;
+    std::int64_t emitted = 0;
+    std::int32_t max_emitted = 0;
+  };
+
+  void add_interval(const Key& key, std::int64_t start_ns, std::int64_t end_ns);
+  /// Widens the columns until they reach over the times.
+  void include(std::int64_t first_ns, std::int64_t last_ns);
+  void widen_to(std::int64_t columns);
+
+  std::int64_t rows_ = 0;  ///< rounds, decisions, spans, kernels
+  int shift_ = 0;
+  bool has_times_ = false;
+  bool has_too_many_ = false;
+  std::int64_t first_ns_ = 0;
+  std::int64_t last_ns_ = 0;  ///< that a column must hold: one before an end
+  std::map<Key, ColumnSums> sums_;
+  Key last_key_;
+  ColumnSums* last_sums_ = nullptr;                                 ///< of last_key_
+  std::map<std::pair<std::int64_t, std::int64_t>, Rounds> rounds_;  ///< by run and column
+  std::unordered_map<std::int64_t, RequestTime> requests_;
+  std::map<std::int64_t, RequestSum> request_sums_;
+  std::unordered_map<std::int64_t, std::int64_t> sublayers_;  ///< that a layer set keeps
+};
+
+}  // namespace draftscope::traces

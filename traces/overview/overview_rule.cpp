@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "overview/overview_rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "overview/overview_builder.h"
+#include "scan.h"
+
+namespace draftscope::traces {
+namespace {
+
+template <typename Record, typename Visit>
+Result<void> scan_fit(OpenTrace& trace, Visit visit) {
+  return scan<Record>(
+      trace, "", "",
+      [&](const Record& row) {
+        visit(row);
+        return true;
+      },
+      [](std::int64_t /*row*/, const std::string& /*words*/) { return true; });
+}
+
+template <typename Record>
+Result<void> add_rows(OpenTrace& trace, OverviewBuilder& builder) {
+  return scan_fit<Record>(trace, [&](const Record& row) { builder.add(row); });
+}
+
+Result<std::optional<Overview>> overview_of_rows(OpenTrace& trace) {
+  OverviewBuilder builder;
+  DRAFTSCOPE_TRY(add_rows<LayerSet>(trace, builder));
+  DRAFTSCOPE_TRY(add_rows<Request>(trace, builder));
+  DRAFTSCOPE_TRY(add_rows<Round>(trace, builder));
+  DRAFTSCOPE_TRY(add_rows<Decision>(trace, builder));
+  DRAFTSCOPE_TRY(add_rows<Span>(trace, builder));
+  DRAFTSCOPE_TRY(add_rows<Kernel>(trace, builder));
+  return builder.finish();
+}
+
+/// Key and sums of a row, name by name.
+struct Fields {
+  std::vector<std::pair<std::string_view, std::int64_t>> list;
+  void key(std::string_view name, std::int64_t field, std::string_view /*table*/) { value(name, field); }
+  template <typename Field>
+  void enumeration(std::string_view name, Field field, int /*values*/, std::string_view /*table*/) {
+    value(name, static_cast<std::int64_t>(field));
+  }
+  template <typename Field>
+  void value(std::string_view name, Field field) {
+    list.emplace_back(name, static_cast<std::int64_t>(field));
+  }
+};
+
+template <typename Record>
+std::vector<std::pair<std::string_view, std::int64_t>> fields(const Record& row) {
+  Fields visitor;
+  visit_columns(row, visitor);
+  return visitor.list;
+}
+
+template <typename Record>
+constexpr std::size_t key_fields = 1;
+template <>
+constexpr std::size_t key_fields<LaneColumn> = 5;
+template <>
+constexpr std::size_t key_fields<RoundColumn> = 2;
+
+template <typename Record>
+std::string key_words(const Record& row) {
+  std::string words;
+  const auto all = fields(row);
+  for (std::size_t i = 0; i < key_fields<Record>; ++i)
+    words += fmt::format("{}{} {}", i == 0 ? "" : ", ", all[i].first, all[i].second);
+  return words;
+}
+
+/// Which of two rows comes first; 0 if they have one key.
+template <typename Record>
+int order(const Record& a, const Record& b) {
+  const auto of_a = fields(a);
+  const auto of_b = fields(b);
+  for (std::size_t i = 0; i < key_fields<Record>; ++i)
+    if (of_a[i].second != of_b[i].second) return of_a[i].second < of_b[i].second ? -1 : 1;
+  return 0;
+}
+
+template <typename Record>
+std::int64_t row_id(const Record& row) {
+  if constexpr (std::is_same_v<Record, LaneColumn>)
+    return row.owner;
+  else
+    return fields(row).front().second;
+}
+
+template <typename Record>
+void compare(OpenTrace& trace, const std::vector<Record>& expected, std::vector<Violation>& differences) {
+  std::size_t next = 0;
+  const std::string table(table_name<Record>);
+  const std::size_t before = differences.size();
+  const auto scanned = scan<Record>(
+      trace, "", "",
+      [&](const Record& row) {
+        if (next == expected.size() || order(row, expected[next]) < 0) {
+          differences.push_back({table, row_id(row), key_words(row) + ": no rows give this one"});
+        } else if (order(row, expected[next]) > 0) {
+          differences.push_back(
+              {table, row_id(expected[next]), key_words(expected[next]) + ": is missing, but rows give it"});
+        } else {
+          const auto stored = fields(row);
+          const auto given = fields(expected[next]);
+          for (std::size_t i = 0; i < stored.size() && differences.size() == before; ++i)
+            if (stored[i].second != given[i].second)
+              differences.push_back({table, row_id(row),
+                                     fmt::format("{}: {} is {}, but the rows give {}", key_words(row),
+                                                 stored[i].first, stored[i].second, given[i].second)});
+        }
+        ++next;
+        return differences.size() == before;
+      },
+      [](std::int64_t /*row*/, const std::string& /*words*/) { return false; });
+  if (!scanned)
+    differences.push_back({table, 0, scanned.error().message});
+  else if (differences.size() == before && next < expected.size())
+    differences.push_back(
+        {table, row_id(expected[next]), key_words(expected[next]) + ": is missing, but rows give it"});
+}
+
+}  // namespace
+
+std::vector<Violation> overview_differences(OpenTrace& trace) {
+  const std::string name = trace.path.string();
+  const auto stated =
+      query_text(trace.database.get(), name,
+                 fmt::format("SELECT coalesce((SELECT value FROM meta WHERE key = '{}'), '')", overview_key));
+  if (!stated) return {{"meta", 0, stated.error().message}};
+  std::vector<Violation> differences;
+  Overview expected;
+  if (!stated->empty()) {
+    auto made = overview_of_rows(trace);
+    if (!made) return {{"file", 0, made.error().message}};
+    if (!*made)
+      return {{"meta", 0, fmt::format("{} is {}, but the rows have no overview", overview_key, *stated)}};
+    expected = std::move(**made);
+    if (std::to_string(expected.column_ns) != *stated)
+      return {{"meta", 0,
+               fmt::format("{} is {}, but the rows give {}", overview_key, *stated, expected.column_ns)}};
+  }
+  compare(trace, expected.lanes, differences);
+  compare(trace, expected.rounds, differences);
+  compare(trace, expected.requests, differences);
+  return differences;
+}
+
+}  // namespace draftscope::traces

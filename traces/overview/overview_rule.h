@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The rule that a stored overview is what the rows give.
+
+#include <draftscope/traces/reader.h>
+#include <vector>
+
+#include "storage/open.h"
+
+namespace draftscope::traces {
+
+/// The first difference of each table, and a table that can't be read. Rows that are not as expected count
+/// for nothing: other rules name them.
+[[nodiscard]] std::vector<Violation> overview_differences(OpenTrace& trace);
+
+}  // namespace draftscope::traces

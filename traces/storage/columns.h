@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The one place where a record's fields meet its table's columns: inserting, reading, exporting as CSV and
+// checking references all visit these lists, in the order of the columns in schema.cpp.
+//
+// A visitor has: id(name, field), key(name, field, table) for a reference that must be there,
+// reference(name, field, table) for one that may be absent (0 in the record, NULL in the file),
+// enumeration(name, field, values, table), millionths(name, field) for a real number that is stored as a
+// whole number of millionths, value(name, field).
+
+#include <draftscope/traces/overview.h>
+#include <draftscope/traces/records.h>
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "storage/schema.h"
+
+namespace draftscope::traces {
+
+inline constexpr int draft_stop_count = 5;
+inline constexpr int request_stop_count = 5;
+
+/// A row of the table `strings`.
+struct StringRow {
+  std::int64_t id = 0;
+  std::string text;
+};
+
+template <typename Record>
+inline constexpr std::string_view table_name = "";
+template <>
+inline constexpr std::string_view table_name<StringRow> = "strings";
+template <>
+inline constexpr std::string_view table_name<Run> = "runs";
+template <>
+inline constexpr std::string_view table_name<Prompt> = "prompts";
+template <>
+inline constexpr std::string_view table_name<Request> = "requests";
+template <>
+inline constexpr std::string_view table_name<LayerSet> = "layer_sets";
+template <>
+inline constexpr std::string_view table_name<Round> = "rounds";
+template <>
+inline constexpr std::string_view table_name<DraftToken> = "draft_tokens";
+template <>
+inline constexpr std::string_view table_name<Decision> = "decisions";
+template <>
+inline constexpr std::string_view table_name<ShadowToken> = "shadow_tokens";
+template <>
+inline constexpr std::string_view table_name<TokenText> = "token_texts";
+template <>
+inline constexpr std::string_view table_name<Track> = "tracks";
+template <>
+inline constexpr std::string_view table_name<Span> = "spans";
+template <>
+inline constexpr std::string_view table_name<Kernel> = "kernels";
+template <>
+inline constexpr std::string_view table_name<Counter> = "counters";
+template <>
+inline constexpr std::string_view table_name<LaneColumn> = "lane_columns";
+template <>
+inline constexpr std::string_view table_name<RoundColumn> = "round_columns";
+template <>
+inline constexpr std::string_view table_name<RequestSum> = "request_sums";
+
+/// Row is Record or const Record.
+template <typename Row, typename Record>
+concept RowOf = std::same_as<std::remove_const_t<Row>, Record>;
+
+template <RowOf<StringRow> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.value("text", row.text);
+}
+
+template <RowOf<Run> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.value("strategy", row.strategy);
+  visit.value("specification", row.specification);
+  visit.value("parameters", row.parameters);
+  visit.value("is_baseline", row.is_baseline);
+}
+
+template <RowOf<Prompt> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.value("question_id", row.question_id);
+  visit.value("category", row.category);
+  visit.value("turn", row.turn);
+  visit.value("text", row.text);
+  visit.value("tokens", row.tokens);
+}
+
+template <RowOf<Request> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.key("run", row.run, "runs");
+  visit.key("prompt", row.prompt, "prompts");
+  visit.value("repeat", row.repeat);
+  visit.value("start_ns", row.start_ns);
+  visit.value("first_token_ns", row.first_token_ns);
+  visit.value("end_ns", row.end_ns);
+  visit.value("seed", row.seed);
+  visit.enumeration("stop", row.stop, request_stop_count, "request_stops");
+  visit.value("text", row.text);
+  visit.value("tokens", row.tokens);
+}
+
+template <RowOf<LayerSet> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.value("n_layers", row.n_layers);
+  visit.value("exit_layer", row.exit_layer);
+  visit.value("skipped", row.skipped);
+  visit.value("origin", row.origin);
+}
+
+template <RowOf<Round> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.key("request", row.request, "requests");
+  visit.value("index", row.index);
+  visit.value("start_ns", row.start_ns);
+  visit.value("end_ns", row.end_ns);
+  visit.value("root_position", row.root_position);
+  visit.reference("layer_set", row.layer_set, "layer_sets");
+  visit.value("exit_layer", row.exit_layer);
+  visit.value("planned", row.planned);
+  visit.value("drafted", row.drafted);
+  visit.value("tree_depth", row.tree_depth);
+  visit.value("accepted", row.accepted);
+  visit.value("emitted", row.emitted);
+  visit.value("verify_rows", row.verify_rows);
+  visit.value("bonus_token", row.bonus_token);
+  visit.enumeration("draft_stop", row.draft_stop, draft_stop_count, "draft_stops");
+  visit.value("threshold", row.threshold);
+  visit.value("draft_ns", row.draft_ns);
+  visit.value("verify_ns", row.verify_ns);
+  visit.value("accept_ns", row.accept_ns);
+  visit.value("optimise_ns", row.optimise_ns);
+  visit.value("control_ns", row.control_ns);
+}
+
+template <RowOf<DraftToken> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.key("round", row.round, "rounds");
+  visit.value("index", row.index);
+  visit.value("parent", row.parent);
+  visit.value("token", row.token);
+  visit.value("confidence", row.confidence);
+  visit.value("probability", row.probability);
+  visit.value("accepted", row.accepted);
+  visit.value("tested", row.tested);
+}
+
+template <RowOf<Decision> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.key("request", row.request, "requests");
+  visit.reference("round", row.round, "rounds");
+  visit.key("kind", row.kind, "strings");
+  visit.value("start_ns", row.start_ns);
+  visit.value("end_ns", row.end_ns);
+  visit.value("score", row.score);
+  visit.value("adopted", row.adopted);
+  visit.value("detail", row.detail);
+}
+
+template <RowOf<ShadowToken> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.key("request", row.request, "requests");
+  visit.value("layer", row.layer);
+  visit.value("position", row.position);
+  visit.value("token", row.token);
+  visit.millionths("probability_millionths", row.probability);
+  visit.millionths("margin_millionths", row.margin);
+  visit.value("true_rank", row.true_rank);
+}
+
+template <RowOf<TokenText> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.value("token", row.token);
+  visit.value("text", row.text);
+}
+
+template <RowOf<Track> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.value("kind", row.kind);
+  visit.value("name", row.name);
+  visit.reference("parent", row.parent, "tracks");
+  visit.value("sort", row.sort);
+}
+
+template <RowOf<Span> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.reference("parent", row.parent, "spans");
+  visit.key("track", row.track, "tracks");
+  visit.reference("request", row.request, "requests");
+  visit.reference("round", row.round, "rounds");
+  visit.value("start_ns", row.start_ns);
+  visit.value("end_ns", row.end_ns);
+  visit.key("name", row.name, "strings");
+  visit.value("layer", row.layer);
+  visit.value("depth", row.depth);
+  visit.enumeration("phase", row.phase, phase_count, "phases");
+}
+
+template <RowOf<Kernel> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.id("id", row.id);
+  visit.reference("span", row.span, "spans");
+  visit.key("track", row.track, "tracks");
+  visit.reference("request", row.request, "requests");
+  visit.reference("round", row.round, "rounds");
+  visit.value("start_ns", row.start_ns);
+  visit.value("end_ns", row.end_ns);
+  visit.key("short_name", row.short_name, "strings");
+  visit.value("layer", row.layer);
+  visit.enumeration("phase", row.phase, phase_count, "phases");
+  visit.value("stream_id", row.stream_id);
+  visit.value("correlation_id", row.correlation_id);
+  visit.value("graph_id", row.graph_id);
+  visit.value("graph_node_id", row.graph_node_id);
+  visit.value("grid_x", row.grid_x);
+  visit.value("grid_y", row.grid_y);
+  visit.value("grid_z", row.grid_z);
+  visit.value("block_x", row.block_x);
+  visit.value("block_y", row.block_y);
+  visit.value("block_z", row.block_z);
+}
+
+template <RowOf<Counter> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.key("track", row.track, "tracks");
+  visit.value("timestamp_ns", row.timestamp_ns);
+  visit.value("value", row.value);
+}
+
+template <RowOf<LaneColumn> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.enumeration("lane", row.lane, lane_of_count, "lanes");
+  visit.value("owner", row.owner);
+  visit.value("depth", row.depth);
+  visit.value("start_ns", row.start_ns);
+  visit.enumeration("phase", row.phase, phase_count, "phases");
+  visit.value("busy_ns", row.busy_ns);
+}
+
+template <RowOf<RoundColumn> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.key("run", row.run, "runs");
+  visit.value("start_ns", row.start_ns);
+  visit.value("rounds", row.rounds);
+  visit.value("emitted", row.emitted);
+  visit.value("most_emitted", row.max_emitted);
+}
+
+template <RowOf<RequestSum> Row, typename Visitor>
+void visit_columns(Row& row, Visitor&& visit) {
+  visit.key("request", row.request, "requests");
+  visit.value("rounds", row.rounds);
+  visit.value("drafted", row.drafted);
+  visit.value("accepted", row.accepted);
+  visit.value("emitted", row.emitted);
+  visit.value("draft_steps", row.draft_steps);
+  visit.value("draft_sublayers", row.draft_sublayers);
+  visit.value("rounds_ns", row.rounds_ns);
+  visit.value("draft_ns", row.draft_ns);
+  visit.value("verify_ns", row.verify_ns);
+  visit.value("accept_ns", row.accept_ns);
+  visit.value("optimise_ns", row.optimise_ns);
+  visit.value("control_ns", row.control_ns);
+}
+
+/// Collects names as a quoted, comma-separated list ("index" is a word of SQL). Of columns that a file of
+/// `version` lacks it makes zeros.
+struct ColumnNames {
+  std::string_view table;
+  int version;
+  std::string list;
+  void add(std::string_view name) {
+    if (!list.empty()) list.append(", ");
+    if (!has_column(version, table, name)) list.append("0 AS ");
+    list.append("\"").append(name).append("\"");
+  }
+  void id(std::string_view name, std::int64_t /*field*/) { add(name); }
+  void key(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) { add(name); }
+  void reference(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) { add(name); }
+  template <typename Field>
+  void enumeration(std::string_view name, Field /*field*/, int /*values*/, std::string_view /*table*/) {
+    add(name);
+  }
+  void millionths(std::string_view name, double /*field*/) { add(name); }
+  template <typename Field>
+  void value(std::string_view name, const Field& /*field*/) {
+    add(name);
+  }
+};
+
+template <typename Record>
+std::string column_list(int version = current_schema_version) {
+  ColumnNames names{table_name<Record>, version, {}};
+  const Record record{};
+  visit_columns(record, names);
+  return std::move(names.list);
+}
+
+}  // namespace draftscope::traces

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// SQLite handles that close themselves, and its errors as one line.
+
+#include <draftscope/base/result.h>
+#include <sqlite3.h>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace draftscope::traces {
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+};
+using Database = std::unique_ptr<sqlite3, CloseDatabase>;
+
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+/// What SQLite says of its last failure: "disk I/O error (code 778)", with errno's words when it has some.
+[[nodiscard]] std::string sqlite_error(sqlite3* database);
+
+[[nodiscard]] Result<Statement> prepare(sqlite3* database, const std::string& name, std::string_view sql);
+
+/// Runs statements that give no rows, or whose rows do not matter.
+[[nodiscard]] Result<void> execute(sqlite3* database, const std::string& name, const std::string& sql);
+
+/// The first column of the first row.
+[[nodiscard]] Result<std::int64_t> query_integer(sqlite3* database, const std::string& name,
+                                                 std::string_view sql);
+[[nodiscard]] Result<std::string> query_text(sqlite3* database, const std::string& name,
+                                             std::string_view sql);
+
+/// The bytes of a column of text or blob; empty for NULL.
+[[nodiscard]] std::string_view column_bytes(sqlite3_stmt* statement, int column);
+
+}  // namespace draftscope::traces

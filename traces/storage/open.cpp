@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "storage/open.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "storage/columns.h"
+#include "storage/schema.h"
+
+namespace draftscope::traces {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Instructions of SQLite's machine between two looks at the budget.
+constexpr int steps_per_look = 100'000;
+// What a statement may take: the most demanding rule of validate() needs below 100 a row, a row has at least
+// ten bytes.
+constexpr std::int64_t steps_per_byte = 200;
+constexpr std::int64_t min_steps = 20'000'000;
+// No text or blob of a trace comes near; a damaged length must not allocate more.
+constexpr int max_value_bytes = 1 << 28;
+
+std::uint64_t size_or_zero(const fs::path& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  return error ? 0 : size;
+}
+
+fs::path beside(fs::path path, const char* suffix) {
+  path += suffix;
+  return path;
+}
+
+/// A name inside a URI: everything but the plainest characters is escaped.
+std::string uri(const fs::path& path, std::string_view query) {
+  std::string text = "file:";
+  for (const char c : fs::absolute(path).string()) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '/' || c == '.' || c == '-' || c == '_';
+    if (plain)
+      text += c;
+    else
+      text += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return text.append("?").append(query);
+}
+
+Result<void> check_header(const fs::path& path) {
+  const std::string name = path.string();
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return fail("{}: no such file", name);
+  if (!fs::exists(status)) return fail("{}: can't be read: {}", name, error.message());
+  if (!fs::is_regular_file(status)) return fail("{}: is not a regular file", name);
+  const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return fail("{}: can't be read: {}", name, std::strerror(errno));
+  std::array<char, 100> header{};
+  const ssize_t bytes = ::read(file, header.data(), header.size());
+  ::close(file);
+  constexpr std::string_view magic("SQLite format 3\0", 16);
+  // A recording that has not reached its first checkpoint has all its pages in the log.
+  if (bytes == 0 && size_or_zero(beside(path, "-wal")) > 0) return {};
+  if (bytes != static_cast<ssize_t>(header.size()) || std::string_view(header.data(), 16) != magic)
+    return fail("{}: is not a trace (no SQLite header)", name);
+  return {};
+}
+
+Result<Database> connect(const fs::path& path, std::string_view query) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(uri(path, query).c_str(), &handle,
+                                   SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database database(handle);
+  if (code != SQLITE_OK) return fail("{}", sqlite_error(handle));
+  // The file may be hostile: nothing in its schema runs as code of ours, and its lengths are not believed.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, max_value_bytes);
+  sqlite3_busy_timeout(handle, 1000);
+  DRAFTSCOPE_TRY(execute(handle, "", "PRAGMA cell_size_check=ON; PRAGMA temp_store=FILE;"));
+  // One snapshot for as long as the file is open: of a recording that goes on, the rounds that a later
+  // statement sees have the requests that an earlier one saw. It begins with the first page read, where a
+  // problem with the log shows.
+  DRAFTSCOPE_TRY(execute(handle, "", "BEGIN;"));
+  DRAFTSCOPE_TRY(query_integer(handle, "", "PRAGMA schema_version"));
+  DRAFTSCOPE_TRY(query_integer(handle, "", "SELECT count(*) FROM sqlite_schema"));
+  return database;
+}
+
+Result<Database> connect_to_copy(const fs::path& path, TemporaryFolder& folder) {
+  DRAFTSCOPE_TRY_ASSIGN(folder, TemporaryFolder::create());
+  const fs::path copy = folder.path() / "copy.dstrace";
+  std::error_code error;
+  fs::copy_file(path, copy, error);
+  for (const char* const suffix : {"-wal", "-journal"})
+    if (!error && fs::exists(beside(path, suffix)))
+      fs::copy_file(beside(path, suffix), beside(copy, suffix), error);
+  if (error) return fail("can't be copied to {}: {}", folder.path().string(), error.message());
+  // The copy is ours: opened for writing once, SQLite rolls a journal back and folds the log in.
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(copy.string().c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
+  const Database recovering(handle);
+  if (code != SQLITE_OK) return fail("{}", sqlite_error(handle));
+  DRAFTSCOPE_TRY(query_integer(handle, "", "SELECT count(*) FROM sqlite_schema"));
+  return connect(copy, "mode=ro");
+}
+
+int look_at_budget(void* context) {
+  auto* const budget = static_cast<WorkBudget*>(context);
+  budget->steps_left -= steps_per_look;
+  if (budget->stopped != nullptr && budget->stopped->load(std::memory_order_relaxed)) return 1;
+  return budget->steps_left < 0 ? 1 : 0;
+}
+
+/// Collects name and type of a table's columns, as a record has them.
+struct ExpectedColumns {
+  std::vector<std::pair<std::string_view, std::string_view>> columns;
+  void id(std::string_view name, std::int64_t /*field*/) { columns.emplace_back(name, "INTEGER"); }
+  void key(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) {
+    columns.emplace_back(name, "INTEGER");
+  }
+  void reference(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) {
+    columns.emplace_back(name, "INTEGER");
+  }
+  template <typename Field>
+  void enumeration(std::string_view name, Field /*field*/, int /*values*/, std::string_view /*table*/) {
+    columns.emplace_back(name, "INTEGER");
+  }
+  void millionths(std::string_view name, double /*field*/) { columns.emplace_back(name, "INTEGER"); }
+  template <typename Field>
+  void value(std::string_view name, const Field& /*field*/) {
+    columns.emplace_back(name, std::is_floating_point_v<Field>      ? "REAL"
+                               : std::is_integral_v<Field>          ? "INTEGER"
+                               : std::is_same_v<Field, std::string> ? "TEXT"
+                                                                    : "BLOB");
+  }
+};
+
+using Columns = std::vector<std::pair<std::string_view, std::string_view>>;
+
+Result<void> check_table(sqlite3* database, const std::string& name, int version, std::string_view table,
+                         const Columns& columns) {
+  if (!has_table(version, table)) return {};
+  DRAFTSCOPE_TRY_ASSIGN(
+      const std::int64_t tables,
+      query_integer(database, name,
+                    fmt::format("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
+                                "type = 'table' AND name = '{}'",
+                                table)));
+  if (tables != 1) return fail("{}: is not a whole trace: the table {} is missing", name, table);
+  for (const auto& [column, type] : columns) {
+    if (!has_column(version, table, column)) continue;
+    DRAFTSCOPE_TRY_ASSIGN(
+        const std::string found,
+        query_text(
+            database, name,
+            fmt::format("SELECT coalesce((SELECT type FROM pragma_table_info('{}') WHERE name = '{}'), "
+                        "'nothing')",
+                        table, column)));
+    if (found != type)
+      return fail("{}: table {}: column {} is {}, expected {}", name, table, column, found, type);
+  }
+  return {};
+}
+
+template <typename Record>
+Result<void> check_table(sqlite3* database, const std::string& name, int version) {
+  ExpectedColumns expected;
+  const Record record{};
+  visit_columns(record, expected);
+  return check_table(database, name, version, table_name<Record>, expected.columns);
+}
+
+template <typename... Records>
+Result<void> check_tables(sqlite3* database, const std::string& name, int version) {
+  Result<void> result = check_table(database, name, version, "meta", {{"key", "TEXT"}, {"value", "TEXT"}});
+  const auto next = [&](auto check) {
+    if (result) result = check();
+  };
+  (next([&] { return check_table<Records>(database, name, version); }), ...);
+  return result;
+}
+
+}  // namespace
+
+Result<TemporaryFolder> TemporaryFolder::create() {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  if (error) return fail("no folder for temporary files: {}", error.message());
+  std::string pattern = (parent / "draftscope-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr)
+    return fail("no temporary folder in {}: {}", parent.string(), std::strerror(errno));
+  TemporaryFolder folder;
+  folder.path_ = pattern;
+  return folder;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+Result<OpenTrace> open_trace(const fs::path& path) {
+  DRAFTSCOPE_TRY(check_header(path));
+  const std::string name = path.string();
+  OpenTrace trace;
+  trace.path = path;
+  const bool has_log = size_or_zero(beside(path, "-wal")) > 0;
+  const bool has_journal = size_or_zero(beside(path, "-journal")) > 0;
+  Result<Database> database;
+  if (has_journal) {
+    database = connect_to_copy(path, trace.copy);
+  } else if (has_log) {
+    database = connect(path, "mode=ro");
+    if (!database) database = connect_to_copy(path, trace.copy);
+  } else {
+    database = connect(path, "mode=ro&immutable=1");
+  }
+  if (!database) return fail("{}: can't be read as a trace: {}", name, database.error().message);
+  trace.database = std::move(*database);
+
+  sqlite3* const handle = trace.database.get();
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t id, query_integer(handle, name, "PRAGMA application_id"));
+  if (id != application_id)
+    return fail("{}: is not a trace (application_id {:#x}, expected {:#x})", name, id, application_id);
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t version, query_integer(handle, name, "PRAGMA user_version"));
+  if (version > current_schema_version)
+    return fail("{}: newer schema (found {}, this reads up to {})", name, version, current_schema_version);
+  if (version < 1) return fail("{}: schema version is {}, expected 1 or more", name, version);
+  trace.schema_version = static_cast<int>(version);
+  DRAFTSCOPE_TRY(
+      (check_tables<StringRow, Run, Prompt, Request, LayerSet, Round, DraftToken, Decision, ShadowToken,
+                    TokenText, Track, Span, Kernel, Counter, LaneColumn, RoundColumn, RequestSum>(
+          handle, name, trace.schema_version)));
+
+  trace.budget = std::make_unique<WorkBudget>();
+  const auto bytes = size_or_zero(path) + size_or_zero(beside(path, "-wal"));
+  trace.budget->steps = std::max(
+      min_steps, steps_per_byte * static_cast<std::int64_t>(std::min(bytes, std::uint64_t{1} << 48U)));
+  trace.budget->steps_left = trace.budget->steps;
+  sqlite3_progress_handler(handle, steps_per_look, look_at_budget, trace.budget.get());
+  return trace;
+}
+
+}  // namespace draftscope::traces

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "storage/schema.h"
+
+#include <draftscope/traces/records.h>
+#include <fmt/format.h>
+
+#include "storage/columns.h"
+
+namespace draftscope::traces {
+namespace {
+
+constexpr std::string_view tables = R"sql(
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE strings (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+CREATE TABLE phases (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE draft_stops (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE request_stops (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE lanes (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY,
+  strategy TEXT NOT NULL,
+  specification TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  is_baseline INTEGER NOT NULL
+) STRICT;
+CREATE TABLE prompts (
+  id INTEGER PRIMARY KEY,
+  question_id INTEGER NOT NULL,
+  category TEXT NOT NULL,
+  turn INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  tokens BLOB NOT NULL
+) STRICT;
+CREATE TABLE requests (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs (id),
+  prompt INTEGER NOT NULL REFERENCES prompts (id),
+  repeat INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  first_token_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  seed INTEGER NOT NULL,
+  stop INTEGER NOT NULL REFERENCES request_stops (id),
+  text TEXT NOT NULL,
+  tokens BLOB NOT NULL
+) STRICT;
+CREATE TABLE layer_sets (
+  id INTEGER PRIMARY KEY,
+  n_layers INTEGER NOT NULL,
+  exit_layer INTEGER NOT NULL,
+  skipped BLOB NOT NULL,
+  origin TEXT NOT NULL
+) STRICT;
+CREATE TABLE rounds (
+  id INTEGER PRIMARY KEY,
+  request INTEGER NOT NULL REFERENCES requests (id),
+  "index" INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  root_position INTEGER NOT NULL,
+  layer_set INTEGER REFERENCES layer_sets (id),
+  exit_layer INTEGER NOT NULL,
+  planned INTEGER NOT NULL,
+  drafted INTEGER NOT NULL,
+  tree_depth INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
+  emitted INTEGER NOT NULL,
+  verify_rows INTEGER NOT NULL,
+  bonus_token INTEGER NOT NULL,
+  draft_stop INTEGER NOT NULL REFERENCES draft_stops (id),
+  threshold REAL,
+  draft_ns INTEGER NOT NULL,
+  verify_ns INTEGER NOT NULL,
+  accept_ns INTEGER NOT NULL,
+  optimise_ns INTEGER NOT NULL,
+  control_ns INTEGER NOT NULL
+) STRICT;
+CREATE TABLE draft_tokens (
+  round INTEGER NOT NULL REFERENCES rounds (id),
+  "index" INTEGER NOT NULL,
+  parent INTEGER NOT NULL,
+  token INTEGER NOT NULL,
+  confidence REAL,
+  probability REAL,
+  accepted INTEGER NOT NULL,
+  tested INTEGER NOT NULL,
+  PRIMARY KEY (round, "index")
+) STRICT, WITHOUT ROWID;
+CREATE TABLE decisions (
+  id INTEGER PRIMARY KEY,
+  request INTEGER NOT NULL REFERENCES requests (id),
+  round INTEGER REFERENCES rounds (id),
+  kind INTEGER NOT NULL REFERENCES strings (id),
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  score REAL,
+  adopted INTEGER NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+CREATE TABLE shadow_tokens (
+  request INTEGER NOT NULL REFERENCES requests (id),
+  layer INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  token INTEGER NOT NULL,
+  probability_millionths INTEGER,
+  margin_millionths INTEGER,
+  true_rank INTEGER NOT NULL,
+  PRIMARY KEY (request, layer, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE token_texts (
+  token INTEGER PRIMARY KEY,
+  text TEXT NOT NULL
+) STRICT;
+CREATE TABLE tracks (
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  parent INTEGER REFERENCES tracks (id),
+  sort INTEGER NOT NULL
+) STRICT;
+CREATE TABLE spans (
+  id INTEGER PRIMARY KEY,
+  parent INTEGER REFERENCES spans (id),
+  track INTEGER NOT NULL REFERENCES tracks (id),
+  request INTEGER REFERENCES requests (id),
+  round INTEGER REFERENCES rounds (id),
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  name INTEGER NOT NULL REFERENCES strings (id),
+  layer INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  phase INTEGER NOT NULL REFERENCES phases (id)
+) STRICT;
+CREATE TABLE kernels (
+  id INTEGER PRIMARY KEY,
+  span INTEGER REFERENCES spans (id),
+  track INTEGER NOT NULL REFERENCES tracks (id),
+  request INTEGER REFERENCES requests (id),
+  round INTEGER REFERENCES rounds (id),
+  start_ns INTEGER NOT NULL,
+  end_ns INTEGER NOT NULL,
+  short_name INTEGER NOT NULL REFERENCES strings (id),
+  layer INTEGER NOT NULL,
+  phase INTEGER NOT NULL REFERENCES phases (id),
+  stream_id INTEGER NOT NULL,
+  correlation_id INTEGER NOT NULL,
+  graph_id INTEGER NOT NULL,
+  graph_node_id INTEGER NOT NULL,
+  grid_x INTEGER NOT NULL,
+  grid_y INTEGER NOT NULL,
+  grid_z INTEGER NOT NULL,
+  block_x INTEGER NOT NULL,
+  block_y INTEGER NOT NULL,
+  block_z INTEGER NOT NULL
+) STRICT;
+CREATE TABLE counters (
+  id INTEGER PRIMARY KEY,
+  track INTEGER NOT NULL REFERENCES tracks (id),
+  timestamp_ns INTEGER NOT NULL,
+  value REAL
+) STRICT;
+CREATE TABLE lane_columns (
+  lane INTEGER NOT NULL REFERENCES lanes (id),
+  owner INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  start_ns INTEGER NOT NULL,
+  phase INTEGER NOT NULL REFERENCES phases (id),
+  busy_ns INTEGER NOT NULL,
+  PRIMARY KEY (lane, owner, depth, start_ns, phase)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE round_columns (
+  run INTEGER NOT NULL REFERENCES runs (id),
+  start_ns INTEGER NOT NULL,
+  rounds INTEGER NOT NULL,
+  emitted INTEGER NOT NULL,
+  max_emitted INTEGER NOT NULL,
+  PRIMARY KEY (run, start_ns)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE request_sums (
+  request INTEGER PRIMARY KEY REFERENCES requests (id),
+  rounds INTEGER NOT NULL,
+  drafted INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
+  emitted INTEGER NOT NULL,
+  draft_steps INTEGER NOT NULL,
+  draft_sublayers INTEGER NOT NULL,
+  rounds_ns INTEGER NOT NULL,
+  draft_ns INTEGER NOT NULL,
+  verify_ns INTEGER NOT NULL,
+  accept_ns INTEGER NOT NULL,
+  optimise_ns INTEGER NOT NULL,
+  control_ns INTEGER NOT NULL
+) STRICT;
+)sql";
+
+// The figures follow the definitions of the words: acceptance_rate = accepted / drafted;
+// emitted_tokens_per_round = emitted tokens a target forward; the wall time of a request includes its
+// prefill.
+constexpr std::string_view views = R"sql(
+CREATE VIEW round_figures AS
+SELECT rounds.id AS round, rounds.request, rounds."index" AS round_index, runs.id AS run, runs.strategy,
+       runs.specification, prompts.category, draft_stops.name AS draft_stop, planned, drafted, tree_depth,
+       accepted, emitted, verify_rows, rounds.exit_layer, threshold,
+       CASE WHEN drafted > 0 THEN CAST(accepted AS REAL) / drafted END AS acceptance_rate,
+       rounds.end_ns - rounds.start_ns AS duration_ns, draft_ns, verify_ns, accept_ns, optimise_ns, control_ns,
+       rounds.end_ns - rounds.start_ns - draft_ns - verify_ns - accept_ns - optimise_ns - control_ns AS other_ns
+FROM rounds
+JOIN requests ON requests.id = rounds.request
+JOIN runs ON runs.id = requests.run
+JOIN prompts ON prompts.id = requests.prompt
+LEFT JOIN draft_stops ON draft_stops.id = rounds.draft_stop;
+
+CREATE VIEW request_figures AS
+SELECT requests.id AS request, runs.id AS run, runs.strategy, runs.specification, prompts.question_id,
+       prompts.category, prompts.turn, requests.repeat, request_stops.name AS stop,
+       requests.end_ns - requests.start_ns AS wall_ns,
+       CASE WHEN first_token_ns > 0 THEN first_token_ns - requests.start_ns END AS first_token_latency_ns,
+       length(requests.tokens) / 4 AS tokens,
+       CASE WHEN requests.end_ns > requests.start_ns
+            THEN length(requests.tokens) / 4 * 1e9 / (requests.end_ns - requests.start_ns) END
+         AS tokens_per_second,
+       count(rounds.id) AS rounds, coalesce(sum(drafted), 0) AS drafted, coalesce(sum(accepted), 0) AS accepted,
+       coalesce(sum(emitted), 0) AS emitted,
+       CAST(sum(accepted) AS REAL) / nullif(sum(drafted), 0) AS acceptance_rate,
+       CAST(sum(emitted) AS REAL) / nullif(count(rounds.id), 0) AS emitted_tokens_per_round
+FROM requests
+JOIN runs ON runs.id = requests.run
+JOIN prompts ON prompts.id = requests.prompt
+LEFT JOIN request_stops ON request_stops.id = requests.stop
+LEFT JOIN rounds ON rounds.request = requests.id
+WHERE requests.end_ns > 0
+GROUP BY requests.id;
+
+CREATE VIEW run_figures AS
+SELECT run, strategy, specification, count(*) AS requests, sum(tokens) AS tokens, sum(wall_ns) AS wall_ns,
+       sum(tokens) * 1e9 / nullif(sum(wall_ns), 0) AS tokens_per_second, sum(rounds) AS rounds,
+       sum(drafted) AS drafted, sum(accepted) AS accepted,
+       CAST(sum(accepted) AS REAL) / nullif(sum(drafted), 0) AS acceptance_rate,
+       CAST(sum(emitted) AS REAL) / nullif(sum(rounds), 0) AS emitted_tokens_per_round
+FROM request_figures
+GROUP BY run;
+
+CREATE VIEW decision_figures AS
+SELECT decisions.id AS decision, decisions.request, decisions.round, rounds."index" AS round_index, runs.id AS run,
+       runs.strategy, runs.specification, prompts.category, strings.text AS kind,
+       decisions.end_ns - decisions.start_ns AS duration_ns, score, adopted, detail
+FROM decisions
+JOIN requests ON requests.id = decisions.request
+JOIN runs ON runs.id = requests.run
+JOIN prompts ON prompts.id = requests.prompt
+LEFT JOIN rounds ON rounds.id = decisions.round
+LEFT JOIN strings ON strings.id = decisions.kind;
+
+CREATE VIEW shadow_predictions AS
+SELECT shadow_tokens.request, runs.id AS run, runs.specification, layer, position, token,
+       probability_millionths / 1e6 AS probability, margin_millionths / 1e6 AS margin, true_rank,
+       true_rank = 0 AS is_match
+FROM shadow_tokens
+JOIN requests ON requests.id = shadow_tokens.request
+JOIN runs ON runs.id = requests.run;
+
+CREATE VIEW StringIds AS SELECT id, text AS value FROM strings;
+
+CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS
+SELECT start_ns AS start, end_ns AS "end", 0 AS deviceId, 0 AS contextId, stream_id AS streamId,
+       correlation_id AS correlationId, short_name AS demangledName, short_name AS shortName,
+       grid_x AS gridX, grid_y AS gridY, grid_z AS gridZ, block_x AS blockX, block_y AS blockY, block_z AS blockZ,
+       graph_id AS graphId, graph_node_id AS graphNodeId
+FROM kernels WHERE block_x > 0;
+
+CREATE VIEW NVTX_EVENTS AS
+SELECT spans.start_ns AS start, spans.end_ns AS "end", 59 AS eventType, strings.text AS text,
+       spans.name AS textId, spans.track AS globalTid
+FROM spans
+LEFT JOIN strings ON strings.id = spans.name;
+)sql";
+
+template <typename Enumeration, typename Name>
+std::string name_rows(std::string_view table, int count, Name name) {
+  std::string sql;
+  for (int i = 0; i < count; ++i)
+    sql += fmt::format("INSERT INTO {} VALUES ({}, '{}');\n", table, i, name(static_cast<Enumeration>(i)));
+  return sql;
+}
+
+}  // namespace
+
+std::string schema_sql() {
+  std::string sql(tables);
+  sql += name_rows<Phase>("phases", phase_count, phase_name);
+  sql += name_rows<DraftStop>("draft_stops", draft_stop_count, draft_stop_name);
+  sql += name_rows<RequestStop>("request_stops", request_stop_count, request_stop_name);
+  sql += name_rows<LaneOf>("lanes", lane_of_count, lane_of_name);
+  sql += views;
+  return sql;
+}
+
+std::string_view index_sql() {
+  return "CREATE INDEX rounds_by_request ON rounds (request, \"index\");"
+         "CREATE INDEX spans_by_track_start ON spans (track, start_ns);"
+         "CREATE INDEX kernels_by_track_start ON kernels (track, start_ns);"
+         "CREATE INDEX counters_by_track_time ON counters (track, timestamp_ns);";
+}
+
+}  // namespace draftscope::traces

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The database behind a Writer: creates it, commits batches, closes it. Used by one thread at a time.
+
+#include <draftscope/base/result.h>
+#include <draftscope/traces/writer.h>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "overview/overview_builder.h"
+#include "storage/batch.h"
+#include "storage/database.h"
+
+namespace draftscope::traces {
+
+class Storage {
+ public:
+  [[nodiscard]] static Result<Storage> create(const std::filesystem::path& path, const Meta& meta,
+                                              bool overwrite);
+
+  /// Commits the batch: everything that is never dropped in one transaction together with the first spans,
+  /// and the rest of the droppable rows in further ones of at most `rows_per_transaction`. `committed` hears
+  /// how many rows each commit added.
+  [[nodiscard]] Result<void> write(const Batch& batch, std::size_t rows_per_transaction,
+                                   const std::function<void(std::size_t)>& committed);
+
+  /// Indexes, statistics, overview, counts, and one file in the end.
+  [[nodiscard]] Result<void> finish(const WriterCounts& counts);
+
+  /// Lets the file go; nothing may follow.
+  void release();
+
+ private:
+  struct Statements {
+    Statement meta, strings, runs, prompts, requests, layer_sets, rounds, draft_tokens, decisions,
+        shadow_tokens, token_texts, tracks, spans, kernels, counters, many_shadow_tokens, many_spans,
+        many_kernels, many_counters, begin, commit;
+  };
+  Storage(Database database, std::string name, Statements statements);
+
+  [[nodiscard]] Result<void> step(sqlite3_stmt* statement);
+  [[nodiscard]] Result<void> write_rows(const Batch& batch, std::size_t rows_per_transaction,
+                                        const std::function<void(std::size_t)>& committed);
+  template <typename Record>
+  [[nodiscard]] Result<void> insert(sqlite3_stmt* statement, const std::vector<Record>& rows);
+  /// `many` inserts many rows at a time, `one` what remains.
+  template <typename Record>
+  [[nodiscard]] Result<void> insert_many(sqlite3_stmt* one, sqlite3_stmt* many, std::span<const Record> rows);
+  [[nodiscard]] Result<void> detach_dropped_parents();
+  [[nodiscard]] Result<void> write_overview();
+  [[nodiscard]] Result<void> write_meta(const std::string& key, const std::string& text);
+
+  Database database_;
+  std::string name_;  // the path, for messages
+  Statements statements_;
+  OverviewBuilder overview_;
+};
+
+}  // namespace draftscope::traces
