@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// CLaSp's layer skipping (Chen et al. 2025, Algorithm 1 as resolved in methods.md §8): the layers to skip are
-// those whose omission changes the last verified token's hidden state least, found by dynamic programming
-// over (layers seen, layers skipped). All states of a layer go through it in one pass: none sees another.
+// CLaSp's layer skipping (Chen et al. 2025, Algorithm 1 as resolved in docs/methods.md, CLaSp): the layers to
+// skip are those whose omission changes the last verified token's hidden state least, found by dynamic
+// programming over (layers seen, layers skipped). All states of a layer go through it in one pass: none sees
+// another.
 
 #include <memory>
 #include <span>
@@ -19,7 +20,8 @@ struct Anchor {
   std::span<const float> states;  ///< [n_layers + 1][d_model]: h_0 … h_L, before the final norm
 };
 
-/// Which `skip` whole layers to skip, in ascending order. 0 ≤ skip ≤ L. Ties skip. Source: methods.md §8.1.
+/// Which `skip` whole layers to skip, in ascending order. 0 ≤ skip ≤ L. Ties skip. Source: docs/methods.md,
+/// CLaSp.
 class ClaspSearch {
  public:
   [[nodiscard]] Result<std::span<const std::int32_t>> run(const Anchor& anchor, std::int32_t skip,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// DEL: context-aware dynamic exit layer (Entezari Zarch et al. 2025; methods.md §6). After each round every
-// layer's head says what it would have drafted (shadow tokens); decayed counts of matches with the target and
-// of confidences give, for each exit, an acceptance rate, the exit and length that yield the most tokens per
-// loaded layer (TPL), and a draft-exit threshold.
+// DEL: context-aware dynamic exit layer (Entezari Zarch et al. 2025; docs/methods.md, DEL). After each round
+// every layer's head says what it would have drafted (shadow tokens); decayed counts of matches with the
+// target and of confidences give, for each exit, an acceptance rate, the exit and length that yield the most
+// tokens per loaded layer (TPL), and a draft-exit threshold.
 
 #include <memory>
 #include <vector>

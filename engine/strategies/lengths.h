@@ -20,8 +20,8 @@ class FixedLength final : public LengthChoice {
 
 /// One longer after a round that accepted all that was planned, one shorter after any other; a draft cut
 /// short by an end of sequence or the budget counts as one of those. From `start` again for each request.
-/// Source: the FSM generator of DEL's code (methods.md §4), which has no upper bound and a lower one of 0,
-/// where 0 of 0 accepted lengthens again.
+/// Source: the FSM generator of DEL's code (docs/methods.md, FS), which has no upper bound and a lower one of
+/// 0, where 0 of 0 accepted lengthens again.
 class FiniteStateLength final : public LengthChoice, public Learner {
  public:
   struct Options {
@@ -41,7 +41,7 @@ class FiniteStateLength final : public LengthChoice, public Learner {
 
 /// Two longer after a round that accepted its whole draft, one shorter after any other, at least 1. Source:
 /// transformers' assisted generation, num_assistant_tokens_schedule "heuristic" (kept between requests) and
-/// "heuristic_transient" (methods.md §2).
+/// "heuristic_transient" (docs/methods.md, Two models).
 class HeuristicLength final : public LengthChoice, public Learner {
  public:
   HeuristicLength(std::int32_t start, bool transient) : start_(start), transient_(transient), gamma_(start) {}

@@ -181,7 +181,7 @@ Result<void> add_chain(Parameters& parameters, const speculation::ModelShape& /*
   return {};
 }
 
-/// SWIFT's dynamic tree: methods.md §7.2, confidence → k.
+/// SWIFT's dynamic tree (docs/methods.md, SWIFT): confidence → siblings.
 Result<void> add_tree(Parameters& parameters, const speculation::ModelShape& /*shape*/, Mixing& mixing) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string widths, parameters.one_of("widths", {"paper", "greedy-code"}));
   if (widths == "paper")

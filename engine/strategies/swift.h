@@ -3,7 +3,7 @@
 
 // SWIFT's layer sets (Xia et al., ICLR 2025, §4.1): while it decodes, a candidate set a round is scored by
 // its matchness, the share of the first output tokens that it predicts as the text has them, and the best is
-// drafted with. The search goes on from request to request and ends for good (methods.md §7.1, §7.3).
+// drafted with. The search goes on from request to request and ends for good (docs/methods.md, SWIFT).
 
 #include <draftscope/engine/search.h>
 #include <memory>

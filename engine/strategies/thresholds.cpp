@@ -14,7 +14,7 @@ void AdaptiveThreshold::begin_request(const RequestView& /*request*/) {
 }
 
 void AdaptiveThreshold::observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* log) {
-  // Steps, not nodes: siblings of a tree were no drafts of their own (methods.md §7.4).
+  // Steps, not nodes: siblings of a tree were no drafts of their own (docs/methods.md, SWIFT).
   const auto drafted = static_cast<std::int64_t>(outcome.steps.size());
   if (drafted == 0) return;
   accepted_ += outcome.accepted();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Classic speculative decoding: another, smaller model of the same vocabulary drafts. Sources: Leviathan et
 // al. 2023, Chen et al. 2023; transformers' assisted generation for the schedules and the confidence
-// threshold (methods.md §2).
+// threshold (docs/methods.md, Two models).
 
 #include <draftscope/engine/draft_model.h>
 

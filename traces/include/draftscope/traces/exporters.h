@@ -27,8 +27,8 @@ using Progress = std::function<bool(std::int64_t done, std::int64_t all)>;
 [[nodiscard]] Result<void> export_csv(Reader& reader, const std::filesystem::path& target,
                                       const Progress& progress = {});
 
-/// Spec-Bench answer JSONL (methods.md §11): one file a run, named after its specification, into the folder
-/// `target`.
+/// Spec-Bench answer JSONL (docs/methods.md, Files of others): one file a run, named after its specification,
+/// into the folder `target`.
 [[nodiscard]] Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& target,
                                              const Progress& progress = {});
 
