@@ -2,7 +2,7 @@
 #pragma once
 
 // What drafting by a part of the target is made of: which mask, how long, when to stop, how wide to verify.
-// The papers' strategies are mixes of these parts, and so is any other mix (mixed.h).
+// The papers' strategies are mixes of these parts, and so is any other mix (mixed.cpp).
 //
 // A part that learns is a Learner too. Parts are made by functions that take their parameters; one that
 // several share (DEL's statistics) is one Learner and several choices.
