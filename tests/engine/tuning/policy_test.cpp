@@ -72,7 +72,7 @@ TEST(PolicyFile, IsRefusedWhereAFieldIsWrong) {
       {"/skip_sets/default/mlp", {4}, "skip_sets.default"},
       {"/model", 1, "model"},
       {"/model/n_layers", 0, "n_layers"},
-      {"/machine/threads", nlohmann::json::array(), "machine.'threads'"},
+      {"/machine/threads", nlohmann::json::array(), "machine.threads"},
       {"/trials", 3, "trials"},
       {"/trials/0", 3, "trials[0]"},
       {"/trials/1/extra", 3, "unknown field trials[1].'extra'"},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +94,7 @@ TEST(CalibratedModel, OfAGpuIsCloserToTheMachineThanItsSpecificationAndSurer) {
   const CostModel truth = planted_gpu();
   const MachineCalibration machine = planted_calibration({.truth = truth, .with_operations = false});
   for (const char* name : {"Llama-3.2-1B", "Llama-3-8B"}) {
-    const ModelShape shape = must(find_model_shape(name));
+    const ModelShape shape = must(speculation::find_model_shape(name));
     const CostModel specified = cost_model_of(*truth.gpu, shape, WeightType::bf16);
     const CostModel model = must(calibrated_model(machine, shape, WeightType::bf16));
     const Prices expected = prices_of(truth, shape);

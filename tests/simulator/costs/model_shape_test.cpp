@@ -2,6 +2,7 @@
 #include <draftscope/base/csv_table.h>
 #include <draftscope/simulator/costs/cost_work.h>
 #include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ TEST(Work, BytesAgreeWithTheTableOfPublishedModels) {
   ASSERT_TRUE(table) << table.error().message;
   ASSERT_GT(table->rows(), 20U);
   for (std::size_t row = 0; row < table->rows(); ++row) {
-    const auto shape = find_model_shape(*table->text(row, "name"));
+    const auto shape = speculation::find_model_shape(*table->text(row, "name"));
     ASSERT_TRUE(shape) << shape.error().message;
     double layer = 0.0;
     for (const speculation::Operation operation :
@@ -48,7 +49,7 @@ TEST(Work, BytesAgreeWithTheTableOfPublishedModels) {
 }
 
 TEST(Work, DtypeAndTensorParallelismScaleBytes) {
-  const ModelShape shape = *find_model_shape("Llama-3-8B");
+  const ModelShape shape = *speculation::find_model_shape("Llama-3-8B");
   for (const speculation::Operation operation :
        {speculation::Operation::qkv, speculation::Operation::output, speculation::Operation::gate_up,
         speculation::Operation::down}) {
@@ -77,7 +78,7 @@ TEST(ModelShape, AConfigurationAndATraceSayTheSame) {
         R"({"n_layers":16,"d_model":2048,"n_heads":32,"n_kv_heads":8,"head_dim":64,"d_ff":8192,"vocab":128256})"}});
   ASSERT_TRUE(config) << config.error().message;
   ASSERT_TRUE(recorded) << recorded.error().message;
-  const ModelShape known = *find_model_shape("meta-llama/llama-3.2-1b");
+  const ModelShape known = *speculation::find_model_shape("meta-llama/llama-3.2-1b");
   for (const ModelShape& shape : {*config, *recorded}) {
     EXPECT_EQ(weight_bytes_per_step(shape, WeightType::bf16), weight_bytes_per_step(known, WeightType::bf16));
     EXPECT_EQ(shape.kv_width(), known.kv_width());
@@ -92,11 +93,11 @@ TEST(ModelShape, AConfigurationAndATraceSayTheSame) {
 }
 
 TEST(ModelShape, EveryShapeOfTheTableIsFoundByItsName) {
-  const auto shapes = known_model_shapes();
+  const auto shapes = speculation::known_model_shapes();
   ASSERT_TRUE(shapes) << shapes.error().message;
   EXPECT_GT(shapes->size(), 20U);
   for (const ModelShape& shape : *shapes) {
-    const auto found = find_model_shape(shape.name);
+    const auto found = speculation::find_model_shape(shape.name);
     ASSERT_TRUE(found) << shape.name;
     EXPECT_EQ(found->name, shape.name);
     EXPECT_EQ(found->d_ff, shape.d_ff);
@@ -104,7 +105,7 @@ TEST(ModelShape, EveryShapeOfTheTableIsFoundByItsName) {
 }
 
 TEST(ModelShape, BadInputIsNamed) {
-  EXPECT_THAT(find_model_shape("Llama-3-9B").error().message, HasSubstr("Llama-3-8B"));
+  EXPECT_THAT(speculation::find_model_shape("Llama-3-9B").error().message, HasSubstr("Llama-3-8B"));
   EXPECT_THAT(parse_model_config("{}", "config.json").error().message,
               HasSubstr("num_hidden_layers is missing"));
   EXPECT_THAT(parse_model_config("[", "config.json").error().message, HasSubstr("config.json"));
