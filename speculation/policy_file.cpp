@@ -20,8 +20,7 @@ Facts model_facts(const ModelShape& shape, std::string_view checkpoint_hash) {
   return facts;
 }
 
-Result<void> check_policy_shape(const PolicyFile& policy, const ModelShape& shape,
-                                std::string_view file) {
+Result<void> check_policy_shape(const PolicyFile& policy, const ModelShape& shape, std::string_view file) {
   for (const auto& [key, value] : model_facts(shape, "")) {
     if (std::find(identity.begin(), identity.end(), key) != identity.end()) continue;
     const std::string& tuned = policy.model.at(key);
@@ -32,7 +31,7 @@ Result<void> check_policy_shape(const PolicyFile& policy, const ModelShape& shap
   return {};
 }
 
-std::optional<ScoreSpread> spread_of(const std::vector<Measurement>& repeats) {
+std::optional<ScoreSpread> score_spread(const std::vector<Measurement>& repeats) {
   if (repeats.empty()) return std::nullopt;
   std::vector<double> scores;
   scores.reserve(repeats.size());

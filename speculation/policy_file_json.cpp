@@ -38,7 +38,7 @@ void add_measurement(Json& object, const Measurement& measured) {
 }
 
 Json score_json(const std::vector<Measurement>& repeats) {
-  const auto spread = spread_of(repeats);
+  const auto spread = score_spread(repeats);
   if (!spread) return nullptr;
   Json list = Json::array();
   for (const Measurement& repeat : repeats) {
@@ -73,8 +73,7 @@ Json trial_json(const Trial& trial) {
 
 std::string policy_json(const PolicyFile& policy) {
   Json skip_sets = nullptr;
-  if (policy.skip_set)
-    skip_sets = Json{{std::string(policy_skip_set), skip_set_json(*policy.skip_set)}};
+  if (policy.skip_set) skip_sets = Json{{std::string(policy_skip_set), skip_set_json(*policy.skip_set)}};
   const Json head{{policy_format::marker, policy_format::version},
                   {"finished", policy.finished},
                   {"strategy", policy.strategy},

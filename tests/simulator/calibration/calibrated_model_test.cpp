@@ -145,7 +145,7 @@ TEST(CalibratedModel, LeavesWhatNobodyMeasuredToTheSpecification) {
 
 TEST(CalibratedModel, TakesTheShapesOnItsSideOfTheLastCache) {
   CostModel fast = planted_processor();
-  fast.shape = {"small", 4, 384, 6, 2, 64, 1024, 4096};
+  fast.shape = {"small", "", 4, 384, 6, 2, 64, 1024, 4096};
   for (std::size_t product = 0; product < speculation::product_count; ++product)
     fast.values[per_byte_parameter(static_cast<speculation::Operation>(product))] = 0.008;
   const CostModel slow = planted_processor();

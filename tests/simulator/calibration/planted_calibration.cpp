@@ -77,7 +77,7 @@ MachineCalibration planted_calibration(const PlantedCalibration& planted) {
 
 CostModel planted_processor() {
   CostModel model;
-  model.shape = {"planted", 8, 1024, 16, 8, 64, 3072, 16384};
+  model.shape = {"planted", "", 8, 1024, 16, 8, 64, 3072, 16384};
   model.covariance.assign(cost_parameter_count * cost_parameter_count, 0.0);
   CostVector& values = model.values;
   for (std::size_t i = 0; i < speculation::product_count; ++i) {

@@ -96,6 +96,6 @@ struct ScoreSpread {
   double minimum = 0.0;
   double maximum = 0.0;
 };
-[[nodiscard]] std::optional<ScoreSpread> spread_of(const std::vector<Measurement>& repeats);
+[[nodiscard]] std::optional<ScoreSpread> score_spread(const std::vector<Measurement>& repeats);
 
 }  // namespace draftscope::speculation

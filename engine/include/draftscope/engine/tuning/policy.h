@@ -17,8 +17,8 @@ using speculation::parse_policy;
 using speculation::policy_json;
 using speculation::policy_skip_set;
 using speculation::read_policy;
+using speculation::score_spread;
 using speculation::ScoreSpread;
-using speculation::spread_of;
 using speculation::Trial;
 using speculation::write_policy;
 
