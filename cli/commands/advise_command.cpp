@@ -78,7 +78,7 @@ Result<void> write_advice(const AdviseOptions& options, const Advices& advices) 
                                            .command_line = options.command_line,
                                            .tool_version = DRAFTSCOPE_VERSION});
   if (!policy) return fail("{}: {}", options.output.string(), policy.error().message);
-  return simulator::write_policy_file(options.output, *policy);
+  return speculation::write_policy(options.output, *policy);
 }
 
 Result<int> advise(const AdviseOptions& options) {

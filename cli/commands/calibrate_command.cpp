@@ -11,6 +11,7 @@
 #include <memory>
 
 #include <draftscope/engine/calibration/measure_calibration.h>
+#include <draftscope/speculation/published_models.h>
 #include "commands/calibrate_shapes.h"
 #include "report/answers/calibrate_text.h"
 #include "terminal/interrupt.h"
@@ -178,7 +179,7 @@ Result<int> suggest(const CalibrateOptions& options) {
   const simulator::CalibratedShape& first = calibration.shapes.front();
   simulator::ModelShape shape = first.shape;
   if (!options.models.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(shape, simulator::find_model_shape(options.models.front()));
+    DRAFTSCOPE_TRY_ASSIGN(shape, speculation::find_model_shape(options.models.front()));
   }
   constexpr std::size_t listed = 10;
   DRAFTSCOPE_TRY_ASSIGN(

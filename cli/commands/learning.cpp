@@ -4,6 +4,7 @@
 #include <draftscope/simulator/figures/imported_figures.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/import_lacks.h>
 
 namespace draftscope::cli {
@@ -22,7 +23,7 @@ Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOption
   simulator::Scenario unknown;
   if (options.model.empty()) {
     const std::string name = simulator::meta_value(recording.meta, "model");
-    auto shape = simulator::find_model_shape(name);
+    auto shape = speculation::find_model_shape(name);
     if (!shape)
       return fail("{}: is imported and names its model \"{}\", whose shape is not known, expected --model",
                   options.file, name);

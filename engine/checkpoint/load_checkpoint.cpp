@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/json_field.h>
 #include <draftscope/base/json_text.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/base/text_file.h>
+#include <draftscope/speculation/model_config.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <unordered_map>
 
 #include "checkpoint_hash.h"
-#include "config.h"
 #include "element_bits.h"
 #include "mapped_file.h"
 #include "safetensors_header.h"
@@ -55,11 +56,9 @@ Result<void> open_index(const std::filesystem::path& folder, const std::filesyst
   shards.index_file = path.string();
   DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(path, max_index_bytes));
   DRAFTSCOPE_TRY_ASSIGN(const auto index, parse_json_object(text, shards.index_file));
-  const auto map = index.find("weight_map");
-  if (map == index.end() || !map->is_object())
-    return fail("{}: field weight_map is {}, expected an object of tensor names and file names",
-                shards.index_file, map == index.end() ? "absent" : describe(*map));
-  for (const auto& [tensor, file] : map->items()) {
+  const JsonField map = JsonField(index, shards.index_file)["weight_map"];
+  if (!map.value().is_object()) return map.wrong("an object of tensor names and file names");
+  for (const auto& [tensor, file] : map.value().items()) {
     if (!file.is_string())
       return fail("{}: weight_map {} is {}, expected a file name", shards.index_file, quote(tensor),
                   describe(file));
@@ -221,15 +220,16 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
   const auto config_file = config_path.string();
   const auto generation_file = generation_path.string();
   DRAFTSCOPE_TRY_ASSIGN(const auto config_text, read_text_file(config_path, max_config_bytes));
-  std::optional<ConfigText> generation;
+  std::optional<speculation::ConfigText> generation;
   std::string generation_text;
   if (std::filesystem::exists(generation_path, error)) {
     DRAFTSCOPE_TRY_ASSIGN(generation_text, read_text_file(generation_path, max_config_bytes));
-    generation = ConfigText{generation_text, generation_file};
+    generation = speculation::ConfigText{generation_text, generation_file};
   }
 
   Checkpoint checkpoint;
-  DRAFTSCOPE_TRY_ASSIGN(checkpoint.shape, parse_config({config_text, config_file}, generation));
+  DRAFTSCOPE_TRY_ASSIGN(checkpoint.shape,
+                        speculation::parse_model_config({config_text, config_file}, generation));
   checkpoint.shape.name = folder_name(folder);
   checkpoint.folder = folder;
   DRAFTSCOPE_TRY_ASSIGN(auto opened, open_shards(folder));

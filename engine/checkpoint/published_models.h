@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The shapes of published models, from models/models.csv, which the build embeds.
+// The shapes of published models that synthetic weights are made for.
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/model_shape.h>
@@ -9,9 +9,8 @@
 
 namespace draftscope::engine {
 
-/// The row of that name, case-insensitive; an unknown name's error lists the closest ones. What the table
-/// lacks (rotary base and scaling, context length, epsilon, sliding window) comes from the family, as its
-/// published config.json has it. No end tokens; the first token is 0.
+/// The model of that name, as speculation::published_model() finds it. Errors: an unknown name, with the
+/// closest ones; a family that no backend runs.
 [[nodiscard]] Result<speculation::ModelShape> published_shape(std::string_view name);
 
 }  // namespace draftscope::engine

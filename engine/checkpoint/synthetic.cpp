@@ -4,7 +4,6 @@
 #include <draftscope/base/parallel.h>
 
 #include "checkpoint_hash.h"
-#include "config.h"
 #include "mapped_file.h"
 #include "published_models.h"
 #include "synthetic_fill.h"
@@ -55,7 +54,7 @@ Result<Checkpoint> make_synthetic(const speculation::ModelShape& shape, double r
                                   SyntheticMatrices matrices) {
   const bool in_memory = matrices == SyntheticMatrices::in_memory;
   DRAFTSCOPE_TRY(check_redundancy(redundancy));
-  DRAFTSCOPE_TRY(check_shape(shape, "synthetic model"));
+  DRAFTSCOPE_TRY(speculation::check_shape(shape, "synthetic model"));
   Checkpoint checkpoint;
   checkpoint.shape = shape;
   checkpoint.shape.eos_tokens.clear();

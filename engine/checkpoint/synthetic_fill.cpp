@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "synthetic_fill.h"
 
+#include <draftscope/base/counter_random.h>
 #include <draftscope/base/parallel.h>
 #include <algorithm>
 #include <bit>
@@ -14,10 +15,7 @@ namespace {
 
 std::uint64_t tensor_key(std::uint64_t seed, TensorKind kind, std::int32_t layer) {
   const auto number = 32 * static_cast<std::uint64_t>(layer + 1) + static_cast<std::uint64_t>(kind);
-  std::uint64_t z = seed + 0x9E3779B97F4A7C15U * (number + 1);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31);
+  return splitmix(seed + splitmix_step * (number + 1));
 }
 
 /// The parts of the recipe that are the same for a run of elements with the same high32(e).

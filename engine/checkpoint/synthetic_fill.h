@@ -6,11 +6,8 @@
 //
 // The recipe, version 1. Integers are unsigned and wrap; float is IEEE binary32, rounded to nearest even.
 //   tensor number  t = 32 × (layer + 1) + kind         layer = -1 outside the layers; kind as TensorKind
-//   numbers it key            z = seed + 0x9E3779B97F4A7C15 × (t + 1) (64 bits)
-//                  z = (z ^ z >> 30) × 0xBF58476D1CE4E5B9;  z = (z ^ z >> 27) × 0x94D049BB133111EB;
-//                  key = z ^ z >> 31 (splitmix64)
-//   bits of element e (row-major index)                                                                 (32
-//   bits)
+//   its key        key = splitmix(seed + 0x9E3779B97F4A7C15 × (t + 1)), 64 bits (base/counter_random.h)
+//   bits of element e (row-major index), 32 bits
 //                  x = low32(e) ^ low32(key);  x = (x ^ x >> 16) × 0x7FEB352D;  x ^= x >> 15;
 //                  x = (x + high32(key) + high32(e) × 0x9E3779B9) × 0x846CA68B;  x ^= x >> 16
 //   matrix, bias   s = the sum of the four bytes of x;  value = bf16(float(s - 510) × scale)

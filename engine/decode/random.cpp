@@ -5,20 +5,6 @@
 
 namespace draftscope::engine {
 
-std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * counter[0];
-    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57U} * counter[2];
-    counter = {static_cast<std::uint32_t>(product1 >> 32U) ^ counter[1] ^ key[0],
-               static_cast<std::uint32_t>(product1),
-               static_cast<std::uint32_t>(product0 >> 32U) ^ counter[3] ^ key[1],
-               static_cast<std::uint32_t>(product0)};
-    key[0] += 0x9E3779B9U;
-    key[1] += 0xBB67AE85U;
-  }
-  return counter;
-}
-
 double uniform(CounterKey key, Draw draw) {
   const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
   const auto high = [](std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32U); };
@@ -27,8 +13,7 @@ double uniform(CounterKey key, Draw draw) {
   const auto bits =
       philox({low(key.stream), high(key.stream), static_cast<std::uint32_t>(draw.position), purpose},
              {low(key.seed), high(key.seed)});
-  const std::uint64_t mantissa = ((std::uint64_t{bits[0]} << 32U) | bits[1]) >> 11U;
-  return static_cast<double>(mantissa) * 0x1p-53;  // [0, 1)
+  return unit_interval(bits[0], bits[1]);
 }
 
 std::size_t SeededChooser::choose(Draw draw, std::span<const double> weights) {

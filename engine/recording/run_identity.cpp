@@ -4,30 +4,9 @@
 #include <sys/utsname.h>
 
 #include <draftscope/profiler/clock.h>
-#include <nlohmann/json.hpp>
+#include <draftscope/speculation/model_shape_json.h>
 
 namespace draftscope::engine {
-
-namespace {
-
-std::string shape_json(const speculation::ModelShape& shape) {
-  return nlohmann::ordered_json{{"architecture", shape.architecture},
-                                {"n_layers", shape.n_layers},
-                                {"d_model", shape.d_model},
-                                {"n_heads", shape.n_heads},
-                                {"n_kv_heads", shape.n_kv_heads},
-                                {"head_dim", shape.head_dim},
-                                {"d_ff", shape.d_ff},
-                                {"vocab", shape.vocab},
-                                {"max_positions", shape.max_positions},
-                                {"tied_embeddings", shape.tied_embeddings},
-                                {"qkv_bias", shape.qkv_bias},
-                                {"sliding_window", shape.sliding_window},
-                                {"eos_tokens", shape.eos_tokens}}
-      .dump();
-}
-
-}  // namespace
 
 traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                           const DecodingOptions& decoding, const RecordingSettings& settings) {
@@ -38,7 +17,7 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
   return {{"tool_version", DRAFTSCOPE_VERSION},
           {"model", checkpoint.shape.name},
           {"model_path", checkpoint.folder.string()},
-          {"model_shape", shape_json(checkpoint.shape)},
+          {"model_shape", speculation::recorded_shape_json(checkpoint.shape)},
           {"checkpoint_hash", checkpoint.hash},
           {"weight_bytes", std::to_string(checkpoint.weight_bytes())},
           {"bytes_a_step", std::to_string(checkpoint.bytes_per_step())},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "search_random.h"
 
-#include <draftscope/engine/random.h>
+#include <draftscope/base/counter_random.h>
 
 #include <algorithm>
 #include <numeric>
@@ -20,8 +20,7 @@ Eigen::VectorXd uniform_point(const SearchStream& stream, SearchDraw draw, std::
   Eigen::VectorXd point(dimension);
   for (Eigen::Index i = 0; i < dimension; ++i) {
     const auto bits = words(stream, draw, index, static_cast<std::uint32_t>(i));
-    const std::uint64_t mantissa = ((std::uint64_t{bits[0]} << 32U) | bits[1]) >> 11U;
-    point[i] = static_cast<double>(mantissa) * 0x1p-53;
+    point[i] = unit_interval(bits[0], bits[1]);
   }
   return point;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The search's chances, each a function of what it is for (engine/random.h): a search that was stored and
-// taken up again draws what it would have drawn, with no generator's state to keep.
+// The search's chances, each a function of what it is for (base/counter_random.h): a search that was stored
+// and taken up again draws what it would have drawn, with no generator's state to keep.
 
 #include <Eigen/Core>
 #include <array>

@@ -5,10 +5,9 @@
 #include <draftscope/base/json_text.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/base/text_file.h>
+#include <draftscope/speculation/skip_set_json.h>
 #include <string>
 #include <system_error>
-
-#include "skip_set_json.h"
 
 namespace draftscope::engine {
 namespace {
@@ -55,15 +54,18 @@ Result<speculation::SublayerMask> read_skip_set(const std::filesystem::path& fil
   const auto place = sets.find(std::string(name));
   if (place == sets.end())
     return fail("{}: has no set {}, expected one of {}", file.string(), quote(name), listed_names(sets));
-  return search::parse_skip_set(*place, n_layers, file.string(), quote(name));
+  const std::string source = file.string();
+  return speculation::parse_skip_set(JsonField(*place, source, quote(name)), n_layers);
 }
 
 Result<std::map<std::string, speculation::SublayerMask>> read_skip_sets(const std::filesystem::path& file,
                                                                         std::int32_t n_layers) {
   DRAFTSCOPE_TRY_ASSIGN(const auto json, read_sets(file));
   std::map<std::string, speculation::SublayerMask> sets;
+  const std::string source = file.string();
   for (const auto& [name, value] : json.items()) {
-    DRAFTSCOPE_TRY_ASSIGN(sets[name], search::parse_skip_set(value, n_layers, file.string(), quote(name)));
+    DRAFTSCOPE_TRY_ASSIGN(sets[name],
+                          speculation::parse_skip_set(JsonField(value, source, quote(name)), n_layers));
   }
   return sets;
 }
@@ -87,7 +89,7 @@ Result<void> write_skip_set(const std::filesystem::path& file, std::string_view 
         text += value.dump();
         continue;
       }
-      const auto lists = search::skip_set_json(set);
+      const auto lists = speculation::skip_set_json(set);
       text += fmt::format("{{\n    \"attention\": {},\n    \"mlp\": {}\n  }}", lists["attention"].dump(),
                           lists["mlp"].dump());
     }

@@ -53,16 +53,10 @@ ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost,
   return best;
 }
 
-double head_in_layers(const speculation::ModelShape& shape) {
-  const double model = shape.d_model;
-  const double layer = model * (2.0 * shape.q_width() + 2.0 * shape.kv_width()) + 3.0 * model * shape.d_ff;
-  return model * shape.vocab / layer;
-}
-
 Del::Del(const speculation::ModelShape& shape, const Options& options)
     : shape_(shape),
       options_(options),
-      cost_{shape.n_layers, options.mode == Mode::published ? 0.0 : head_in_layers(shape)},
+      cost_{shape.n_layers, options.mode == Mode::published ? 0.0 : speculation::head_in_layers(shape)},
       boundaries_(size(shape.n_layers - 1)),
       exits_(size(shape.n_layers - 1)) {
   std::iota(boundaries_.begin(), boundaries_.end(), 1);

@@ -44,9 +44,6 @@ struct TplCost {
 [[nodiscard]] ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost,
                                    std::int32_t most);
 
-/// Weight bytes of the head in units of a layer's.
-[[nodiscard]] double head_in_layers(const speculation::ModelShape& shape);
-
 class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice, public Learner {
  public:
   enum class Mode : std::uint8_t {

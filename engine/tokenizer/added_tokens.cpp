@@ -10,17 +10,17 @@ namespace draftscope::engine::tokenizer {
 namespace {
 
 Result<AddedToken> parse_added_token(const JsonField& field) {
-  DRAFTSCOPE_TRY(field.expect_object());
+  DRAFTSCOPE_TRY(field.object());
   AddedToken token{};
-  DRAFTSCOPE_TRY_ASSIGN(token.id, field.member("id").non_negative());
-  DRAFTSCOPE_TRY_ASSIGN(token.content, field.member("content").string());
-  DRAFTSCOPE_TRY_ASSIGN(token.special, field.member("special").boolean());
-  DRAFTSCOPE_TRY_ASSIGN(token.single_word, field.member("single_word").boolean());
-  DRAFTSCOPE_TRY_ASSIGN(token.lstrip, field.member("lstrip").boolean());
-  DRAFTSCOPE_TRY_ASSIGN(token.rstrip, field.member("rstrip").boolean());
-  DRAFTSCOPE_TRY_ASSIGN(token.normalized, field.member("normalized").boolean());
+  DRAFTSCOPE_TRY_ASSIGN(token.id, non_negative(field["id"]));
+  DRAFTSCOPE_TRY_ASSIGN(token.content, field["content"].text());
+  DRAFTSCOPE_TRY_ASSIGN(token.special, field["special"].boolean());
+  DRAFTSCOPE_TRY_ASSIGN(token.single_word, field["single_word"].boolean());
+  DRAFTSCOPE_TRY_ASSIGN(token.lstrip, field["lstrip"].boolean());
+  DRAFTSCOPE_TRY_ASSIGN(token.rstrip, field["rstrip"].boolean());
+  DRAFTSCOPE_TRY_ASSIGN(token.normalized, field["normalized"].boolean());
   if (token.content.empty())
-    return fail("{}.content: is empty, expected at least one character", field.path());
+    return fail("{}.content is empty, expected at least one character", field.name());
   return token;
 }
 
@@ -59,7 +59,7 @@ bool touches_word(std::string_view text, Range range) {
 Result<std::vector<AddedToken>> parse_added_tokens(const JsonField& field) {
   std::vector<AddedToken> tokens;
   if (field.value().is_null()) return tokens;
-  DRAFTSCOPE_TRY_ASSIGN(const auto elements, field.elements());
+  DRAFTSCOPE_TRY_ASSIGN(const auto elements, field.list());
   for (const JsonField& element : elements) {
     DRAFTSCOPE_TRY_ASSIGN(auto token, parse_added_token(element));
     tokens.push_back(std::move(token));

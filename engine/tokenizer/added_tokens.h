@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tokenizer/json_field.h"
+#include "tokenizer/read_json.h"
 #include "tokenizer/split/normalizer.h"
 #include "tokenizer/split/pattern.h"
 

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tokenizer/json_field.h"
+#include "tokenizer/read_json.h"
 
 namespace draftscope::engine::tokenizer {
 

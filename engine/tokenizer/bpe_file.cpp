@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The "model" of a tokenizer.json.
 
+#include <draftscope/base/json_text.h>
+
 #include <utility>
 
 #include "tokenizer/bpe.h"
@@ -20,59 +22,60 @@ Result<MergePair> parse_pair(const nlohmann::json& value, const JsonField& field
     const std::string_view text = value.get_ref<const std::string&>();
     const auto space = text.find(' ');
     if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
-      return fail("{}[{}]: '{}' is not two pieces with one space between", field.path(), index, text);
+      return fail("{}[{}]: '{}' is not two pieces with one space between", field.name(), index, text);
     return MergePair{text.substr(0, space), text.substr(space + 1)};
   }
   if (value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_string())
     return MergePair{value[0].get_ref<const std::string&>(), value[1].get_ref<const std::string&>()};
-  return field.element(index).wrong("\"left right\" or [\"left\", \"right\"]");
+  return fail("{}[{}] is {}, expected \"left right\" or [\"left\", \"right\"]", field.name(), index,
+              describe(value));
 }
 
 Result<void> expect_absent(const JsonField& field) {
   const bool absent = field.value().is_null() ||
                       (field.value().is_string() && field.value().get_ref<const std::string&>().empty());
-  if (!absent) return fail("{}: is not implemented, expected null", field.path());
+  if (!absent) return fail("{} is not implemented, expected null", field.name());
   return {};
 }
 
 }  // namespace
 
 Result<BpeModel> BpeModel::parse(const JsonField& field) {
-  DRAFTSCOPE_TRY(field.expect_object());
-  if (field.has("type")) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto type, field.member("type").string());
-    if (type != "BPE") return fail("{}: model '{}' is not implemented, expected BPE", field.path(), type);
+  DRAFTSCOPE_TRY(field.object());
+  if (!field["type"].is_null()) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto type, field["type"].text());
+    if (type != "BPE") return fail("{}: model '{}' is not implemented, expected BPE", field.name(), type);
   }
-  DRAFTSCOPE_TRY(expect_absent(field.member("continuing_subword_prefix")));
-  DRAFTSCOPE_TRY(expect_absent(field.member("end_of_word_suffix")));
-  const JsonField dropout = field.member("dropout");
+  DRAFTSCOPE_TRY(expect_absent(field["continuing_subword_prefix"]));
+  DRAFTSCOPE_TRY(expect_absent(field["end_of_word_suffix"]));
+  const JsonField dropout = field["dropout"];
   if (!dropout.value().is_null() && dropout.value() != 0)
     return dropout.wrong("null: dropout is for training");
 
   BpeModel model;
-  DRAFTSCOPE_TRY_ASSIGN(model.fuse_unknown_, field.member("fuse_unk").boolean_or(false));
-  DRAFTSCOPE_TRY_ASSIGN(model.byte_fallback_, field.member("byte_fallback").boolean_or(false));
-  DRAFTSCOPE_TRY_ASSIGN(model.ignore_merges_, field.member("ignore_merges").boolean_or(false));
-  DRAFTSCOPE_TRY(model.parse_vocabulary(field.member("vocab")));
-  DRAFTSCOPE_TRY(model.parse_merges(field.member("merges")));
-  DRAFTSCOPE_TRY(model.parse_unknown(field.member("unk_token")));
+  DRAFTSCOPE_TRY_ASSIGN(model.fuse_unknown_, field["fuse_unk"].boolean_or(false));
+  DRAFTSCOPE_TRY_ASSIGN(model.byte_fallback_, field["byte_fallback"].boolean_or(false));
+  DRAFTSCOPE_TRY_ASSIGN(model.ignore_merges_, field["ignore_merges"].boolean_or(false));
+  DRAFTSCOPE_TRY(model.parse_vocabulary(field["vocab"]));
+  DRAFTSCOPE_TRY(model.parse_merges(field["merges"]));
+  DRAFTSCOPE_TRY(model.parse_unknown(field["unk_token"]));
   for (std::size_t byte = 0; byte < model.byte_tokens_.size(); ++byte)
     model.byte_tokens_[byte] = model.find(fmt::format("<0x{:02X}>", byte)).value_or(-1);
   return model;
 }
 
 Result<void> BpeModel::parse_vocabulary(const JsonField& field) {
-  DRAFTSCOPE_TRY(field.expect_object());
+  DRAFTSCOPE_TRY(field.object());
   ids_.reserve(field.value().size());
   for (const auto& [piece, value] : field.value().get_ref<const nlohmann::json::object_t&>()) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto token, field.member(piece).non_negative());
+    DRAFTSCOPE_TRY_ASSIGN(const auto token, non_negative(field[piece]));
     ids_.emplace(piece, token);
   }
   return {};
 }
 
 Result<void> BpeModel::parse_merges(const JsonField& field) {
-  if (!field.value().is_array()) return field.wrong("an array");
+  if (!field.value().is_array()) return field.wrong("a list");
   merges_.reserve(field.value().size());
   std::string joined;
   for (std::size_t i = 0; i < field.value().size(); ++i) {
@@ -85,7 +88,7 @@ Result<void> BpeModel::parse_merges(const JsonField& field) {
     const auto merged = find(joined);
     if (!left || !right || !merged) {
       const std::string_view missing = !left ? pair.left : !right ? pair.right : std::string_view(joined);
-      return fail("{}[{}]: '{}' is not in the vocabulary", field.path(), i, missing);
+      return fail("{}[{}]: '{}' is not in the vocabulary", field.name(), i, missing);
     }
     const auto key = (static_cast<std::uint64_t>(*left) << 32U) | static_cast<std::uint32_t>(*right);
     merges_.insert_or_assign(key, MergeRule{static_cast<std::uint32_t>(i), *merged});
@@ -95,9 +98,9 @@ Result<void> BpeModel::parse_merges(const JsonField& field) {
 
 Result<void> BpeModel::parse_unknown(const JsonField& field) {
   if (field.value().is_null()) return {};
-  DRAFTSCOPE_TRY_ASSIGN(const auto piece, field.string());
+  DRAFTSCOPE_TRY_ASSIGN(const auto piece, field.text());
   unknown_ = find(piece);
-  if (!unknown_) return fail("{}: '{}' is not in the vocabulary", field.path(), piece);
+  if (!unknown_) return fail("{}: '{}' is not in the vocabulary", field.name(), piece);
   return {};
 }
 

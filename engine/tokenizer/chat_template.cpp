@@ -11,18 +11,18 @@ namespace {
 
 // A special token is its text, or an object that holds it.
 Result<std::string> special_token(const JsonField& field) {
-  if (field.value().is_object()) return field.member("content").string();
-  return field.string();
+  if (field.value().is_object()) return field["content"].text();
+  return field.text();
 }
 
 // The template called "default" where a configuration names several.
 Result<std::optional<JsonField>> default_template(const JsonField& field) {
   if (!field.value().is_array()) return field;
-  DRAFTSCOPE_TRY_ASSIGN(const auto elements, field.elements());
+  DRAFTSCOPE_TRY_ASSIGN(const auto elements, field.list());
   for (const JsonField& element : elements) {
-    DRAFTSCOPE_TRY(element.expect_object());
-    DRAFTSCOPE_TRY_ASSIGN(const auto name, element.member("name").string());
-    if (name == "default") return element.member("template");
+    DRAFTSCOPE_TRY(element.object());
+    DRAFTSCOPE_TRY_ASSIGN(const auto name, element["name"].text());
+    if (name == "default") return element["template"];
   }
   return std::nullopt;
 }
@@ -30,23 +30,23 @@ Result<std::optional<JsonField>> default_template(const JsonField& field) {
 }  // namespace
 
 Result<ChatTemplate> ChatTemplate::parse(const JsonField& configuration) {
-  DRAFTSCOPE_TRY(configuration.expect_object());
+  DRAFTSCOPE_TRY(configuration.object());
   ChatTemplate chat;
   for (const char* name :
        {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}) {
-    if (!configuration.has(name)) continue;
-    DRAFTSCOPE_TRY_ASSIGN(auto token, special_token(configuration.member(name)));
+    if (configuration[name].is_null()) continue;
+    DRAFTSCOPE_TRY_ASSIGN(auto token, special_token(configuration[name]));
     chat.special_tokens_.emplace_back(name, std::move(token));
   }
-  const JsonField field = configuration.member("chat_template");
+  const JsonField field = configuration["chat_template"];
   if (field.value().is_null()) return chat;
   DRAFTSCOPE_TRY_ASSIGN(const auto chosen, default_template(field));
   if (!chosen) {
-    chat.problem_ = fmt::format("{}: none of the templates is called 'default'", field.path());
+    chat.problem_ = fmt::format("{}: none of the templates is called 'default'", field.name());
     return chat;
   }
-  DRAFTSCOPE_TRY_ASSIGN(const auto source, chosen->string());
-  chat.set_source(source, chosen->path());
+  DRAFTSCOPE_TRY_ASSIGN(const auto source, chosen->text());
+  chat.set_source(source, chosen->name());
   return chat;
 }
 

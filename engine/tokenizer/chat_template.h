@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "tokenizer/jinja/syntax.h"
-#include "tokenizer/json_field.h"
+#include "tokenizer/read_json.h"
 
 namespace draftscope::engine::tokenizer {
 

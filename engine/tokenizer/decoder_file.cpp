@@ -11,25 +11,25 @@ namespace draftscope::engine::tokenizer {
 namespace {
 
 Result<DecoderStep> parse_replace(const JsonField& field) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto pattern, Pattern::parse(field.member("pattern")));
+  DRAFTSCOPE_TRY_ASSIGN(const auto pattern, Pattern::parse(field["pattern"]));
   if (pattern.literal_text().empty())
-    return fail("{}.pattern: a Regex in a decoder is not implemented, expected a String", field.path());
-  DRAFTSCOPE_TRY_ASSIGN(auto content, field.member("content").string());
+    return fail("{}.pattern: a Regex in a decoder is not implemented, expected a String", field.name());
+  DRAFTSCOPE_TRY_ASSIGN(auto content, field["content"].text());
   return DecoderStep(ReplaceText{pattern.literal_text(), std::move(content)});
 }
 
 Result<DecoderStep> parse_strip(const JsonField& field, bool fused) {
-  DRAFTSCOPE_TRY_ASSIGN(auto character, field.member("content").character());
-  DRAFTSCOPE_TRY_ASSIGN(const auto start, field.member("start").non_negative());
-  DRAFTSCOPE_TRY_ASSIGN(const auto stop, field.member("stop").non_negative());
-  if (stop != 0) return fail("{}.stop: is {}, only 0 is implemented", field.path(), stop);
+  DRAFTSCOPE_TRY_ASSIGN(auto character, one_character(field["content"]));
+  DRAFTSCOPE_TRY_ASSIGN(const auto start, non_negative(field["start"]));
+  DRAFTSCOPE_TRY_ASSIGN(const auto stop, non_negative(field["stop"]));
+  if (stop != 0) return fail("{}.stop is {}, only 0 is implemented", field.name(), stop);
   return DecoderStep(StripStart{std::move(character), start, fused});
 }
 
 Result<DecoderStep> parse_metaspace(const JsonField& field) {
-  DRAFTSCOPE_TRY_ASSIGN(auto replacement, field.member("replacement").character());
-  DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field.member("add_prefix_space").boolean_or(true));
-  const bool never = !add_prefix_space || field.member("prepend_scheme").value() == "never";
+  DRAFTSCOPE_TRY_ASSIGN(auto replacement, one_character(field["replacement"]));
+  DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field["add_prefix_space"].boolean_or(true));
+  const bool never = !add_prefix_space || field["prepend_scheme"].value() == "never";
   return DecoderStep(MetaspaceToSpace{std::move(replacement), !never});
 }
 
@@ -41,12 +41,12 @@ Result<std::vector<DecoderStep>> parse_decoder(const JsonField& field) {
   bool fused = false;  // from here on Hugging Face sees the whole text as one piece
   const auto parse_step = [&](const std::string& type, const JsonField& step) -> Result<DecoderStep> {
     if (type == "Strip") return parse_strip(step, fused);
-    if (fused) return fail("{}: decoder '{}' after Fuse or ByteLevel is not implemented", step.path(), type);
+    if (fused) return fail("{}: decoder '{}' after Fuse or ByteLevel is not implemented", step.name(), type);
     if (type == "Replace") return parse_replace(step);
     if (type == "ByteFallback") return DecoderStep(ByteFallback{});
     if (type == "Metaspace") return parse_metaspace(step);
     if (type == "ByteLevel") return DecoderStep(JoinBytes{true});
-    return fail("{}: decoder '{}' is not implemented", step.path(), type);
+    return fail("{}: decoder '{}' is not implemented", step.name(), type);
   };
   DRAFTSCOPE_TRY(for_each_in_sequence(
       field, "decoders", [&](const std::string& type, const JsonField& step_field) -> Result<void> {

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "tokenizer/json_field.h"
+#include "tokenizer/read_json.h"
 #include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {

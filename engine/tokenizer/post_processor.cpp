@@ -12,11 +12,11 @@ namespace {
 Result<std::vector<std::int32_t>> special_token_ids(const JsonField& special_tokens, const std::string& name,
                                                     std::int32_t vocab_size) {
   std::vector<std::int32_t> ids;
-  DRAFTSCOPE_TRY_ASSIGN(const auto elements, special_tokens.member(name).member("ids").elements());
+  DRAFTSCOPE_TRY_ASSIGN(const auto elements, special_tokens[name]["ids"].list());
   for (const JsonField& element : elements) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto id, element.non_negative());
+    DRAFTSCOPE_TRY_ASSIGN(const auto id, non_negative(element));
     if (id >= vocab_size)
-      return fail("{}: is {}, expected below the vocabulary's {}", element.path(), id, vocab_size);
+      return fail("{} is {}, expected below the vocabulary's {}", element.name(), id, vocab_size);
     ids.push_back(id);
   }
   return ids;
@@ -28,18 +28,17 @@ Result<PostProcessor> PostProcessor::parse(const JsonField& field, std::int32_t 
   PostProcessor processor;
   const auto parse_template = [&](const JsonField& step) -> Result<void> {
     std::vector<std::int32_t> pieces;
-    DRAFTSCOPE_TRY_ASSIGN(const auto elements, step.member("single").elements());
+    DRAFTSCOPE_TRY_ASSIGN(const auto elements, step["single"].list());
     for (const JsonField& element : elements) {
-      DRAFTSCOPE_TRY(element.expect_object());
-      if (element.has("Sequence")) {
-        DRAFTSCOPE_TRY_ASSIGN(const auto id, element.member("Sequence").member("id").string());
-        if (id != "A") return fail("{}.Sequence.id: is '{}', expected 'A'", element.path(), id);
+      DRAFTSCOPE_TRY(element.object());
+      if (!element["Sequence"].is_null()) {
+        DRAFTSCOPE_TRY_ASSIGN(const auto id, element["Sequence"]["id"].text());
+        if (id != "A") return fail("{}.Sequence.id is '{}', expected 'A'", element.name(), id);
         pieces.push_back(sequence);
         continue;
       }
-      DRAFTSCOPE_TRY_ASSIGN(const auto name, element.member("SpecialToken").member("id").string());
-      DRAFTSCOPE_TRY_ASSIGN(const auto ids,
-                            special_token_ids(step.member("special_tokens"), name, vocab_size));
+      DRAFTSCOPE_TRY_ASSIGN(const auto name, element["SpecialToken"]["id"].text());
+      DRAFTSCOPE_TRY_ASSIGN(const auto ids, special_token_ids(step["special_tokens"], name, vocab_size));
       pieces.insert(pieces.end(), ids.begin(), ids.end());
     }
     processor.templates_.push_back(std::move(pieces));
@@ -49,7 +48,7 @@ Result<PostProcessor> PostProcessor::parse(const JsonField& field, std::int32_t 
       field, "processors", [&](const std::string& type, const JsonField& step) -> Result<void> {
         if (type == "TemplateProcessing") return parse_template(step);
         if (type == "ByteLevel") return {};  // trims offsets, which tokens have none of here
-        return fail("{}: post-processor '{}' is not implemented", step.path(), type);
+        return fail("{}: post-processor '{}' is not implemented", step.name(), type);
       }));
   return processor;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tokenizer/json_field.h"
+#include "tokenizer/read_json.h"
 
 namespace draftscope::engine::tokenizer {
 

@@ -9,10 +9,11 @@ constexpr int deepest_nesting = 16;
 
 Result<void> visit_nested(const JsonField& field, std::string_view member, const VisitStep& visit,
                           int depth) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto type, field.type());
+  DRAFTSCOPE_TRY(field.object());
+  DRAFTSCOPE_TRY_ASSIGN(const auto type, field["type"].text());
   if (type != "Sequence") return visit(type, field);
-  if (depth == deepest_nesting) return fail("{}: is nested deeper than {}", field.path(), deepest_nesting);
-  DRAFTSCOPE_TRY_ASSIGN(const auto steps, field.member(member).elements());
+  if (depth == deepest_nesting) return fail("{} is nested deeper than {}", field.name(), deepest_nesting);
+  DRAFTSCOPE_TRY_ASSIGN(const auto steps, field[member].list());
   for (const JsonField& step : steps) DRAFTSCOPE_TRY(visit_nested(step, member, visit, depth + 1));
   return {};
 }

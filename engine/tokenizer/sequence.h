@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "tokenizer/json_field.h"
+#include "tokenizer/read_json.h"
 
 namespace draftscope::engine::tokenizer {
 

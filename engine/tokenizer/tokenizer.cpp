@@ -61,7 +61,7 @@ Result<std::string> read_file(const std::filesystem::path& path) {
 Result<void> parse_configuration(std::string_view text, const std::string& label,
                                  Tokenizer::Implementation& it) {
   DRAFTSCOPE_TRY_ASSIGN(const auto document, tokenizer::parse_json(text, label));
-  DRAFTSCOPE_TRY_ASSIGN(it.chat, tokenizer::ChatTemplate::parse(tokenizer::JsonField(document, label)));
+  DRAFTSCOPE_TRY_ASSIGN(it.chat, tokenizer::ChatTemplate::parse(JsonField(document, label)));
   return {};
 }
 

@@ -97,7 +97,7 @@ Result<bool> decide(const Tuning& tuning, Policy& policy, Account& account) {
       account.add(policy, tuning.prompts);
     }
   std::stable_sort(finalists.begin(), finalists.end(), [](const Finalist& a, const Finalist& b) {
-    return spread_of(a.repeats)->median > spread_of(b.repeats)->median;
+    return score_spread(a.repeats)->median > score_spread(b.repeats)->median;
   });
   const auto winner = std::find_if(trials.begin(), trials.end(), [&](const Trial* trial) {
     return trial->setting == finalists.front().setting;

@@ -4,6 +4,7 @@
 #include <draftscope/simulator/figures/imported_figures.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/simulator/replay/policy_choice.h>
+#include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
@@ -65,7 +66,7 @@ Result<LearntPointer> LearntRecording::learn(RecordingPointer recording, const s
   std::shared_ptr<LearntRecording> learnt(new LearntRecording(std::move(recording), recorded_gpu));
   const traces::Recording& opened = learnt->recording();
   if (traces::is_imported(opened.meta)) {
-    if (auto shape = simulator::find_model_shape(simulator::meta_value(opened.meta, "model")))
+    if (auto shape = speculation::find_model_shape(simulator::meta_value(opened.meta, "model")))
       learnt->shape_ = *std::move(shape);
     learnt->no_replay_reason_ = "imported: acceptance is modelled";
   } else {

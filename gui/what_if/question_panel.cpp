@@ -2,6 +2,7 @@
 #include "question_panel.h"
 
 #include <draftscope/simulator/validation/recorded_gpu.h>
+#include <draftscope/speculation/published_models.h>
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -301,7 +302,7 @@ void QuestionPanel::list_models() {
     model_->addItem(tr("%1 (file)").arg(name), path);
     model_->setItemData(model_->count() - 1, path, Qt::ToolTipRole);
   }
-  if (const auto shapes = simulator::known_model_shapes())
+  if (const auto shapes = speculation::known_model_shapes())
     for (const simulator::ModelShape& known : *shapes) model_->addItem(words(known.name), words(known.name));
 }
 

@@ -41,7 +41,7 @@ Result<void> write_policy_of(const Reply& reply, const traces::Recording& record
                                .command_line = command_line_of(reply.question, recording.path.string()),
                                .tool_version = QCoreApplication::applicationVersion().toStdString()});
   if (!policy) return fail("{}: {}", path, policy.error().message);
-  return simulator::write_policy_file(path, *policy);
+  return speculation::write_policy(path, *policy);
 }
 
 /// Pictures of a map are the same for all its cells.

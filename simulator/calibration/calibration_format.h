@@ -6,16 +6,11 @@
 #include <draftscope/simulator/calibration/calibration.h>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace draftscope::simulator {
 
 inline constexpr std::string_view calibration_format = "draftscope calibration";
 inline constexpr int calibration_version = 1;
-
-/// The numbers of a shape by the names of their fields.
-[[nodiscard]] std::vector<std::pair<const char*, std::int32_t>> shape_fields(const ModelShape& shape);
 
 [[nodiscard]] nlohmann::ordered_json laws_json(const CalibrationLaws& laws);
 

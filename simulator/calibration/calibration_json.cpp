@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/calibration/calibration.h>
+#include <draftscope/speculation/model_shape_json.h>
 
 #include <nlohmann/json.hpp>
 
@@ -33,8 +34,7 @@ Json kernel_json(const speculation::MeasuredKernel& kernel, const CalibratedShap
 }
 
 Json shape_json(const CalibratedShape& of) {
-  Json json{{"name", of.shape.name}};
-  for (const auto& [field, value] : shape_fields(of.shape)) json[field] = value;
+  Json json = speculation::named_sizes_json(of.shape);
   json["weights"] = weight_type_name(of.weights);
   Json& kernels = json["kernels"] = Json::array();
   for (const speculation::MeasuredKernel& kernel : of.kernels) kernels.push_back(kernel_json(kernel, of));
@@ -54,13 +54,6 @@ Json law_json(const std::optional<AffineLaw>& law) {
 }
 
 }  // namespace
-
-std::vector<std::pair<const char*, std::int32_t>> shape_fields(const ModelShape& shape) {
-  return {{"n_layers", shape.n_layers}, {"d_model", shape.d_model},
-          {"n_heads", shape.n_heads},   {"n_kv_heads", shape.n_kv_heads},
-          {"head_dim", shape.head_dim}, {"d_ff", shape.d_ff},
-          {"vocab", shape.vocab}};
-}
 
 Json laws_json(const CalibrationLaws& laws) {
   Json json{{"products", law_json(laws.products)},

@@ -37,7 +37,7 @@ std::string scenario_name(const Scenario& scenario, const Scenario& recorded, st
 }
 
 Result<void> check_scenario(const Scenario& scenario) {
-  DRAFTSCOPE_TRY(check_shape(scenario.shape, "scenario"));
+  DRAFTSCOPE_TRY(speculation::check_sizes(scenario.shape, "scenario"));
   constexpr std::int32_t max_layers = 4096;
   DRAFTSCOPE_TRY(check_range("n_layers", scenario.shape.n_layers, 1, max_layers));
   DRAFTSCOPE_TRY(check_range("batch", scenario.batch, 1, 4096));

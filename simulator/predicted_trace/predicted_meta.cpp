@@ -30,10 +30,8 @@ bool is_same_model(const ModelShape& a, const ModelShape& b) {
 
 /// End tokens are the text's, whatever the shape.
 std::string shape_json(const ModelShape& shape, const std::string& recorded) {
-  Json json{{"n_layers", shape.n_layers}, {"d_model", shape.d_model},
-            {"n_heads", shape.n_heads},   {"n_kv_heads", shape.n_kv_heads},
-            {"head_dim", shape.head_dim}, {"d_ff", shape.d_ff},
-            {"vocab", shape.vocab}};
+  Json json = Json::object();
+  for (const auto& [name, member] : speculation::shape_sizes) json[name] = shape.*member;
   const Json before = Json::parse(recorded, nullptr, false);
   if (before.is_object() && before.contains("eos_tokens")) json["eos_tokens"] = before["eos_tokens"];
   return json.dump();

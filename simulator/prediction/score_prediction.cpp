@@ -45,15 +45,10 @@ PromptAgreement compare_prompts(const PredictionFile& prediction, const std::vec
   return agreement;
 }
 
-bool same_sizes(const ModelShape& a, const ModelShape& b) {
-  return a.n_layers == b.n_layers && a.d_model == b.d_model && a.n_heads == b.n_heads &&
-         a.n_kv_heads == b.n_kv_heads && a.head_dim == b.head_dim && a.d_ff == b.d_ff && a.vocab == b.vocab;
-}
-
 /// Why the recording does not answer the question; "" if it does.
 std::string not_measured(const PredictedQuestion& question, const traces::Recording& measured,
                          const ModelShape& shape) {
-  if (!same_sizes(question.shape, shape))
+  if (!speculation::same_sizes(question.shape, shape))
     return fmt::format("predicted for the sizes of {}, measured on {}", question.shape.name, shape.name);
   if (const std::string dtype = meta_value(measured.meta, "dtype"); question.weights != dtype)
     return fmt::format("predicted for {} weights, measured with {}", question.weights, dtype);

@@ -2,6 +2,7 @@
 #include <draftscope/base/json_text.h>
 #include <draftscope/simulator/prediction/prediction_file.h>
 #include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/speculation/model_shape_json.h>
 
 #include "prediction/prediction_format.h"
 
@@ -16,24 +17,13 @@ Json interval_or_null(const std::optional<Interval>& interval) {
   return Json::array({interval->low, interval->high});
 }
 
-Json shape_json(const ModelShape& shape) {
-  return {{"name", shape.name},
-          {"n_layers", shape.n_layers},
-          {"d_model", shape.d_model},
-          {"n_heads", shape.n_heads},
-          {"n_kv_heads", shape.n_kv_heads},
-          {"head_dim", shape.head_dim},
-          {"d_ff", shape.d_ff},
-          {"vocab", shape.vocab}};
-}
-
 Json question_json(const PredictedQuestion& question) {
   Json json;
   json["kind"] = question_kind_key(question.kind);
   json["strategy"] = question.strategy;
   json["machine"] = question.machine;
   json["gpu"] = question.gpu;
-  json["model_shape"] = shape_json(question.shape);
+  json["model_shape"] = speculation::named_sizes_json(question.shape);
   json["weights"] = question.weights;
   json["regime"] = question.regime;
   json["batch"] = question.batch;

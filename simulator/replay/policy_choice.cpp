@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/hardware/model_shape.h>
 #include <draftscope/simulator/replay/policies.h>
 #include <draftscope/simulator/replay/policy_choice.h>
 #include <draftscope/simulator/replay/policy_del.h>
@@ -282,26 +283,9 @@ PolicyChoice text_choice(const traces::Recording& recording) {
 }
 
 Result<ReplayModel> replay_model(const traces::Recording& recording) {
-  const auto shape = recording.meta.find("model_shape");
-  const nlohmann::json json =
-      shape == recording.meta.end() ? nlohmann::json{} : nlohmann::json::parse(shape->second, nullptr, false);
-  const auto field = [&](const char* name) -> Result<double> {
-    if (!json.is_object() || !json.contains(name) || !json[name].is_number())
-      return fail("{}: meta model_shape has no number {}, expected one", recording.path.string(), name);
-    const auto number = json[name].get<double>();
-    if (!(number >= 1.0 && number <= 1e9))
-      return fail("{}: meta model_shape: {} is {}, expected 1 to 1e9", recording.path.string(), name, number);
-    return number;
-  };
-  DRAFTSCOPE_TRY_ASSIGN(const double layers, field("n_layers"));
-  DRAFTSCOPE_TRY_ASSIGN(const double width, field("d_model"));
-  DRAFTSCOPE_TRY_ASSIGN(const double heads, field("n_heads"));
-  DRAFTSCOPE_TRY_ASSIGN(const double kv_heads, field("n_kv_heads"));
-  DRAFTSCOPE_TRY_ASSIGN(const double head_width, field("head_dim"));
-  DRAFTSCOPE_TRY_ASSIGN(const double d_ff, field("d_ff"));
-  DRAFTSCOPE_TRY_ASSIGN(const double vocab, field("vocab"));
-  const double layer = width * (2.0 * heads * head_width + 2.0 * kv_heads * head_width) + 3.0 * width * d_ff;
-  return ReplayModel{static_cast<std::int32_t>(layers), width * vocab / layer};
+  const auto shape = recorded_shape(recording.meta);
+  if (!shape) return fail("{}: {}", recording.path.string(), shape.error().message);
+  return ReplayModel{shape->n_layers, speculation::head_in_layers(*shape)};
 }
 
 }  // namespace draftscope::simulator

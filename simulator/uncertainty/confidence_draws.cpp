@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "confidence_draws.h"
 
+#include <draftscope/base/counter_random.h>
 #include <algorithm>
 #include <cmath>
-
-#include "counter_random.h"
 
 namespace draftscope::simulator {
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/uncertainty/uncertainty.h>
 
+#include <draftscope/base/counter_random.h>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
-
-#include "counter_random.h"
 
 namespace draftscope::simulator {
 

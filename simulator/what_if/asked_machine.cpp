@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/text_file.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
+#include <draftscope/speculation/model_config.h>
+#include <draftscope/speculation/published_models.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -65,9 +67,9 @@ Result<MachineFile> read_machine_file(const std::filesystem::path& path) {
 }
 
 Result<ModelShape> model_shape_of(const std::string& name_or_file) {
-  if (!name_or_file.ends_with(".json")) return find_model_shape(name_or_file);
+  if (!name_or_file.ends_with(".json")) return speculation::find_model_shape(name_or_file);
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(name_or_file));
-  return parse_model_config(text, name_or_file);
+  return speculation::parse_model_sizes({text, name_or_file});
 }
 
 }  // namespace draftscope::simulator

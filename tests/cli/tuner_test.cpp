@@ -152,11 +152,11 @@ TEST_P(Tuner, LetsTheHighestMedianOfTheFinalsWinAsBruteForceDoes) {
       if (median > highest) highest = median, winner = setting;
     }
     EXPECT_EQ(policy.strategy, winner);
-    EXPECT_DOUBLE_EQ(engine::spread_of(policy.repeats)->median, highest);
+    EXPECT_DOUBLE_EQ(engine::score_spread(policy.repeats)->median, highest);
     ASSERT_EQ(policy.finalists.size(), best.size());
     EXPECT_EQ(policy.finalists.front(), (engine::Finalist{winner, policy.repeats}));
     EXPECT_TRUE(std::is_sorted(policy.finalists.begin(), policy.finalists.end(), [](auto& a, auto& b) {
-      return engine::spread_of(a.repeats)->median > engine::spread_of(b.repeats)->median;
+      return engine::score_spread(a.repeats)->median > engine::score_spread(b.repeats)->median;
     }));
     for (const engine::Trial& trial : policy.trials)
       if (trial.setting == winner) {

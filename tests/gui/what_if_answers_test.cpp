@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The what-if page's answers and pictures, without a window: against the command line and plain statements.
-#include <draftscope/engine/tuning/policy.h>
 #include <draftscope/simulator/advice/policy_file.h>
 #include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <gmock/gmock.h>
@@ -439,7 +438,7 @@ TEST_F(WhatIfAnswers, RooflineCountsArithmeticAndBytesOfAPass) {
   }
 }
 
-TEST_F(WhatIfAnswers, PolicyIsOneThatTheEngineReadsAndWritesAlike) {
+TEST_F(WhatIfAnswers, PolicyIsReadAsItWasWritten) {
   const LearntPointer learnt = learn(write());
   const Reply reply =
       answer(*learnt, {.kind = StrategyKind::threshold, .exit = 3, .gamma = 6, .threshold = 0.7});
@@ -447,8 +446,8 @@ TEST_F(WhatIfAnswers, PolicyIsOneThatTheEngineReadsAndWritesAlike) {
       .trace = learnt->recording().path, .command_line = "draftscope-gui", .tool_version = "1.2.3"};
   const auto policy = simulator::asked_policy(reply.answer, reply.machine, learnt->recording(), origin);
   ASSERT_TRUE(policy) << policy.error().message;
-  const std::string text = simulator::policy_text(*policy);
-  const auto read = engine::parse_policy(text, "policy.json");
+  const std::string text = speculation::policy_json(*policy);
+  const auto read = speculation::parse_policy(text, "policy.json");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->finished);
   EXPECT_EQ(read->strategy, "mix:stop=threshold,exit=3,gamma=6,threshold=0.7");
@@ -456,7 +455,7 @@ TEST_F(WhatIfAnswers, PolicyIsOneThatTheEngineReadsAndWritesAlike) {
   EXPECT_DOUBLE_EQ(read->repeats[0].score, slower(reply));
   EXPECT_EQ(read->model.at("n_layers"), "8");
   EXPECT_EQ(read->settings.at("search"), "what-if");
-  EXPECT_EQ(engine::policy_json(*read), text) << "both write one format";
+  EXPECT_EQ(speculation::policy_json(*read), text);
 }
 
 TEST_F(WhatIfAnswers, NoPolicyForAnotherModel) {

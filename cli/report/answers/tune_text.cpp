@@ -18,7 +18,7 @@ const engine::Measurement& middle(const engine::Policy& policy, std::vector<engi
 }  // namespace
 
 std::string tune_text(const engine::Policy& policy, const std::string& file) {
-  const engine::ScoreSpread spread = *engine::spread_of(policy.repeats);
+  const engine::ScoreSpread spread = *engine::score_spread(policy.repeats);
   std::vector<engine::Measurement> sorted;
   const engine::Measurement& typical = middle(policy, sorted);
   const bool timed = typical.tokens_per_second > 0.0;
@@ -35,7 +35,7 @@ std::string tune_text(const engine::Policy& policy, const std::string& file) {
   text += fmt::format("rounds    {:.2f} tokens each, {:.0f} % of the draft accepted\n",
                       typical.tokens_per_round, 100.0 * typical.acceptance_rate);
   for (std::size_t i = 1; i < policy.finalists.size(); ++i) {
-    const engine::ScoreSpread other = *engine::spread_of(policy.finalists[i].repeats);
+    const engine::ScoreSpread other = *engine::score_spread(policy.finalists[i].repeats);
     text += fmt::format("{:10}{:.2f} ({:.2f} to {:.2f}) {}\n", i == 1 ? "then" : "", other.median,
                         other.minimum, other.maximum, policy.finalists[i].setting);
   }

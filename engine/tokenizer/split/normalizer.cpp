@@ -16,19 +16,19 @@ namespace {
 
 Result<NormalizerStep> parse_step(const std::string& type, const JsonField& field) {
   if (type == "Prepend") {
-    DRAFTSCOPE_TRY_ASSIGN(auto text, field.member("prepend").string());
+    DRAFTSCOPE_TRY_ASSIGN(auto text, field["prepend"].text());
     return NormalizerStep(Prepend{std::move(text)});
   }
   if (type == "Replace") {
-    DRAFTSCOPE_TRY_ASSIGN(auto pattern, Pattern::parse(field.member("pattern")));
-    DRAFTSCOPE_TRY_ASSIGN(auto content, field.member("content").string());
+    DRAFTSCOPE_TRY_ASSIGN(auto pattern, Pattern::parse(field["pattern"]));
+    DRAFTSCOPE_TRY_ASSIGN(auto content, field["content"].text());
     return NormalizerStep(ReplaceMatches{std::move(pattern), std::move(content)});
   }
   if (type == "NFC") return NormalizerStep(UnicodeForm{true, false});
   if (type == "NFD") return NormalizerStep(UnicodeForm{false, false});
   if (type == "NFKC") return NormalizerStep(UnicodeForm{true, true});
   if (type == "NFKD") return NormalizerStep(UnicodeForm{false, true});
-  return fail("{}: normalizer '{}' is not implemented", field.path(), type);
+  return fail("{}: normalizer '{}' is not implemented", field.name(), type);
 }
 
 Result<std::string> apply_step(const Prepend& step, std::string text) {

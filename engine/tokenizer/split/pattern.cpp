@@ -36,15 +36,15 @@ Result<void> for_each_literal(std::string_view text, std::string_view literal, c
 }  // namespace
 
 Result<Pattern> Pattern::parse(const JsonField& field) {
-  DRAFTSCOPE_TRY(field.expect_object());
-  if (field.has("Regex")) {
-    const JsonField expression = field.member("Regex");
-    DRAFTSCOPE_TRY_ASSIGN(auto text, expression.string());
-    return regex(text, expression.path());
+  DRAFTSCOPE_TRY(field.object());
+  if (!field["Regex"].is_null()) {
+    const JsonField expression = field["Regex"];
+    DRAFTSCOPE_TRY_ASSIGN(auto text, expression.text());
+    return regex(text, expression.name());
   }
-  const JsonField literal_field = field.member("String");
-  DRAFTSCOPE_TRY_ASSIGN(auto text, literal_field.string());
-  if (text.empty()) return fail("{}: is empty, expected at least one character", literal_field.path());
+  const JsonField literal_field = field["String"];
+  DRAFTSCOPE_TRY_ASSIGN(auto text, literal_field.text());
+  if (text.empty()) return fail("{} is empty, expected at least one character", literal_field.name());
   return literal(std::move(text));
 }
 

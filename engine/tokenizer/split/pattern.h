@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tokenizer/json_field.h"
+#include "tokenizer/read_json.h"
 
 struct pcre2_real_code_8;
 

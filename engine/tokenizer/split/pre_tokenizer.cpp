@@ -22,23 +22,23 @@ Result<PreTokenizerStep> parse_split(const JsonField& field) {
       {"MergedWithNext", SplitBehavior::merged_with_next},
       {"Contiguous", SplitBehavior::contiguous},
   }};
-  DRAFTSCOPE_TRY_ASSIGN(auto pattern, Pattern::parse(field.member("pattern")));
-  DRAFTSCOPE_TRY_ASSIGN(const auto name, field.member("behavior").string());
-  DRAFTSCOPE_TRY_ASSIGN(const auto invert, field.member("invert").boolean());
+  DRAFTSCOPE_TRY_ASSIGN(auto pattern, Pattern::parse(field["pattern"]));
+  DRAFTSCOPE_TRY_ASSIGN(const auto name, field["behavior"].text());
+  DRAFTSCOPE_TRY_ASSIGN(const auto invert, field["invert"].boolean());
   for (const auto& [known, behavior] : behaviors)
     if (name == known) return PreTokenizerStep(Split{std::move(pattern), behavior, invert});
   return fail(
       "{}.behavior: '{}' is unknown, expected Removed, Isolated, MergedWithPrevious, MergedWithNext or "
       "Contiguous",
-      field.path(), name);
+      field.name(), name);
 }
 
 Result<PreTokenizerStep> parse_byte_level(const JsonField& field) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field.member("add_prefix_space").boolean());
-  DRAFTSCOPE_TRY_ASSIGN(const auto use_regex, field.member("use_regex").boolean_or(true));
+  DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field["add_prefix_space"].boolean());
+  DRAFTSCOPE_TRY_ASSIGN(const auto use_regex, field["use_regex"].boolean_or(true));
   ByteLevel step{add_prefix_space, std::nullopt};
   if (use_regex) {
-    DRAFTSCOPE_TRY_ASSIGN(step.words, Pattern::regex(gpt2_words, field.path()));
+    DRAFTSCOPE_TRY_ASSIGN(step.words, Pattern::regex(gpt2_words, field.name()));
   }
   return PreTokenizerStep(std::move(step));
 }
@@ -47,20 +47,20 @@ Result<PreTokenizerStep> parse_metaspace(const JsonField& field) {
   using Prepend = Metaspace::Prepend;
   static constexpr std::array<std::pair<std::string_view, Prepend>, 3> schemes{
       {{"always", Prepend::always}, {"first", Prepend::first}, {"never", Prepend::never}}};
-  DRAFTSCOPE_TRY_ASSIGN(auto replacement, field.member("replacement").character());
-  DRAFTSCOPE_TRY_ASSIGN(const auto split, field.member("split").boolean_or(true));
+  DRAFTSCOPE_TRY_ASSIGN(auto replacement, one_character(field["replacement"]));
+  DRAFTSCOPE_TRY_ASSIGN(const auto split, field["split"].boolean_or(true));
   // Older files say add_prefix_space, newer ones prepend_scheme; where both speak they must agree.
-  DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field.member("add_prefix_space").boolean_or(true));
-  const JsonField scheme = field.member("prepend_scheme");
+  DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field["add_prefix_space"].boolean_or(true));
+  const JsonField scheme = field["prepend_scheme"];
   std::string name = "always";
   if (!scheme.value().is_null()) {
-    DRAFTSCOPE_TRY_ASSIGN(name, scheme.string());
+    DRAFTSCOPE_TRY_ASSIGN(name, scheme.text());
   }
   if (!add_prefix_space && name != "never")
-    return fail("{}.add_prefix_space: is false, expected true with prepend_scheme '{}'", field.path(), name);
+    return fail("{}.add_prefix_space is false, expected true with prepend_scheme '{}'", field.name(), name);
   for (const auto& [known, prepend] : schemes)
     if (name == known) return PreTokenizerStep(Metaspace{std::move(replacement), prepend, split});
-  return fail("{}: '{}' is unknown, expected always, first or never", scheme.path(), name);
+  return fail("{}: '{}' is unknown, expected always, first or never", scheme.name(), name);
 }
 
 Result<PreTokenizerStep> parse_step(const std::string& type, const JsonField& field) {
@@ -68,10 +68,10 @@ Result<PreTokenizerStep> parse_step(const std::string& type, const JsonField& fi
   if (type == "ByteLevel") return parse_byte_level(field);
   if (type == "Metaspace") return parse_metaspace(field);
   if (type == "Digits") {
-    DRAFTSCOPE_TRY_ASSIGN(const auto individual, field.member("individual_digits").boolean());
+    DRAFTSCOPE_TRY_ASSIGN(const auto individual, field["individual_digits"].boolean());
     return PreTokenizerStep(Digits{individual});
   }
-  return fail("{}: pre-tokenizer '{}' is not implemented", field.path(), type);
+  return fail("{}: pre-tokenizer '{}' is not implemented", field.name(), type);
 }
 
 Result<std::vector<Stretch>> stretches_of_pattern(std::string_view text, const Pattern& pattern,

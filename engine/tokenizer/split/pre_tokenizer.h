@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "tokenizer/json_field.h"
+#include "tokenizer/read_json.h"
 #include "tokenizer/split/pattern.h"
 
 namespace draftscope::engine::tokenizer {

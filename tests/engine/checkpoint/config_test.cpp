@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "config.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <draftscope/base/json_text.h>
+#include <draftscope/speculation/model_config.h>
 #include "tensor_slots.h"
 #include "tiny_checkpoint.h"
 
@@ -27,7 +26,7 @@ std::string read(const std::filesystem::path& path) {
 }
 
 Result<speculation::ModelShape> parse(const nlohmann::json& config) {
-  return parse_config({config.dump(), "config.json"}, std::nullopt);
+  return speculation::parse_model_config({config.dump(), "config.json"}, std::nullopt);
 }
 
 std::string_view name_of(speculation::RopeKind kind) {
@@ -44,8 +43,9 @@ class PublishedConfig : public testing::TestWithParam<std::string> {
     const auto folder = here() / "configs" / GetParam();
     const auto config = read(folder / "config.json");
     const auto generation = read(folder / "generation_config.json");
-    if (generation.empty()) return parse_config({config, "config.json"}, std::nullopt);
-    return parse_config({config, "config.json"}, ConfigText{generation, "generation_config.json"});
+    if (generation.empty()) return speculation::parse_model_config({config, "config.json"}, std::nullopt);
+    return speculation::parse_model_config({config, "config.json"},
+                                           speculation::ConfigText{generation, "generation_config.json"});
   }
 };
 
@@ -129,10 +129,11 @@ INSTANTIATE_TEST_SUITE_P(Families, PublishedConfig, testing::ValuesIn(folders())
 
 TEST(Config, DefaultEndTokenHoldsOnlyIfNeitherFileNamesOne) {
   const auto config = tiny::tiny_config().dump();
-  const auto alone = parse_config({config, "config.json"}, std::nullopt);
+  const auto alone = speculation::parse_model_config({config, "config.json"}, std::nullopt);
   ASSERT_TRUE(alone);
   EXPECT_THAT(alone->eos_tokens, testing::ElementsAre(2));
-  const auto named = parse_config({config, "config.json"}, ConfigText{R"({"eos_token_id": [7, 8]})", "g"});
+  const auto named = speculation::parse_model_config(
+      {config, "config.json"}, speculation::ConfigText{R"({"eos_token_id": [7, 8]})", "g"});
   ASSERT_TRUE(named);
   EXPECT_THAT(named->eos_tokens, testing::ElementsAre(7, 8));
 }
@@ -149,8 +150,8 @@ TEST(Config, DefaultTokensOutsideTheVocabularyAreNone) {
 TEST(Config, EndTokensOfBothFilesAreMergedWithoutRepetition) {
   auto config = tiny::tiny_config();
   config["eos_token_id"] = {3, 4};
-  const auto shape =
-      parse_config({config.dump(), "config.json"}, ConfigText{R"({"eos_token_id": [4, 5]})", "g"});
+  const auto shape = speculation::parse_model_config(
+      {config.dump(), "config.json"}, speculation::ConfigText{R"({"eos_token_id": [4, 5]})", "g"});
   ASSERT_TRUE(shape);
   EXPECT_THAT(shape->eos_tokens, testing::ElementsAre(3, 4, 5));
 }

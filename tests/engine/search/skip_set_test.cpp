@@ -102,15 +102,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"{}", "has no set 'm', expected one of none: the file holds no set"},
         BadFile{R"({"a": 1, "b\n": 2})", R"(has no set 'm', expected one of 'a', 'b\x0a')"},
         BadFile{R"({"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1})", "'f' and 2 more"},
-        BadFile{R"({"m": [1, 2]})", "field 'm' is an array, expected an object"},
-        BadFile{R"({"m": {"mlp": []}})", "field 'm'.attention is absent, expected a list"},
-        BadFile{R"({"m": {"attention": []}})", "field 'm'.mlp is absent, expected a list"},
-        BadFile{R"({"m": {"attention": [], "mlp": [], "mlps": []}})", "field 'm' holds 'mlps', expected"},
-        BadFile{R"({"m": {"attention": 3, "mlp": []}})", "field 'm'.attention is 3, expected a list"},
-        BadFile{R"({"m": {"attention": null, "mlp": []}})", "field 'm'.attention is null, expected a list"},
+        BadFile{R"({"m": [1, 2]})", "'m' is an array, expected an object"},
+        BadFile{R"({"m": {"mlp": []}})", "'m'.attention is missing, expected a list"},
+        BadFile{R"({"m": {"attention": []}})", "'m'.mlp is missing, expected a list"},
+        BadFile{R"({"m": {"attention": [], "mlp": [], "mlps": []}})", "'m' holds 'mlps', expected"},
+        BadFile{R"({"m": {"attention": 3, "mlp": []}})", "'m'.attention is 3, expected a list"},
+        BadFile{R"({"m": {"attention": null, "mlp": []}})", "'m'.attention is null, expected a list"},
         BadFile{R"({"m": {"attention": [1, 8], "mlp": []}})",
-                "field 'm'.attention[1] is 8, expected an integer from 0 to 7"},
-        BadFile{R"({"m": {"attention": [], "mlp": [-1]}})", "field 'm'.mlp[0] is -1, expected an integer"},
+                "'m'.attention[1] is 8, expected an integer from 0 to 7"},
+        BadFile{R"({"m": {"attention": [], "mlp": [-1]}})", "'m'.mlp[0] is -1, expected an integer"},
         BadFile{R"({"m": {"attention": [2.0], "mlp": []}})", "attention[0] is 2.0, expected an integer"},
         BadFile{R"({"m": {"attention": ["2"], "mlp": []}})", "attention[0] is '2', expected an integer"},
         BadFile{R"({"m": {"attention": [true], "mlp": []}})", "attention[0] is true, expected an integer"},
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{R"({"m": {"attention": [18446744073709551615], "mlp": []}})",
                 "is 18446744073709551615, expected"},
         BadFile{R"({"m": {"attention": [4, 5, 4], "mlp": []}})",
-                "field 'm'.attention[2] is 4 again, expected each layer once"}));
+                "'m'.attention[2] is 4 again, expected each layer once"}));
 
 TEST(SkipSet, SaysThatAFileIsNotThere) {
   EXPECT_THAT(read_skip_set("/nowhere/skip_layers.json", "m", 8).error().message,

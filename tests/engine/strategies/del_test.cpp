@@ -334,7 +334,7 @@ TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
       (void)decode_kept(backend, del, {.prompt = prompt, .max_new_tokens = 60, .sampling = sampling}, kept,
                         random());
       ToyBackend fresh(toy);
-      const double head = mode == Del::Mode::published ? 0.0 : head_in_layers(backend.shape());
+      const double head = mode == Del::Mode::published ? 0.0 : speculation::head_in_layers(backend.shape());
       follow(del, options, fresh, head, prompt.size(), sampling.greedy(), met);
       if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
     }
@@ -370,7 +370,7 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
       (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
                         random());
       const auto fresh = cpu_backend(checkpoint, 1, 160);
-      const double head = mode == Del::Mode::published ? 0.0 : head_in_layers(checkpoint.shape);
+      const double head = mode == Del::Mode::published ? 0.0 : speculation::head_in_layers(checkpoint.shape);
       follow(del, options, *fresh, head, prompt.size(), sampling.greedy(), met);
       if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
     }

@@ -133,11 +133,11 @@ TEST(ChatTemplate, RefusesAMalformedConfiguration) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"[", "tokenizer_config.json: not JSON from byte 2 on"},
       {"[]", "tokenizer_config.json is an array, expected an object"},
-      {R"({"bos_token": 1})", "tokenizer_config.json: bos_token: is 1, expected a string"},
-      {R"({"bos_token": {}})", "tokenizer_config.json: bos_token.content: is missing, expected a string"},
-      {R"({"chat_template": {}})", "tokenizer_config.json: chat_template: is an object, expected a string"},
+      {R"({"bos_token": 1})", "tokenizer_config.json: bos_token is 1, expected a string"},
+      {R"({"bos_token": {}})", "tokenizer_config.json: bos_token.content is missing, expected a string"},
+      {R"({"chat_template": {}})", "tokenizer_config.json: chat_template is an object, expected a string"},
       {R"({"chat_template": [{"name": "default"}]})",
-       "tokenizer_config.json: chat_template[0].template: is missing, expected a string"},
+       "tokenizer_config.json: chat_template[0].template is missing, expected a string"},
   };
   for (const auto& [configuration, message] : cases) {
     const auto tokenizer = Tokenizer::parse(tokenizer_json, configuration);

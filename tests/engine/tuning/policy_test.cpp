@@ -33,8 +33,8 @@ TEST(PolicyFile, HoldsTheSpreadOfItsRepeats) {
   EXPECT_EQ(json["score"]["median"], 1.25);
   EXPECT_EQ(json["score"]["minimum"], 0.1 + 0.2);
   EXPECT_EQ(json["score"]["maximum"], 1.25);
-  EXPECT_EQ(spread_of({{1.0}, {2.0}, {4.0}, {3.0}})->median, 2.5);
-  EXPECT_FALSE(spread_of({}));
+  EXPECT_EQ(score_spread({{1.0}, {2.0}, {4.0}, {3.0}})->median, 2.5);
+  EXPECT_FALSE(score_spread({}));
 }
 
 TEST(PolicyFile, CutOffAnywhereIsOneLineThatNamesIt) {
@@ -72,7 +72,7 @@ TEST(PolicyFile, IsRefusedWhereAFieldIsWrong) {
       {"/skip_sets/default/mlp", {4}, "skip_sets.default"},
       {"/model", 1, "model"},
       {"/model/n_layers", 0, "n_layers"},
-      {"/machine/threads", nlohmann::json::array(), "machine.'threads'"},
+      {"/machine/threads", nlohmann::json::array(), "machine.threads"},
       {"/trials", 3, "trials"},
       {"/trials/0", 3, "trials[0]"},
       {"/trials/1/extra", 3, "unknown field trials[1].'extra'"},

@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto again = parse_policy(written, "written");
   require(again.has_value());
   require(policy_json(*again) == written);
-  require(!policy->finished || spread_of(policy->repeats).has_value());
+  require(!policy->finished || score_spread(policy->repeats).has_value());
   make_tuned(text);
   return 0;
 }

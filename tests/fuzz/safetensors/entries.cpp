@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "entries.h"
 
+#include <draftscope/speculation/model_config.h>
 #include <cstdlib>
 #include <string_view>
 
-#include "config.h"
 #include "safetensors_header.h"
 
 namespace draftscope::engine {
@@ -34,11 +34,12 @@ void fuzz_safetensors_header(std::span<const std::byte> input) {
 void fuzz_config(std::span<const std::byte> input) {
   const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
   const auto zero = text.find('\0');
-  std::optional<ConfigText> generation;
-  if (zero != std::string_view::npos) generation = ConfigText{text.substr(zero + 1), "generation"};
-  const auto shape = parse_config({text.substr(0, zero), "config"}, generation);
+  std::optional<speculation::ConfigText> generation;
+  if (zero != std::string_view::npos)
+    generation = speculation::ConfigText{text.substr(zero + 1), "generation"};
+  const auto shape = speculation::parse_model_config({text.substr(0, zero), "config"}, generation);
   if (!shape) return require_one_line(shape.error());
-  require(check_shape(*shape, "accepted").has_value());
+  require(speculation::check_shape(*shape, "accepted").has_value());
   require(shape->q_width() > 0 && shape->kv_width() > 0);
   require(shape->bos_token >= -1 && shape->bos_token < shape->vocab);
   for (const auto token : shape->eos_tokens) require(token >= 0 && token < shape->vocab);

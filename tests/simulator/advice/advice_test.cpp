@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/advice/advice.h>
 #include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -186,7 +187,7 @@ TEST(Advice, DoesNotKnowWhatAnotherModelAccepts) {
   const Learnt learnt({.skill = 1.1});
   Machine machine = learnt.machine();
   machine.scenario.gpu = find_gpu("H200-SXM5-141GB").value();
-  machine.scenario.shape = find_model_shape("Llama-3-8B").value();
+  machine.scenario.shape = speculation::find_model_shape("Llama-3-8B").value();
   const auto advice = advise_on(learnt, machine);
   ASSERT_TRUE(advice) << advice.error().message;
   EXPECT_EQ(advice->verdict, Verdict::measure_first);

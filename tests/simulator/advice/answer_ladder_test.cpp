@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/advice/answer_ladder.h>
 #include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
 
 #include "learnt.h"
@@ -13,7 +14,7 @@ std::vector<Machine> machines(const Learnt& learnt) {
   all[1].scenario.batch = 8;
   all[2].scenario.gpu = find_gpu("H200-SXM5-141GB").value();
   all[3].scenario = all[2].scenario;
-  all[3].scenario.shape = find_model_shape("Llama-3-8B").value();
+  all[3].scenario.shape = speculation::find_model_shape("Llama-3-8B").value();
   all[3].scenario.regime = Regime::eager_python;
   return all;
 }

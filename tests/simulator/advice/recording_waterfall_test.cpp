@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/advice/recording_waterfall.h>
+#include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ TEST(RecordingWaterfall, SaysThatAnotherModelsAcceptanceIsNotKnown) {
   const Learnt learnt({});
   Machine machine = learnt.machine();
   machine.scenario.gpu = find_gpu("H200-SXM5-141GB").value();
-  machine.scenario.shape = find_model_shape("Llama-3-8B").value();
+  machine.scenario.shape = speculation::find_model_shape("Llama-3-8B").value();
   const auto found = recording_waterfall(learnt.what_if(), learnt.recording(), machine, {}, 0, few());
   ASSERT_TRUE(found) << found.error().message;
   for (const WaterfallStep& step : found->waterfall.steps)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +94,7 @@ TEST(CalibratedModel, OfAGpuIsCloserToTheMachineThanItsSpecificationAndSurer) {
   const CostModel truth = planted_gpu();
   const MachineCalibration machine = planted_calibration({.truth = truth, .with_operations = false});
   for (const char* name : {"Llama-3.2-1B", "Llama-3-8B"}) {
-    const ModelShape shape = must(find_model_shape(name));
+    const ModelShape shape = must(speculation::find_model_shape(name));
     const CostModel specified = cost_model_of(*truth.gpu, shape, WeightType::bf16);
     const CostModel model = must(calibrated_model(machine, shape, WeightType::bf16));
     const Prices expected = prices_of(truth, shape);
@@ -144,7 +145,7 @@ TEST(CalibratedModel, LeavesWhatNobodyMeasuredToTheSpecification) {
 
 TEST(CalibratedModel, TakesTheShapesOnItsSideOfTheLastCache) {
   CostModel fast = planted_processor();
-  fast.shape = {"small", 4, 384, 6, 2, 64, 1024, 4096};
+  fast.shape = {"small", "", 4, 384, 6, 2, 64, 1024, 4096};
   for (std::size_t product = 0; product < speculation::product_count; ++product)
     fast.values[per_byte_parameter(static_cast<speculation::Operation>(product))] = 0.008;
   const CostModel slow = planted_processor();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "planted_calibration.h"
 
+#include <draftscope/speculation/published_models.h>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -76,7 +77,7 @@ MachineCalibration planted_calibration(const PlantedCalibration& planted) {
 
 CostModel planted_processor() {
   CostModel model;
-  model.shape = {"planted", 8, 1024, 16, 8, 64, 3072, 16384};
+  model.shape = {"planted", "", 8, 1024, 16, 8, 64, 3072, 16384};
   model.covariance.assign(cost_parameter_count * cost_parameter_count, 0.0);
   CostVector& values = model.values;
   for (std::size_t i = 0; i < speculation::product_count; ++i) {
@@ -98,7 +99,8 @@ CostModel planted_processor() {
 }
 
 CostModel planted_gpu() {
-  CostModel model = cost_model_of(*find_gpu("H200"), *find_model_shape("Llama-3.2-1B"), WeightType::bf16);
+  CostModel model =
+      cost_model_of(*find_gpu("H200"), *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16);
   for (std::size_t i = 0; i < speculation::product_count; ++i) {
     model.values[launch_parameter(static_cast<speculation::Operation>(i))] *= 1.5;
     model.values[per_byte_parameter(static_cast<speculation::Operation>(i))] *= 1.25;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/costs/cost_prices.h>
+#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -225,9 +226,10 @@ TEST_F(PlantedFit, DrawsSpreadAroundTheMeanOfMeasuredPasses) {
 
 TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {
   const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
-  PlantedTrace planted{.truth = cost_model_of(gpu, *find_model_shape("Llama-3.2-1B"), WeightType::bf16),
-                       .settings = {{0, 0}, {4, 4}},
-                       .device = gpu.name};
+  PlantedTrace planted{
+      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
+      .settings = {{0, 0}, {4, 4}},
+      .device = gpu.name};
   planted.rounds_per_setting = 30;
   const CostFit found = fit(planted, gpu);
   EXPECT_TRUE(found.report.has_gpu_prior);
@@ -240,10 +242,11 @@ TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {
 
 TEST_F(PlantedFit, KernelsOfAGpuAreFittedAroundItsSpecification) {
   const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
-  PlantedTrace planted{.truth = cost_model_of(gpu, *find_model_shape("Llama-3.2-1B"), WeightType::bf16),
-                       .settings = {{0, 0}, {2, 2}, {4, 7}},
-                       .device = gpu.name,
-                       .outliers = 0.0};
+  PlantedTrace planted{
+      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
+      .settings = {{0, 0}, {2, 2}, {4, 7}},
+      .device = gpu.name,
+      .outliers = 0.0};
   planted.rounds_per_setting = 30;
   planted.truth.values[launch_parameter(speculation::Operation::down)] *=
       1.5;  // an engine that is unlike the specification

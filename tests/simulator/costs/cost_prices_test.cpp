@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/costs/cost_prices.h>
+#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 
 CostModel h100_model(const char* model) {
-  return cost_model_of(*find_gpu("H100-SXM5-80GB"), *find_model_shape(model), WeightType::bf16);
+  return cost_model_of(*find_gpu("H100-SXM5-80GB"), *speculation::find_model_shape(model), WeightType::bf16);
 }
 
 Prices must(const Result<Prices>& result) {
@@ -84,7 +85,7 @@ TEST(Costs, MoreBandwidthIsFasterAndMoreBytesAreSlower) {
   scenario.gpu.reset();
   before = 0.0;
   for (const char* name : {"Llama-3.2-1B", "Llama-3.2-3B", "Llama-3-8B", "Llama-2-13B", "Llama-3-70B"}) {
-    scenario.shape = *find_model_shape(name);
+    scenario.shape = *speculation::find_model_shape(name);
     const double step = must(prices(model, scenario)).target_step.at(100);
     EXPECT_GT(step, before) << name;
     before = step;

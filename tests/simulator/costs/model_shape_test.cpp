@@ -2,6 +2,9 @@
 #include <draftscope/base/csv_table.h>
 #include <draftscope/simulator/costs/cost_work.h>
 #include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/speculation/model_config.h>
+#include <draftscope/speculation/model_shape_json.h>
+#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +29,7 @@ TEST(Work, BytesAgreeWithTheTableOfPublishedModels) {
   ASSERT_TRUE(table) << table.error().message;
   ASSERT_GT(table->rows(), 20U);
   for (std::size_t row = 0; row < table->rows(); ++row) {
-    const auto shape = find_model_shape(*table->text(row, "name"));
+    const auto shape = speculation::find_model_shape(*table->text(row, "name"));
     ASSERT_TRUE(shape) << shape.error().message;
     double layer = 0.0;
     for (const speculation::Operation operation :
@@ -48,7 +51,7 @@ TEST(Work, BytesAgreeWithTheTableOfPublishedModels) {
 }
 
 TEST(Work, DtypeAndTensorParallelismScaleBytes) {
-  const ModelShape shape = *find_model_shape("Llama-3-8B");
+  const ModelShape shape = *speculation::find_model_shape("Llama-3-8B");
   for (const speculation::Operation operation :
        {speculation::Operation::qkv, speculation::Operation::output, speculation::Operation::gate_up,
         speculation::Operation::down}) {
@@ -67,53 +70,86 @@ TEST(Work, DtypeAndTensorParallelismScaleBytes) {
 }
 
 TEST(ModelShape, AConfigurationAndATraceSayTheSame) {
-  const auto config = parse_model_config(
-      R"({"num_hidden_layers":16,"hidden_size":2048,"num_attention_heads":32,"num_key_value_heads":8,
+  const auto config = speculation::parse_model_sizes(
+      {R"({"num_hidden_layers":16,"hidden_size":2048,"num_attention_heads":32,"num_key_value_heads":8,
           "head_dim":64,"intermediate_size":8192,"vocab_size":128256})",
-      "config.json");
+       "config.json"});
   const auto recorded = recorded_shape(
       {{"model", "m"},
        {"model_shape",
         R"({"n_layers":16,"d_model":2048,"n_heads":32,"n_kv_heads":8,"head_dim":64,"d_ff":8192,"vocab":128256})"}});
   ASSERT_TRUE(config) << config.error().message;
   ASSERT_TRUE(recorded) << recorded.error().message;
-  const ModelShape known = *find_model_shape("meta-llama/llama-3.2-1b");
+  const ModelShape known = *speculation::find_model_shape("meta-llama/llama-3.2-1b");
   for (const ModelShape& shape : {*config, *recorded}) {
     EXPECT_EQ(weight_bytes_per_step(shape, WeightType::bf16), weight_bytes_per_step(known, WeightType::bf16));
     EXPECT_EQ(shape.kv_width(), known.kv_width());
   }
-  const auto defaults = parse_model_config(
-      R"({"num_hidden_layers":2,"hidden_size":64,"num_attention_heads":4,"intermediate_size":96,"vocab_size":10,
+  const auto defaults = speculation::parse_model_sizes(
+      {R"({"num_hidden_layers":2,"hidden_size":64,"num_attention_heads":4,"intermediate_size":96,"vocab_size":10,
           "head_dim":null})",
-      "config.json");
+       "config.json"});
   ASSERT_TRUE(defaults) << defaults.error().message;
   EXPECT_EQ(defaults->n_kv_heads, 4);
   EXPECT_EQ(defaults->head_dim, 16);
 }
 
 TEST(ModelShape, EveryShapeOfTheTableIsFoundByItsName) {
-  const auto shapes = known_model_shapes();
+  const auto shapes = speculation::known_model_shapes();
   ASSERT_TRUE(shapes) << shapes.error().message;
   EXPECT_GT(shapes->size(), 20U);
   for (const ModelShape& shape : *shapes) {
-    const auto found = find_model_shape(shape.name);
+    const auto found = speculation::find_model_shape(shape.name);
     ASSERT_TRUE(found) << shape.name;
     EXPECT_EQ(found->name, shape.name);
     EXPECT_EQ(found->d_ff, shape.d_ff);
   }
 }
 
+TEST(ModelShape, AbsentKvHeadsAreTheFamilysInEngineAndSimulatorAlike) {
+  constexpr std::string_view text =
+      R"({"architectures":["MistralForCausalLM"],"num_hidden_layers":2,"hidden_size":512,
+          "num_attention_heads":32,"intermediate_size":96,"vocab_size":10})";
+  const auto priced = speculation::parse_model_sizes({text, "config.json"});
+  const auto run = speculation::parse_model_config({text, "config.json"});
+  ASSERT_TRUE(priced) << priced.error().message;
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(priced->n_kv_heads, 8);
+  EXPECT_TRUE(speculation::same_sizes(*priced, *run));
+}
+
+TEST(ModelShape, AWidthThatTheHeadsDoNotDivideIsRefusedNotTruncated) {
+  constexpr std::string_view text =
+      R"({"num_hidden_layers":2,"hidden_size":65,"num_attention_heads":4,"intermediate_size":96,"vocab_size":10})";
+  const auto shape = speculation::parse_model_sizes({text, "config.json"});
+  ASSERT_FALSE(shape);
+  EXPECT_EQ(shape.error().message,
+            "config.json: hidden_size is 65, expected a multiple of num_attention_heads 4");
+}
+
+TEST(ModelShape, ARecordingGivesBackWhatWasWritten) {
+  ModelShape shape = *speculation::find_model_shape("Qwen2.5-0.5B");
+  shape.eos_tokens = {7, 9};
+  shape.sliding_window = 128;
+  const std::string text = speculation::recorded_shape_json(shape);
+  const auto read = speculation::parse_recorded_shape(text, "meta model_shape");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(speculation::recorded_shape_json(*read), text);
+  EXPECT_TRUE(speculation::same_sizes(*read, shape));
+  EXPECT_EQ(read->eos_tokens, shape.eos_tokens);
+}
+
 TEST(ModelShape, BadInputIsNamed) {
-  EXPECT_THAT(find_model_shape("Llama-3-9B").error().message, HasSubstr("Llama-3-8B"));
-  EXPECT_THAT(parse_model_config("{}", "config.json").error().message,
+  EXPECT_THAT(speculation::find_model_shape("Llama-3-9B").error().message, HasSubstr("Llama-3-8B"));
+  EXPECT_THAT(speculation::parse_model_sizes({"{}", "config.json"}).error().message,
               HasSubstr("num_hidden_layers is missing"));
-  EXPECT_THAT(parse_model_config("[", "config.json").error().message, HasSubstr("config.json"));
+  EXPECT_THAT(speculation::parse_model_sizes({"[", "config.json"}).error().message, HasSubstr("config.json"));
   const auto with = [](const char* layers, const char* heads) {
-    return parse_model_config(
-        fmt::format(R"({{"num_hidden_layers":{},"hidden_size":64,"num_attention_heads":4,
+    return speculation::parse_model_sizes({
+      fmt::format(R"({{"num_hidden_layers":{},"hidden_size":64,"num_attention_heads":4,
         "num_key_value_heads":{},"intermediate_size":96,"vocab_size":10}})",
-                    layers, heads),
-        "c");
+                  layers, heads);
+      return speculation::parse_model_sizes({text, "c"});
   };
   EXPECT_TRUE(with("2", "2"));
   EXPECT_THAT(with("0", "2").error().message, HasSubstr("num_hidden_layers is 0"));
@@ -121,10 +157,10 @@ TEST(ModelShape, BadInputIsNamed) {
   EXPECT_THAT(with("99999999999999999999", "2").error().message, HasSubstr("num_hidden_layers"));
   EXPECT_THAT(with("18446744073709551615", "2").error().message, HasSubstr("num_hidden_layers"));
   EXPECT_THAT(with("2.5", "2").error().message, HasSubstr("num_hidden_layers is 2.5"));
-  EXPECT_THAT(with("2", "3").error().message, HasSubstr("n_kv_heads is 3"));
+  EXPECT_THAT(with("2", "3").error().message, HasSubstr("num_key_value_heads is 3"));
   EXPECT_FALSE(recorded_shape({}));
   EXPECT_FALSE(recorded_shape({{"model_shape", "7"}}));
-}
+  }
 
 }  // namespace
 }  // namespace draftscope::simulator

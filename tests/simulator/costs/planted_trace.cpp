@@ -208,7 +208,7 @@ void write_planted_trace(const PlantedTrace& planted, const std::filesystem::pat
 
 CostModel planted_cpu() {
   CostModel model;
-  model.shape = {"planted", 8, 512, 8, 4, 64, 1536, 8192};
+  model.shape = {"planted", "", 8, 512, 8, 4, 64, 1536, 8192};
   model.covariance.assign(cost_parameter_count * cost_parameter_count, 0.0);
   CostVector& values = model.values;
   for (std::size_t i = 0; i < speculation::product_count; ++i) {

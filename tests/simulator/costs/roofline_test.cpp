@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/hardware/roofline.h>
+#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +17,8 @@ Machine machine_of(const CostModel& model) {
 
 TEST(Roofline, OfASpecificationHasItsRatesAndRidge) {
   const GpuSpecification gpu = find_gpu("H100-SXM").value_or(known_gpus().front());
-  const CostModel model = cost_model_of(gpu, find_model_shape("Llama-3-8B").value(), WeightType::bf16);
+  const CostModel model =
+      cost_model_of(gpu, speculation::find_model_shape("Llama-3-8B").value(), WeightType::bf16);
   const auto found = roofline(model, machine_of(model), 1024.0, {1, 8, 512});
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_TRUE(found->is_specified);

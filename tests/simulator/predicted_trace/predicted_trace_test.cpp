@@ -4,6 +4,7 @@
 #include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/import_lacks.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -219,7 +220,7 @@ TEST_F(Prediction, OfAnotherDepthKeepsExitsAndRefusesSkipSets) {
   const WhatIf& what_if = *learnt.what_if;
   Machine machine{"Llama-3-8B on an H200", what_if.recorded_scenario()};
   machine.scenario.gpu = *find_gpu("H200");
-  machine.scenario.shape = *find_model_shape("Llama-3-8B");
+  machine.scenario.shape = *speculation::find_model_shape("Llama-3-8B");
   PredictedTrace trace{.machine = machine, .runs = {}, .meta = {}};
   for (const char* const strategy : {"layerskip:exit=6,gamma=3", "layerskip:exit=3,gamma=2"})
     trace.runs.push_back(ask(what_if, strategy, machine));

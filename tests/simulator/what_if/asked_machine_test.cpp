@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/what_if/asked_machine.h>
+#include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -66,7 +67,8 @@ TEST_F(MachineFiles, AreRefusedInOneLineThatNamesThem) {
 }
 
 TEST_F(MachineFiles, ModelsAreNamedOrConfigured) {
-  EXPECT_EQ(model_shape_of("Llama-2-7B").value().n_layers, find_model_shape("Llama-2-7B").value().n_layers);
+  EXPECT_EQ(model_shape_of("Llama-2-7B").value().n_layers,
+            speculation::find_model_shape("Llama-2-7B").value().n_layers);
   const std::string config = write("config.json", R"({"model_type": "llama", "num_hidden_layers": 6,
     "hidden_size": 256, "num_attention_heads": 8, "num_key_value_heads": 4, "intermediate_size": 512,
     "vocab_size": 1000})")
@@ -95,7 +97,7 @@ TEST(CalibratedMachine, FitsEachShapeAndNumberTypeOnce) {
 }
 
 TEST(AskedMachine, IsNamedForWhatDiffersFromTheRecordedOne) {
-  const Scenario recorded{.shape = find_model_shape("Llama-3-8B").value()};
+  const Scenario recorded{.shape = speculation::find_model_shape("Llama-3-8B").value()};
   Scenario asked = recorded;
   asked.batch = 4;
   EXPECT_EQ(asked_machine(asked, recorded).value().name, "as recorded batch 4");

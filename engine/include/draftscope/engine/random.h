@@ -2,21 +2,15 @@
 #pragma once
 
 // Random choices that are a function of what they are for, not of how many came before: a seed reproduces a
-// run on any backend and under any order of drafting. std::philox_engine arrives with C++26; the ten rounds
-// below are Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), checked
-// against their known answers.
+// run on any backend and under any order of drafting. The numbers are Philox's (base/counter_random.h).
 
-#include <array>
+#include <draftscope/base/counter_random.h>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
 namespace draftscope::engine {
-
-/// Philox4x32-10 of a 128-bit counter under a 64-bit key.
-[[nodiscard]] std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
-                                                  std::array<std::uint32_t, 2> key);
 
 /// What a choice is for. Different purposes at one position are independent.
 enum class DrawPurpose : std::uint8_t {

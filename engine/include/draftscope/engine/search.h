@@ -15,6 +15,7 @@
 // "x1", "x10", ….
 
 #include <draftscope/base/result.h>
+#include <draftscope/speculation/candidate.h>
 #include <draftscope/speculation/sublayer_mask.h>
 
 #include <cstdint>
@@ -64,20 +65,8 @@ struct SearchOptions {
 /// third.
 [[nodiscard]] std::vector<speculation::SublayerMask> draft_verify_probes(std::int32_t n_layers);
 
-/// Where a candidate came from.
-enum class CandidateOrigin : std::uint8_t {
-  probe,   ///< given by hand
-  random,  ///< drawn
-  model,   ///< maximum of the upper confidence bound
-};
-
-struct Candidate {
-  speculation::SublayerMask mask;
-  /// What the Gaussian process is told: 0 and 1 for probes and random sets of a given size, otherwise the
-  /// continuous point before components were cut to skipped or not, as both codes register it.
-  std::vector<double> point;
-  CandidateOrigin origin = CandidateOrigin::random;
-};
+using speculation::Candidate;
+using speculation::CandidateOrigin;
 
 enum class StopReason : std::uint8_t { score, tolerance, iterations };
 

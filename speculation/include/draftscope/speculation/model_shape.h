@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What config.json says about a Llama-family model, checked and with every default filled in.
+// The numbers and traits of a decoder, for the engine that runs it and for the simulator that prices it. They
+// come from a config.json (model_config.h), the table of published models (published_models.h), the meta of a
+// trace (model_shape_json.h), or are written out. All functions are thread-safe.
 
+#include <draftscope/base/result.h>
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace draftscope::speculation {
@@ -28,9 +34,40 @@ struct RopeScaling {
   bool truncate = true;                     ///< yarn: round the correction range to whole dimensions
 };
 
+/// The MLP's activation: x·σ(x), or GELU in its tanh approximation.
+enum class Activation : std::uint8_t { silu, gelu_tanh };
+
+/// What a norm multiplies by: its weight, or one plus its weight.
+enum class NormWeight : std::uint8_t { plain, plus_one };
+
+/// Where a layer normalises: the input of each sublayer, its output before it joins the residual stream, or
+/// both.
+enum class NormPlace : std::uint8_t { before, after, around };
+
+/// In what an architecture departs from Llama's. The defaults are Llama's.
+struct ArchitectureTraits {
+  Activation activation = Activation::silu;
+  NormWeight norm_weight = NormWeight::plain;
+  NormPlace norm_place = NormPlace::before;
+  bool qk_norm = false;  ///< queries and keys are normalised before they are rotated
+  /// Every so many-th layer attends to the whole context, the others to the sliding window; 0 = all layers
+  /// alike.
+  std::int32_t full_attention_interval = 0;
+  /// Every so many-th layer does not rotate queries and keys; 0 = all do.
+  std::int32_t no_rope_interval = 0;
+  double logit_cap = 0.0;             ///< logits become cap · tanh(logit / cap); 0 = no cap
+  double attention_logit_cap = 0.0;   ///< the same for attention scores
+  double attention_multiplier = 0.0;  ///< scales attention scores; 0 = 1/√head_dim
+  double embedding_multiplier = 1.0;  ///< scales the embeddings
+  double residual_multiplier = 1.0;   ///< scales a sublayer's output where it joins the residual stream
+  double logit_multiplier = 1.0;      ///< scales the logits
+  bool fused_qkv = false;             ///< one tensor for the projections of queries, keys and values
+  bool fused_gate_up = false;         ///< one tensor for the MLP's gate and up projections
+};
+
 struct ModelShape {
-  std::string name;          ///< folder name, or the synthetic model's name
-  std::string architecture;  ///< "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"
+  std::string name;          ///< folder name, or the synthetic or published model's name
+  std::string architecture;  ///< as config.json names it: "LlamaForCausalLM"; "" = not known
   std::int32_t n_layers = 0;
   std::int32_t d_model = 0;
   std::int32_t n_heads = 0;
@@ -48,9 +85,34 @@ struct ModelShape {
   std::int32_t sliding_window = 0;  ///< Mistral v0.1, Qwen2 if enabled; 0 = full attention
   std::int32_t bos_token = -1;
   std::vector<std::int32_t> eos_tokens;  ///< any of these ends a request
+  ArchitectureTraits traits;
 
   [[nodiscard]] std::int32_t q_width() const { return n_heads * head_dim; }
   [[nodiscard]] std::int32_t kv_width() const { return n_kv_heads * head_dim; }
 };
+
+/// The seven numbers that the bytes of weights and cache follow from, under the names that traces,
+/// calibrations, policies and predictions give them.
+inline constexpr std::array<std::pair<const char*, std::int32_t ModelShape::*>, 7> shape_sizes{
+    {{"n_layers", &ModelShape::n_layers},
+     {"d_model", &ModelShape::d_model},
+     {"n_heads", &ModelShape::n_heads},
+     {"n_kv_heads", &ModelShape::n_kv_heads},
+     {"head_dim", &ModelShape::head_dim},
+     {"d_ff", &ModelShape::d_ff},
+     {"vocab", &ModelShape::vocab}}};
+
+/// Whether shape_sizes are the same.
+[[nodiscard]] bool same_sizes(const ModelShape& a, const ModelShape& b);
+
+/// Errors: one of shape_sizes that no model has, heads that K/V heads do not divide. `source` names the shape
+/// in errors. A shape that passes has widths far below 2³¹.
+[[nodiscard]] Result<void> check_sizes(const ModelShape& shape, std::string_view source);
+
+/// The same for a model that is to run: its positions too, and heads that rotary embeddings can turn.
+[[nodiscard]] Result<void> check_shape(const ModelShape& shape, std::string_view source);
+
+/// Weight bytes of the head in units of a layer's, norms and biases left out.
+[[nodiscard]] double head_in_layers(const ModelShape& shape);
 
 }  // namespace draftscope::speculation

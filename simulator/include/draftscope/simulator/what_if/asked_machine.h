@@ -65,8 +65,8 @@ struct MachineFile {
 [[nodiscard]] Result<MachineCalibration> read_calibration(const std::filesystem::path& path);
 [[nodiscard]] Result<GpuSpecification> read_gpu_specification(const std::filesystem::path& path);
 
-/// By a published name, or a config.json if it ends in ".json". Errors: as find_model_shape() and
-/// parse_model_config(), or a file that can't be read.
+/// By a published name, or a config.json if it ends in ".json". Errors: as speculation::find_model_shape()
+/// and parse_model_sizes(), or a file that can't be read.
 [[nodiscard]] Result<ModelShape> model_shape_of(const std::string& name_or_file);
 
 }  // namespace draftscope::simulator

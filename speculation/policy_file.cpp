@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/tuning/policy.h>
+#include <draftscope/speculation/policy_file.h>
 
 #include <draftscope/base/quote.h>
 
 #include <algorithm>
 #include <array>
 
-namespace draftscope::engine {
+namespace draftscope::speculation {
 namespace {
 
 /// What may differ between the model that was tuned and the one that decodes.
@@ -14,20 +14,13 @@ constexpr std::array identity{"name", "checkpoint_hash"};
 
 }  // namespace
 
-Facts model_facts(const speculation::ModelShape& shape, std::string_view checkpoint_hash) {
-  return {{"name", shape.name},
-          {"checkpoint_hash", std::string(checkpoint_hash)},
-          {"n_layers", std::to_string(shape.n_layers)},
-          {"d_model", std::to_string(shape.d_model)},
-          {"n_heads", std::to_string(shape.n_heads)},
-          {"n_kv_heads", std::to_string(shape.n_kv_heads)},
-          {"head_dim", std::to_string(shape.head_dim)},
-          {"d_ff", std::to_string(shape.d_ff)},
-          {"vocab", std::to_string(shape.vocab)}};
+Facts model_facts(const ModelShape& shape, std::string_view checkpoint_hash) {
+  Facts facts{{"name", shape.name}, {"checkpoint_hash", std::string(checkpoint_hash)}};
+  for (const auto& [name, member] : shape_sizes) facts[name] = std::to_string(shape.*member);
+  return facts;
 }
 
-Result<void> check_policy_shape(const Policy& policy, const speculation::ModelShape& shape,
-                                std::string_view file) {
+Result<void> check_policy_shape(const PolicyFile& policy, const ModelShape& shape, std::string_view file) {
   for (const auto& [key, value] : model_facts(shape, "")) {
     if (std::find(identity.begin(), identity.end(), key) != identity.end()) continue;
     const std::string& tuned = policy.model.at(key);
@@ -38,7 +31,7 @@ Result<void> check_policy_shape(const Policy& policy, const speculation::ModelSh
   return {};
 }
 
-std::optional<ScoreSpread> spread_of(const std::vector<Measurement>& repeats) {
+std::optional<ScoreSpread> score_spread(const std::vector<Measurement>& repeats) {
   if (repeats.empty()) return std::nullopt;
   std::vector<double> scores;
   scores.reserve(repeats.size());
@@ -49,4 +42,4 @@ std::optional<ScoreSpread> spread_of(const std::vector<Measurement>& repeats) {
   return ScoreSpread{median, scores.front(), scores.back()};
 }
 
-}  // namespace draftscope::engine
+}  // namespace draftscope::speculation

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/tuning/policy.h>
+#include <draftscope/speculation/policy_file.h>
 
 #include <draftscope/base/atomic_file.h>
+#include <draftscope/speculation/skip_set_json.h>
 #include <algorithm>
 #include <charconv>
 
-#include "search/skip_set_json.h"
-#include "tuning/policy_format.h"
+#include "policy_format.h"
 
-namespace draftscope::engine {
+namespace draftscope::speculation {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -38,7 +38,7 @@ void add_measurement(Json& object, const Measurement& measured) {
 }
 
 Json score_json(const std::vector<Measurement>& repeats) {
-  const auto spread = spread_of(repeats);
+  const auto spread = score_spread(repeats);
   if (!spread) return nullptr;
   Json list = Json::array();
   for (const Measurement& repeat : repeats) {
@@ -63,18 +63,17 @@ Json trial_json(const Trial& trial) {
   Json object{{"setting", trial.setting}, {"prompts", trial.prompts}};
   add_measurement(object, trial.measured);
   if (!trial.candidate) return object;
-  object["origin"] = policy_format::origins[static_cast<std::size_t>(trial.candidate->origin)];
-  object["skipped"] = search::skip_set_json(trial.candidate->mask);
+  object["origin"] = candidate_origin_name(trial.candidate->origin);
+  object["skipped"] = skip_set_json(trial.candidate->mask);
   object["point"] = trial.candidate->point;
   return object;
 }
 
 }  // namespace
 
-std::string policy_json(const Policy& policy) {
+std::string policy_json(const PolicyFile& policy) {
   Json skip_sets = nullptr;
-  if (policy.skip_set)
-    skip_sets = Json{{std::string(policy_skip_set), search::skip_set_json(*policy.skip_set)}};
+  if (policy.skip_set) skip_sets = Json{{std::string(policy_skip_set), skip_set_json(*policy.skip_set)}};
   const Json head{{policy_format::marker, policy_format::version},
                   {"finished", policy.finished},
                   {"strategy", policy.strategy},
@@ -99,10 +98,10 @@ std::string policy_json(const Policy& policy) {
   return text + "]}\n";
 }
 
-Result<void> write_policy(const std::filesystem::path& file, const Policy& policy) {
+Result<void> write_policy(const std::filesystem::path& file, const PolicyFile& policy) {
   DRAFTSCOPE_TRY_ASSIGN(auto out, AtomicFile::create(file));
   out.write(policy_json(policy));
   return out.commit();
 }
 
-}  // namespace draftscope::engine
+}  // namespace draftscope::speculation

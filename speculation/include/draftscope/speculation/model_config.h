@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// config.json and generation_config.json → ModelShape. Defaults are those of Hugging Face's configuration
+// classes (model_families.h).
+
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/model_shape.h>
+#include <optional>
+#include <string_view>
+
+namespace draftscope::speculation {
+
+struct ConfigText {
+  std::string_view text;
+  std::string_view file;  ///< names it in errors
+};
+
+/// The shape of a model that is to run, without its name. End tokens are those of both files; the family's
+/// default end token holds only if neither file names one. Errors: a family or a trait of it that no backend
+/// supports, quantised weights, a field that is missing or out of its range.
+[[nodiscard]] Result<ModelShape> parse_model_config(ConfigText config,
+                                                    std::optional<ConfigText> generation = std::nullopt);
+
+/// Its sizes alone, which is all that a price needs: of any family that writes them under Llama's keys,
+/// whether a backend runs it or not. The file is the name.
+[[nodiscard]] Result<ModelShape> parse_model_sizes(ConfigText config);
+
+}  // namespace draftscope::speculation

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/model_config.h>
+
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/speculation/model_families.h>
+#include <algorithm>
+
+#include "rope_config.h"
+#include "size_ranges.h"
+
+namespace draftscope::speculation {
+namespace {
+
+constexpr Range<double> epsilon_range{0.0, 0.1};
+
+/// "LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM".
+std::string supported_architectures() {
+  std::string names;
+  std::string_view last;
+  for (const ModelFamily& family : model_families()) {
+    if (unsupported_trait(family.traits)) continue;
+    if (!last.empty()) names += (names.empty() ? "" : ", ") + std::string(last);
+    last = family.architecture;
+  }
+  return fmt::format("{}{}{}", names, names.empty() ? "" : " or ", last);
+}
+
+/// The table's row, of whatever config.json names first; null if the table lacks it.
+Result<const ModelFamily*> named_family(const JsonField& config) {
+  std::vector<std::string> architectures;
+  if (!config["architectures"].is_null()) {
+    DRAFTSCOPE_TRY_ASSIGN(architectures, config["architectures"].texts());
+  }
+  if (!architectures.empty()) return find_architecture(architectures.front());
+  DRAFTSCOPE_TRY_ASSIGN(const std::string model_type, config["model_type"].text_or(""));
+  return find_model_type(model_type);
+}
+
+Result<const ModelFamily*> supported_family(const JsonField& config) {
+  DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* family, named_family(config));
+  if (family != nullptr) {
+    DRAFTSCOPE_TRY(check_supported(*family, config.file()));
+    return family;
+  }
+  const JsonField architectures = config["architectures"];
+  if (architectures.value().empty())
+    return fail("{}: architectures is missing and model_type is {}, expected {}", config.file(),
+                quote(config["model_type"].text_or("").value()), supported_architectures());
+  return fail("{} names {}, expected {}", architectures.name(),
+              quote(architectures.value().front().get<std::string>()), supported_architectures());
+}
+
+/// The sizes under Llama's keys; they fit together.
+Result<void> read_sizes(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_layers, config["num_hidden_layers"].integer(layers_range));
+  DRAFTSCOPE_TRY_ASSIGN(shape.d_model, config["hidden_size"].integer(width_range));
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_heads, config["num_attention_heads"].integer(heads_range));
+  DRAFTSCOPE_TRY_ASSIGN(shape.d_ff, config["intermediate_size"].integer(width_range));
+  DRAFTSCOPE_TRY_ASSIGN(shape.vocab, config["vocab_size"].integer(vocab_range));
+  // The class's number stands in for an absent key, the number of query heads for null.
+  const JsonField kv_heads = config["num_key_value_heads"];
+  const bool of_class = kv_heads.is_missing() && family.kv_heads > 0;
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_kv_heads,
+                        kv_heads.integer_or(heads_range, of_class ? family.kv_heads : shape.n_heads));
+  if (shape.n_kv_heads > shape.n_heads || shape.n_heads % shape.n_kv_heads != 0)
+    return fail("{} is {}, expected a divisor of num_attention_heads {}", kv_heads.name(), shape.n_kv_heads,
+                shape.n_heads);
+  const JsonField head_dim = config["head_dim"];
+  const bool shared_out = head_dim.is_null() && (family.head_dim == 0 || !head_dim.is_missing());
+  if (shared_out && shape.d_model % shape.n_heads != 0)
+    return config["hidden_size"].wrong(fmt::format("a multiple of num_attention_heads {}", shape.n_heads));
+  DRAFTSCOPE_TRY_ASSIGN(
+      shape.head_dim,
+      head_dim.integer_or(head_dim_range, shared_out ? shape.d_model / shape.n_heads : family.head_dim));
+  return {};
+}
+
+/// The engine has one attention kind for all layers, so a model that mixes them is refused.
+Result<void> check_layer_types(const JsonField& config, const ModelShape& shape) {
+  const JsonField field = config["layer_types"];
+  if (field.is_null()) return {};
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> kinds, field.texts());
+  if (kinds.empty()) return {};
+  if (kinds.size() != static_cast<std::size_t>(shape.n_layers))
+    return fail("{} has {} entries, expected num_hidden_layers = {}", field.name(), kinds.size(),
+                shape.n_layers);
+  const std::string_view wanted = shape.sliding_window > 0 ? "sliding_attention" : "full_attention";
+  for (const std::string& kind : kinds)
+    if (kind != wanted)
+      return fail("{} holds {}, expected {} in every layer", field.name(), quote(kind), wanted);
+  return {};
+}
+
+/// What every family of the table has unless its config.json says otherwise.
+constexpr std::int32_t default_window = 4096;
+
+Result<void> read_mistral_window(const JsonField& config, ModelShape& shape) {
+  // Absent means Mistral v0.1's window, null means none: later versions write null.
+  const JsonField window = config["sliding_window"];
+  if (window.is_null() && !window.is_missing()) return {};
+  DRAFTSCOPE_TRY_ASSIGN(shape.sliding_window, window.integer_or(positions_range, default_window));
+  return {};
+}
+
+Result<void> read_qwen2_window(const JsonField& config, ModelShape& shape) {
+  constexpr std::int32_t default_max_window_layers = 28;
+  DRAFTSCOPE_TRY_ASSIGN(const bool enabled, config["use_sliding_window"].boolean_or(false));
+  const JsonField field = config["sliding_window"];
+  if (!enabled || (field.is_null() && !field.is_missing())) return check_layer_types(config, shape);
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t window, field.integer_or(positions_range, default_window));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const std::int32_t full_layers,
+      config["max_window_layers"].integer_or(Range<std::int32_t>{0, 1 << 20}, default_max_window_layers));
+  const JsonField layer_types = config["layer_types"];
+  // Layers below max_window_layers have full attention.
+  if (full_layers > 0 && full_layers < shape.n_layers && layer_types.is_null())
+    return fail(
+        "{}: max_window_layers is {} of {} layers, expected 0 or all: a sliding window in only some layers "
+        "is "
+        "not supported",
+        config.file(), full_layers, shape.n_layers);
+  std::vector<std::string> kinds;
+  if (!layer_types.is_null()) {
+    DRAFTSCOPE_TRY_ASSIGN(kinds, layer_types.texts());
+  }
+  const bool windowed = kinds.empty() ? full_layers == 0 : kinds.front() == "sliding_attention";
+  shape.sliding_window = windowed ? window : 0;
+  return check_layer_types(config, shape);
+}
+
+/// Biases and sliding windows, which each family writes in its own way.
+Result<void> read_particulars(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
+  if (family.model_type == "llama") {
+    DRAFTSCOPE_TRY_ASSIGN(shape.qkv_bias, config["attention_bias"].boolean_or(false));
+    shape.output_bias = shape.qkv_bias;
+    DRAFTSCOPE_TRY_ASSIGN(shape.mlp_bias, config["mlp_bias"].boolean_or(false));
+  } else if (family.model_type == "mistral") {
+    return read_mistral_window(config, shape);
+  } else if (family.model_type == "qwen2") {
+    shape.qkv_bias = true;
+    return read_qwen2_window(config, shape);
+  }
+  return {};
+}
+
+/// One integer or a list of them.
+Result<std::vector<std::int32_t>> tokens_of(const JsonField& field, Range<std::int32_t> range) {
+  std::vector<std::int32_t> tokens;
+  if (field.is_null()) return tokens;
+  if (!field.value().is_array()) {
+    DRAFTSCOPE_TRY_ASSIGN(tokens.emplace_back(), field.integer(range));
+    return tokens;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const auto elements, field.list());
+  for (const JsonField& element : elements) {
+    DRAFTSCOPE_TRY_ASSIGN(tokens.emplace_back(), element.integer(range));
+  }
+  return tokens;
+}
+
+Result<void> read_tokens(const JsonField& config, std::optional<ConfigText> generation,
+                         const ModelFamily& family, ModelShape& shape) {
+  const Range<std::int32_t> token_range{0, shape.vocab - 1};
+  // A default the vocabulary does not reach names no token.
+  const auto reachable = [&](std::int32_t token) { return token < shape.vocab ? token : -1; };
+  const JsonField bos = config["bos_token_id"];
+  DRAFTSCOPE_TRY_ASSIGN(shape.bos_token,
+                        bos.integer_or(token_range, bos.is_missing() ? reachable(family.bos_token) : -1));
+  DRAFTSCOPE_TRY_ASSIGN(shape.eos_tokens, tokens_of(config["eos_token_id"], token_range));
+  bool named = config.has("eos_token_id");
+  if (generation) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(generation->text, generation->file));
+    const JsonField eos = JsonField(parsed, generation->file)["eos_token_id"];
+    DRAFTSCOPE_TRY_ASSIGN(const auto more, tokens_of(eos, token_range));
+    for (const std::int32_t token : more)
+      if (std::find(shape.eos_tokens.begin(), shape.eos_tokens.end(), token) == shape.eos_tokens.end())
+        shape.eos_tokens.push_back(token);
+    named = named || !eos.is_missing();
+  }
+  if (!named && reachable(family.eos_token) >= 0) shape.eos_tokens.push_back(family.eos_token);
+  return {};
+}
+
+}  // namespace
+
+Result<ModelShape> parse_model_config(ConfigText text, std::optional<ConfigText> generation) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(text.text, text.file));
+  const JsonField config(parsed, text.file);
+  DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* family, supported_family(config));
+  ModelShape shape;
+  shape.architecture = family->architecture;
+  shape.traits = family->traits;
+  if (!config["quantization_config"].is_null())
+    return fail("{}: quantization_config is present, expected unquantised fp32, bf16 or fp16 weights",
+                config.file());
+  DRAFTSCOPE_TRY_ASSIGN(const std::string activation, config["hidden_act"].text_or("silu"));
+  if (activation != "silu") return config["hidden_act"].wrong("'silu'");
+  DRAFTSCOPE_TRY(read_sizes(config, *family, shape));
+  DRAFTSCOPE_TRY_ASSIGN(shape.max_positions,
+                        config["max_position_embeddings"].integer_or(positions_range, family->max_positions));
+  DRAFTSCOPE_TRY_ASSIGN(shape.rms_epsilon, config["rms_norm_eps"].number_or(epsilon_range, 1e-6));
+  DRAFTSCOPE_TRY_ASSIGN(shape.rope, parse_rope(config, shape.max_positions));
+  DRAFTSCOPE_TRY_ASSIGN(shape.tied_embeddings,
+                        config["tie_word_embeddings"].boolean_or(family->tied_embeddings));
+  DRAFTSCOPE_TRY(read_particulars(config, *family, shape));
+  DRAFTSCOPE_TRY(read_tokens(config, generation, *family, shape));
+  DRAFTSCOPE_TRY(check_shape(shape, text.file));
+  return shape;
+}
+
+Result<ModelShape> parse_model_sizes(ConfigText text) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(text.text, text.file));
+  const JsonField config(parsed, text.file);
+  DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* named, named_family(config));
+  const ModelFamily family = named == nullptr ? ModelFamily{} : *named;
+  ModelShape shape;
+  shape.name = text.file;
+  shape.architecture = family.architecture;
+  shape.traits = family.traits;
+  DRAFTSCOPE_TRY(read_sizes(config, family, shape));
+  DRAFTSCOPE_TRY(check_sizes(shape, text.file));
+  return shape;
+}
+
+}  // namespace draftscope::speculation
