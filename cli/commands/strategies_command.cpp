@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
-#include <draftscope/engine/strategy.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,25 +12,47 @@ namespace draftscope::cli {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
+Json parameter_json(const speculation::ParameterRow& parameter) {
+  Json json{{"name", parameter.name},
+            {"default", parameter.default_value},
+            {"unit", parameter.unit},
+            {"meaning", parameter.meaning},
+            {"type", speculation::parameter_type_name(parameter.type)}};
+  if (!parameter.min.empty()) json["min"] = parameter.min;
+  if (!parameter.max.empty()) json["max"] = parameter.max;
+  if (!parameter.choices.empty()) json["choices"] = parameter.choices;
+  if (!parameter.earlier_name.empty()) json["earlier_name"] = parameter.earlier_name;
+  return json;
+}
+
+Json strategy_json(const speculation::StrategyRow& strategy) {
+  Json parameters = Json::array();
+  for (const speculation::ParameterRow& parameter : strategy.parameters)
+    parameters.push_back(parameter_json(parameter));
+  Json json{{"name", strategy.name},
+            {"summary", strategy.summary},
+            {"source", strategy.source},
+            {"parameters", std::move(parameters)}};
+  if (strategy.has_parts() && !strategy.chooses_parts)
+    for (std::size_t kind = 0; kind < strategy.parts.size(); ++kind)
+      json["parts"][speculation::part_kind_name(static_cast<speculation::PartKind>(kind))] =
+          strategy.parts[kind];
+  json["replay_needs"] = speculation::replay_needs_name(strategy.replay_needs);
+  if (strategy.replay_needs == speculation::ReplayNeeds::impossible) json["no_replay"] = strategy.no_replay;
+  return json;
+}
+
 void print_json() {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const engine::StrategyDescription& strategy : engine::strategy_descriptions()) {
-    nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
-    for (const engine::ParameterDescription& parameter : strategy.parameters)
-      parameters.push_back({{"name", parameter.name},
-                            {"default", parameter.default_value},
-                            {"unit", parameter.unit},
-                            {"meaning", parameter.meaning}});
-    list.push_back({{"name", strategy.name},
-                    {"summary", strategy.summary},
-                    {"source", strategy.source},
-                    {"parameters", std::move(parameters)}});
-  }
+  Json list = Json::array();
+  for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
+    list.push_back(strategy_json(strategy));
   fmt::print("{}\n", list.dump(2));
 }
 
 void print_text() {
-  for (const engine::StrategyDescription& strategy : engine::strategy_descriptions()) {
+  for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies()) {
     fmt::print("{}: {}{}\n", strategy.name, strategy.summary,
                strategy.source.empty() ? "" : " (" + strategy.source + ")");
     if (strategy.parameters.empty()) continue;
@@ -38,7 +60,7 @@ void print_text() {
                  {"default", Align::left},
                  {"unit", Align::left},
                  {"meaning", Align::left}});
-    for (const engine::ParameterDescription& parameter : strategy.parameters)
+    for (const speculation::ParameterRow& parameter : strategy.parameters)
       table.add_row({parameter.name, parameter.default_value, parameter.unit, parameter.meaning});
     fmt::print("{}\n", table.text(2));
   }

@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What each strategy file offers to the registry.
+// The strategies' makers. A specification is checked: its values are within the catalogue's bounds. What they
+// may still refuse is what the catalogue cannot know: files, other models, the room of a verification.
 
 #include <draftscope/engine/strategy.h>
-#include <functional>
-
-#include "strategies/specification.h"
+#include <memory>
 
 namespace draftscope::engine {
 
-struct StrategyEntry {
-  StrategyDescription description;
-  /// May complete defaults that depend on the model; fails on values out of range.
-  std::function<Result<std::unique_ptr<Strategy>>(
-      Parameters& parameters, const speculation::ModelShape& shape, const StrategyResources& resources)>
-      make;
-  /// The entry for a text of parameters, where they decide which parameters there are. Null = this one.
-  Result<StrategyEntry> (*specialise)(std::string_view text) = nullptr;
-  /// In place of `make`, for a strategy that is another one.
-  Result<ConfiguredStrategy> (*configure)(const Parameters& parameters, const speculation::ModelShape& shape,
-                                          const StrategyResources& resources) = nullptr;
-};
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_vanilla(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+    const StrategyResources& resources);
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_two_model(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+    const StrategyResources& resources);
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_prompt_lookup(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+    const StrategyResources& resources);
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_jacobi(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+    const StrategyResources& resources);
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_lookahead(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+    const StrategyResources& resources);
 
-[[nodiscard]] StrategyEntry tuned_entry();
-[[nodiscard]] StrategyEntry vanilla_entry();
-[[nodiscard]] StrategyEntry two_model_entry();
-[[nodiscard]] StrategyEntry prompt_lookup_entry();
-[[nodiscard]] StrategyEntry jacobi_entry();
-[[nodiscard]] StrategyEntry lookahead_entry();
+/// A mix of the specification's parts.
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_mix(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape);
+
+/// The strategy that a policy file names.
+[[nodiscard]] Result<ConfiguredStrategy> make_tuned(const speculation::StrategySpecification& specification,
+                                                    const speculation::ModelShape& shape,
+                                                    const StrategyResources& resources);
 
 }  // namespace draftscope::engine

@@ -25,9 +25,12 @@ std::string parameters_json(const Policy& policy, const std::string& file, const
   return json.dump();
 }
 
-Result<ConfiguredStrategy> configure(const Parameters& parameters, const speculation::ModelShape& shape,
-                                     const StrategyResources& resources) {
-  const std::string& file = parameters.text("policy");
+}  // namespace
+
+Result<ConfiguredStrategy> make_tuned(const speculation::StrategySpecification& specification,
+                                      const speculation::ModelShape& shape,
+                                      const StrategyResources& resources) {
+  const std::string& file = specification.text("policy");
   if (file.empty())
     return fail("strategy tuned: policy is missing, expected a file that draftscope tune wrote");
   DRAFTSCOPE_TRY_ASSIGN(const Policy policy, read_policy(file));
@@ -38,21 +41,11 @@ Result<ConfiguredStrategy> configure(const Parameters& parameters, const specula
     return fail("{}: field strategy is {}, expected another strategy's", file, quote(policy.strategy));
   auto inner = make_strategy(policy.strategy, shape, resources);
   if (!inner) return fail("{}: field strategy: {}", file, inner.error().message);
-  return ConfiguredStrategy{.name = parameters.strategy(),
-                            .specification = parameters.specification(),
+  return ConfiguredStrategy{.name = specification.name(),
+                            .specification = specification.given(),
                             .parameters = parameters_json(policy, file, *inner, resources.checkpoint_hash),
                             .is_vanilla = false,
                             .strategy = std::move(inner->strategy)};
-}
-
-}  // namespace
-
-StrategyEntry tuned_entry() {
-  return {.description = {.name = "tuned",
-                          .summary = "the setting that draftscope tune found for this model",
-                          .source = "",
-                          .parameters = {{"policy", "", "file", "what draftscope tune wrote"}}},
-          .configure = configure};
 }
 
 }  // namespace draftscope::engine

@@ -15,13 +15,10 @@ class Vanilla final : public Strategy {
 
 }  // namespace
 
-StrategyEntry vanilla_entry() {
-  return {.description = {.name = "vanilla",
-                          .summary = "one target forward a token; the baseline",
-                          .source = "autoregressive decoding",
-                          .parameters = {}},
-          .make = [](Parameters&, const speculation::ModelShape&, const StrategyResources&)
-              -> Result<std::unique_ptr<Strategy>> { return std::make_unique<Vanilla>(); }};
+Result<std::unique_ptr<Strategy>> make_vanilla(const speculation::StrategySpecification& /*specification*/,
+                                               const speculation::ModelShape& /*shape*/,
+                                               const StrategyResources& /*resources*/) {
+  return std::make_unique<Vanilla>();
 }
 
 }  // namespace draftscope::engine

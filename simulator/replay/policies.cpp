@@ -5,53 +5,40 @@
 
 namespace draftscope::simulator {
 
-void FiniteStateLength::observe(const ObservedRound& round) {
-  const bool all = round.outcome.accepted == length_;
-  length_ = std::clamp(all ? length_ + 1 : length_ - 1, options_.least, options_.most);
+namespace {
+
+speculation::RoundCounts counts_of(const ObservedRound& round, const DraftOutcome& outcome) {
+  return {.planned = round.plan.length, .drafted = outcome.drafted, .accepted = outcome.accepted};
 }
 
-void HeuristicLength::begin_request(const ShadowTable& /*table*/) {
-  if (!is_transient_) return;
-  length_ = start_;
-  is_certain_ = true;
+/// The length after a round that ended so.
+std::int32_t length_after(speculation::LengthRule rule, const speculation::RoundCounts& counts) {
+  return rule.next(counts);
 }
 
-void HeuristicLength::observe(const ObservedRound& round) {
-  constexpr std::int32_t most = 63;
-  const auto accepts_all = [](const DraftOutcome& outcome) { return outcome.accepted == outcome.drafted; };
-  is_certain_ = is_certain_ && accepts_all(round.least) == accepts_all(round.most);
-  length_ = accepts_all(round.outcome) ? std::min(length_ + 2, most) : std::max(length_ - 1, 1);
+}  // namespace
+
+void LengthPolicy::begin_request(const ShadowTable& /*table*/) {
+  rule_.begin_request();
+  if (rule_.starts_again()) is_certain_ = true;
 }
 
-void AdaptiveThreshold::begin_request(const ShadowTable& /*table*/) {
-  accepted_ = drafted_ = 0;
-  if (options_.rule == Rule::del) return;
-  rate_ = 0.0;
-  has_rate_ = false;
+void LengthPolicy::observe(const ObservedRound& round) {
+  is_certain_ = is_certain_ && length_after(rule_, counts_of(round, round.least)) ==
+                                   length_after(rule_, counts_of(round, round.most));
+  rule_.next(counts_of(round, round.outcome));
 }
 
-void AdaptiveThreshold::observe(const ObservedRound& round) {
+void ThresholdPolicy::begin_request(const ShadowTable& /*table*/) {
+  rule_.begin_request();
+  const speculation::AdaptiveThreshold* adaptive = rule_.adaptive();
+  if (adaptive != nullptr && adaptive->starts_again()) is_certain_ = true;
+}
+
+void ThresholdPolicy::observe(const ObservedRound& round) {
+  if (rule_.adaptive() == nullptr) return;
   is_certain_ = is_certain_ && round.least == round.most;
-  const DraftOutcome& outcome = round.outcome;
-  if (outcome.drafted == 0) return;
-  accepted_ += outcome.accepted;
-  drafted_ += outcome.drafted;
-  const double now = options_.rule == Rule::del
-                         ? static_cast<double>(accepted_) / static_cast<double>(drafted_)
-                         : static_cast<double>(outcome.accepted) / static_cast<double>(outcome.drafted);
-  const bool is_first =
-      options_.rule == Rule::del ? rate_ == 0.0 : !has_rate_ && options_.rule == Rule::paper;
-  rate_ = is_first ? now : options_.beta1 * rate_ + (1.0 - options_.beta1) * now;
-  has_rate_ = true;
-  threshold_ = options_.beta2 * threshold_ + (1.0 - options_.beta2) * moved(round);
-}
-
-double AdaptiveThreshold::moved(const ObservedRound& round) const {
-  const bool is_low = options_.rule == Rule::paper ? rate_ <= options_.target : rate_ < options_.target;
-  if (is_low) return threshold_ + options_.epsilon;
-  const bool is_at_cap = round.outcome.drafted == round.plan.length;
-  if (options_.rule == Rule::code && is_at_cap) return threshold_;
-  return threshold_ - options_.epsilon;
+  rule_.next(counts_of(round, round.outcome));
 }
 
 void MixedPolicy::begin_request(const ShadowTable& table) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/validation/question_kind.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
 
 #include <algorithm>
 #include <array>
@@ -25,7 +26,8 @@ constexpr std::array<KindNames, question_kind_count> kind_names{{{"again", "reco
                                                                  {"machine", "unseen machine"}}};
 
 QuestionKind kind_of_parameter(std::string_view name) {
-  constexpr std::array<std::string_view, 6> lengths{"gamma", "length", "least", "longest", "most", "block"};
+  constexpr std::array<std::string_view, 6> lengths{"gamma",     "length", "min-gamma",
+                                                    "max-gamma", "d-max",  "block"};
   constexpr std::array<std::string_view, 6> drafts{"exit",           "mask",     "skip-set",
                                                    "skip-attention", "skip-mlp", "skip"};
   if (std::find(lengths.begin(), lengths.end(), name) != lengths.end()) return QuestionKind::unseen_length;
@@ -75,7 +77,8 @@ StrategySetting setting_of_specification(std::string_view specification) {
     const std::size_t end = std::min(rest.find(','), rest.size());
     const std::string_view piece = rest.substr(0, end);
     const std::size_t equals = std::min(piece.find('='), piece.size());
-    setting.parameters[std::string(piece.substr(0, equals))] =
+    const std::string_view name = piece.substr(0, equals);
+    setting.parameters[std::string(speculation::current_parameter_name(setting.strategy, name))] =
         piece.substr(std::min(equals + 1, piece.size()));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
@@ -87,9 +90,9 @@ StrategySetting setting_of_run(const traces::Run& run) {
   if (!parameters.is_object() || parameters.empty()) return setting_of_specification(run.specification);
   StrategySetting setting{run.strategy, {}};
   for (const auto& [name, value] : parameters.items())
-    setting.parameters[name] = value.is_string()
-                                   ? value.get<std::string>()
-                                   : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    setting.parameters[std::string(speculation::current_parameter_name(run.strategy, name))] =
+        value.is_string() ? value.get<std::string>()
+                          : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return setting;
 }
 

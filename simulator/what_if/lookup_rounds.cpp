@@ -4,6 +4,7 @@
 #include <draftscope/simulator/replay/policy_choice.h>
 #include <draftscope/simulator/replay/replay_lookup.h>
 #include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/speculation/rules/rules_of.h>
 
 #include <algorithm>
 
@@ -15,7 +16,9 @@ Result<std::vector<std::vector<LookupRound>>> WhatIf::replayed_lookups(std::stri
   if (!no_conditions_reason_.empty()) return fail("strategy {}: {}", strategy, no_conditions_reason_);
   if (texts().empty())
     return fail("strategy {}: found no finished request with token ids, expected some", strategy);
-  DRAFTSCOPE_TRY_ASSIGN(const LookupOptions options, lookup_options(strategy));
+  DRAFTSCOPE_TRY_ASSIGN(const auto specification,
+                        speculation::parse_strategy(strategy, costs_.model.shape.n_layers));
+  const speculation::LookupOptions options = speculation::lookup_options(specification);
   std::vector<std::vector<LookupRound>> requests;
   for (const ShadowTable& table : texts())
     requests.push_back(replay_lookup(table, options, conditions_, costs_.model.shape.vocab));

@@ -4,6 +4,7 @@
 #include <draftscope/simulator/replay/policy_choice.h>
 #include <draftscope/simulator/what_if/recorded_statistics.h>
 #include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/speculation/rules/rules_of.h>
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
@@ -140,8 +141,9 @@ Result<StrategyRounds> WhatIf::replayed_rounds(std::string_view strategy) const 
     rounds.setting.least.push_back(request.least);
     rounds.setting.most.push_back(request.most);
   }
-  if (pieces(strategy).contains("del") || pieces(strategy).contains("length=del") ||
-      pieces(strategy).contains("stop=del") || pieces(strategy).contains("mask=del"))
+  DRAFTSCOPE_TRY_ASSIGN(const auto specification,
+                        speculation::parse_strategy(strategy, tables_.front().n_layers));
+  if (speculation::has_del(specification))
     rounds.notes.emplace_back(
         "DEL's own passes over all layers' heads are left out; record it to know their time");
   if (is_certain)

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::string_view skip_set = "skip-attention=1,skip-mlp=0+1";
 
-bool has(const StrategyDescription& strategy, std::string_view parameter) {
+bool has(const speculation::StrategyRow& strategy, std::string_view parameter) {
   return std::any_of(strategy.parameters.begin(), strategy.parameters.end(),
-                     [&](const ParameterDescription& known) { return known.name == parameter; });
+                     [&](const speculation::ParameterRow& known) { return known.name == parameter; });
 }
 
 /// The names behind "one of: ".
-std::vector<std::string> choices(const ParameterDescription& parameter) {
+std::vector<std::string> choices(const speculation::ParameterRow& parameter) {
   constexpr std::string_view opening = "one of: ";
   std::vector<std::string> names;
   if (!parameter.meaning.starts_with(opening)) return names;
@@ -39,7 +39,8 @@ EveryStrategy::EveryStrategy(const speculation::ModelShape& shape)
     : policy_(std::filesystem::temp_directory_path() /
               fmt::format("draftscope-policy-{}.json", std::random_device{}())) {
   write_policy_for(shape);
-  for (const StrategyDescription& strategy : strategy_descriptions()) add(strategy);
+  for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
+    add(strategy);
 }
 
 EveryStrategy::~EveryStrategy() {
@@ -47,7 +48,7 @@ EveryStrategy::~EveryStrategy() {
   std::filesystem::remove(policy_, ignored);
 }
 
-void EveryStrategy::add(const StrategyDescription& strategy) {
+void EveryStrategy::add(const speculation::StrategyRow& strategy) {
   const std::string& name = strategy.name;
   if (name == "mix") return add_mixes(strategy);
   if (name == "tuned") {
@@ -65,11 +66,11 @@ void EveryStrategy::add(const StrategyDescription& strategy) {
       specifications_.push_back(fmt::format("{}:exit=2,verify={}", name, verify));
 }
 
-void EveryStrategy::add_mixes(const StrategyDescription& mix) {
+void EveryStrategy::add_mixes(const speculation::StrategyRow& mix) {
   const auto needs = [](const std::string& part) {
     return part == "skip-set" ? fmt::format(",{}", skip_set) : std::string();
   };
-  for (const ParameterDescription& kind : mix.parameters)
+  for (const speculation::ParameterRow& kind : mix.parameters)
     for (const std::string& part : choices(kind)) {
       specifications_.push_back(fmt::format("mix:{}={}{}", kind.name, part, needs(part)));
       // Trees verify other rows than chains, whatever chose the mask.

@@ -24,8 +24,8 @@ class EveryStrategy {
   [[nodiscard]] const std::vector<std::string>& specifications() const { return specifications_; }
 
  private:
-  void add(const StrategyDescription& strategy);
-  void add_mixes(const StrategyDescription& mix);
+  void add(const speculation::StrategyRow& strategy);
+  void add_mixes(const speculation::StrategyRow& mix);
   void write_policy_for(const speculation::ModelShape& shape) const;
 
   std::filesystem::path policy_;

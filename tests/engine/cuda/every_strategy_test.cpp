@@ -89,7 +89,7 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
       decoded_names.insert(name_of(specification));
     }
   }
-  for (const StrategyDescription& strategy : strategy_descriptions())
+  for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
     EXPECT_TRUE(decoded_names.contains(strategy.name)) << strategy.name;
   // Both outcomes must have been met often for the equality to mean something.
   EXPECT_GT(all.accepted, 100);

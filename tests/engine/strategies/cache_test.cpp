@@ -8,8 +8,8 @@
 #include "decoded.h"
 #include "kept_decode.h"
 #include "small_model.h"
-#include "strategies/clasp.h"
-#include "strategies/swift.h"
+#include "strategies/masks/clasp.h"
+#include "strategies/masks/swift.h"
 
 namespace draftscope::engine {
 namespace {

@@ -2,7 +2,7 @@
 // CLaSp's dynamic programming against its recurrence written out one state at a time, against every subset,
 // and against the draft that it stands for.
 
-#include "strategies/clasp.h"
+#include "strategies/masks/clasp.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // DEL's decisions after every round against a slow second computation: the target alone runs over the text,
 // every layer's head says what it would have drafted, and the published rules are written out once more.
 
-#include "strategies/del.h"
+#include "strategies/masks/del.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,17 +14,19 @@
 #include "decoded.h"
 #include "kept_decode.h"
 #include "small_model.h"
-#include "strategies/masks.h"
+#include "strategies/masks/fixed_mask.h"
 #include "toy_backend.h"
 
 namespace draftscope::engine {
 namespace {
 
+using Mode = speculation::DelRule::Mode;
+
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct State {
-  std::vector<ExitStatistics> statistics;
-  ExitChoice choice;
+  std::vector<speculation::ExitStatistics> statistics;
+  speculation::ExitChoice choice;
   double threshold = 0.0;
 };
 
@@ -79,7 +81,8 @@ class WatchedDel final : public Strategy {
 
  private:
   State state() {
-    return {{del_->statistics().begin(), del_->statistics().end()}, del_->choice(), del_->threshold({})};
+    const speculation::DelRule& rule = del_->rule();
+    return {{rule.statistics().begin(), rule.statistics().end()}, rule.choice(), del_->threshold({})};
   }
   std::shared_ptr<Del> del_;
   std::unique_ptr<Strategy> mixed_;
@@ -107,7 +110,7 @@ struct SlowDel {
 
   void learn(const std::vector<Position>& prompt, const std::vector<Position>& round) {
     std::size_t kept = round.size();
-    if (options.drafts && (options.mode == Del::Mode::repaired || gamma > 0))
+    if (options.drafts && (options.rule.mode == Mode::repaired || gamma > 0))
       for (std::size_t i = 0; i < round.size(); ++i)
         if (round[i].by_exit[static_cast<std::size_t>(exit)].token != round[i].target) {
           kept = i + 1;
@@ -124,8 +127,8 @@ struct SlowDel {
         (match ? add.s_plus : add.s_minus) += shadow.confidence;
       }
       Counts& c = counts[e];
-      c = {options.omega * c.m + add.m, options.omega * c.w + add.w, options.omega * c.s_plus + add.s_plus,
-           options.omega * c.s_minus + add.s_minus};
+      c = {options.rule.omega * c.m + add.m, options.rule.omega * c.w + add.w,
+           options.rule.omega * c.s_plus + add.s_plus, options.rule.omega * c.s_minus + add.s_minus};
     }
     choose();
   }
@@ -138,7 +141,7 @@ struct SlowDel {
 
   void choose() {
     best = 0.0;
-    const std::int32_t most = options.mode == Del::Mode::published ? options.most - 1 : options.most;
+    const std::int32_t most = options.rule.mode == Mode::published ? options.rule.max - 1 : options.rule.max;
     for (std::int32_t e = 1; e < layers; ++e)
       for (std::int32_t d = 0; d <= most; ++d) {
         const double value = tpl(counts[static_cast<std::size_t>(e)].alpha(), e, d);
@@ -181,7 +184,7 @@ std::vector<SlowDel::Position> positions_of(Backend& backend, std::span<const st
 
 void expect_equal(const State& found, const SlowDel& expected) {
   for (std::size_t e = 1; e < expected.counts.size(); ++e) {
-    const ExitStatistics& one = found.statistics[e - 1];
+    const speculation::ExitStatistics& one = found.statistics[e - 1];
     const SlowDel::Counts& other = expected.counts[e];
     EXPECT_NEAR(one.matches, other.m, 1e-12);
     EXPECT_NEAR(one.mismatches, other.w, 1e-12);
@@ -209,8 +212,8 @@ struct Met {
 void follow(const WatchedDel& watched, const Del::Options& options, Backend& fresh, double head,
             std::size_t prompt_size, bool greedy, Met& met) {
   SlowDel slow(fresh.shape().n_layers, options, head);
-  const bool published = options.mode == Del::Mode::published;
-  const auto window = std::min(options.prompt_window, static_cast<std::int32_t>(prompt_size));
+  const bool published = options.rule.mode == Mode::published;
+  const auto window = std::min(options.rule.prompt_window, static_cast<std::int32_t>(prompt_size));
   bool first = true;
   for (const WatchedDel::Round& round : watched.learnt()) {
     std::vector<SlowDel::Position> prompt;
@@ -232,7 +235,7 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
       if (options.drafts) {
         EXPECT_EQ(round.mask, speculation::SublayerMask::early_exit(slow.layers, slow.exit));
       }
-      const std::int32_t length = published ? (first ? 1 : options.most) : slow.gamma;
+      const std::int32_t length = published ? (first ? 1 : options.rule.max) : slow.gamma;
       EXPECT_EQ(round.plan.draft_length, length);
       EXPECT_NEAR(round.plan.threshold, std::isnan(tau) ? -1.0 : tau, 1e-12);
       met.no_threshold += static_cast<std::int32_t>(std::isnan(tau));
@@ -273,11 +276,11 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
   }
 }
 
-constexpr Del::Mode both_modes[] = {Del::Mode::published, Del::Mode::repaired};
+constexpr Mode both_modes[] = {Mode::published, Mode::repaired};
 const SamplingOptions samplings[] = {{}, {.temperature = 1.0}, {.temperature = 0.7, .top_p = 0.9}};
 
 TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
-  for (const Del::Mode mode : both_modes) {
+  for (const Mode mode : both_modes) {
     std::mt19937 random(1);
     Met met;
     for (int trial = 0; trial < 24; ++trial) {
@@ -288,9 +291,9 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
                                                  .redundancy = redundancy,
                                                  .seed = random()});
       const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
-      const Del::Options options{mode, static_cast<std::int32_t>(1 + random() % 18),
-                                 random() % 2 == 0 ? 0.95 : 0.5,
-                                 static_cast<std::int32_t>(random() % 3 * 16)};
+      const Del::Options options{{mode, static_cast<std::int32_t>(1 + random() % 18),
+                                  random() % 2 == 0 ? 0.95 : 0.5,
+                                  static_cast<std::int32_t>(random() % 3 * 16)}};
       const SamplingOptions& sampling = samplings[random() % 3];
       const auto backend = cpu_backend(checkpoint, 1, 160);
       WatchedDel del(checkpoint.shape, options);
@@ -298,7 +301,7 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
       (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
                         random());
       const auto fresh = cpu_backend(checkpoint, 1, 160);
-      const double head = mode == Del::Mode::published
+      const double head = mode == Mode::published
                               ? 0.0
                               : 32.0 * checkpoint.shape.vocab / (32.0 * (2 * 32 + 2 * 16) + 3.0 * 32 * 48);
       follow(del, options, *fresh, head, prompt.size(), sampling.greedy(), met);
@@ -310,12 +313,12 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
     EXPECT_GT(met.zero, 0);
     EXPECT_GT(met.deepest, 0);
     EXPECT_GT(met.clipped, 0);
-    EXPECT_EQ(met.unclipped > 0, mode == Del::Mode::published);
+    EXPECT_EQ(met.unclipped > 0, mode == Mode::published);
   }
 }
 
 TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
-  for (const Del::Mode mode : both_modes) {
+  for (const Mode mode : both_modes) {
     std::mt19937 random(3);
     Met met;
     for (int trial = 0; trial < 60; ++trial) {
@@ -327,14 +330,14 @@ TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
                                     .agreement = static_cast<double>(random() % 11) / 10.0};
       ToyBackend backend(toy);
       const auto prompt = random_tokens(random, 1 + random() % 40, toy.vocab);
-      const Del::Options options{.mode = mode, .most = static_cast<std::int32_t>(1 + random() % 18)};
+      const Del::Options options{.rule = {.mode = mode, .max = static_cast<std::int32_t>(1 + random() % 18)}};
       const SamplingOptions& sampling = samplings[random() % 3];
       WatchedDel del(backend.shape(), options);
       KeptDecode kept(prompt);
       (void)decode_kept(backend, del, {.prompt = prompt, .max_new_tokens = 60, .sampling = sampling}, kept,
                         random());
       ToyBackend fresh(toy);
-      const double head = mode == Del::Mode::published ? 0.0 : speculation::head_in_layers(backend.shape());
+      const double head = mode == Mode::published ? 0.0 : speculation::head_in_layers(backend.shape());
       follow(del, options, fresh, head, prompt.size(), sampling.greedy(), met);
       if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
     }
@@ -345,7 +348,7 @@ TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
 }
 
 TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
-  for (const Del::Mode mode : both_modes) {
+  for (const Mode mode : both_modes) {
     std::mt19937 random(3);
     Met met;
     for (int trial = 0; trial < 16; ++trial) {
@@ -355,9 +358,9 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
                                                  .redundancy = random() % 2 == 0 ? 0.6 : 0.9,
                                                  .seed = random()});
       const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
-      const Del::Options options{.mode = mode,
-                                 .most = static_cast<std::int32_t>(1 + random() % 18),
-                                 .prompt_window = static_cast<std::int32_t>(random() % 3 * 16),
+      const Del::Options options{.rule = {.mode = mode,
+                                          .max = static_cast<std::int32_t>(1 + random() % 18),
+                                          .prompt_window = static_cast<std::int32_t>(random() % 3 * 16)},
                                  .drafts = false};
       // An exit deeper than DEL tends to choose, or a set of sublayers that no exit is like.
       speculation::SublayerMask mask = speculation::SublayerMask::early_exit(n_layers, n_layers - 1);
@@ -370,77 +373,13 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
       (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
                         random());
       const auto fresh = cpu_backend(checkpoint, 1, 160);
-      const double head = mode == Del::Mode::published ? 0.0 : speculation::head_in_layers(checkpoint.shape);
+      const double head = mode == Mode::published ? 0.0 : speculation::head_in_layers(checkpoint.shape);
       follow(del, options, *fresh, head, prompt.size(), sampling.greedy(), met);
       if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
     }
     EXPECT_GT(met.rounds, 100);
     EXPECT_GT(met.parted, 20);
   }
-}
-
-ExitStatistics rate(double alpha) {
-  return {.matches = alpha, .mismatches = 1.0 - alpha};
-}
-
-TEST(DelChoice, HasTheGoldenValues) {
-  struct Golden {
-    double alpha;
-    std::int32_t gamma, exit, layers;
-    double tpl;
-  };
-  for (const Golden& golden : {Golden{0.8, 6, 7, 32, 0.05339762}, Golden{0.7, 4, 3, 16, 0.09903929}}) {
-    const SlowDel slow(golden.layers, {}, 0.0);
-    EXPECT_NEAR(slow.tpl(golden.alpha, golden.exit, golden.gamma), golden.tpl, 5e-9);
-    // Neither length is the best of its exit: one token less yields more. The choice is the largest of these.
-    std::vector<ExitStatistics> exits(static_cast<std::size_t>(golden.layers) - 1);
-    exits[static_cast<std::size_t>(golden.exit) - 1] = rate(golden.alpha);
-    double best = 0.0;
-    for (std::int32_t d = 0; d <= golden.gamma; ++d)
-      best = std::max(best, slow.tpl(golden.alpha, golden.exit, d));
-    const ExitChoice choice = best_exit(exits, {golden.layers, 0.0}, golden.gamma);
-    EXPECT_EQ(choice.exit, golden.exit);
-    EXPECT_NEAR(choice.tpl, best, 1e-15);
-    EXPECT_NEAR(choice.tpl, slow.tpl(golden.alpha, golden.exit, choice.gamma), 1e-15);
-  }
-}
-
-TEST(DelChoice, IsTheFirstOfTheBest) {
-  // Nothing known: stays where it began.
-  std::vector<ExitStatistics> exits(5);
-  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).exit, 1);
-  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 1);
-  // Of exits that are always wrong each is as good as a plain step, 1/L: the first that is known, no draft.
-  exits[2] = exits[4] = rate(0.0);
-  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).exit, 3);
-  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 0);
-  EXPECT_DOUBLE_EQ(best_exit(exits, {6, 0.0}, 18).tpl, 1.0 / 6.0);
-  // (1 + 1/2) / (6 + 3) is 1/6 as well: the shorter of equals.
-  exits[2] = rate(0.5);
-  EXPECT_EQ(best_exit(exits, {6, 0.0}, 1).gamma, 0);
-  // Always right: as long as may be, and the shallowest such exit.
-  exits[3] = exits[4] = rate(1.0);
-  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).exit, 4);
-  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 18);
-  EXPECT_DOUBLE_EQ(best_exit(exits, {6, 0.0}, 18).tpl, 19.0 / (6 + 18 * 4));
-  // A head that costs makes a shallow exit dear: of no use where it costs more than it saves.
-  exits.assign(5, {});
-  exits[0] = rate(0.3);
-  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 1);
-  EXPECT_EQ(best_exit(exits, {6, 5.0}, 18).gamma, 0);
-}
-
-TEST(DelStatistics, HaveNoThresholdWhileEitherCountIsEmpty) {
-  ExitStatistics one;
-  EXPECT_EQ(one.threshold(), -1.0);
-  EXPECT_TRUE(std::isnan(one.acceptance()));
-  one = {.matches = 2.0, .mismatches = 0.0, .confidence_of_matches = 1.0};
-  EXPECT_EQ(one.threshold(), -1.0);
-  one = {.matches = 2.0, .mismatches = 4.0, .confidence_of_matches = 1.0, .confidence_of_mismatches = 1.0};
-  EXPECT_DOUBLE_EQ(one.threshold(), (0.5 + 0.25) / 2.0);
-  one.decay(0.5);
-  EXPECT_DOUBLE_EQ(one.threshold(), (0.5 + 0.25) / 2.0);
-  EXPECT_DOUBLE_EQ(one.matches, 1.0);
 }
 
 }  // namespace

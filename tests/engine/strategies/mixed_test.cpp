@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include "strategies/lengths.h"
-#include "strategies/masks.h"
+#include "strategies/masks/fixed_mask.h"
 #include "strategies/parts.h"
+#include "strategies/rule_parts.h"
 
 namespace draftscope::engine {
 namespace {
@@ -26,7 +26,7 @@ TEST(Mixed, EachPartGetsTheStatesThatItAskedFor) {
   const auto none = std::make_shared<Wants>();
   const auto strategy =
       make_mixed({.mask = std::make_shared<FixedMask>(speculation::SublayerMask::early_exit(4, 2), "fixed"),
-                  .length = std::make_shared<FixedLength>(1),
+                  .length = std::make_shared<LengthByRule>(speculation::FixedLength(1)),
                   .learners = {middle, all, none}});
   const auto round = [&] {
     const RoundPlan plan = strategy->plan({});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "strategies/ngram_pool.h"
+#include "strategies/guesses/ngram_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 
 #include "followed.h"
-#include "strategies/guess_tree.h"
+#include "strategies/guesses/guess_tree.h"
 
 namespace draftscope::engine {
 namespace {

@@ -29,13 +29,13 @@ struct Refusal {
 TEST(Parameters, OutOfRangeAreRefusedInOneLine) {
   const Refusal refusals[] = {
       {"fs:exit=0", "strategy fs: exit is \"0\", expected an integer from 1 to 11"},
-      {"fs:least=64", "least is \"64\", expected an integer from 0 to 63"},
-      {"fs:least=5,longest=4", "longest is \"4\", expected an integer from 5 to 63"},
-      {"fs:longest=64", "longest is \"64\", expected an integer from 1 to 63"},
+      {"fs:min-gamma=64", "min-gamma is \"64\", expected an integer from 0 to 63"},
+      {"fs:min-gamma=5,max-gamma=4", "max-gamma is \"4\", expected an integer from 5 to 63"},
+      {"fs:max-gamma=64", "max-gamma is \"64\", expected an integer from 1 to 63"},
       {"fs:gamma=0", "gamma is \"0\", expected an integer from 1 to 63"},
-      {"fs:gamma=9,longest=8", "gamma is \"9\", expected an integer from 1 to 8"},
+      {"fs:gamma=9,max-gamma=8", "gamma is \"9\", expected an integer from 1 to 8"},
       {"fs:threshold=0.5",
-       "unknown parameter \"threshold\", expected one of: exit, gamma, least, longest, verify"},
+       "unknown parameter \"threshold\", expected one of: exit, gamma, min-gamma, max-gamma, verify"},
       {"dv:threshold=1.5", "threshold is \"1.5\", expected a number from 0 to 1"},
       {"dv:threshold=nan", "threshold is \"nan\""},
       {"dv:threshold=-0.1", "threshold is \"-0.1\""},
@@ -66,7 +66,7 @@ TEST(Parameters, OutOfRangeAreRefusedInOneLine) {
       {"clasp:interval=0", "interval is \"0\""},
       {"clasp:verify=above-exit", "verify is above-exit, expected all-layers"},
       {"del:mode=fixed", "mode is \"fixed\", expected one of: repaired, published"},
-      {"del:most=0", "most is \"0\", expected an integer from 1 to 63"},
+      {"del:d-max=0", "d-max is \"0\", expected an integer from 1 to 63"},
       {"del:omega=1.5", "omega is \"1.5\""},
       {"del:prompt-window=65", "prompt-window is \"65\""},
       {"del:gamma=3", "unknown parameter \"gamma\""},
@@ -92,12 +92,27 @@ TEST(Parameters, OutOfRangeAreRefusedInOneLine) {
       {"mix:gamma=3,,exit=2", "found \"\", expected key=value"},
       {"mix:gamma=3\n4", "found a control character"},
       {"mi\nx", "found a control character"},
+      {"fs:least=2,min-gamma=2", "parameter \"min-gamma\" is given twice"},
+      {"draft-verify:skip-attention=every-0", "skip-attention is \"every-0\", expected layers as 3+5+8"},
+      {"draft-verify:skip-mlp=every-", "skip-mlp is \"every-\""},
   };
   for (const Refusal& refusal : refusals) {
     const auto strategy = make_strategy(refusal.specification, shape_of(12));
     ASSERT_FALSE(strategy) << refusal.specification;
     EXPECT_THAT(strategy.error().message, testing::HasSubstr(refusal.message)) << refusal.specification;
     EXPECT_THAT(strategy.error().message, testing::Not(testing::HasSubstr("\n"))) << refusal.specification;
+  }
+}
+
+TEST(Parameters, AreStillReadByTheirEarlierNames) {
+  for (const auto& [earlier, now] : {std::pair{"fs:least=0,longest=9", "fs:min-gamma=0,max-gamma=9"},
+                                     {"del:most=9", "del:d-max=9"},
+                                     {"mix:mask=del,length=fs,most=9", "mix:mask=del,length=fs,d-max=9"}}) {
+    const auto first = make_strategy(earlier, shape_of(12));
+    const auto second = make_strategy(now, shape_of(12));
+    ASSERT_TRUE(first && second) << earlier;
+    EXPECT_EQ(first->parameters, second->parameters);
+    EXPECT_EQ(first->specification, second->specification);
   }
 }
 
@@ -139,10 +154,10 @@ TEST(Parameters, AStrategyIsConfiguredAgainByItsSpecification) {
   const std::string skip_set = "skip-set=" + file.string();
   for (const std::string& specification :
        {std::string("vanilla"), std::string("layerskip:exit=4,gamma=0,verify=above-exit"),
-        std::string("fs:gamma=2,least=0,longest=9"), std::string("dv:rule=code,beta1=0.25,epsilon=1e-3"),
-        "draft-verify:" + skip_set + ",gamma=7", std::string("swift:ratio=0.3,window=50,widths=greedy-code"),
-        std::string("clasp:skip=12,interval=1"), std::string("del:mode=published,most=9,omega=0.5"),
-        std::string("mix")})
+        std::string("fs:gamma=2,min-gamma=0,max-gamma=9"),
+        std::string("dv:rule=code,beta1=0.25,epsilon=1e-3"), "draft-verify:" + skip_set + ",gamma=7",
+        std::string("swift:ratio=0.3,window=50,widths=greedy-code"), std::string("clasp:skip=12,interval=1"),
+        std::string("del:mode=published,d-max=9,omega=0.5"), std::string("mix")})
     expect_round_trip(specification);
   int mixes = 0;
   for (const std::string mask : {"exit", "skip-set", "swift", "clasp", "del"})

@@ -2,7 +2,7 @@
 // SWIFT's search while decoding: scores against the masked model's own greedy choices, when it ends, and that
 // it goes on from request to request and leaves the text alone.
 
-#include "strategies/swift.h"
+#include "strategies/masks/swift.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

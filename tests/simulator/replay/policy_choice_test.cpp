@@ -81,7 +81,7 @@ TEST(PolicyChoice, RefusesWhatTheEngineDoes) {
   EXPECT_THAT(error_of("dv:rule=mine"), HasSubstr("expected one of: paper, code, del"));
   EXPECT_THAT(error_of("fs:gamma=1,gamma=2"), HasSubstr("given twice"));
   EXPECT_THAT(error_of("fs:gamma"), HasSubstr("expected key=value"));
-  EXPECT_THAT(error_of("mix:mask=none"), HasSubstr("mask=none"));
+  EXPECT_THAT(error_of("mix:mask=none"), HasSubstr("mask is \"none\", expected one of: exit"));
   EXPECT_THAT(error_of("del\n"), HasSubstr("control character"));
   const auto one_layer = policy_of_specification("layerskip", {.n_layers = 1});
   EXPECT_FALSE(one_layer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/replay/replay_lookup.h>
+#include <draftscope/speculation/rules/rules_of.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,38 +15,14 @@
 namespace draftscope::simulator {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
 using Tokens = std::vector<std::int32_t>;
 
 constexpr std::int32_t vocab = 4096;
 
-Tokens guesses(const Tokens& text, const std::string& specification) {
-  const auto options = lookup_options(specification);
-  EXPECT_TRUE(options) << options.error().message;
-  return lookup_guesses(text, *options, Tokens{9}, vocab);
-}
-
-TEST(LookupGuesses, AreWhatFollowedTheLastTokensBefore) {
-  const Tokens text{1, 2, 3, 4, 5, 1, 2, 6, 7, 1, 2};
-  EXPECT_THAT(guesses(text, "prompt-lookup:length=3"), ElementsAre(3, 4, 5));
-  EXPECT_THAT(guesses(text, "prompt-lookup:length=3,match=latest"), ElementsAre(6, 7, 1));
-  EXPECT_THAT(guesses(text, "prompt-lookup:length=5,match=latest"), ElementsAre(3, 4, 5, 1, 2))
-      << "of the later occurrence the continuation is too short";
-  EXPECT_THAT(guesses(text, "prompt-lookup:length=10"), ElementsAre(100)) << "nothing has ten behind it";
-  EXPECT_THAT(guesses(text, "prompt-lookup:length=10,reading=transformers,match=latest"),
-              ElementsAre(6, 7, 1, 2));
-  EXPECT_THAT(guesses({1, 9, 3, 1}, "prompt-lookup:reading=transformers"), IsEmpty()) << "9 is an end token";
-  EXPECT_THAT(guesses({1, 2, 3}, "prompt-lookup:reading=transformers"), IsEmpty());
-  EXPECT_THAT(guesses({5, 1, 2, 3, 8, 1, 2, 3, 7, 5, 1, 2, 3}, "prompt-lookup:length=2,match=longest"),
-              ElementsAre(8, 1));
-}
-
-TEST(LookupOptions, NameWhatTheyDoNotKnow) {
-  EXPECT_THAT(lookup_options("prompt-lookup:gamma=3").error().message, testing::HasSubstr("gamma"));
-  EXPECT_THAT(lookup_options("prompt-lookup:match=best").error().message, testing::HasSubstr("best"));
-  EXPECT_THAT(lookup_options("prompt-lookup:ngram=2,smallest-ngram=3").error().message,
-              testing::HasSubstr("smallest-ngram"));
+speculation::LookupOptions options_of(const std::string& specification) {
+  const auto parsed = speculation::parse_strategy(specification, 8);
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return parsed ? speculation::lookup_options(*parsed) : speculation::LookupOptions();
 }
 
 /// What the engine did, round by round, on the shipped prompts.
@@ -85,14 +62,13 @@ TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
   const std::vector<ShadowTable> texts = text_tables(recording);
   std::int64_t accepted = 0;
   for (const RunRows& run : rows_by_run(recording)) {
-    const auto options = lookup_options(run.run->specification);
-    ASSERT_TRUE(options) << options.error().message;
+    const speculation::LookupOptions options = options_of(run.run->specification);
     for (const RequestRows& rows : run.requests) {
       const auto text = std::find_if(texts.begin(), texts.end(), [&](const ShadowTable& table) {
         return table.request == rows.request->id;
       });
       ASSERT_NE(text, texts.end());
-      const std::vector<LookupRound> replayed = replay_lookup(*text, *options, *conditions, vocab);
+      const std::vector<LookupRound> replayed = replay_lookup(*text, options, *conditions, vocab);
       ASSERT_EQ(replayed.size(), rows.rounds.size()) << run.run->specification;
       for (std::size_t i = 0; i < replayed.size(); ++i) {
         const traces::Round& round = rows.rounds[i];
@@ -129,9 +105,9 @@ TEST(ReplayedLookup, EndsWithTheText) {
     const std::size_t tokens = 5 + random() % 60;
     for (std::size_t k = 0; k < tokens; ++k) table.text.push_back(static_cast<std::int32_t>(random() % 4));
     const ReplayConditions conditions{.max_new_tokens = 100, .context_rows = 200, .end_tokens = {9}};
-    const auto options = lookup_options("prompt-lookup:length=3,match=latest");
+    const speculation::LookupOptions options = options_of("prompt-lookup:length=3,match=latest");
     std::int64_t emitted = 0;
-    for (const LookupRound& round : replay_lookup(table, *options, conditions, vocab)) {
+    for (const LookupRound& round : replay_lookup(table, options, conditions, vocab)) {
       EXPECT_LE(round.outcome.accepted, round.outcome.drafted);
       emitted += round.emitted;
     }

@@ -174,7 +174,7 @@ TEST(ReplayGrid, IsTheReplayOfEachFixedPolicy) {
          grid_statistics(table, count_from(1, table.n_layers - 1), count_from(0, 8), made.conditions)) {
       std::vector<std::unique_ptr<Policy>> parts;
       parts.push_back(std::make_unique<FixedExit>(cell.exit));
-      parts.push_back(std::make_unique<FixedLength>(cell.length));
+      parts.push_back(std::make_unique<LengthPolicy>(speculation::FixedLength(cell.length)));
       MixedPolicy policy(std::move(parts));
       const ReplayTotals sum = totals(replay_rounds(table, policy, made.conditions));
       EXPECT_EQ(cell.totals.status, sum.status) << "seed " << seed;
@@ -262,8 +262,8 @@ TEST(Replay, SaysWhenAConfidenceIsTooCloseToTheThreshold) {
         std::pair{0.49, AnswerStatus::exact}}) {
     std::vector<std::unique_ptr<Policy>> parts;
     parts.push_back(std::make_unique<FixedExit>(1));
-    parts.push_back(std::make_unique<FixedLength>(4));
-    parts.push_back(std::make_unique<FixedThreshold>(threshold));
+    parts.push_back(std::make_unique<LengthPolicy>(speculation::FixedLength(4)));
+    parts.push_back(std::make_unique<ThresholdPolicy>(speculation::FixedThreshold(threshold)));
     MixedPolicy policy(std::move(parts));
     EXPECT_EQ(totals(replay_rounds(table, policy, conditions)).status, status) << threshold;
   }
@@ -277,8 +277,8 @@ TEST(Replay, OfAPolicyThatHeardSomethingUncertainIsApproximate) {
   const ReplayConditions conditions{.max_new_tokens = 5, .context_rows = 100};
   std::vector<std::unique_ptr<Policy>> parts;
   parts.push_back(std::make_unique<FixedExit>(1));
-  parts.push_back(std::make_unique<FixedLength>(4));
-  parts.push_back(std::make_unique<AdaptiveThreshold>(AdaptiveThreshold::Options{}));
+  parts.push_back(std::make_unique<LengthPolicy>(speculation::FixedLength(4)));
+  parts.push_back(std::make_unique<ThresholdPolicy>(speculation::AdaptiveThreshold({})));
   MixedPolicy policy(std::move(parts));
   const auto rounds = replay_rounds(table, policy, conditions);
   ASSERT_EQ(rounds.size(), 4U);

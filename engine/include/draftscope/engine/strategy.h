@@ -9,6 +9,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/probe.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/speculation/sublayer_mask.h>
 #include <draftscope/traces/records.h>
@@ -157,23 +158,6 @@ class Strategy {
   [[nodiscard]] virtual bool wants_to_optimise() const { return false; }
 };
 
-/// One parameter of a strategy, as `draftscope strategies` lists it.
-struct ParameterDescription {
-  std::string name;
-  std::string default_value;
-  std::string unit;
-  std::string meaning;
-};
-
-struct StrategyDescription {
-  std::string name;
-  std::string summary;
-  std::string source;
-  std::vector<ParameterDescription> parameters;
-};
-
-[[nodiscard]] std::span<const StrategyDescription> strategy_descriptions();
-
 /// A strategy ready to decode, with what a trace says of it.
 struct ConfiguredStrategy {
   std::string name;
@@ -192,8 +176,13 @@ struct StrategyResources {
   std::string checkpoint_hash;
 };
 
-/// Parses `name:key=value,…` for a model. Unknown names, unknown or repeated keys and values out of range are
-/// errors.
+/// The strategy of a checked specification. Errors: what it needs cannot be had, such as a file or a second
+/// model, or a strategy of the catalogue is unknown here.
+[[nodiscard]] Result<ConfiguredStrategy> make_strategy(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+    const StrategyResources& resources = {});
+
+/// The same from `name:key=value,…` (speculation::parse_strategy).
 [[nodiscard]] Result<ConfiguredStrategy> make_strategy(std::string_view specification,
                                                        const speculation::ModelShape& shape,
                                                        const StrategyResources& resources = {});

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The policies that recorded strategies follow, as parts and as mixes of them. They decide bit for bit as the
-// engine's strategies of the same names do, from the same numbers.
+// The policies that recorded strategies follow, as parts and as mixes of them. They decide by the engine's
+// own rules (draftscope/speculation/rules/), and know besides when a table no longer tells what a rule would
+// hear.
 
 #include <draftscope/simulator/replay/policy.h>
+#include <draftscope/speculation/rules/length_rule.h>
+#include <draftscope/speculation/rules/threshold_rule.h>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -20,92 +24,33 @@ class FixedExit final : public Policy {
   std::int32_t exit_;
 };
 
-class FixedLength final : public Policy {
+/// A length by a rule. It is uncertain once the outcomes that the table leaves possible give other lengths.
+class LengthPolicy final : public Policy {
  public:
-  explicit FixedLength(std::int32_t length) : length_(length) {}
-  void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.length = length_; }
-
- private:
-  std::int32_t length_;
-};
-
-/// One longer after a round that accepted all that was planned, one shorter after any other; at `least` 0,
-/// nothing planned and nothing accepted lengthens again. From `start` for each request. Source: the FSM
-/// generator of DEL's code (Entezari Zarch et al. 2025).
-class FiniteStateLength final : public Policy {
- public:
-  struct Options {
-    std::int32_t start = 6;
-    std::int32_t least = 1;
-    std::int32_t most = 63;
-  };
-  explicit FiniteStateLength(const Options& options) : options_(options), length_(options.start) {}
-  void begin_request(const ShadowTable& /*table*/) override { length_ = options_.start; }
-  void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.length = length_; }
-  void observe(const ObservedRound& round) override;
-
- private:
-  Options options_;
-  std::int32_t length_;
-};
-
-/// Two longer after a round that accepted its whole draft, one shorter after any other, 1 to 63. Source:
-/// transformers, num_assistant_tokens_schedule "heuristic" and "heuristic_transient" (from `start` again for
-/// each request).
-class HeuristicLength final : public Policy {
- public:
-  HeuristicLength(std::int32_t start, bool is_transient)
-      : start_(start), is_transient_(is_transient), length_(start) {}
+  explicit LengthPolicy(speculation::LengthRule rule) : rule_(std::move(rule)) {}
   void begin_request(const ShadowTable& table) override;
-  void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.length = length_; }
+  void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.length = rule_.length(); }
   void observe(const ObservedRound& round) override;
   [[nodiscard]] bool is_certain() const override { return is_certain_; }
 
  private:
-  std::int32_t start_;
-  bool is_transient_;
+  speculation::LengthRule rule_;
   bool is_certain_ = true;
-  std::int32_t length_;
 };
 
-class FixedThreshold final : public Policy {
+/// A threshold by a rule. An adaptive one goes by how much was drafted, so that it is uncertain after the
+/// first round of which the table can't tell.
+class ThresholdPolicy final : public Policy {
  public:
-  explicit FixedThreshold(double threshold) : threshold_(threshold) {}
-  void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.threshold = threshold_; }
-
- private:
-  double threshold_;
-};
-
-/// Draft & Verify's draft-exit threshold (Zhang et al. 2024, eqs. 2–4). It goes by how much was drafted, so
-/// that it is uncertain after the first round of which the table can't tell.
-class AdaptiveThreshold final : public Policy {
- public:
-  enum class Rule : std::uint8_t { paper, code, del };  ///< as the engine's parameter `rule`
-  struct Options {
-    Rule rule = Rule::paper;
-    double start = 0.6;
-    double target = 0.9;  ///< α
-    double epsilon = 0.01;
-    double beta1 = 0.5;
-    double beta2 = 0.9;
-  };
-  explicit AdaptiveThreshold(const Options& options) : options_(options), threshold_(options.start) {}
+  explicit ThresholdPolicy(speculation::ThresholdRule rule) : rule_(std::move(rule)) {}
   void begin_request(const ShadowTable& table) override;
-  void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.threshold = threshold_; }
+  void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.threshold = rule_.threshold(); }
   void observe(const ObservedRound& round) override;
   [[nodiscard]] bool is_certain() const override { return is_certain_; }
 
  private:
-  [[nodiscard]] double moved(const ObservedRound& round) const;
-
-  Options options_;
-  double threshold_;
-  double rate_ = 0.0;  // AR
-  bool has_rate_ = false;
+  speculation::ThresholdRule rule_;
   bool is_certain_ = true;
-  std::int64_t accepted_ = 0;  // in this request
-  std::int64_t drafted_ = 0;
 };
 
 /// Each of `parts` decides its own; where two decide the same, the later one's word counts.

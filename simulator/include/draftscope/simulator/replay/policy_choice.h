@@ -5,6 +5,7 @@
 
 #include <draftscope/simulator/replay/answer_status.h>
 #include <draftscope/simulator/replay/policy.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,8 +29,13 @@ struct ReplayModel {
 /// From the recording's meta. Errors: model_shape is missing or lacks a field.
 [[nodiscard]] Result<ReplayModel> replay_model(const traces::Recording& recording);
 
-/// "layerskip:exit=4,gamma=6", as on the command line, with the engine's defaults. Errors: an unknown
-/// strategy, parameter or value.
+/// The policy of a checked specification. Errors: a strategy or part that is in the catalogue but unknown
+/// here.
+[[nodiscard]] Result<PolicyChoice> policy_of(const speculation::StrategySpecification& strategy,
+                                             const ReplayModel& model);
+
+/// "layerskip:exit=4,gamma=6", as on the command line, with the catalogue's defaults. Errors: an unknown
+/// strategy, parameter or value. A strategy that is never replayed is not read beyond its name.
 [[nodiscard]] Result<PolicyChoice> policy_of_specification(std::string_view specification,
                                                            const ReplayModel& model);
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <array>
+
+#include "strategies/strategies.h"
+
+namespace draftscope::engine {
+
+namespace {
+
+/// A strategy that is no mix of parts.
+struct Maker {
+  std::string_view name;
+  Result<std::unique_ptr<Strategy>> (*make)(const speculation::StrategySpecification& specification,
+                                            const speculation::ModelShape& shape,
+                                            const StrategyResources& resources);
+};
+
+constexpr std::array<Maker, 5> makers{{{"vanilla", make_vanilla},
+                                       {"two-model", make_two_model},
+                                       {"prompt-lookup", make_prompt_lookup},
+                                       {"jacobi", make_jacobi},
+                                       {"lookahead", make_lookahead}}};
+
+Result<std::unique_ptr<Strategy>> make(const speculation::StrategySpecification& specification,
+                                       const speculation::ModelShape& shape,
+                                       const StrategyResources& resources) {
+  if (specification.has_parts()) return make_mix(specification, shape);
+  const auto maker = std::find_if(makers.begin(), makers.end(), [&](const Maker& candidate) {
+    return candidate.name == specification.name();
+  });
+  if (maker == makers.end())
+    return fail("strategy {}: found nothing that decodes by it, expected one that the engine makes",
+                specification.name());
+  return maker->make(specification, shape, resources);
+}
+
+}  // namespace
+
+Result<ConfiguredStrategy> make_strategy(const speculation::StrategySpecification& specification,
+                                         const speculation::ModelShape& shape,
+                                         const StrategyResources& resources) {
+  if (specification.name() == "tuned") return make_tuned(specification, shape, resources);
+  DRAFTSCOPE_TRY_ASSIGN(auto strategy, make(specification, shape, resources));
+  return ConfiguredStrategy{.name = specification.name(),
+                            .specification = specification.given(),
+                            .parameters = specification.json(),
+                            .is_vanilla = specification.name() == "vanilla",
+                            .strategy = std::move(strategy)};
+}
+
+Result<ConfiguredStrategy> make_strategy(std::string_view specification, const speculation::ModelShape& shape,
+                                         const StrategyResources& resources) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto parsed, speculation::parse_strategy(specification, shape.n_layers));
+  return make_strategy(parsed, shape, resources);
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "strategies/masks/del.h"
+
+#include <draftscope/profiler/clock.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace draftscope::engine {
+
+namespace {
+
+std::size_t size(std::int32_t n) {
+  return static_cast<std::size_t>(n);
+}
+
+/// "null" for what JSON has no number for.
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+}  // namespace
+
+Del::Del(const speculation::ModelShape& shape, const Options& options)
+    : shape_(shape),
+      drafts_itself_(options.drafts),
+      rule_({shape.n_layers, speculation::head_in_layers(shape)}, options.rule),
+      boundaries_(size(shape.n_layers - 1)) {
+  std::iota(boundaries_.begin(), boundaries_.end(), 1);
+  for (std::int32_t exit = 0; exit < shape.n_layers; ++exit)
+    masks_.push_back(speculation::SublayerMask::early_exit(shape.n_layers, exit));
+}
+
+const speculation::SublayerMask* Del::mask(const RoundView& /*round*/) {
+  if (rule_.rests()) return nullptr;
+  drafts_ = true;
+  return &masks_[size(rule_.exit())];
+}
+
+std::int32_t Del::length(const RoundView& /*round*/) {
+  return rule_.length();
+}
+
+double Del::threshold(const RoundView& /*round*/) {
+  return rule_.threshold();
+}
+
+void Del::begin_request(const RequestView& request) {
+  greedy_ = request.greedy;
+  drafts_ = false;
+  rule_.begin_request();
+  positions_ = prompt_positions_ = 0;
+  due_ = rule_.options().prompt_window > 0;
+}
+
+void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* /*log*/) {
+  // Rows of a chain; of a tree or another's draft, those of the accepted path, which is where the text went.
+  path_.assign(1, 0);
+  const bool chain = static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size();
+  if (chain && drafts_itself_) {
+    for (std::int32_t node = 0; node < outcome.drafted(); ++node) path_.push_back(size(node) + 1);
+  } else {
+    for (const std::int32_t node : outcome.accepted_nodes) path_.push_back(size(node) + 1);
+  }
+  // A greedy draft's tokens are what its exit's head says: where they end to be right no pass need tell, and
+  // what follows needs no heads.
+  if (greedy_ && drafts_ && !rule_.counts_all())
+    path_.resize(std::min(path_.size(), drafted_right(outcome) + 1));
+  drafts_ = false;
+  const std::size_t rows = outcome.nodes.size() + 1;
+  const std::size_t d_model = size(shape_.d_model);
+  const auto before = size(prompt_positions_);
+  const std::size_t positions = before + path_.size();
+  // The prompt's states, if they are still there, are in front; a layer's rows move apart from the last on.
+  states_.resize(boundaries_.size() * positions * d_model);
+  for (std::size_t layer = boundaries_.size(); layer-- > 0;) {
+    const auto at = [&](std::size_t value) { return states_.begin() + static_cast<std::ptrdiff_t>(value); };
+    std::copy_backward(at(layer * before * d_model), at((layer + 1) * before * d_model),
+                       at((layer * positions + before) * d_model));
+    for (std::size_t i = 0; i < path_.size(); ++i)
+      std::copy_n(outcome.states.begin() + static_cast<std::ptrdiff_t>((layer * rows + path_[i]) * d_model),
+                  d_model, at((layer * positions + before + i) * d_model));
+  }
+  target_.resize(before);
+  for (const std::size_t row : path_) target_.push_back(outcome.verified[row].token);
+  positions_ = static_cast<std::int32_t>(positions);
+  due_ = true;
+}
+
+/// Steps of the draft, from the root on, that the target would have taken too.
+std::size_t Del::drafted_right(const RoundOutcome& outcome) const {
+  std::size_t right = 0;
+  while (right < outcome.steps.size() && right < path_.size() &&
+         outcome.steps[right].token == outcome.verified[path_[right]].token)
+    ++right;
+  return right;
+}
+
+/// States of the prompt's last positions and what the target says behind them: one pass beside the text.
+Result<void> Del::read_prompt(const RoundView& view, Probe& probe) {
+  const std::int32_t count = std::min({rule_.options().prompt_window, probe.committed(), probe.room()});
+  if (count < 1) return {};
+  const std::int32_t first = probe.committed() - count;
+  rows_.clear();
+  for (std::int32_t position = first; position < probe.committed(); ++position)
+    rows_.push_back({.token = view.text[size(position)], .hidden = -1, .position = position});
+  DRAFTSCOPE_TRY(probe.run({.rows = rows_,
+                            .context = first,
+                            .layers = {0, shape_.n_layers},
+                            .wanted = {.hidden_after = boundaries_, .head = true, .top_k = 1}},
+                           outputs_));
+  positions_ = prompt_positions_ = count;
+  states_.assign(outputs_.hidden.begin(), outputs_.hidden.end());
+  target_.clear();
+  for (const TopToken& top : outputs_.top) target_.push_back(top.token);
+  return {};
+}
+
+/// All layers' heads at once, as many rows a pass as it takes.
+Result<void> Del::run_heads(Probe& probe) {
+  const std::size_t d_model = size(shape_.d_model);
+  const std::size_t rows = boundaries_.size() * size(positions_);
+  shadow_.clear();
+  for (std::size_t done = 0; done < rows;) {
+    const std::size_t count = std::min(rows - done, size(probe.head_room()));
+    rows_.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      rows_.push_back({.token = -1, .hidden = static_cast<std::int32_t>(i), .position = 0});
+    DRAFTSCOPE_TRY(probe.run({.rows = rows_,
+                              .hidden = std::span(states_).subspan(done * d_model, count * d_model),
+                              .layers = {shape_.n_layers, shape_.n_layers},
+                              .wanted = {.head = true, .top_k = 1}},
+                             outputs_));
+    shadow_.insert(shadow_.end(), outputs_.top.begin(), outputs_.top.end());
+    done += count;
+  }
+  return {};
+}
+
+/// The round's positions up to and with the first where the exit in use was wrong; observe() has cut those of
+/// another's draft.
+std::int32_t Del::kept_positions(std::int32_t first) const {
+  const std::int32_t n = positions_ - first;
+  if (!drafts_itself_ || rule_.counts_all()) return n;
+  const std::size_t exit = size(rule_.exit() - 1);
+  for (std::int32_t i = 0; i < n; ++i)
+    if (shadow_[exit * size(positions_) + size(first + i)].token != target_[size(first + i)]) return i + 1;
+  return n;
+}
+
+Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
+  due_ = false;
+  const std::int64_t start_ns = profiler::now_ns();
+  const bool after_prefill = view.index < 0;
+  if (after_prefill) {
+    DRAFTSCOPE_TRY(read_prompt(view, probe));
+    // The code joins the prompt's positions to the first round's.
+    if (rule_.options().mode == speculation::DelRule::Mode::published || positions_ == 0) return {};
+  }
+  DRAFTSCOPE_TRY(run_heads(probe));
+  const std::int32_t of_prompt = prompt_positions_;
+  const std::int32_t of_round = after_prefill ? 0 : kept_positions(of_prompt);
+  const speculation::ExitChoice before = rule_.choice();
+  rule_.learn(of_prompt + of_round,
+              [&](std::int32_t exit, std::int32_t position) -> speculation::ShadowToken {
+                const TopToken& shadow = shadow_[size(exit - 1) * size(positions_) + size(position)];
+                return {shadow.token == target_[size(position)], static_cast<double>(shadow.probability)};
+              });
+  prompt_positions_ = 0;
+  log_choice(before, start_ns, log);
+  return {};
+}
+
+void Del::log_choice(const speculation::ExitChoice& before, std::int64_t start_ns, DecisionLog* log) const {
+  if (log == nullptr) return;
+  const speculation::ExitChoice& choice = rule_.choice();
+  log->add(
+      {.kind = "exit",
+       .score = choice.tpl,
+       .has_score = true,
+       .adopted = choice.exit != before.exit || choice.gamma != before.gamma,
+       .start_ns = start_ns,
+       .end_ns = profiler::now_ns(),
+       .detail = [&] {
+         std::string rates;
+         std::string thresholds;
+         for (const speculation::ExitStatistics& exit : rule_.statistics()) {
+           const char* comma = rates.empty() ? "" : ",";
+           rates += comma + json_number(exit.acceptance());
+           thresholds += comma + json_number(exit.threshold());
+         }
+         return fmt::format(
+             R"({{"exit":{},"gamma":{},"tpl":{},"exit_before":{},"gamma_before":{},"acceptance_rates":[{}],)"
+             R"("thresholds":[{}]}})",
+             choice.exit, choice.gamma, json_number(choice.tpl), before.exit, before.gamma, rates,
+             thresholds);
+       }});
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Parameters in one line each.
+
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
+
+namespace draftscope::speculation {
+
+/// Upper bound of what counts rounds or candidates.
+inline constexpr const char* max_rounds = "1048576";
+
+inline ParameterRow integer(std::string name, std::string default_value, std::string min, std::string max,
+                            std::string unit, std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .unit = std::move(unit),
+          .meaning = std::move(meaning),
+          .type = ParameterType::integer,
+          .min = std::move(min),
+          .max = std::move(max)};
+}
+
+/// From 0 to 1.
+inline ParameterRow number(std::string name, std::string default_value, std::string unit,
+                           std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .unit = std::move(unit),
+          .meaning = std::move(meaning),
+          .type = ParameterType::number,
+          .min = "0",
+          .max = "1"};
+}
+
+inline ParameterRow choice(std::string name, std::string default_value, std::vector<std::string> choices,
+                           std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .meaning = std::move(meaning),
+          .type = ParameterType::choice,
+          .choices = std::move(choices)};
+}
+
+inline ParameterRow text(std::string name, std::string default_value, std::string unit, std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .unit = std::move(unit),
+          .meaning = std::move(meaning)};
+}
+
+inline ParameterRow layers(std::string name, std::string default_value, std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .unit = "layers",
+          .meaning = std::move(meaning),
+          .type = ParameterType::layers};
+}
+
+inline ParameterRow renamed(ParameterRow row, std::string earlier_name) {
+  row.earlier_name = std::move(earlier_name);
+  return row;
+}
+
+}  // namespace draftscope::speculation

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The grammar of strategies: what may be asked for, and what every refusal says.
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "catalogue/bound.h"
+
+namespace draftscope::speculation {
+
+namespace {
+
+using Items = std::vector<std::pair<std::string, std::string>>;
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) (text += text.empty() ? "" : ", ") += name;
+  return text;
+}
+
+Result<Items> items_of_text(std::string_view strategy, std::string_view text) {
+  Items items;
+  for (bool more = !text.empty(); more;) {
+    const std::string_view item = text.substr(0, text.find(','));
+    more = item.size() < text.size();
+    text.remove_prefix(item.size() + (more ? 1 : 0));
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+      return fail("strategy {}: found \"{}\", expected key=value", strategy, item);
+    items.emplace_back(item.substr(0, equals), item.substr(equals + 1));
+  }
+  return items;
+}
+
+Result<Items> items_of_json(std::string_view strategy, std::string_view json) {
+  const nlohmann::ordered_json object = nlohmann::ordered_json::parse(json, nullptr, false);
+  if (!object.is_object())
+    return fail("strategy {}: parameters are \"{}\", expected a JSON object", strategy, json);
+  Items items;
+  for (const auto& [key, value] : object.items()) {
+    if (!value.is_string() && !value.is_number())
+      return fail("strategy {}: parameter \"{}\" is neither a number nor a string", strategy, key);
+    items.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return items;
+}
+
+}  // namespace
+
+class SpecificationParser {
+ public:
+  SpecificationParser(const StrategyRow& row, std::int32_t n_layers, const StrategyCatalogue& catalogue)
+      : catalogue_(catalogue), n_layers_(n_layers), rows_(row.parameters), chooses_parts_(row.chooses_parts) {
+    made_.name_ = row.name;
+    made_.parts_ = row.parts;
+    made_.no_replay_ = row.no_replay;
+  }
+
+  Result<StrategySpecification> parse(const Items& items) {
+    if (chooses_parts_) DRAFTSCOPE_TRY(choose_parts(items));
+    for (const ParameterRow& row : rows_) made_.values_.push_back({row.name, row.default_value, {}, false});
+    for (const auto& [key, value] : items) DRAFTSCOPE_TRY(assign(key, value));
+    DRAFTSCOPE_TRY(check_layers());
+    for (std::size_t i = 0; i < rows_.size(); ++i) DRAFTSCOPE_TRY(check(i));
+    DRAFTSCOPE_TRY(check_verification());
+    return std::move(made_);
+  }
+
+ private:
+  /// Which parameters there are depends on the parts.
+  Result<void> choose_parts(const Items& items) {
+    for (std::size_t kind = 0; kind < part_kind_count; ++kind)
+      for (const auto& [key, value] : items) {
+        if (key != part_kind_name(static_cast<PartKind>(kind))) continue;
+        if (catalogue_.find_part(static_cast<PartKind>(kind), value) == nullptr)
+          return fail("strategy {}: {} is \"{}\", expected one of: {}", made_.name_, key, value,
+                      joined(catalogue_.part_names(static_cast<PartKind>(kind))));
+        made_.parts_[kind] = value;
+      }
+    made_.no_replay_ = catalogue_.no_replay_of(made_.parts_);
+    for (ParameterRow& row : catalogue_.parameters_of(made_.parts_)) rows_.push_back(std::move(row));
+    return {};
+  }
+
+  Result<void> assign(const std::string& key, const std::string& value) {
+    const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const ParameterRow& known) {
+      return known.name == key || (!known.earlier_name.empty() && known.earlier_name == key);
+    });
+    if (row == rows_.end()) {
+      std::vector<std::string> names;
+      for (const ParameterRow& known : rows_) names.push_back(known.name);
+      return fail("strategy {}: unknown parameter \"{}\", expected one of: {}", made_.name_, key,
+                  names.empty() ? "none" : joined(names));
+    }
+    StrategySpecification::Value& target = made_.values_[static_cast<std::size_t>(row - rows_.begin())];
+    if (target.is_given) return fail("strategy {}: parameter \"{}\" is given twice", made_.name_, key);
+    target = {row->name, value, value, true};
+    return {};
+  }
+
+  Result<void> check_layers() const {
+    for (std::size_t kind = 0; kind < part_kind_count; ++kind) {
+      const PartRow* part = catalogue_.find_part(static_cast<PartKind>(kind), made_.parts_[kind]);
+      if (part == nullptr || n_layers_ >= part->min_layers) continue;
+      return fail("strategy {}: the model has {} {}, expected at least {}{}", made_.name_, n_layers_,
+                  n_layers_ == 1 ? "layer" : "layers", part->min_layers,
+                  part->min_layers_reason.empty() ? "" : " (" + part->min_layers_reason + ")");
+    }
+    return {};
+  }
+
+  Result<void> check(std::size_t index) {
+    const ParameterRow& row = rows_[index];
+    StrategySpecification::Value& value = made_.values_[index];
+    switch (row.type) {
+      case ParameterType::integer:
+        return check_integer(row, value);
+      case ParameterType::number: {
+        const auto number = number_of<double>(value.value);
+        // Written so that a NaN fails.
+        if (!number || !(*number >= number_of<double>(row.min) && *number <= number_of<double>(row.max)))
+          return fail("strategy {}: {} is \"{}\", expected a number from {} to {}", made_.name_, row.name,
+                      value.value, row.min, row.max);
+        return {};
+      }
+      case ParameterType::choice:
+        if (std::find(row.choices.begin(), row.choices.end(), value.value) == row.choices.end())
+          return fail("strategy {}: {} is \"{}\", expected one of: {}", made_.name_, row.name, value.value,
+                      joined(row.choices));
+        return {};
+      case ParameterType::layers:
+        if (const auto every = every_layer_of(value.value, n_layers_)) {
+          if (every->empty())
+            return fail("strategy {}: {} is \"{}\", expected layers as 3+5+8, none, or every-2", made_.name_,
+                        row.name, value.value);
+          value.value = *every;
+        }
+        return {};
+      case ParameterType::text:
+        break;
+    }
+    return {};
+  }
+
+  /// Another parameter that bounds this one is checked first.
+  Result<void> check_integer(const ParameterRow& row, StrategySpecification::Value& value) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t min, bound(row.min));
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t max, bound(row.max));
+    if (!value.is_given && value.value.starts_with('L'))
+      value.value =
+          std::to_string(std::max(min, std::min(max, bound_of(value.value, n_layers_).value_or(min))));
+    const auto integer = number_of<std::int64_t>(value.value);
+    if (!integer || *integer < min || *integer > max)
+      return fail("strategy {}: {} is \"{}\", expected an integer from {} to {}", made_.name_, row.name,
+                  value.value, min, max);
+    return {};
+  }
+
+  Result<std::int64_t> bound(const std::string& text) {
+    if (const auto number = bound_of(text, n_layers_)) return *number;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (rows_[i].name != text) continue;
+      DRAFTSCOPE_TRY(check(i));
+      return number_of<std::int64_t>(made_.values_[i].value).value_or(0);
+    }
+    return fail("strategy {}: found the bound \"{}\", expected a number or a parameter", made_.name_, text);
+  }
+
+  /// The rows below an exit can be skipped only where the exit stays and nothing else asks for their states.
+  Result<void> check_verification() const {
+    if (!made_.has_parts() || made_.text("verify") != "above-exit") return {};
+    const bool has_del = std::find(made_.parts_.begin(), made_.parts_.end(), "del") != made_.parts_.end();
+    if (made_.part(PartKind::mask) == "exit" && !has_del) return {};
+    return fail(
+        "strategy {}: verify is above-exit, expected all-layers but with mask=exit and no part of del",
+        made_.name_);
+  }
+
+  const StrategyCatalogue& catalogue_;
+  std::int32_t n_layers_;
+  std::vector<ParameterRow> rows_;
+  bool chooses_parts_;
+  StrategySpecification made_;
+};
+
+namespace {
+
+Result<const StrategyRow*> find_row(std::string_view name, const StrategyCatalogue& catalogue) {
+  if (const StrategyRow* row = catalogue.find(name)) return row;
+  std::vector<std::string> names;
+  for (const StrategyRow& row : catalogue.strategies()) names.push_back(row.name);
+  return fail("strategy: unknown name \"{}\", expected one of: {}", name, joined(names));
+}
+
+}  // namespace
+
+Result<StrategySpecification> parse_strategy(std::string_view text, std::int32_t n_layers,
+                                             const StrategyCatalogue& catalogue) {
+  // Errors quote what they found, and are one line.
+  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }))
+    return fail("strategy: found a control character, expected name:key=value,…");
+  const std::string_view name = strategy_name(text);
+  DRAFTSCOPE_TRY_ASSIGN(const StrategyRow* row, find_row(name, catalogue));
+  const std::string_view parameters = name.size() == text.size() ? "" : text.substr(name.size() + 1);
+  DRAFTSCOPE_TRY_ASSIGN(const Items items, items_of_text(name, parameters));
+  return SpecificationParser(*row, n_layers, catalogue).parse(items);
+}
+
+Result<StrategySpecification> parse_strategy_json(std::string_view name, std::string_view json,
+                                                  std::int32_t n_layers, const StrategyCatalogue& catalogue) {
+  DRAFTSCOPE_TRY_ASSIGN(const StrategyRow* row, find_row(name, catalogue));
+  DRAFTSCOPE_TRY_ASSIGN(const Items items, items_of_json(name, json));
+  return SpecificationParser(*row, n_layers, catalogue).parse(items);
+}
+
+}  // namespace draftscope::speculation

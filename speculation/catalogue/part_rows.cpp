@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The parts: masks, lengths, stops, shapes.
+#include "catalogue/parameter_rows.h"
+#include "catalogue/shipped_rows.h"
+
+namespace draftscope::speculation {
+
+namespace {
+
+/// Parameters of DEL's three parts, which share one object.
+std::vector<ParameterRow> del_parameters() {
+  return {choice("mode", "repaired", {"repaired", "published"},
+                 "repaired: γ is honoured, 0 = a plain step, the head counts as layers, statistics before "
+                 "the first round; published: as the code does"),
+          renamed(integer("d-max", "18", "1", "63", "tokens", "longest draft"), "most"),
+          number("omega", "0.95", "", "decay of the statistics a round"),
+          integer("prompt-window", "32", "0", "64", "tokens",
+                  "last prompt positions that the first statistics see; 0 = none")};
+}
+
+constexpr const char* gamma_meaning = "speculation length; 0 decodes as vanilla does";
+
+std::vector<PartRow> masks() {
+  constexpr const char* own_keys =
+      "and a draft without middle sublayers reads its own K/V behind its first token, which shadow tokens do "
+      "not "
+      "have";
+  return {
+      {.kind = PartKind::mask,
+       .name = "exit",
+       .summary = "the first E layers",
+       .source = "Elhoushi et al. 2024, LayerSkip, §4.3",
+       .parameters = {integer("exit", "L/4", "1", "L-1", "layers",
+                              "E: the draft runs layers 0 to E-1, then the final norm and head")},
+       .min_layers = 2},
+      {.kind = PartKind::mask,
+       .name = "skip-set",
+       .summary = "all sublayers but a set from a file",
+       .source = "Zhang et al. 2024, Draft & Verify, §3.3",
+       .parameters = {text("skip-set", "", "file", "skip_layers.json as Draft & Verify and SWIFT publish it"),
+                      text("skip-set-name", "default", "", "which of the file's sets"),
+                      layers("skip-attention", "",
+                             "instead of a file: layers without attention, as 3+5+8, none, or every-2: every "
+                             "second layer"),
+                      layers("skip-mlp", "", "instead of a file: layers without MLP")},
+       .no_replay = "a draft without some middle sublayers reads its own K/V behind its first token, which "
+                    "shadow tokens do not have"},
+      {.kind = PartKind::mask,
+       .name = "swift",
+       .summary = "a set of sublayers that is searched for while decoding",
+       .source = "Xia et al. 2025, SWIFT, §4.1",
+       .parameters = {number("ratio", "0.45", "share",
+                             "of the sublayers but those of the first and last layer that are skipped"),
+                      integer("window", "32", "1", "64", "tokens",
+                              "of the output that candidates are scored on"),
+                      integer("every", "1", "1", max_rounds, "rounds", "from one candidate to the next"),
+                      integer("gp-interval", "25", "0", max_rounds, "candidates",
+                              "from one that the Gaussian process proposes to the next; 0 = none"),
+                      number("max-score", "0.95", "share", "the search ends with a better candidate"),
+                      integer("max-iterations", "1000", "0", "8000", "candidates", "the search ends after"),
+                      integer("max-tolerance", "300", "0", max_rounds, "candidates",
+                              "without a better one end the search"),
+                      integer("search-seed", "1", "0", max_rounds, "", "of the random candidates")},
+       .min_layers = 3,
+       .min_layers_reason = "first and last are kept",
+       .no_replay = std::string("it searches for the sublayers to skip by drafting, ") + own_keys},
+      {.kind = PartKind::mask,
+       .name = "clasp",
+       .summary = "layers by dynamic programming from the last verified token",
+       .source = "Chen et al. 2025, CLaSp, Alg. 1",
+       .parameters = {integer("skip", "L/2", "0", "L", "layers", "M: whole layers that are skipped"),
+                      integer("interval", "128", "1", max_rounds, "verifications",
+                              "from one search to the next; one follows the prefill")},
+       .no_replay = "its layers follow from hidden states, and a draft without middle layers reads its own "
+                    "K/V behind its first token, which shadow tokens do not have"},
+      {.kind = PartKind::mask,
+       .name = "del",
+       .summary = "the exit of the most tokens per loaded layer",
+       .source = "Entezari Zarch et al. 2025, DEL, §4",
+       .parameters = del_parameters(),
+       .min_layers = 2}};
+}
+
+std::vector<PartRow> lengths() {
+  return {
+      {.kind = PartKind::length,
+       .name = "fixed",
+       .summary = "the same length in every round",
+       .parameters = {integer("gamma", "6", "0", "63", "tokens", gamma_meaning)}},
+      {.kind = PartKind::length,
+       .name = "fs",
+       .summary = "one longer after a full accept, else one shorter",
+       .source = "DEL's baseline FSM",
+       .parameters = {integer("gamma", "6", "min-gamma", "max-gamma", "tokens", gamma_meaning),
+                      renamed(integer("min-gamma", "1", "0", "63", "tokens", "never shorter; 0 as published"),
+                              "least"),
+                      renamed(integer("max-gamma", "63", "min-gamma", "63", "tokens",
+                                      "never longer; the publication has no bound"),
+                              "longest")}},
+      {.kind = PartKind::length,
+       .name = "heuristic",
+       .summary = "two longer after a full accept, else one shorter",
+       .source = "transformers, num_assistant_tokens_schedule",
+       .parameters = {integer("gamma", "6", "1", "63", "tokens", gamma_meaning),
+                      choice("schedule", "kept", {"kept", "transient"},
+                             "kept from request to request, or transient")}},
+      {.kind = PartKind::length,
+       .name = "del",
+       .summary = "the length of the most tokens per loaded layer at DEL's own exit",
+       .source = "Entezari Zarch et al. 2025, DEL, §4",
+       .parameters = del_parameters(),
+       .min_layers = 2}};
+}
+
+std::vector<PartRow> stops() {
+  const ParameterRow threshold =
+      number("threshold", "0.6", "probability", "a draft token of lower confidence is the round's last");
+  return {{.kind = PartKind::stop, .name = "none", .summary = "drafts the whole length"},
+          {.kind = PartKind::stop,
+           .name = "threshold",
+           .summary = "a fixed draft-exit threshold",
+           .parameters = {threshold}},
+          {.kind = PartKind::stop,
+           .name = "adaptive",
+           .summary = "a draft-exit threshold that follows the acceptance rate",
+           .source = "Zhang et al. 2024, Draft & Verify, eqs. 2-4",
+           .parameters = {threshold, number("target", "0.9", "share", "α: the acceptance rate it aims at"),
+                          number("epsilon", "0.01", "", "ε: step of the threshold"),
+                          number("beta1", "0.5", "", "β1: weight of the acceptance rate so far"),
+                          number("beta2", "0.9", "", "β2: weight of the threshold so far"),
+                          choice("rule", "paper", {"paper", "code", "del"},
+                                 "paper, code (starts at 0, rests at the cap), or del (DEL's baseline DV)")}},
+          {.kind = PartKind::stop,
+           .name = "del",
+           .summary = "between the mean confidences of right and wrong shadow tokens",
+           .source = "Entezari Zarch et al. 2025, DEL, §4",
+           .parameters = del_parameters(),
+           .min_layers = 2}};
+}
+
+std::vector<PartRow> shapes() {
+  return {{.kind = PartKind::shape,
+           .name = "chain",
+           .summary = "one token a step",
+           .parameters = {choice("verify", "all-layers", {"all-layers", "above-exit"},
+                                 "all-layers, or above-exit: keep the draft's exit states and run the layers "
+                                 "below E for the last draft token only")}},
+          {.kind = PartKind::shape,
+           .name = "tree",
+           .summary = "siblings beside the first token of a step, the more the less confident",
+           .source = "Xia et al. 2025, SWIFT, §4.2",
+           .parameters = {choice("widths", "paper", {"paper", "greedy-code"},
+                                 "1, 3, 5, 10 above 0.95, 0.8, 0.5, 0; greedy-code: 3, 5, 8, 10")},
+           .no_replay = "it drafts siblings, whose tokens and ranks shadow tokens do not hold"}};
+}
+
+}  // namespace
+
+std::vector<PartRow> shipped_parts() {
+  std::vector<PartRow> all;
+  for (std::vector<PartRow>& kind : std::array{masks(), lengths(), stops(), shapes()})
+    for (PartRow& row : kind) all.push_back(std::move(row));
+  return all;
+}
+
+}  // namespace draftscope::speculation

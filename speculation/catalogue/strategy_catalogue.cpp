@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
+
+#include <algorithm>
+
+#include "catalogue/shipped_rows.h"
+
+namespace draftscope::speculation {
+
+namespace {
+
+template <typename Row>
+auto find_named(std::vector<Row>& rows, std::string_view name) {
+  return std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
+}
+
+}  // namespace
+
+std::string_view parameter_type_name(ParameterType type) {
+  constexpr std::array<std::string_view, 5> names{"integer", "number", "choice", "text", "layers"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+std::string_view part_kind_name(PartKind kind) {
+  constexpr std::array<std::string_view, part_kind_count> names{"mask", "length", "stop", "shape"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view replay_needs_name(ReplayNeeds needs) {
+  constexpr std::array<std::string_view, 3> names{"texts", "shadow tokens", "impossible"};
+  return names[static_cast<std::size_t>(needs)];
+}
+
+const PartRow* StrategyCatalogue::find_part(PartKind kind, std::string_view name) const {
+  for (const PartRow& row : parts_)
+    if (row.kind == kind && row.name == name) return &row;
+  return nullptr;
+}
+
+const StrategyRow* StrategyCatalogue::find(std::string_view name) const {
+  for (const StrategyRow& row : strategies_)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+std::vector<std::string> StrategyCatalogue::part_names(PartKind kind) const {
+  std::vector<std::string> names;
+  for (const PartRow& row : parts_)
+    if (row.kind == kind) names.push_back(row.name);
+  return names;
+}
+
+std::vector<ParameterRow> StrategyCatalogue::parameters_of(const PartNames& parts) const {
+  std::vector<ParameterRow> parameters;
+  for (std::size_t kind = 0; kind < parts.size(); ++kind) {
+    const PartRow* part = find_part(static_cast<PartKind>(kind), parts[kind]);
+    if (part == nullptr) continue;
+    for (const ParameterRow& parameter : part->parameters)
+      if (find_named(parameters, parameter.name) == parameters.end()) parameters.push_back(parameter);
+  }
+  return parameters;
+}
+
+std::string StrategyCatalogue::no_replay_of(const PartNames& parts) const {
+  for (std::size_t kind = 0; kind < parts.size(); ++kind) {
+    const PartRow* part = find_part(static_cast<PartKind>(kind), parts[kind]);
+    if (part != nullptr && !part->no_replay.empty()) return part->no_replay;
+  }
+  return {};
+}
+
+Result<void> StrategyCatalogue::add(StrategyRow row) {
+  if (find(row.name) != nullptr) return fail("strategy {}: is there already, expected a new name", row.name);
+  if (row.has_parts()) {
+    for (std::size_t kind = 0; kind < part_kind_count; ++kind)
+      if (find_part(static_cast<PartKind>(kind), row.parts[kind]) == nullptr)
+        return fail("strategy {}: found {}={}, expected a part of the catalogue", row.name,
+                    part_kind_name(static_cast<PartKind>(kind)), row.parts[kind]);
+    row.no_replay = no_replay_of(row.parts);
+    row.replay_needs = row.no_replay.empty() ? ReplayNeeds::shadow_tokens : ReplayNeeds::impossible;
+    if (!row.chooses_parts)
+      for (ParameterRow& parameter : parameters_of(row.parts)) row.parameters.push_back(std::move(parameter));
+  }
+  for (const auto& [name, value] : row.defaults) {
+    const auto parameter = find_named(row.parameters, name);
+    if (parameter == row.parameters.end())
+      return fail("strategy {}: has a default for \"{}\", expected a parameter of its parts", row.name, name);
+    parameter->default_value = value;
+  }
+  strategies_.push_back(std::move(row));
+  return {};
+}
+
+const StrategyCatalogue& strategy_catalogue() {
+  static const StrategyCatalogue shipped = [] {
+    StrategyCatalogue catalogue;
+    for (PartRow& row : shipped_parts()) catalogue.add(std::move(row));
+    // A test adds every row that ships.
+    for (StrategyRow& row : shipped_strategies(catalogue)) (void)catalogue.add(std::move(row));
+    return catalogue;
+  }();
+  return shipped;
+}
+
+std::string_view current_parameter_name(std::string_view strategy, std::string_view parameter) {
+  const StrategyCatalogue& catalogue = strategy_catalogue();
+  const StrategyRow* row = catalogue.find(strategy);
+  if (row == nullptr || parameter.empty()) return parameter;
+  for (const ParameterRow& known : row->parameters)
+    if (known.earlier_name == parameter) return known.name;
+  if (!row->chooses_parts) return parameter;
+  for (const PartRow& part : catalogue.parts())
+    for (const ParameterRow& known : part.parameters)
+      if (known.earlier_name == parameter) return known.name;
+  return parameter;
+}
+
+}  // namespace draftscope::speculation

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The strategies: the papers' as mixes of parts, any other mix, and those that no part of the target drafts.
+#include "catalogue/parameter_rows.h"
+#include "catalogue/shipped_rows.h"
+
+namespace draftscope::speculation {
+
+namespace {
+
+StrategyRow vanilla() {
+  return {.name = "vanilla",
+          .summary = "one target forward a token; the baseline",
+          .source = "autoregressive decoding",
+          .replay_needs = ReplayNeeds::texts};
+}
+
+std::vector<StrategyRow> presets() {
+  return {{.name = "layerskip",
+           .summary = "drafts with the first E layers, a fixed number of tokens a round",
+           .source = "Elhoushi et al. 2024, LayerSkip, §4.3",
+           .parts = {"exit", "fixed", "none", "chain"}},
+          {.name = "fs",
+           .summary = "layerskip with a length that grows on a full accept and shrinks otherwise",
+           .source = "DEL's baseline FSM (Entezari Zarch et al. 2025)",
+           .parts = {"exit", "fs", "none", "chain"}},
+          {.name = "dv",
+           .summary = "layerskip with Draft & Verify's adaptive threshold",
+           .source = "DEL's baseline DV (Entezari Zarch et al. 2025)",
+           .parts = {"exit", "fixed", "adaptive", "chain"},
+           .defaults = {{"gamma", "18"}, {"target", "0.8"}, {"rule", "del"}}},
+          {.name = "draft-verify",
+           .summary = "skips a set of sublayers found before; adaptive draft-exit threshold",
+           .source = "Zhang et al. 2024, Draft & Verify (Self-SD)",
+           .parts = {"skip-set", "fixed", "adaptive", "chain"},
+           .defaults = {{"gamma", "12"}}},
+          {.name = "swift",
+           .summary = "searches the sublayers to skip while it decodes; early stop, token tree",
+           .source = "Xia et al. 2025, SWIFT",
+           .parts = {"swift", "fixed", "threshold", "tree"},
+           .defaults = {{"gamma", "25"}, {"threshold", "0.8"}}},
+          {.name = "clasp",
+           .summary = "chooses the layers to skip by dynamic programming over hidden states",
+           .source = "Chen et al. 2025, CLaSp",
+           .parts = {"clasp", "fixed", "threshold", "chain"},
+           .defaults = {{"gamma", "8"}, {"threshold", "0.7"}}},
+          {.name = "del",
+           .summary = "chooses exit, length and threshold from what every layer would have drafted",
+           .source = "Entezari Zarch et al. 2025, DEL",
+           .parts = {"del", "del", "del", "chain"}}};
+}
+
+StrategyRow mix(const StrategyCatalogue& parts) {
+  StrategyRow row{.name = "mix",
+                  .summary =
+                      "any parts of the others together, with those parts' parameters; beside another "
+                      "mask, del's length and stop are those of the exit that del would choose, "
+                      "learnt up to each round's first rejected draft token",
+                  .parts = {"exit", "fixed", "none", "chain"},
+                  .chooses_parts = true};
+  for (std::size_t kind = 0; kind < part_kind_count; ++kind) {
+    const auto which = static_cast<PartKind>(kind);
+    std::string names;
+    for (const std::string& name : parts.part_names(which)) names += (names.empty() ? "" : ", ") + name;
+    row.parameters.push_back(choice(std::string(part_kind_name(which)), row.parts[kind],
+                                    parts.part_names(which), "one of: " + names));
+  }
+  return row;
+}
+
+StrategyRow two_model() {
+  return {.name = "two-model",
+          .summary = "another, smaller model of the same vocabulary drafts",
+          .source = "Leviathan et al. 2023; Chen et al. 2023",
+          .parameters = {text("model", "", "folder", "the draft's checkpoint, as --model takes it"),
+                         integer("gamma", "5", "0", "63", "tokens", "speculation length; transformers 5: 20"),
+                         choice("schedule", "constant", {"constant", "heuristic", "transient"},
+                                "constant; heuristic: 2 longer after a full accept, else 1 shorter; "
+                                "transient: that, anew for each request"),
+                         number("threshold", "0", "probability",
+                                "a draft token of lower confidence is the round's last; 0 = none; "
+                                "transformers 5: 0.4")},
+          .replay_needs = ReplayNeeds::impossible,
+          .no_replay = "another model drafts; its run lengths need a draft from every start of the text"};
+}
+
+StrategyRow prompt_lookup() {
+  return {.name = "prompt-lookup",
+          .summary = "guesses that what followed the last tokens before, in prompt or output, follows again",
+          .source = "Saxena 2023, Prompt Lookup Decoding; transformers, PromptLookupCandidateGenerator",
+          .parameters =
+              {integer("ngram", "3", "1", "16", "tokens",
+                       "the longest end of the text that is looked up; transformers: 2"),
+               integer("smallest-ngram", "1", "1", "ngram", "tokens",
+                       "the shortest, tried when no longer one is found"),
+               integer("length", "10", "1", "63", "tokens", "guesses a round"),
+               choice("match", "leftmost", {"leftmost", "latest", "longest"},
+                      "which occurrence of an n-gram: leftmost, latest, or longest: the leftmost of the "
+                      "longest end of the text, of smallest-ngram tokens or more, that occurred before, "
+                      "whatever ngram says"),
+               choice("reading", "published", {"published", "transformers"},
+                      "published: only continuations of the full length, and token 100 as the one guess "
+                      "where nothing matches; transformers: shorter continuations too, ended before an "
+                      "end-of-text token, and no guess where nothing matches")},
+          .replay_needs = ReplayNeeds::texts,
+          .no_replay =
+              "it drafts no prefix of the model's layers; its guesses follow from the text "
+              "(replay_lookup.h)"};
+}
+
+constexpr const char* guesses_of_the_target =
+    "its guesses come from what the target said about earlier guesses, which is not recorded";
+
+StrategyRow jacobi() {
+  return {.name = "jacobi",
+          .summary = "verifies a block of guesses; what it predicts is the next block",
+          .source = "Santilli et al. 2023, Parallel Decoding, algorithm 2",
+          .parameters = {integer("block", "3", "1", "63", "tokens", "guesses a round"),
+                         choice("rule", "prefix", {"prefix", "published"},
+                                "prefix: keep every guess up to the first that is not the target's; "
+                                "published: keep one token a round until a round changes nothing in the "
+                                "block, which one more round then verifies as a whole")},
+          .replay_needs = ReplayNeeds::impossible,
+          .no_replay = guesses_of_the_target};
+}
+
+StrategyRow lookahead() {
+  return {
+      .name = "lookahead",
+      .summary = "guesses n-grams that a window of parallel guesses ahead of the text has produced",
+      .source = "Fu et al. 2024, Lookahead Decoding, algorithm 2; defaults of its public code's README",
+      .parameters =
+          {integer("window", "7", "1", "64", "tokens",
+                   "W: columns of the window, which takes (ngram - 1) * window rows of the 64 that a "
+                   "verification may have; the public code's other settings (window 60, ngram 8, guesses "
+                   "60; 20, 7, 20) are wider than that"),
+           integer("ngram", "5", "3", "64", "tokens",
+                   "N: a guess is N - 1 tokens; when all are accepted the round adds the target's own token "
+                   "too, which the public code does not"),
+           integer("guesses", "7", "1", "64", "n-grams",
+                   "G: kept for each token and guessed behind it, the latest first"),
+           choice("pool-from-prompt", "no", {"no", "yes"},
+                  "yes: the n-grams of prompt and output are guessed too")},
+      .replay_needs = ReplayNeeds::impossible,
+      .no_replay = guesses_of_the_target};
+}
+
+StrategyRow tuned() {
+  return {.name = "tuned",
+          .summary = "the setting that draftscope tune found for this model",
+          .parameters = {text("policy", "", "file", "what draftscope tune wrote")},
+          .replay_needs = ReplayNeeds::impossible,
+          .no_replay = "found a policy file, expected the strategy that it names"};
+}
+
+}  // namespace
+
+std::vector<StrategyRow> shipped_strategies(const StrategyCatalogue& parts) {
+  std::vector<StrategyRow> all{vanilla()};
+  for (StrategyRow& row : presets()) all.push_back(std::move(row));
+  for (StrategyRow& row :
+       std::array{mix(parts), two_model(), prompt_lookup(), jacobi(), lookahead(), tuned()})
+    all.push_back(std::move(row));
+  return all;
+}
+
+}  // namespace draftscope::speculation

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "catalogue/bound.h"
+
+namespace draftscope::speculation {
+
+const StrategySpecification::Value& StrategySpecification::value_of(std::string_view parameter) const {
+  static const Value none;
+  for (const Value& value : values_)
+    if (value.parameter == parameter) return value;
+  return none;
+}
+
+std::int32_t StrategySpecification::integer(std::string_view parameter) const {
+  return number_of<std::int32_t>(value_of(parameter).value).value_or(0);
+}
+
+double StrategySpecification::number(std::string_view parameter) const {
+  return number_of<double>(value_of(parameter).value).value_or(0.0);
+}
+
+const std::string& StrategySpecification::text(std::string_view parameter) const {
+  return value_of(parameter).value;
+}
+
+std::string StrategySpecification::given() const {
+  std::string text = name_;
+  char separator = ':';
+  for (const Value& value : values_) {
+    if (!value.is_given) continue;
+    text += separator + value.parameter + '=' + value.as_given;
+    separator = ',';
+  }
+  return text;
+}
+
+std::string StrategySpecification::json() const {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  for (const Value& value : values_) {
+    nlohmann::ordered_json& field = object[value.parameter];
+    if (const auto integer = number_of<std::int64_t>(value.value))
+      field = *integer;
+    else if (const auto real = number_of<double>(value.value); real && std::isfinite(*real))
+      field = *real;
+    else
+      field = value.value;
+  }
+  return object.dump();
+}
+
+}  // namespace draftscope::speculation

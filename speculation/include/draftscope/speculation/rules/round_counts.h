@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+namespace draftscope::speculation {
+
+/// The numbers of a round that rules for lengths and thresholds go by.
+struct RoundCounts {
+  std::int32_t planned = 0;   ///< γ as planned, before the cut at budget, context and width
+  std::int32_t drafted = 0;   ///< draft steps; siblings of a tree do not count
+  std::int32_t accepted = 0;  ///< draft tokens, before a cut at the end of the text
+};
+
+}  // namespace draftscope::speculation

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Rules as a strategy's specification configures them.
+
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/rules/del_rule.h>
+#include <draftscope/speculation/rules/length_rule.h>
+#include <draftscope/speculation/rules/prompt_lookup.h>
+#include <draftscope/speculation/rules/threshold_rule.h>
+#include <optional>
+
+namespace draftscope::speculation {
+
+/// The rule of the mix's length part; nothing if the part has no rule over counts (DEL's).
+[[nodiscard]] std::optional<LengthRule> length_rule(const StrategySpecification& mix);
+/// The rule of the mix's stop part; nothing if it has none, or one that is no rule over counts.
+[[nodiscard]] std::optional<ThresholdRule> threshold_rule(const StrategySpecification& mix);
+/// The options of a mix with a part of DEL.
+[[nodiscard]] DelRule::Options del_options(const StrategySpecification& mix);
+/// Whether a part of the mix is DEL's.
+[[nodiscard]] bool has_del(const StrategySpecification& mix);
+
+[[nodiscard]] LookupOptions lookup_options(const StrategySpecification& prompt_lookup);
+
+}  // namespace draftscope::speculation

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Rules for the draft-exit threshold, as values: a draft token of lower confidence is the round's last, and
+// stays. next() takes the counts of a round and returns the next round's threshold.
+
+#include <draftscope/speculation/rules/round_counts.h>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace draftscope::speculation {
+
+/// The same threshold in every round.
+class FixedThreshold {
+ public:
+  explicit FixedThreshold(double threshold) : threshold_(threshold) {}
+  void begin_request() {}
+  [[nodiscard]] double threshold() const { return threshold_; }
+  double next(const RoundCounts& /*counts*/) { return threshold_; }
+
+ private:
+  double threshold_;
+};
+
+/// Draft & Verify's adaptive draft-exit threshold (Zhang et al. 2024, eqs. 2–4), after every round that
+/// drafted:
+///     AR ← β1·AR + (1 − β1)·AR_e,  AR_e = accepted / drafted
+///     th' = th + ε if AR ≤ α, else th − ε
+///     th ← β2·th + (1 − β2)·th'
+class AdaptiveThreshold {
+ public:
+  enum class Rule : std::uint8_t {
+    paper,  ///< the first AR of a request is its AR_e
+    code,  ///< Draft & Verify's: AR starts at 0; "<"; th stays where the whole length was drafted and AR ≥ α
+    del,  ///< DEL's baseline DV: AR_e is the request's so far, and AR itself while AR is 0; AR and th go on
+          ///< from request to request; "<"
+  };
+  struct Options {
+    Rule rule = Rule::paper;
+    double start = 0.6;
+    double target = 0.9;  ///< α
+    double epsilon = 0.01;
+    double beta1 = 0.5;
+    double beta2 = 0.9;
+    bool carries = true;  ///< th goes on from request to request, as the notebooks of the code have it
+  };
+  explicit AdaptiveThreshold(const Options& options) : options_(options), threshold_(options.start) {}
+
+  void begin_request();
+  [[nodiscard]] double threshold() const { return threshold_; }
+  double next(const RoundCounts& counts);
+
+  [[nodiscard]] double acceptance_rate() const { return rate_; }  ///< AR
+  [[nodiscard]] double target() const { return options_.target; }
+  /// Whether begin_request() forgets everything.
+  [[nodiscard]] bool starts_again() const { return options_.rule != Rule::del && !options_.carries; }
+
+ private:
+  [[nodiscard]] double moved(const RoundCounts& counts) const;
+
+  Options options_;
+  double threshold_;
+  double rate_ = 0.0;
+  bool has_rate_ = false;
+  std::int64_t accepted_ = 0;  // in this request
+  std::int64_t drafted_ = 0;
+};
+
+/// Any of them.
+class ThresholdRule {
+  using Any = std::variant<FixedThreshold, AdaptiveThreshold>;
+
+ public:
+  template <typename Rule>
+  requires std::is_constructible_v<Any, Rule> ThresholdRule(Rule rule)
+      : rule_(std::move(rule)) {}  // NOLINT(google-explicit-constructor)
+
+  void begin_request() {
+    std::visit([](auto& rule) { rule.begin_request(); }, rule_);
+  }
+  [[nodiscard]] double threshold() const {
+    return std::visit([](const auto& rule) { return rule.threshold(); }, rule_);
+  }
+  double next(const RoundCounts& counts) {
+    return std::visit([&](auto& rule) { return rule.next(counts); }, rule_);
+  }
+  /// Null if the threshold is fixed.
+  [[nodiscard]] const AdaptiveThreshold* adaptive() const { return std::get_if<AdaptiveThreshold>(&rule_); }
+
+ private:
+  Any rule_;
+};
+
+}  // namespace draftscope::speculation

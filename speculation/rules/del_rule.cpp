@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/rules/del_rule.h>
+
+#include <algorithm>
+
+namespace draftscope::speculation {
+
+double ExitStatistics::threshold() const {
+  if (matches <= 0.0 || mismatches <= 0.0) return -1.0;
+  return 0.5 * (confidence_of_matches / matches + confidence_of_mismatches / mismatches);
+}
+
+void ExitStatistics::decay(double omega) {
+  matches *= omega;
+  mismatches *= omega;
+  confidence_of_matches *= omega;
+  confidence_of_mismatches *= omega;
+}
+
+void ExitStatistics::count(bool matches_target, double confidence) {
+  (matches_target ? matches : mismatches) += 1.0;
+  (matches_target ? confidence_of_matches : confidence_of_mismatches) += confidence;
+}
+
+ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost, std::int32_t max) {
+  ExitChoice best;
+  for (std::size_t i = 0; i < exits.size(); ++i) {
+    const double alpha = exits[i].acceptance();
+    if (!(alpha >= 0.0)) continue;
+    const auto exit = static_cast<std::int32_t>(i) + 1;
+    double tokens = 0.0;
+    double power = 1.0;
+    for (std::int32_t d = 0; d <= max; ++d) {
+      tokens += power;
+      power *= alpha;
+      const double tpl = tokens / ((cost.n_layers + cost.head) + d * (exit + cost.head));
+      if (tpl > best.tpl) best = {exit, d, tpl};
+    }
+  }
+  return best;
+}
+
+double head_in_layers(const ModelShape& shape) {
+  const double model = shape.d_model;
+  const double layer = model * (2.0 * shape.q_width() + 2.0 * shape.kv_width()) + 3.0 * model * shape.d_ff;
+  return model * shape.vocab / layer;
+}
+
+DelRule::DelRule(const TplCost& cost, const Options& options)
+    : options_(options), cost_(cost), exits_(static_cast<std::size_t>(std::max(cost.n_layers - 1, 0))) {
+  if (options.mode == Mode::published) cost_.head = 0.0;
+}
+
+void DelRule::begin_request() {
+  exits_.assign(exits_.size(), {});
+  choice_ = {};
+  is_first_round_ = true;
+}
+
+std::int32_t DelRule::length() const {
+  if (options_.mode == Mode::repaired) return choice_.gamma;
+  return is_first_round_ ? 1 : options_.max;
+}
+
+double DelRule::threshold() const {
+  const auto exit = static_cast<std::size_t>(choice_.exit);
+  return exit <= exits_.size() ? exits_[exit - 1].threshold() : -1.0;
+}
+
+void DelRule::choose() {
+  is_first_round_ = false;
+  choice_ = best_exit(exits_, cost_, options_.mode == Mode::published ? options_.max - 1 : options_.max);
+}
+
+}  // namespace draftscope::speculation

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/rules/rules_of.h>
+
+#include <algorithm>
+
+namespace draftscope::speculation {
+
+std::optional<LengthRule> length_rule(const StrategySpecification& mix) {
+  const std::string& part = mix.part(PartKind::length);
+  if (part == "fixed") return FixedLength(mix.integer("gamma"));
+  if (part == "fs")
+    return FiniteStateLength(
+        {.start = mix.integer("gamma"), .min = mix.integer("min-gamma"), .max = mix.integer("max-gamma")});
+  if (part == "heuristic")
+    return HeuristicLength(
+        {.start = mix.integer("gamma"), .is_transient = mix.text("schedule") == "transient"});
+  return std::nullopt;
+}
+
+std::optional<ThresholdRule> threshold_rule(const StrategySpecification& mix) {
+  const std::string& part = mix.part(PartKind::stop);
+  if (part == "threshold") return FixedThreshold(mix.number("threshold"));
+  if (part != "adaptive") return std::nullopt;
+  using Rule = AdaptiveThreshold::Rule;
+  const std::string& rule = mix.text("rule");
+  return AdaptiveThreshold({.rule = rule == "paper"  ? Rule::paper
+                                    : rule == "code" ? Rule::code
+                                                     : Rule::del,
+                            .start = mix.number("threshold"),
+                            .target = mix.number("target"),
+                            .epsilon = mix.number("epsilon"),
+                            .beta1 = mix.number("beta1"),
+                            .beta2 = mix.number("beta2")});
+}
+
+DelRule::Options del_options(const StrategySpecification& mix) {
+  return {.mode = mix.text("mode") == "published" ? DelRule::Mode::published : DelRule::Mode::repaired,
+          .max = mix.integer("d-max"),
+          .omega = mix.number("omega"),
+          .prompt_window = mix.integer("prompt-window")};
+}
+
+bool has_del(const StrategySpecification& mix) {
+  return std::find(mix.parts().begin(), mix.parts().end(), "del") != mix.parts().end();
+}
+
+LookupOptions lookup_options(const StrategySpecification& prompt_lookup) {
+  using Match = LookupOptions::Match;
+  const std::string& match = prompt_lookup.text("match");
+  return {.ngram = prompt_lookup.integer("ngram"),
+          .min_ngram = prompt_lookup.integer("smallest-ngram"),
+          .length = prompt_lookup.integer("length"),
+          .match = match == "leftmost" ? Match::leftmost
+                   : match == "latest" ? Match::latest
+                                       : Match::longest,
+          .is_published = prompt_lookup.text("reading") == "published"};
+}
+
+}  // namespace draftscope::speculation
