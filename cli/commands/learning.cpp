@@ -48,7 +48,7 @@ Result<simulator::WhatIf> learn_from(const SimulateOptions& options, traces::Rea
     DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(options.recorded_gpu));
   }
   DRAFTSCOPE_TRY_ASSIGN(learning.specified, specified_costs(options, recording));
-  auto learnt = simulator::WhatIf::learn(reader, recording, learning);
+  auto learnt = simulator::WhatIf::train(reader, recording, learning);
   if (!learnt) return fail("{}: {}", options.file, learnt.error().message);
   return learnt;
 }

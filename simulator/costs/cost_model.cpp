@@ -5,9 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "cost_priors.h"
-#include "pass_corrections.h"
-#include "robust_fit.h"
+#include "costs/cost_parameters.h"
+#include "costs/cost_priors.h"
+#include "costs/pass_corrections.h"
+#include "costs/robust_fit.h"
 
 namespace draftscope::simulator {
 

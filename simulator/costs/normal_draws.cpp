@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "normal_draws.h"
+#include "costs/normal_draws.h"
 
 #include <cmath>
 #include <numbers>

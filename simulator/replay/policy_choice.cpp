@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/policies.h>
-#include <draftscope/simulator/replay/policy_choice.h>
-#include <draftscope/simulator/replay/policy_del.h>
+#include "replay/policy_choice.h"
 
 #include <algorithm>
 #include <array>
@@ -10,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "replay/policies.h"
+#include "replay/policy_del.h"
 #include "replay/policy_settings.h"
 
 namespace draftscope::simulator {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "confidence_draws.h"
+#include "uncertainty/confidence_draws.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "counter_random.h"
+#include "uncertainty/counter_random.h"
 
 namespace draftscope::simulator {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/uncertainty.h>
+#include <draftscope/simulator/sweep/sweep.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
 
-#include "counter_random.h"
+#include "uncertainty/counter_random.h"
 
 namespace draftscope::simulator {
 

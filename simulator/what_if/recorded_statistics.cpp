@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/what_if/recorded_statistics.h>
+#include "what_if/recorded_statistics.h"
 
 #include <algorithm>
 #include <map>

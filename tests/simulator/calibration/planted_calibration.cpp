@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include "costs/cost_parameters.h"
+
 namespace draftscope::simulator {
 
 namespace {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/csv_table.h>
-#include <draftscope/simulator/costs/cost_work.h>
 #include <draftscope/simulator/hardware/model_shape.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
+
+#include "costs/cost_work.h"
 
 namespace draftscope::simulator {
 namespace {

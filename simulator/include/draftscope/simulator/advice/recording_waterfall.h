@@ -6,7 +6,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/oracle/waterfall.h>
-#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <cstdint>
 #include <optional>

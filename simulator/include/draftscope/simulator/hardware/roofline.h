@@ -14,11 +14,12 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/costs/cost_model.h>
-#include <draftscope/simulator/costs/cost_prices.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include "costs/cost_prices.h"
 
 namespace draftscope::simulator {
 

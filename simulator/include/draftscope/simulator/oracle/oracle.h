@@ -20,11 +20,12 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/closed_forms/prices.h>
 #include <draftscope/simulator/figures/round_statistics.h>
-#include <draftscope/simulator/replay/shadow_table.h>
 #include <cstdint>
 #include <vector>
 
 namespace draftscope::simulator {
+
+struct ShadowTable;
 
 /// What the oracle may choose from, each round anew. The defaults restrict nothing that has a price.
 struct OracleOptions {
