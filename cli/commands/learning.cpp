@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/learning.h"
 
-#include <draftscope/simulator/figures/imported_figures.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/traces/import_lacks.h>

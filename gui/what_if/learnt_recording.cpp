@@ -2,7 +2,7 @@
 #include "learnt_recording.h"
 
 #include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/figures/imported_figures.h>
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/traces/import_lacks.h>
 
