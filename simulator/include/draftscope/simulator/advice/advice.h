@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What to set on a machine: which strategy, or none, what it will bring, how sure that is, and what the
-// answer hangs on. Everything is predicted from a recording (what_if.h) and as good as its cost model.
+// Advice on what to set on a machine: which strategy, or none, what it will bring, how sure that is, and what
+// the answer hangs on. Everything is predicted from a recording (what_if.h) and as good as its cost model.
 //
 // The fastest of hundreds of candidates looks faster than it is: it was chosen for its luck as well. So the
 // choice is repeated without each fold's prompts, and judged on them (cross-validation; Stone 1974), with the
@@ -25,11 +25,11 @@
 
 namespace draftscope::simulator {
 
-// What an advice chooses from: early exits of every layer with fixed lengths and with confidence thresholds,
+// The choices of an advice: early exits of every layer with fixed lengths and with confidence thresholds,
 // and the recorded runs, whatever they draft with. Rounds are those of WhatIf::rounds(), one request a
 // prompt, in the order of the shadow tables.
 
-/// What the engine's early-exit strategies can be set to.
+/// Settings of the engine's early-exit strategies.
 struct EarlyExitSetting {
   std::int32_t exit = 1;
   std::int32_t gamma = 1;
@@ -37,7 +37,8 @@ struct EarlyExitSetting {
   VerifiedLayers verified_layers = VerifiedLayers::all;
 };
 
-/// As on the command line: "layerskip:exit=5,gamma=4", "mix:stop=threshold,exit=5,gamma=8,threshold=0.6".
+/// The setting as on the command line: "layerskip:exit=5,gamma=4",
+/// "mix:stop=threshold,exit=5,gamma=8,threshold=0.6".
 [[nodiscard]] std::string specification(const EarlyExitSetting& setting);
 
 /// Setting of a recorded layerskip run without a threshold; absent for any other strategy, and for an
@@ -117,7 +118,8 @@ struct ContextLimit {
 };
 inline constexpr double context_tolerance = 0.01;
 
-/// What the replay of early exits hangs on where the target's best two logits are close (near_ties.h).
+/// Effect on the replay of early exits of positions where the target's best two logits are close: on another
+/// machine or number type they may change places.
 struct NearTieEffect {
   std::int64_t at_risk = 0;  ///< positions
   std::int64_t positions = 0;

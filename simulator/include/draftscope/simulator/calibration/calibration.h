@@ -58,7 +58,7 @@ struct MachineCalibration {
 [[nodiscard]] double kernel_bytes(const speculation::KernelForm& form, const ModelShape& shape,
                                   WeightType weights);
 
-/// What one execution takes is values · this (cost_parameters.h).
+/// Coefficients of one execution: its time is values · these (simulator/costs/cost_parameters.h).
 [[nodiscard]] CostVector kernel_coefficients(const speculation::KernelForm& form, const ModelShape& shape,
                                              WeightType weights, WidthLaw law);
 
@@ -84,7 +84,7 @@ struct AffineLaw {
   double residual_greatest = 0.0;
 };
 
-/// Of one shape's kernels; a law is absent where its kernels have fewer than two sizes.
+/// Laws of one shape's kernels; a law is absent where its kernels have fewer than two sizes.
 struct CalibrationLaws {
   std::optional<AffineLaw> products;   ///< operations with weights, one row
   std::optional<AffineLaw> passes;     ///< draft steps and target steps: what a pass takes beside its bytes
@@ -98,7 +98,7 @@ struct CalibrationLaws {
 [[nodiscard]] Result<CostFit> fit_calibration(const MachineCalibration& calibration, const ModelShape& shape,
                                               WeightType weights);
 
-/// Of kernels that were left out of the fit, one at a time, and predicted from the others.
+/// Errors of kernels that were left out of the fit, one at a time, and predicted from the others.
 struct LeaveOneOut {
   struct Error {
     std::string kernel;
@@ -122,7 +122,7 @@ enum class LeftOut : std::uint8_t { every_kernel, passes };
 [[nodiscard]] Result<CostModel> calibrated_model(const MachineCalibration& calibration,
                                                  const ModelShape& shape, WeightType weights);
 
-/// What prices of `shape` rest on: how many kernels of which shapes were measured, how well they predict one
+/// Basis of prices of `shape`: how many kernels of which shapes were measured, how well they predict one
 /// another, what is extrapolated. Errors: as fit_calibration().
 [[nodiscard]] Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibration,
                                                               const ModelShape& shape, WeightType weights);
@@ -134,7 +134,7 @@ enum class LeftOut : std::uint8_t { every_kernel, passes };
 // the one-step c-optimal design (Pukelsheim, Optimal Design of Experiments, §2). Without an answer in mind
 // the information of a measurement, ½ ln(1 + aᵀΣa / s²), is the step of a D-optimal design.
 
-/// What a round of `gamma` draft tokens at exit `exit` takes in vanilla steps, at `context`.
+/// The question how many vanilla steps a round of `gamma` draft tokens at exit `exit` takes, at `context`.
 struct RoundCostQuestion {
   std::int32_t exit = 1;
   std::int32_t gamma = 4;
@@ -160,8 +160,8 @@ struct NextMeasurement {
 /// Standard deviation of an answer with this gradient, as the covariance has it.
 [[nodiscard]] double answer_sigma(const CostModel& model, const CostVector& gradient);
 
-/// What `calibrate` can measure of a shape: steps of a draft at every exit, target passes of 1 to 32 rows, at
-/// contexts of 64 to 4096 rows.
+/// Kernels of a shape that `calibrate` can measure: steps of a draft at every exit, target passes of 1 to 32
+/// rows, at contexts of 64 to 4096 rows.
 [[nodiscard]] std::vector<speculation::KernelForm> measurable_kernels(const ModelShape& shape);
 
 }  // namespace draftscope::simulator

@@ -6,7 +6,7 @@
 // safe from any thread. An argument outside its domain, NaN included, is an error that names it.
 //
 // α here is *iid*: the probability that a draft token is accepted once all before it were, the same at every
-// position. It is not accepted / drafted (acceptance.h), which falls with γ; iid_acceptance_rate turns a
+// position. It is not accepted / drafted (figures.h), which falls with γ; iid_acceptance_rate turns a
 // measured M and γ into it. Only swift_speedup and round_speedup take what was measured instead.
 
 #include <draftscope/base/result.h>
@@ -39,7 +39,7 @@ struct BestLength {
 /// where drafting is free (c = 0) or always right (α = 1).
 [[nodiscard]] Result<BestLength> best_speculation_length(double alpha, double c, std::int32_t most);
 
-/// What rounds cost on average, in target steps.
+/// Mean costs of rounds, in target steps.
 struct RoundCost {
   double steps_per_round = 0.0;  ///< γ̄, draft steps
   double c = 0.0;                ///< of one draft step
@@ -66,7 +66,7 @@ struct RoundCost {
                                                      std::int32_t n_layers);
 
 /// eTPL = M / (γ̄·E + L): the same from what was measured (LayerSkip's and DEL's rounds; of rows, see
-/// loaded_layers.h). M ≥ 0, γ̄ ≥ 0.
+/// figures.h). M ≥ 0, γ̄ ≥ 0.
 [[nodiscard]] Result<double> observed_tokens_per_loaded_layer(double mean_accepted_length,
                                                               double steps_per_round, double draft_layers,
                                                               std::int32_t n_layers);

@@ -88,7 +88,8 @@ struct CostModel {
   CostVector values{};
   std::array<ParameterSource, cost_parameter_count> sources{};  ///< of `values`
   std::vector<double> covariance;                               ///< [parameter][parameter], of `values`
-  /// What the law leaves over at these is corrected where the scenario is the recorded one, and between them.
+  /// Passes at which the rest that the law leaves over is corrected where the scenario is the recorded one,
+  /// and between them.
   std::vector<MeasuredPass> passes;
   CorrectionScale correction_scale;
   double stall_share = 0.0;       ///< of the uninterrupted time: what interruptions add

@@ -22,7 +22,7 @@ struct MetaDifference {
   bool changes_experiment = false;
 };
 
-/// By key. Leaves out what differs between any two recordings (clocks, counts, the command line).
+/// Differences by key. Leaves out what differs between any two recordings (clocks, counts, the command line).
 [[nodiscard]] std::vector<MetaDifference> meta_differences(Baseline<traces::Meta> baseline,
                                                            Comparison<traces::Meta> comparison);
 
@@ -37,8 +37,8 @@ struct RunComparison {
   OutputIdentity identity;
 };
 
-/// The same specification, or the same strategy with the same parameters: one that is spelled out and has its
-/// default makes no other setting.
+/// Whether both have the same specification, or the same strategy with the same parameters: one that is
+/// spelled out and has its default makes no other setting.
 [[nodiscard]] bool is_same_setting(const traces::Run& a, const traces::Run& b);
 
 /// Runs of the same setting, in the baseline's order. If neither side has more than one run, these
@@ -57,8 +57,8 @@ struct Winner {
   std::string category;  ///< empty = all
   const traces::Run* run = nullptr;
   const traces::Run* runner_up = nullptr;
-  /// Of the winner over the runner-up, on the same prompts. It was chosen for being the largest, so that its
-  /// p value is too small where many runs are close.
+  /// Lead of the winner over the runner-up, on the same prompts. It was chosen for being the largest, so that
+  /// its p value is too small where many runs are close.
   std::optional<Speedup> lead;
 };
 

@@ -20,7 +20,8 @@ namespace draftscope::simulator {
 
 // Tokens, time, and tokens a second.
 
-/// Of a set of measured times, in nanoseconds. The median of an even count is the mean of the middle two.
+/// Summary of a set of measured times, in nanoseconds. The median of an even count is the mean of the middle
+/// two.
 struct TimeSummary {
   double mean_ns = 0.0;
   double median_ns = 0.0;

@@ -31,7 +31,8 @@ struct MeasuredRecording {
 /// Reads and measures what there is, be it no round at all. Errors: unreadable tables.
 [[nodiscard]] Result<MeasuredRecording> read_measured(traces::Reader& reader);
 
-/// The same of a file. Fails if the file is not a readable trace, or holds no finished request with rounds.
+/// Reads and measures a file. Fails if the file is not a readable trace, or holds no finished request with
+/// rounds.
 [[nodiscard]] Result<MeasuredRecording> measure_recording(const std::filesystem::path& path);
 
 /// The meta value of a key, or nothing.
@@ -66,7 +67,7 @@ class StreamedPhases {
  public:
   /// In any order; only phases (depth 0) of requests count.
   void add(const traces::Span& span);
-  /// What another met.
+  /// Adds the spans that another met.
   void add(StreamedPhases&& other);
 
   /// Puts the breakdowns into figures that were measured without spans. Runs with a request without spans

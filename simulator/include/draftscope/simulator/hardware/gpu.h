@@ -53,8 +53,8 @@ struct GpuSpecification {
 /// Every GPU of the table, in its order; empty only if the table did not parse, which find_gpu() reports.
 [[nodiscard]] std::span<const GpuSpecification> known_gpus();
 
-/// By name, or by a beginning that only one name has ("B200"); case, spaces, '-' and '_' do not matter.
-/// Errors: an unknown name, with the closest ones.
+/// Finds a GPU by its name, or by a beginning that only one name has ("B200"); case, spaces, '-' and '_' do
+/// not matter. Errors: an unknown name, with the closest ones.
 [[nodiscard]] Result<GpuSpecification> find_gpu(std::string_view name);
 
 /// A specification of one's own: a JSON object or a CSV table of one row, with the column names of
@@ -69,10 +69,10 @@ struct GpuSpecification {
 /// Whether a GPU decoded: meta's `device` is neither "cpu" nor missing.
 [[nodiscard]] bool is_gpu_recording(const traces::Meta& meta);
 
-/// What the driver calls it: `processor` of a recording by device "cuda", else `device` itself.
+/// The driver's name of the recorded GPU: `processor` of a recording by device "cuda", else `device` itself.
 [[nodiscard]] std::string recorded_gpu_name(const traces::Meta& meta);
 
-/// By the driver's name or the table's. Errors: an unknown GPU, with the closest names.
+/// Finds a GPU by the driver's name or the table's. Errors: an unknown GPU, with the closest names.
 [[nodiscard]] Result<GpuSpecification> find_gpu_of_driver(std::string_view name);
 
 }  // namespace draftscope::simulator

@@ -72,7 +72,7 @@ struct Scenario {
 /// The model's own machine, shape and number type, at the longest context that it was fitted to.
 [[nodiscard]] Scenario fitted_scenario(const CostModel& model);
 
-/// What differs from the recorded circumstances, in a few words: "H200 Llama-3-8B batch 4". `place` names the
+/// Differences from the recorded circumstances, in a few words: "H200 Llama-3-8B batch 4". `place` names the
 /// machine; empty: the GPU's name, or "as recorded".
 [[nodiscard]] std::string scenario_name(const Scenario& scenario, const Scenario& recorded,
                                         std::string place = {});

@@ -27,7 +27,7 @@ namespace draftscope::simulator {
 
 struct ShadowTable;
 
-/// What the oracle may choose from, each round anew. The defaults restrict nothing that has a price.
+/// Choices that the oracle has, each round anew. The defaults restrict nothing that has a price.
 struct OracleOptions {
   std::vector<std::int32_t> exits;    ///< empty = every exit that has prices
   std::vector<std::int32_t> lengths;  ///< speculation lengths; empty = 1 up to `longest`

@@ -44,7 +44,7 @@ struct ConfidenceThreshold {
   double threshold = 0.0;
 };
 
-/// What confidences of one exit's drafts tell, in bins.
+/// Acceptance by confidence of one exit's drafts, in bins.
 struct ConfidenceModel {
   std::int32_t exit = 0;
   std::vector<double> edges;       ///< ascending; a confidence is in the bin of as many edges as are ≤ it
@@ -64,7 +64,7 @@ struct PrefixThreshold {
   std::vector<std::vector<double>> min_acceptance;
 };
 
-/// What some way of decoding yields and takes, in total or in expectation.
+/// Tokens and time of some way of decoding, in total or in expectation.
 struct Yield {
   double tokens = 0.0;
   double ns = 0.0;
@@ -104,7 +104,8 @@ struct WaterfallFigure {
 
 struct WaterfallStep {
   WaterfallLevel level = WaterfallLevel::vanilla;
-  /// Of the rounds; their times are the cost model's. Perfect drafts are approximate: a thought experiment.
+  /// Status of the rounds; their times are the cost model's. Perfect drafts are approximate: a thought
+  /// experiment.
   AnswerStatus status = AnswerStatus::exact;
   std::vector<double> times_ns;  ///< by request
   WaterfallFigure speedup;       ///< total vanilla time / total time
@@ -152,7 +153,7 @@ struct WaterfallOptions {
   std::int32_t longest = 17;        ///< draft tokens a round
   std::int32_t folds = 5;
   std::int32_t bins = 8;
-  /// Of the single threshold.
+  /// Candidates of the single threshold.
   std::vector<double> thresholds{0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98};
   int resamples = 2000;
   /// Told of parts done, and about how many there are, often enough to stop by returning false: the waterfall

@@ -63,7 +63,7 @@ struct PredictionFile {
 /// Errors: no such file, not a prediction, a field that is missing or of another type, a digest that is not
 /// that of the content.
 [[nodiscard]] Result<PredictionFile> read_prediction(const std::filesystem::path& path);
-/// The same from text; `name` is what errors call it.
+/// Parses a prediction's text; errors call it `name`.
 [[nodiscard]] Result<PredictionFile> parse_prediction(std::string_view text, const std::string& name);
 
 // A prediction against the recording that was made to check it.

@@ -48,7 +48,7 @@ struct PublishedRow {
 /// The number after "key=" in the row's setting; absent if the key is.
 [[nodiscard]] Result<std::optional<double>> setting_number(const PublishedRow& row, std::string_view key);
 
-// What a back-test promises: a figure of its cells that has to stay within a limit.
+// Promises of a back-test: a figure of its cells has to stay within a limit.
 
 enum class BoundUnit : std::uint8_t {
   share,    ///< relative error, 0.02 = 2 %
@@ -68,7 +68,7 @@ struct BacktestBound {
   /// `found` before they are compared.
   double digit = 0.0;
 
-  /// As it is, without rounding. NaN is not held.
+  /// Whether `found` keeps the limit without rounding. NaN does not.
   [[nodiscard]] bool held_strictly() const {
     return kind == BoundKind::at_most ? found <= limit : found >= limit;
   }
@@ -142,7 +142,8 @@ struct Backtest {
 /// Bound: ±0.006, what rounding of M, α and the result leaves.
 [[nodiscard]] Result<Backtest> backtest_swift_expected(std::span<const PublishedRow> rows);
 
-/// The same against measured speedups, of every row with M, α and r (Tables 2 to 4, 7 and 8). Information.
+/// The same equation against measured speedups, of every row with M, α and r (Tables 2 to 4, 7 and 8).
+/// Information.
 [[nodiscard]] Result<Backtest> backtest_swift_measured(std::span<const PublishedRow> rows);
 
 /// L · eTPL against the measured speedups of DEL's LayerSkip rows with fixed E and γ (24 cells, seven models;

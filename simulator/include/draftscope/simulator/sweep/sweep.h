@@ -51,7 +51,7 @@ struct PriceSpread {
 /// Log-normal draws around `prices`, whose medians they keep.
 [[nodiscard]] PriceDraws spread_prices(Prices prices, const PriceSpread& spread, std::uint64_t seed);
 
-/// Of one strategy with all its parameters.
+/// Rounds of one strategy with all its parameters.
 struct SweepSetting {
   AnswerStatus status = AnswerStatus::exact;
   std::vector<RoundStatistics> least;  ///< [request]; with the fewest draft tokens, if that is not certain
@@ -76,7 +76,7 @@ struct SweepAnswer {
   double speedup = 0.0;       ///< sum of vanilla times / sum of times; with the fewest draft tokens
   double min_speedup = 0.0;   ///< the same with the most
   double request_mean = 0.0;  ///< mean over requests of their own speedups, as `speedup`
-  /// Of `speedup`; if bounded, from the slower bound's lower end to the faster one's upper end.
+  /// Intervals of `speedup`; if bounded, from the slower bound's lower end to the faster one's upper end.
   std::optional<Interval> interval_80, interval_95;
 };
 

@@ -29,7 +29,7 @@ namespace draftscope::simulator {
 /// With fewer clusters no interval is given: below, the promised coverage was not reached.
 inline constexpr std::size_t min_clusters_for_interval = 10;
 
-/// What a request (or a block of rounds) adds to the parts of a ratio. Positive.
+/// Addends of one request (or block of rounds) to the parts of a ratio. Positive.
 struct ClusterSums {
   double numerator = 0.0;
   double denominator = 0.0;
@@ -87,7 +87,7 @@ struct PredictedSpeedup {
   std::optional<SpeedupPrediction> max_drafted;
 };
 
-/// Of both bounds, the outermost; absent without an interval.
+/// Outermost interval of both bounds; absent without one.
 [[nodiscard]] std::optional<Interval> outermost_interval_80(const PredictedSpeedup& speedup);
 [[nodiscard]] std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup);
 
@@ -103,7 +103,7 @@ struct PredictedRate {
   RatioEstimate min_drafted;
   std::optional<RatioEstimate> max_drafted;
 
-  /// Of both bounds, the outermost; absent without an interval.
+  /// Outermost interval of both bounds; absent without one.
   [[nodiscard]] std::optional<Interval> interval_80() const;
   [[nodiscard]] std::optional<Interval> interval_95() const;
 };
@@ -129,9 +129,9 @@ struct VarianceBudget {
   double interaction = 0.0;  ///< 1 − the others
 };
 
-/// Of a setting's statistics with the fewest draft tokens. `vanilla` as sweep() wants it. Errors as sweep(),
-/// an invalid setting, and too few requests for an interval. O(draws · requests), and four times `draws`
-/// price draws.
+/// The budget of a setting's statistics with the fewest draft tokens. `vanilla` as sweep() wants it. Errors
+/// as sweep(), an invalid setting, and too few requests for an interval. O(draws · requests), and four times
+/// `draws` price draws.
 [[nodiscard]] Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla,
                                                      const SweepSetting& setting, const SweepTarget& target,
                                                      const SweepOptions& options = {});

@@ -56,7 +56,7 @@ struct StrategySetting {
 /// no JSON object.
 [[nodiscard]] StrategySetting setting_of_run(const traces::Run& run);
 
-/// Of a setting against the recorded ones on the same prompts, model and machine: recorded_again to
+/// Kind of a setting against the recorded ones on the same prompts, model and machine: recorded_again to
 /// unseen_strategy, by the recorded setting that it differs least from.
 [[nodiscard]] QuestionKind kind_of_setting(const StrategySetting& asked,
                                            std::span<const StrategySetting> recorded);
@@ -127,14 +127,14 @@ struct CheckedAnswer {
   std::string refusal;             ///< one line; empty if there is an answer
   std::vector<std::string> notes;  ///< what the prediction rests on
 
-  /// Of the speedup; absent without an answer.
+  /// Relative error of the speedup; absent without an answer.
   [[nodiscard]] std::optional<double> error() const;
   /// Whether the measured speedup is in the predicted interval; absent without one.
   [[nodiscard]] std::optional<bool> inside_80() const;
   [[nodiscard]] std::optional<bool> inside_95() const;
 };
 
-/// Of relative errors, predicted / measured − 1.
+/// Means of relative errors, predicted / measured − 1.
 struct ErrorMean {
   std::size_t count = 0;
   double mean_absolute = 0.0;
