@@ -12,6 +12,10 @@
 #include <random>
 #include <vector>
 
+#include "oracle/price_of_time.h"
+#include "oracle/waterfall_settings.h"
+#include "replay/shadow_table.h"
+
 namespace {
 
 using namespace draftscope::simulator;

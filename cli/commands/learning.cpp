@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/learning.h"
 
-#include <draftscope/simulator/figures/imported_figures.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/speculation/published_models.h>
@@ -49,7 +48,7 @@ Result<simulator::WhatIf> learn_from(const SimulateOptions& options, traces::Rea
     DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(options.recorded_gpu));
   }
   DRAFTSCOPE_TRY_ASSIGN(learning.specified, specified_costs(options, recording));
-  auto learnt = simulator::WhatIf::learn(reader, recording, learning);
+  auto learnt = simulator::WhatIf::train(reader, recording, learning);
   if (!learnt) return fail("{}: {}", options.file, learnt.error().message);
   return learnt;
 }

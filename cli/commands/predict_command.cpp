@@ -5,7 +5,7 @@
 #include <draftscope/base/sha256.h>
 #include <draftscope/profiler/clock.h>
 #include <draftscope/simulator/prediction/prediction_file.h>
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <memory>
 #include <set>
 
@@ -57,7 +57,8 @@ Result<simulator::PredictedQuestion> ask(const simulator::WhatIf& what_if, const
   const simulator::Scenario recorded = what_if.recorded_scenario();
   DRAFTSCOPE_TRY_ASSIGN(simulator::StrategyRounds rounds, what_if.rounds(strategy));
   rounds = simulator::for_shape(std::move(rounds), recorded.shape, machine.scenario.shape);
-  DRAFTSCOPE_TRY_ASSIGN(const simulator::Answer answer, what_if.ask(rounds, machine, draws));
+  DRAFTSCOPE_TRY_ASSIGN(const simulator::Answer answer,
+                        simulator::ask(what_if.costs().model, rounds, machine, draws));
   simulator::PredictedQuestion question{.kind = kind_of(strategy, machine.scenario, recorded, recording),
                                         .strategy = strategy,
                                         .machine = machine.name,

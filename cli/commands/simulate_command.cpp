@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 
 #include "commands/learning.h"
 #include "commands/machine_options.h"
@@ -101,8 +101,8 @@ class Questions {
   void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
     const simulator::StrategyRounds fitting =
         simulator::for_shape(rounds, what_if_.recorded_scenario().shape, machine.scenario.shape);
-    auto answer =
-        what_if_.ask(fitting, machine, {.draws = options_.draws, .seed = options_.seed}, options_.budget);
+    auto answer = simulator::ask(what_if_.costs().model, fitting, machine,
+                                 {.draws = options_.draws, .seed = options_.seed}, options_.budget);
     if (!answer) {
       simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
       return;

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <draftscope/simulator/figures/imported_figures.h>
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 
 #include <algorithm>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "load_recording.h"
 
-#include <draftscope/simulator/figures/device_time.h>
-#include <draftscope/simulator/figures/imported_figures.h>
-#include <draftscope/simulator/figures/streamed_phases.h>
+#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/traces/bulk_reader.h>
 
 #include <algorithm>

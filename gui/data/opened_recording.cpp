@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "opened_recording.h"
 
-#include <draftscope/simulator/figures/imported_figures.h>
-#include <draftscope/simulator/figures/overview_figures.h>
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <fmt/format.h>
 
 #include <algorithm>

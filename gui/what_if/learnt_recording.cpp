@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "learnt_recording.h"
 
-#include <draftscope/simulator/figures/imported_figures.h>
+#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
-#include <draftscope/simulator/replay/policy_choice.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/import_lacks.h>
 
@@ -33,15 +33,6 @@ Result<void> check(const traces::Recording& recording) {
 
 bool verifies_above_exit(const std::string& strategy) {
   return strategy.find("verify=above-exit") != std::string::npos;
-}
-
-std::string why_no_replay(const simulator::WhatIf& what_if, const traces::Recording& recording) {
-  const simulator::PolicyChoice text = simulator::text_choice(recording);
-  if (text.status == simulator::AnswerStatus::invalid) return text.reason;
-  if (what_if.tables().empty())
-    return "found no shadow tokens, which say what other exit layers would have drafted; record with "
-           "--shadow";
-  return "";
 }
 
 /// Whether both specify the same prices for an imported recording.
@@ -76,12 +67,12 @@ Result<LearntPointer> LearntRecording::learn(RecordingPointer recording, const s
       DRAFTSCOPE_TRY_ASSIGN(options.recorded_on, simulator::find_gpu(recorded_gpu));
     }
     DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(opened.path));
-    auto what_if = simulator::WhatIf::learn(reader, opened, options);
+    auto what_if = simulator::WhatIf::train(reader, opened, options);
     if (!what_if) return fail("{}: {}", learnt->opened_->name(), what_if.error().message);
     what_if->fit_acceptance();  // a slider's step waits for nothing
     learnt->what_if_ = std::make_shared<const simulator::WhatIf>(*std::move(what_if));
     learnt->shape_ = learnt->what_if_->costs().model.shape;
-    learnt->no_replay_reason_ = why_no_replay(*learnt->what_if_, opened);
+    learnt->no_replay_reason_ = learnt->what_if_->no_replay_reason();
   }
   learnt->list_runs();
   return LearntPointer(std::move(learnt));
@@ -119,7 +110,7 @@ Result<WhatIfPointer> LearntRecording::what_if(const Question& question) const {
   options.specified =
       simulator::cost_model_of(*gpu, shape, question.weights.value_or(simulator::WeightType::bf16));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording().path));
-  DRAFTSCOPE_TRY_ASSIGN(simulator::WhatIf made, simulator::WhatIf::learn(reader, recording(), options));
+  DRAFTSCOPE_TRY_ASSIGN(simulator::WhatIf made, simulator::WhatIf::train(reader, recording(), options));
   auto what_if = std::make_shared<const simulator::WhatIf>(std::move(made));
   const std::scoped_lock lock(mutex_);
   specified_ = {question, what_if};
@@ -139,23 +130,14 @@ std::optional<std::int32_t> LearntRecording::n_layers(const Question& question) 
 }
 
 void LearntRecording::list_runs() {
-  // An imported file does not say of how many layers its exits are.
-  constexpr std::int32_t max_layers = 4096;
-  const auto model = is_imported()
-                         ? Result<simulator::ReplayModel>(simulator::ReplayModel{.n_layers = max_layers})
-                         : simulator::replay_model(recording());
   for (const traces::Run& run : recording().runs) {
     if (run.is_baseline ||
         std::find(strategies_.begin(), strategies_.end(), run.specification) != strategies_.end())
       continue;
     strategies_.push_back(run.specification);
-    const bool names_exit = !is_imported() || run.specification.find("exit=") != std::string::npos;
-    if (!model || !run.specification.starts_with("layerskip") || !names_exit) continue;
-    const auto choice = simulator::policy_of_specification(run.specification, *model);
-    if (!choice || choice->policy == nullptr) continue;
-    simulator::PlannedRound plan;
-    choice->policy->plan({}, plan);
-    points_.push_back({run.specification, plan.exit, plan.length, verifies_above_exit(run.specification)});
+    if (const auto setting = simulator::early_exit_of(run, recording()))
+      points_.push_back(
+          {run.specification, setting->exit, setting->gamma, verifies_above_exit(run.specification)});
   }
 }
 

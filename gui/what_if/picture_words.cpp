@@ -70,7 +70,7 @@ QString level_meaning(WaterfallLevel level) {
   return {};
 }
 
-QVariant end_of(const std::optional<simulator::Quantiles>& interval, bool low) {
+QVariant end_of(const std::optional<simulator::Interval>& interval, bool low) {
   return interval ? QVariant(low ? interval->low : interval->high) : QVariant();
 }
 

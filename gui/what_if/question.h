@@ -3,7 +3,7 @@
 
 // What the page asks: a strategy on a machine. Plain choices, as its sliders have them.
 
-#include <draftscope/simulator/advice/candidates.h>
+#include <draftscope/simulator/advice/advice.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <cstdint>

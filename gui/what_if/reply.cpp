@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "reply.h"
 
-#include <draftscope/simulator/advice/answer_ladder.h>
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +23,10 @@ Result<void> fill(const LearntRecording& learnt, const simulator::SweepOptions& 
   DRAFTSCOPE_TRY_ASSIGN(reply.machine, machine_of(question, recorded));
   if (question.longer_context > 0) simulator::lengthen_context(reply.rounds, question.longer_context);
   reply.rounds = simulator::for_shape(std::move(reply.rounds), recorded.shape, reply.machine.scenario.shape);
-  DRAFTSCOPE_TRY_ASSIGN(reply.answer, what_if.ask(reply.rounds, reply.machine, options));
-  DRAFTSCOPE_TRY_ASSIGN(reply.rate, what_if.rate(reply.rounds, reply.machine, options));
+  DRAFTSCOPE_TRY_ASSIGN(reply.answer,
+                        simulator::ask(what_if.costs().model, reply.rounds, reply.machine, options));
+  DRAFTSCOPE_TRY_ASSIGN(reply.rate,
+                        simulator::ask_rate(what_if.costs().model, reply.rounds, reply.machine, options));
   reply.is_extrapolated = std::any_of(
       reply.answer.cost_notes.begin(), reply.answer.cost_notes.end(),
       [](const simulator::CostNote& note) { return note.provenance == Provenance::extrapolated; });

@@ -4,7 +4,7 @@
 // One question answered, or the reason why it can't be. The numbers are those of `draftscope simulate` for
 // the same question and seed.
 
-#include <draftscope/simulator/advice/break_even.h>
+#include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <draftscope/simulator/closed_forms/tpt_ladder.h>
 #include <draftscope/simulator/hardware/roofline.h>
 #include <draftscope/simulator/what_if/what_if.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/advice/answer_prices.h>
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "advice/limits.h"
 #include "advice/verdict.h"
 #include "oracle/cross_fit.h"
+#include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
 
@@ -71,7 +72,8 @@ class Adviser {
     DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, rounds_of(advice_.fastest));
     if (advice_.setting && !rounds.drafts.empty())
       advice_.exit_there = rounds.drafts[static_cast<std::size_t>(advice_.setting->exit) - 1].attention;
-    DRAFTSCOPE_TRY_ASSIGN(advice_.answer, what_if_.ask(rounds, machine_, options_.draws, true));
+    DRAFTSCOPE_TRY_ASSIGN(advice_.answer,
+                          simulator::ask(what_if_.costs().model, rounds, machine_, options_.draws, true));
     const PredictedSpeedup& speedup = advice_.answer.speedup;
     advice_.speedup = speedup.min_drafted.total.value;
     if (speedup.max_drafted) advice_.speedup = std::min(advice_.speedup, speedup.max_drafted->total.value);
@@ -130,7 +132,7 @@ class Adviser {
   Result<void> find_neighbours() {
     if (!advice_.setting) return {};
     constexpr std::int32_t max_gamma = 63;
-    const std::int32_t exits = what_if_.tables().front().n_layers - 1;
+    const std::int32_t exits = what_if_.trained().shadowed.tables.front().n_layers - 1;
     constexpr std::array<std::pair<const char*, std::pair<std::int32_t, std::int32_t>>, 4> steps{
         {{"E-1", {-1, 0}}, {"E+1", {1, 0}}, {"gamma-1", {0, -1}}, {"gamma+1", {0, 1}}}};
     for (const auto& [name, change] : steps) {

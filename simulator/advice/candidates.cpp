@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/advice/candidates.h>
+#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/traces/import_lacks.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 #include <utility>
 
 #include "advice/prompt_order.h"
+#include "replay/policy_choice.h"
+#include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
 
@@ -39,7 +42,7 @@ class Collector {
   Result<Candidates> collect() {
     DRAFTSCOPE_TRY(check_replayable(what_if_, recording_));
     DRAFTSCOPE_TRY_ASSIGN(found_.vanilla, vanilla_rounds(what_if_, recording_));
-    found_.prompts = table_prompts(what_if_.tables(), recording_);
+    found_.prompts = table_prompts(what_if_.trained().shadowed.tables, recording_);
     add_recorded_runs();
     for (const std::string& strategy : options_.strategies) {
       DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));
@@ -62,7 +65,7 @@ class Collector {
   }
 
   Result<void> add_grid() {
-    const std::int32_t exits = what_if_.tables().front().n_layers - 1;
+    const std::int32_t exits = what_if_.trained().shadowed.tables.front().n_layers - 1;
     std::vector<EarlyExitSetting> settings;
     for (std::int32_t exit = 1; exit <= exits; ++exit) {
       for (std::int32_t gamma = 1; gamma <= options_.longest; ++gamma)
@@ -121,6 +124,25 @@ std::string specification(const EarlyExitSetting& setting) {
   if (setting.threshold) text += fmt::format(",threshold={}", *setting.threshold);
   if (setting.verified_layers == VerifiedLayers::above_exit) text += ",verify=above-exit";
   return text;
+}
+
+std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const traces::Recording& recording) {
+  const bool is_import = traces::is_imported(recording.meta);
+  if (!run.specification.starts_with("layerskip")) return std::nullopt;
+  if (is_import && run.specification.find("exit=") == std::string::npos) return std::nullopt;
+  // An imported file does not say of how many layers its exits are.
+  constexpr std::int32_t max_layers = 4096;
+  const auto model =
+      is_import ? Result<ReplayModel>(ReplayModel{.n_layers = max_layers}) : replay_model(recording);
+  if (!model) return std::nullopt;
+  const auto choice = policy_of_specification(run.specification, *model);
+  if (!choice || choice->policy == nullptr) return std::nullopt;
+  PlannedRound plan;
+  choice->policy->plan({}, plan);
+  return EarlyExitSetting{.exit = plan.exit,
+                          .gamma = plan.length,
+                          .threshold = {},
+                          .verified_layers = specified_verified_layers(run.specification)};
 }
 
 Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,

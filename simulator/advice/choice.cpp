@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/choice.h"
 
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 
 #include <algorithm>
 #include <numeric>

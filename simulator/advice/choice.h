@@ -3,7 +3,7 @@
 
 // Candidates with prices: which is fastest, and how fast the fastest is on prompts it was not chosen on.
 
-#include <draftscope/simulator/advice/candidates.h>
+#include <draftscope/simulator/advice/advice.h>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/doubts.h"
 
-#include <draftscope/simulator/advice/answer_prices.h>
-#include <draftscope/simulator/replay/near_ties.h>
-#include <draftscope/simulator/replay/policy_choice.h>
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,11 @@
 #include <cmath>
 #include <span>
 #include <utility>
+
+#include "replay/near_ties.h"
+#include "replay/policy_choice.h"
+#include "replay/replay.h"
+#include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
 
@@ -88,13 +91,13 @@ Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
   DRAFTSCOPE_TRY_ASSIGN(const ReplayConditions conditions, replay_conditions(recording));
   DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if.rounds(strategy));
   NearTieEffect effect;
-  for (const ShadowTable& table : what_if.tables()) {
+  for (const ShadowTable& table : what_if.trained().shadowed.tables) {
     effect.positions += table.end() - table.first;
     effect.at_risk += static_cast<std::int64_t>(near_ties(table, near_tie_margin).size());
   }
   const auto with = [&](TieOutcome outcome) {
     std::vector<ShadowTable> flipped;
-    for (const ShadowTable& table : what_if.tables())
+    for (const ShadowTable& table : what_if.trained().shadowed.tables)
       flipped.push_back(with_near_ties(table, near_tie_margin, outcome));
     rounds.setting.least.clear();
     rounds.setting.most.clear();

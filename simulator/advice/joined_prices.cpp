@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/joined_prices.h"
 
-#include <draftscope/simulator/advice/answer_prices.h>
+#include <draftscope/simulator/what_if/answer.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "costs/cost_prices.h"
+#include "what_if/answer_prices.h"
 
 namespace draftscope::simulator {
 

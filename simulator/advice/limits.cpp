@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/limits.h"
 
-#include <draftscope/simulator/advice/answer_prices.h>
+#include <draftscope/simulator/what_if/answer.h>
 
 #include <algorithm>
+
+#include "what_if/answer_prices.h"
 
 namespace draftscope::simulator {
 

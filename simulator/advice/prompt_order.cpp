@@ -2,13 +2,16 @@
 #include "advice/prompt_order.h"
 
 #include <draftscope/simulator/figures/run_rows.h>
-#include <draftscope/simulator/replay/policies.h>
-#include <draftscope/simulator/replay/policy_choice.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "replay/policies.h"
+#include "replay/policy_choice.h"
+#include "replay/replay.h"
+#include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
 
@@ -84,13 +87,13 @@ Result<std::vector<RoundStatistics>> vanilla_rounds(const WhatIf& what_if,
   DRAFTSCOPE_TRY_ASSIGN(const ReplayConditions conditions, replay_conditions(recording));
   NoDraft nothing;
   std::vector<RoundStatistics> vanilla;
-  for (ReplayTotals& request : replay(what_if.tables(), nothing, conditions))
+  for (ReplayTotals& request : replay(what_if.trained().shadowed.tables, nothing, conditions))
     vanilla.push_back(std::move(request.least));
   return vanilla;
 }
 
 Result<void> check_replayable(const WhatIf& what_if, const traces::Recording& recording) {
-  if (what_if.tables().empty())
+  if (what_if.trained().shadowed.tables.empty())
     return fail(
         "found no shadow tokens, expected what every layer would have predicted: record with --shadow");
   const PolicyChoice text = text_choice(recording);

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "replay/shadow_table.h"
+
 namespace draftscope::simulator {
 
 /// Prompts of the tables, in their order.

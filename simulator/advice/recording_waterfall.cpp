@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/advice/answer_prices.h>
 #include <draftscope/simulator/advice/recording_waterfall.h>
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 
 #include <algorithm>
 #include <map>
@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "advice/prompt_order.h"
+#include "what_if/answer_prices.h"
+#include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
 
@@ -46,7 +48,7 @@ class Maker {
   Result<RecordingWaterfall> make(std::span<const StrategyRounds> strategies) {
     DRAFTSCOPE_TRY(check_replayable(what_if_, recording_));
     DRAFTSCOPE_TRY_ASSIGN(vanilla_, vanilla_rounds(what_if_, recording_));
-    prompts_ = table_prompts(what_if_.tables(), recording_);
+    prompts_ = table_prompts(what_if_.trained().shadowed.tables, recording_);
     take(strategies);
     DRAFTSCOPE_TRY(make_waterfall());
     for (const StrategyRounds& strategy : strategies_) DRAFTSCOPE_TRY(add_share(strategy));
@@ -80,7 +82,7 @@ class Maker {
     std::vector<WaterfallRequest> requests;
     PassCount steps;
     for (std::size_t i = 0; i < prompts_.size(); ++i) {
-      requests.push_back({&what_if_.tables()[i], categories[prompts_[i]], prompts_[i]});
+      requests.push_back({&what_if_.trained().shadowed.tables[i], categories[prompts_[i]], prompts_[i]});
       steps.passes += vanilla_[i].target_steps.passes;
       steps.context += vanilla_[i].target_steps.context;
     }

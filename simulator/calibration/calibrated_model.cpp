@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibration_fit.h"
+#include "calibration/calibration_fit.h"
+#include "costs/cost_observations.h"
+#include "costs/cost_parameters.h"
+#include "costs/cost_priors.h"
+#include "costs/cost_work.h"
 
 namespace draftscope::simulator {
 

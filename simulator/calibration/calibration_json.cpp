@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "calibration_format.h"
+#include "calibration/calibration_format.h"
 
 namespace draftscope::simulator {
 

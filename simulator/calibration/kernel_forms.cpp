@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/calibration/calibration.h>
 
+#include "costs/cost_parameters.h"
+#include "costs/cost_work.h"
+
 namespace draftscope::simulator {
 
 namespace {

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibration_fit.h"
+#include "calibration/calibration_fit.h"
+#include "costs/cost_parameters.h"
 
 namespace draftscope::simulator {
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/calibration/next_measurement.h>
+#include <draftscope/simulator/calibration/calibration.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "costs/cost_parameters.h"
 
 namespace draftscope::simulator {
 

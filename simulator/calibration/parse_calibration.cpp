@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibration_format.h"
+#include "calibration/calibration_format.h"
 
 namespace draftscope::simulator {
 

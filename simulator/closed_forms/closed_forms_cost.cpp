@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/closed_forms/closed_forms_cost.h>
+#include "closed_forms/closed_forms_cost.h"
 
 #include <array>
 #include <cmath>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/closed_forms/tpt_ladder.h>
 
-#include <draftscope/simulator/figures/tpt.h>
 #include <algorithm>
 #include <cmath>
+
+#include "figures/tpt.h"
 
 namespace draftscope::simulator {
 

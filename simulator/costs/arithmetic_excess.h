@@ -4,9 +4,10 @@
 // Where arithmetic, not the memory system, bounds a product from below.
 
 #include <draftscope/simulator/costs/cost_model.h>
-#include <draftscope/simulator/costs/cost_parameters.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <span>
+
+#include "costs/cost_parameters.h"
 
 namespace draftscope::simulator {
 

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "cost_priors.h"
-#include "pass_corrections.h"
-#include "robust_fit.h"
+#include "costs/cost_parameters.h"
+#include "costs/cost_priors.h"
+#include "costs/pass_corrections.h"
+#include "costs/robust_fit.h"
 
 namespace draftscope::simulator {
 
@@ -121,23 +122,18 @@ void fill_pass_residuals(const CostObservations& observations, const CostModel& 
     report.conservation_residual = 1.0 - (1.0 + model.stall_share) * modelled_ns / observations.total_wall_ns;
 }
 
-}  // namespace
-
-Result<CostFit> fit_cost_model(const CostObservations& observations,
-                               const std::optional<GpuSpecification>& gpu) {
-  if (observations.groups.empty())
-    return fail("cost model: the trace has no rounds, expected some to fit to");
-  for (const CostObservation& group : observations.groups)
+Result<void> check_groups(const std::vector<CostObservation>& groups) {
+  if (groups.empty()) return fail("cost model: the trace has no rounds, expected some to fit to");
+  for (const CostObservation& group : groups)
     if (!(group.ns > 0.0) || !std::isfinite(group.ns) || !(group.samples > 0.0))
       return fail("cost model: a group took {} ns in {} samples, expected more than 0", group.ns,
                   group.samples);
+  return {};
+}
 
-  const std::vector<GaussianPrior> priors = gpu ? gpu_priors(*gpu) : scale_priors(observations);
-  const FitData data = fit_data(observations.groups);
-  const RobustFit fit = robust_fit(data, priors, lower_bounds(gpu));
-
-  CostFit result;
-  CostModel& model = result.model;
+CostModel fitted_model(const CostObservations& observations, const std::optional<GpuSpecification>& gpu,
+                       const RobustFit& fit) {
+  CostModel model;
   model.shape = observations.shape;
   model.weights = observations.weights;
   model.width_law = observations.width_law;
@@ -152,7 +148,38 @@ Result<CostFit> fit_cost_model(const CostObservations& observations,
   model.correction_scale = correction_scale(model.passes, model.values);
   const double uninterrupted_ns = observations.total_wall_ns - observations.interruptions_ns;
   if (uninterrupted_ns > 0.0) model.stall_share = observations.interruptions_ns / uninterrupted_ns;
+  return model;
+}
 
+/// One parameter of the fit, `prior_sigma` being its standard deviation before.
+FittedParameter fitted_parameter(const CostModel& model, const RobustFit& fit, const FitData& data, Index i,
+                                 double prior_sigma) {
+  FittedParameter parameter;
+  const auto place = static_cast<std::size_t>(i);
+  parameter.name = cost_parameter_name(model.width_law, place);
+  parameter.value = fit.x[i];
+  parameter.sigma = std::sqrt(std::max(fit.covariance(i, i), 0.0));
+  parameter.at_bound = fit.at_bound[place];
+  const bool is_common = place == common_launch_parameter || place == common_per_byte_parameter;
+  const bool has_data = is_common || data.rows.col(i).any();
+  if (has_data && parameter.sigma <= 0.5 * prior_sigma)
+    parameter.source = ParameterSource::trace;
+  else
+    parameter.source = model.gpu ? ParameterSource::prior : ParameterSource::not_identified;
+  return parameter;
+}
+
+}  // namespace
+
+Result<CostFit> fit_cost_model(const CostObservations& observations,
+                               const std::optional<GpuSpecification>& gpu) {
+  DRAFTSCOPE_TRY(check_groups(observations.groups));
+  const std::vector<GaussianPrior> priors = gpu ? gpu_priors(*gpu) : scale_priors(observations);
+  const FitData data = fit_data(observations.groups);
+  const RobustFit fit = robust_fit(data, priors, lower_bounds(gpu));
+
+  CostFit result{.model = fitted_model(observations, gpu, fit), .report = {}};
+  CostModel& model = result.model;
   CostFitReport& report = result.report;
   report.has_gpu_prior = gpu.has_value();
   fill_residuals(observations.groups, model.values, report);
@@ -160,20 +187,8 @@ Result<CostFit> fit_cost_model(const CostObservations& observations,
   fill_pass_residuals(observations, model, report);
   const MatrixXd before = prior_covariance(priors, unknowns);
   for (Index i = 0; i < unknowns; ++i) {
-    FittedParameter parameter;
-    const auto place = static_cast<std::size_t>(i);
-    parameter.name = cost_parameter_name(model.width_law, place);
-    parameter.value = fit.x[i];
-    parameter.sigma = std::sqrt(std::max(fit.covariance(i, i), 0.0));
-    parameter.at_bound = fit.at_bound[place];
-    const bool is_common = place == common_launch_parameter || place == common_per_byte_parameter;
-    const bool has_data = is_common || data.rows.col(i).any();
-    if (has_data && parameter.sigma <= 0.5 * std::sqrt(before(i, i)))
-      parameter.source = ParameterSource::trace;
-    else
-      parameter.source = gpu ? ParameterSource::prior : ParameterSource::not_identified;
-    model.sources[place] = parameter.source;
-    report.parameters.push_back(std::move(parameter));
+    report.parameters.push_back(fitted_parameter(model, fit, data, i, std::sqrt(before(i, i))));
+    model.sources[static_cast<std::size_t>(i)] = report.parameters.back().source;
   }
   return result;
 }

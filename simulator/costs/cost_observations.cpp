@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/costs/cost_observations.h>
+#include "costs/cost_observations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "observation_groups.h"
-#include "operation_times.h"
-#include "pass_times.h"
-#include "verified_layers.h"
+#include "costs/cost_parameters.h"
+#include "costs/observation_groups.h"
+#include "costs/operation_times.h"
+#include "costs/pass_times.h"
+#include "costs/verified_layers.h"
 
 namespace draftscope::simulator {
 
@@ -109,7 +110,7 @@ CostVector at_context(const CostCoefficients& coefficients, double context) {
   return sum;
 }
 
-/// What identifies a group beside its context.
+/// Kind of a group, which identifies it beside its context.
 enum class Kind : std::uint8_t { draft, target, drafting_round, step_round, operation, layer };
 
 struct GroupKey {
@@ -132,7 +133,7 @@ struct RoundContext {
   bool is_vanilla = false;  ///< its target steps are those of vanilla decoding, or stand in for them
 };
 
-/// Of one time, over all groups of a kind: few times do not tell their own.
+/// Relative deviation of one time, over all groups of a kind: few times do not tell their own.
 std::map<Kind, double> relative_deviations(const std::map<GroupKey, RegularTime>& groups) {
   std::map<Kind, double> sums;
   std::map<Kind, double> counts;
@@ -281,7 +282,7 @@ class Collector {
   PassTimes pass_times_;
 };
 
-/// By request: one number a prompt and repeat.
+/// Block of each request: one number a prompt and repeat.
 std::unordered_map<std::int64_t, std::int64_t> blocks_of_requests(const traces::Recording& recording) {
   std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> numbers;
   std::unordered_map<std::int64_t, std::int64_t> blocks;
@@ -306,48 +307,59 @@ Result<void> read_identity(const traces::Recording& recording, CostObservations&
   return {};
 }
 
-}  // namespace
+using RunOfRequest = std::unordered_map<std::int64_t, const traces::Run*>;
 
-Result<CostObservations> read_cost_observations(traces::Reader& reader, const traces::Recording& recording,
-                                                const std::function<bool(const traces::Run&)>& use,
-                                                const std::function<bool()>& go_on) {
-  CostObservations out;
-  DRAFTSCOPE_TRY(read_identity(recording, out));
-  const auto layers = layers_by_set(recording);
-  std::unordered_map<std::int64_t, const traces::Run*> run_of_request;
+RunOfRequest used_runs(const traces::Recording& recording,
+                       const std::function<bool(const traces::Run&)>& use) {
+  RunOfRequest run_of_request;
   for (const traces::Request& request : recording.requests)
     for (const traces::Run& run : recording.runs)
       if (run.id == request.run && run.strategy != "two-model" && (!use || use(run)))
         run_of_request.emplace(request.id, &run);
+  return run_of_request;
+}
+
+struct UsedRounds {
+  std::vector<const traces::Round*> rounds;  ///< in order of time, without those of the warm-up
+  bool has_vanilla = false;
+};
+
+UsedRounds used_rounds(const traces::Recording& recording, const RunOfRequest& run_of_request) {
+  UsedRounds used;
+  for (const traces::Round& round : recording.rounds) {
+    const auto run = run_of_request.find(round.request);
+    if (run == run_of_request.end() || round.end_ns <= round.start_ns) continue;
+    used.rounds.push_back(&round);
+    used.has_vanilla = used.has_vanilla || run->second->is_baseline;
+  }
+  std::sort(used.rounds.begin(), used.rounds.end(), [](const traces::Round* a, const traces::Round* b) {
+    return std::tie(a->start_ns, a->id) < std::tie(b->start_ns, b->id);
+  });
+  if (static_cast<std::int64_t>(used.rounds.size()) > longer_recording)
+    used.rounds.erase(used.rounds.begin(), used.rounds.begin() + warm_up_rounds);
+  return used;
+}
+
+/// Collects passes and rounds; returns the rounds whose operations can be told apart.
+OperationRounds collect_rounds(const traces::Recording& recording,
+                               const std::function<bool(const traces::Run&)>& use, std::int32_t n_layers,
+                               Collector& collector) {
+  const auto layers = layers_by_set(recording);
+  RunOfRequest run_of_request = used_runs(recording, use);
   const auto blocks = blocks_of_requests(recording);
   std::unordered_set<std::int64_t> above_exit;
   for (const traces::Run& run : recording.runs)
     if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
-
-  std::vector<const traces::Round*> rounds;
-  bool has_vanilla = false;
-  for (const traces::Round& round : recording.rounds) {
-    const auto run = run_of_request.find(round.request);
-    if (run == run_of_request.end() || round.end_ns <= round.start_ns) continue;
-    rounds.push_back(&round);
-    has_vanilla = has_vanilla || run->second->is_baseline;
-  }
-  std::sort(rounds.begin(), rounds.end(), [](const traces::Round* a, const traces::Round* b) {
-    return std::tie(a->start_ns, a->id) < std::tie(b->start_ns, b->id);
-  });
-  if (static_cast<std::int64_t>(rounds.size()) > longer_recording)
-    rounds.erase(rounds.begin(), rounds.begin() + warm_up_rounds);
-
-  Collector collector(out);
+  const UsedRounds used = used_rounds(recording, run_of_request);
   OperationRounds timed_rounds;
   constexpr std::int32_t max_rows = 1 << 16;
-  for (const traces::Round* round : rounds) {
+  for (const traces::Round* round : used.rounds) {
     const auto found = layers.find(round->layer_set);
     if (round->verify_rows < 1 || round->verify_rows > max_rows || round->root_position < 0 ||
         (round->layer_set != 0 && (found == layers.end() || round->drafted < 1 || round->tree_depth < 1)))
       continue;
     const traces::Run& run = *run_of_request[round->request];
-    const bool is_vanilla = run.is_baseline || !has_vanilla;
+    const bool is_vanilla = run.is_baseline || !used.has_vanilla;
     const bool is_above = above_exit.contains(run.id);
     const DraftLayers of_draft = found != layers.end() ? found->second : DraftLayers{};
     collector.add_round(*round, {of_draft, is_above, run.id, blocks.at(round->request), is_vanilla});
@@ -356,9 +368,21 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
                                                    .draft_steps = round->drafted,
                                                    .root = round->root_position,
                                                    .draft = of_draft,
-                                                   .n_layers = out.shape.n_layers,
+                                                   .n_layers = n_layers,
                                                    .mixed_rows = is_above && round->drafted > 0});
   }
+  return timed_rounds;
+}
+
+}  // namespace
+
+Result<CostObservations> read_cost_observations(traces::Reader& reader, const traces::Recording& recording,
+                                                const std::function<bool(const traces::Run&)>& use,
+                                                const std::function<bool()>& go_on) {
+  CostObservations out;
+  DRAFTSCOPE_TRY(read_identity(recording, out));
+  Collector collector(out);
+  const OperationRounds timed_rounds = collect_rounds(recording, use, out.shape.n_layers, collector);
   if (out.rounds == 0)
     return fail("{}: no round is usable, expected rounds with chains of drafts or target steps",
                 recording.path.string());

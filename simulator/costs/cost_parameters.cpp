@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/costs/cost_parameters.h>
+#include "costs/cost_parameters.h"
 
 #include <algorithm>
 #include <numeric>

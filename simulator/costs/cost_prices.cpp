@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/costs/cost_prices.h>
+#include "costs/cost_prices.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -7,10 +7,11 @@
 #include <optional>
 #include <tuple>
 
-#include "arithmetic_excess.h"
-#include "cost_transfer.h"
-#include "normal_draws.h"
-#include "pass_corrections.h"
+#include "costs/arithmetic_excess.h"
+#include "costs/cost_transfer.h"
+#include "costs/normal_draws.h"
+#include "costs/pass_corrections.h"
+#include "hardware/regime.h"
 
 namespace draftscope::simulator {
 
@@ -98,12 +99,14 @@ MatrixXd covariance_root(const std::vector<double>& covariance) {
 }  // namespace
 
 struct PriceMap::Implementation {
+  class PassTimes;
+
   TransferredCosts costs;
   std::vector<speculation::DraftSublayers> drafts;
   std::int32_t n_layers = 0;
   std::int32_t widths = 0;
   bool above_exit = false;
-  double share = 1.0;  ///< of a request, stalls included
+  double share = 1.0;  ///< of a pass that is one request's, stalls included
   double context = 0.0;
   double draft_host_ns = 0.0;  ///< per pass, beside the kernels
   double target_host_ns = 0.0;
@@ -217,73 +220,105 @@ VectorXd PriceMap::Implementation::factors(const CostVector& values, const Vecto
   return corrections->logs(values, noise).array().exp();
 }
 
+/// Times of passes for one set of parameters, put together from the parts' times.
+class PriceMap::Implementation::PassTimes {
+ public:
+  PassTimes(const Implementation& made, const CostVector& values, const VectorXd& corrections,
+            double link_factor, double host_factor)
+      : made_(made),
+        corrections_(corrections),
+        host_factor_(host_factor),
+        part_times_(made.map * Eigen::Map<const VectorXd>(values.data(), unknowns) + made.arithmetic +
+                    link_factor * made.link) {}
+
+  [[nodiscard]] AffineTime target_step() const { return corrected(target_pass(1, {}, everything()), 0); }
+  /// Without a draft's exit states: all layers run `rows` rows.
+  [[nodiscard]] AffineTime verification(std::int32_t rows) const {
+    return corrected(target_pass(rows, {}, everything()), made_.verify_place(0, rows));
+  }
+  [[nodiscard]] AffineTime verification_above(std::size_t draft, std::int32_t rows) const {
+    const speculation::DraftSublayers& below = made_.drafts[draft];
+    const speculation::DraftSublayers above{made_.n_layers - below.attention, made_.n_layers - below.mlp};
+    return corrected(target_pass(rows, below, above), made_.verify_place(draft, rows));
+  }
+  [[nodiscard]] AffineTime draft_step(std::size_t draft) const {
+    return corrected(pass(1, {}, made_.drafts[draft], draft_rest_part, made_.draft_host_ns),
+                     step_place(draft));
+  }
+  [[nodiscard]] AffineTime corrected(AffineTime time, Index place) const {
+    if (corrections_.size() == 0) return time;
+    time.ns *= corrections_[place];
+    time.ns_per_context_row *= corrections_[place];
+    return time;
+  }
+
+ private:
+  [[nodiscard]] speculation::DraftSublayers everything() const { return {made_.n_layers, made_.n_layers}; }
+
+  [[nodiscard]] AffineTime part(std::int32_t rows, Part which) const {
+    const Index row = ((rows - 1) * parts + which) * 2;
+    return {part_times_[row], part_times_[row + 1]};
+  }
+  [[nodiscard]] AffineTime target_pass(std::int32_t rows, const speculation::DraftSublayers& few,
+                                       const speculation::DraftSublayers& all) const {
+    return pass(rows, few, all, target_rest_part, made_.target_host_ns);
+  }
+
+  /// A pass whose sublayers run one row (`few`) or all rows (`all`), on kernels and host.
+  [[nodiscard]] AffineTime pass(std::int32_t rows, const speculation::DraftSublayers& few,
+                                const speculation::DraftSublayers& all, Part rest_part,
+                                double host_ns) const {
+    AffineTime sum = part(rows, rest_part);
+    add_sublayers(few, 1, sum);
+    add_sublayers(all, rows, sum);
+    const HostTimes& host = made_.host;
+    const double launches_ns = host_factor_ * ((few.attention + all.attention) * host.attention_ns +
+                                               (few.mlp + all.mlp) * host.mlp_ns + host.rest_ns);
+    if (launches_ns > sum.at(made_.context)) sum = {launches_ns, 0.0};
+    return {(sum.ns + host_factor_ * host_ns) * made_.share, sum.ns_per_context_row * made_.share};
+  }
+
+  void add_sublayers(const speculation::DraftSublayers& count, std::int32_t rows, AffineTime& sum) const {
+    const AffineTime attention = part(rows, attention_part);
+    const AffineTime mlp = part(rows, mlp_part);
+    const auto attention_count = static_cast<double>(count.attention);
+    const auto mlp_count = static_cast<double>(count.mlp);
+    sum.ns += attention_count * attention.ns + mlp_count * mlp.ns;
+    sum.ns_per_context_row +=
+        attention_count * attention.ns_per_context_row + mlp_count * mlp.ns_per_context_row;
+  }
+
+  const Implementation& made_;
+  const VectorXd& corrections_;
+  double host_factor_;
+  VectorXd part_times_;
+};
+
 void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd& corrections_of_passes,
                                         double link_factor, double host_factor, Prices& into) const {
-  const auto correct = [&](AffineTime& time, Index place) {
-    if (corrections_of_passes.size() == 0) return;
-    time.ns *= corrections_of_passes[place];
-    time.ns_per_context_row *= corrections_of_passes[place];
-  };
-  const Eigen::Map<const VectorXd> parameters(values.data(), unknowns);
-  const VectorXd part_times = map * parameters + arithmetic + link_factor * link;
-  const auto part = [&](std::int32_t rows, Part which) {
-    const Index row = ((rows - 1) * parts + which) * 2;
-    return AffineTime{part_times[row], part_times[row + 1]};
-  };
-  const auto finish = [&](AffineTime kernels, double launches_ns, double host_ns) {
-    if (launches_ns > kernels.at(context)) kernels = {launches_ns, 0.0};
-    return AffineTime{(kernels.ns + host_ns) * share, kernels.ns_per_context_row * share};
-  };
-  const auto pass = [&](std::int32_t rows, const speculation::DraftSublayers& few,
-                        const speculation::DraftSublayers& all, Part rest_part, double host_ns) {
-    AffineTime sum = part(rows, rest_part);
-    const auto add_layers = [&](double attention_count, double mlp_count, std::int32_t width) {
-      const AffineTime attention = part(width, attention_part);
-      const AffineTime mlp = part(width, mlp_part);
-      sum.ns += attention_count * attention.ns + mlp_count * mlp.ns;
-      sum.ns_per_context_row +=
-          attention_count * attention.ns_per_context_row + mlp_count * mlp.ns_per_context_row;
-    };
-    add_layers(few.attention, few.mlp, 1);
-    add_layers(all.attention, all.mlp, rows);
-    const double launches_ns = host_factor * ((few.attention + all.attention) * host.attention_ns +
-                                              (few.mlp + all.mlp) * host.mlp_ns + host.rest_ns);
-    return finish(sum, launches_ns, host_factor * host_ns);
-  };
-
-  const speculation::DraftSublayers none;
-  const speculation::DraftSublayers everything{n_layers, n_layers};
-  into.target_step = pass(1, none, everything, target_rest_part, target_host_ns);
-  correct(into.target_step, 0);
+  const PassTimes times(*this, values, corrections_of_passes, link_factor, host_factor);
+  into.target_step = times.target_step();
   into.round_ns = values[round_parameter] * share;
   into.step_round_ns = values[step_round_parameter] * share;
   into.drafts.resize(drafts.size() + 1);
   std::vector<AffineTime> whole;
   if (!above_exit) {
     whole.resize(static_cast<std::size_t>(widths) + 1);
-    for (std::int32_t rows = 2; rows <= widths; ++rows) {
-      AffineTime& verify = whole[static_cast<std::size_t>(rows)];
-      verify = pass(rows, none, everything, target_rest_part, target_host_ns);
-      correct(verify, verify_place(0, rows));
-    }
+    for (std::int32_t rows = 2; rows <= widths; ++rows)
+      whole[static_cast<std::size_t>(rows)] = times.verification(rows);
   }
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     DraftPrices& draft = into.drafts[i + 1];
-    draft.step = pass(1, none, drafts[i], draft_rest_part, draft_host_ns);
-    correct(draft.step, step_place(i));
-    AffineTime start{draft_start_bytes[i] * values[draft_start_parameter] * share, 0.0};
-    correct(start, step_place(i));
+    draft.step = times.draft_step(i);
     if (above_exit) {
-      const speculation::DraftSublayers above{n_layers - drafts[i].attention, n_layers - drafts[i].mlp};
       draft.verify.resize(static_cast<std::size_t>(widths) + 1);
-      for (std::int32_t rows = 2; rows <= widths; ++rows) {
-        AffineTime& verify = draft.verify[static_cast<std::size_t>(rows)];
-        verify = pass(rows, drafts[i], above, target_rest_part, target_host_ns);
-        correct(verify, verify_place(i, rows));
-      }
+      for (std::int32_t rows = 2; rows <= widths; ++rows)
+        draft.verify[static_cast<std::size_t>(rows)] = times.verification_above(i, rows);
     } else {
       draft.verify = whole;
     }
+    const AffineTime start =
+        times.corrected({draft_start_bytes[i] * values[draft_start_parameter] * share, 0.0}, step_place(i));
     for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) draft.verify[rows].ns += start.ns;
   }
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cost_priors.h"
+#include "costs/cost_priors.h"
 
 #include <draftscope/simulator/costs/cost_model.h>
 
 #include <algorithm>
 #include <array>
+
+#include "costs/cost_parameters.h"
+#include "costs/cost_work.h"
+#include "hardware/regime.h"
 
 namespace draftscope::simulator {
 

@@ -3,13 +3,16 @@
 
 // What is assumed of parameters before a recording is read.
 
-#include <draftscope/simulator/costs/cost_observations.h>
 #include <draftscope/simulator/hardware/gpu.h>
 #include <vector>
 
-#include "robust_fit.h"
+#include "costs/cost_observations.h"
+#include "costs/robust_fit.h"
 
 namespace draftscope::simulator {
+
+/// Values of all parameters that a GPU's specification implies.
+[[nodiscard]] CostVector specified_values(const GpuSpecification& gpu);
 
 /// From the specification, in the graph regime: §4 of the published kernel measurements.
 [[nodiscard]] std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu);

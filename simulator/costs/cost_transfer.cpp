@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cost_transfer.h"
+#include "costs/cost_transfer.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "costs/cost_parameters.h"
+#include "costs/cost_priors.h"
+#include "costs/cost_work.h"
 
 namespace draftscope::simulator {
 

@@ -3,9 +3,10 @@
 
 // Values of the parameters for a scenario's machine, what is unsure about them, and why.
 
-#include <draftscope/simulator/costs/cost_link.h>
-#include <draftscope/simulator/costs/cost_prices.h>
 #include <vector>
+
+#include "costs/cost_link.h"
+#include "costs/cost_prices.h"
 
 namespace draftscope::simulator {
 

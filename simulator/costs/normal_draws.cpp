@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "normal_draws.h"
+#include "costs/normal_draws.h"
 
 #include <draftscope/base/counter_random.h>
 #include <cmath>

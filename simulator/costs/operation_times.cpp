@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "operation_times.h"
+#include "costs/operation_times.h"
 
 #include <array>
 #include <optional>
@@ -27,7 +27,7 @@ struct Slot {
   double spans = 0.0;
 };
 
-/// Of one round: [0] its draft, [1] its verification.
+/// Times of one round: [0] its draft, [1] its verification.
 using RoundTimes = std::array<std::array<Slot, slots>, 2>;
 
 double executions(std::size_t slot, bool draft, const OperationRound& round) {
@@ -39,6 +39,63 @@ double executions(std::size_t slot, bool draft, const OperationRound& round) {
   return steps * (is_mlp ? round.draft.mlp : round.draft.attention);
 }
 
+using VisitOperation = std::function<void(const TimedOperation&, std::int32_t rows, double context)>;
+
+/// Sums of the times of the round that rows are of. Rows come by track and start, so that a round's are
+/// together; several streams give several parts.
+class RoundSums {
+ public:
+  RoundSums(bool on_gpu, const OperationRounds& rounds,
+            const std::unordered_map<std::int64_t, std::string>& strings, const VisitOperation& visit)
+      : on_gpu_(on_gpu), rounds_(rounds), visit_(visit) {
+    for (const auto& [id, text] : strings)
+      if (const auto slot = slot_of(text)) slot_of_name_.emplace(id, *slot);
+  }
+
+  void add(std::int64_t round, std::int64_t name, traces::Phase phase, std::int64_t ns) {
+    if (round == 0 || (phase != traces::Phase::draft && phase != traces::Phase::verify)) return;
+    const auto slot = slot_of_name_.find(name);
+    if (slot == slot_of_name_.end()) return;
+    if (round != current_) {
+      finish_round();
+      current_ = round;
+      times_ = {};
+    }
+    Slot& sum = times_[phase == traces::Phase::draft ? 0 : 1][slot->second];
+    sum.ns += static_cast<double>(ns);
+    sum.spans += 1.0;
+  }
+
+  void finish_round() const {
+    const auto found = rounds_.find(current_);
+    if (found == rounds_.end()) return;
+    visit_all(found->second, true);
+    if (!found->second.mixed_rows) visit_all(found->second, false);
+  }
+
+ private:
+  void visit_all(const OperationRound& round, bool draft) const {
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      const Slot& sum = times_[draft ? 0 : 1][slot];
+      if (sum.spans == 0.0) continue;
+      const bool is_small = slot == static_cast<std::size_t>(speculation::Operation::small);
+      const double count = on_gpu_ ? executions(slot, draft, round) : sum.spans / (is_small ? 3.0 : 1.0);
+      if (count <= 0.0) continue;
+      TimedOperation timed{.is_layer = slot == layer_slot, .ns = sum.ns / count};
+      if (!timed.is_layer) timed.operation = static_cast<speculation::Operation>(slot);
+      visit_(timed, draft ? 1 : round.verify_rows,
+             round.root + (draft ? 0.5 * (round.draft_steps - 1) : 0.0));
+    }
+  }
+
+  bool on_gpu_;
+  const OperationRounds& rounds_;
+  const VisitOperation& visit_;
+  std::unordered_map<std::int64_t, std::size_t> slot_of_name_;
+  std::int64_t current_ = 0;
+  RoundTimes times_{};
+};
+
 }  // namespace
 
 Result<void> visit_operation_times(
@@ -46,48 +103,10 @@ Result<void> visit_operation_times(
     const std::function<void(const TimedOperation&, std::int32_t rows, double context)>& visit,
     const std::function<bool()>& go_on) {
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
-  std::unordered_map<std::int64_t, std::size_t> slot_of_name;
-  for (const auto& [id, text] : strings)
-    if (const auto slot = slot_of(text)) slot_of_name.emplace(id, *slot);
   std::unordered_set<std::int64_t> streams;
   for (const traces::Track& track : recording.tracks)
     if (track.kind == "stream") streams.insert(track.id);
-
-  // Rows come by track and start, so that a round's are together; several streams give several parts.
-  std::int64_t current = 0;
-  RoundTimes times{};
-  const auto flush = [&] {
-    const auto found = rounds.find(current);
-    if (found == rounds.end()) return;
-    const OperationRound& round = found->second;
-    for (const bool draft : {true, false}) {
-      if (!draft && round.mixed_rows) continue;
-      for (std::size_t slot = 0; slot < slots; ++slot) {
-        const Slot& sum = times[draft ? 0 : 1][slot];
-        if (sum.spans == 0.0) continue;
-        const bool is_small = slot == static_cast<std::size_t>(speculation::Operation::small);
-        const double count = on_gpu ? executions(slot, draft, round) : sum.spans / (is_small ? 3.0 : 1.0);
-        if (count <= 0.0) continue;
-        TimedOperation timed{.is_layer = slot == layer_slot, .ns = sum.ns / count};
-        if (!timed.is_layer) timed.operation = static_cast<speculation::Operation>(slot);
-        visit(timed, draft ? 1 : round.verify_rows,
-              round.root + (draft ? 0.5 * (round.draft_steps - 1) : 0.0));
-      }
-    }
-  };
-  const auto add = [&](std::int64_t round, std::int64_t name, traces::Phase phase, std::int64_t ns) {
-    if (round == 0 || (phase != traces::Phase::draft && phase != traces::Phase::verify)) return;
-    const auto slot = slot_of_name.find(name);
-    if (slot == slot_of_name.end()) return;
-    if (round != current) {
-      flush();
-      current = round;
-      times = {};
-    }
-    Slot& sum = times[phase == traces::Phase::draft ? 0 : 1][slot->second];
-    sum.ns += static_cast<double>(ns);
-    sum.spans += 1.0;
-  };
+  RoundSums sums(on_gpu, rounds, strings, visit);
   std::uint64_t seen = 0;
   bool stopped = false;
   const auto ask = [&] {
@@ -97,17 +116,17 @@ Result<void> visit_operation_times(
   if (on_gpu) {
     DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
       if (streams.contains(kernel.track))
-        add(kernel.round, kernel.short_name, kernel.phase, kernel.end_ns - kernel.start_ns);
+        sums.add(kernel.round, kernel.short_name, kernel.phase, kernel.end_ns - kernel.start_ns);
       return ask();
     }));
   } else {
     DRAFTSCOPE_TRY(reader.spans([&](const traces::Span& span) {
-      if (span.depth > 0) add(span.round, span.name, span.phase, span.end_ns - span.start_ns);
+      if (span.depth > 0) sums.add(span.round, span.name, span.phase, span.end_ns - span.start_ns);
       return ask();
     }));
   }
   if (stopped) return fail("reading times of operations was stopped");
-  flush();
+  sums.finish_round();
   return {};
 }
 

@@ -4,11 +4,12 @@
 // Operations of rounds with their mean time in the round: from kernels on a GPU, where a layer's products may
 // take several launches, from host spans on a CPU.
 
-#include <draftscope/simulator/costs/cost_work.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
+
+#include "costs/cost_work.h"
 
 namespace draftscope::simulator {
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "pass_corrections.h"
+#include "costs/pass_corrections.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+
+#include "costs/cost_parameters.h"
 
 namespace draftscope::simulator {
 

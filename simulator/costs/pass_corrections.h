@@ -10,7 +10,7 @@
 // A kind that was measured often is reproduced; one that was hardly measured is left to the law and its
 // neighbours. (Rasmussen and Williams, Gaussian Processes for Machine Learning, §2.1 and §5.4, in weights.)
 
-#include <draftscope/simulator/costs/measured_pass.h>
+#include <draftscope/simulator/costs/cost_model.h>
 #include <Eigen/Dense>
 #include <span>
 #include <vector>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "pass_times.h"
+#include "costs/pass_times.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "observation_groups.h"
+#include "costs/observation_groups.h"
 
 namespace draftscope::simulator {
 

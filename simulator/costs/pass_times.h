@@ -3,7 +3,7 @@
 
 // Times of passes, kind by kind, and from them the means with their errors.
 
-#include <draftscope/simulator/costs/measured_pass.h>
+#include <draftscope/simulator/costs/cost_model.h>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,6 +25,14 @@ using PassTimes = std::map<MeasuredPassKind, std::vector<PassTime>>;
 /// target steps. 0 without any.
 [[nodiscard]] double interruption_ns(const PassTimes& times);
 inline constexpr double uninterrupted_medians = 2.0;
+
+/// All passes of a recorded run that nothing interrupted, against the means of their kinds: what its rounds
+/// leave in the caches, and the noise of its repeats.
+struct MeasuredRun {
+  std::int64_t run = 0;
+  double ratio = 1.0;           ///< time / time at the means of the kinds
+  double relative_error = 0.0;  ///< standard error of `ratio`, blocks of requests being what varies
+};
 
 struct MeasuredPasses {
   std::vector<MeasuredPass> passes;

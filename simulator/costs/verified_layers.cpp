@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "verified_layers.h"
+#include "costs/verified_layers.h"
 
 #include <nlohmann/json.hpp>
 

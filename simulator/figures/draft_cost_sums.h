@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <draftscope/simulator/figures/draft_cost.h>
+#include <draftscope/simulator/figures/figures.h>
 #include <cstdint>
 
 namespace draftscope::simulator {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/imported_figures.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/loaded_layers.h>
+#include <draftscope/simulator/figures/figures.h>
 
 #include <nlohmann/json.hpp>
 #include <unordered_map>

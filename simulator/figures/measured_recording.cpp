@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/imported_figures.h>
 #include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/figures/phase_spans.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "figures/phase_spans.h"
 
 namespace draftscope::simulator {
 

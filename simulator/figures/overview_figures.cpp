@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/overview_figures.h>
+#include <draftscope/simulator/figures/measured_recording.h>
 
 #include <algorithm>
 #include <unordered_map>

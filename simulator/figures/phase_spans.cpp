@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/phase_spans.h>
+#include "figures/phase_spans.h"
 
 namespace draftscope::simulator {
 

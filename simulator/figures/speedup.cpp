@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/figures/speedup.h>
-#include <draftscope/simulator/uncertainty/resampling.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+
+#include "uncertainty/resampling.h"
 
 namespace draftscope::simulator {
 
@@ -118,7 +119,7 @@ std::optional<Speedup> speedup(const Pairing& pairing) {
   add_repeats(result, pairs);
 
   if (by_prompt.size() >= min_prompts_for_interval) {
-    const Quantiles quantiles = bootstrap_95(by_prompt.size(), [&](std::span<const std::size_t> drawn) {
+    const Interval quantiles = bootstrap_95(by_prompt.size(), [&](std::span<const std::size_t> drawn) {
       return value_of(by_prompt, drawn, result.estimator);
     });
     result.interval = Interval{quantiles.low, quantiles.high};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/tpt.h>
+#include "figures/tpt.h"
 
 #include <cmath>
 

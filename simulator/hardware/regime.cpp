@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/hardware/regime.h>
+#include "hardware/regime.h"
 
 #include <array>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle/threshold_policy.h>
-
 #include <algorithm>
 
 #include "oracle/text_rounds.h"
+#include "oracle/threshold_policy.h"
 
 namespace draftscope::simulator {
 

@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "oracle/price_of_time.h"
+#include "oracle/threshold_policy.h"
+#include "oracle/waterfall_settings.h"
+#include "replay/shadow_table.h"
+
 namespace draftscope::simulator {
 
 namespace {

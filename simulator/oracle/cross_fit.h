@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "oracle/price_of_time.h"
+
 namespace draftscope::simulator {
 
 /// Times by request of rules that were fitted without the request's prompt.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle/price_of_time.h>
+#include "oracle/price_of_time.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "replay/shadow_table.h"
+
 namespace draftscope::simulator {
 
 namespace {

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "replay/shadow_table.h"
+
 namespace draftscope::simulator {
 
 /// Of a round without a draft, as a function of its root position.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle/price_of_time.h>
-#include <draftscope/simulator/oracle/waterfall_settings.h>
-
 #include <algorithm>
 #include <limits>
 
+#include "oracle/price_of_time.h"
 #include "oracle/round_costs.h"
 #include "oracle/text_rounds.h"
+#include "oracle/waterfall_settings.h"
 
 namespace draftscope::simulator {
 

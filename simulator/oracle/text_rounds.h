@@ -5,10 +5,11 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/figures/round_statistics.h>
-#include <draftscope/simulator/replay/shadow_table.h>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "replay/shadow_table.h"
 
 namespace draftscope::simulator {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle/threshold_policy.h>
+#include "oracle/threshold_policy.h"
 
 #include <algorithm>
 #include <array>

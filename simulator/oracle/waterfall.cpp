@@ -9,6 +9,8 @@
 
 #include "oracle/cross_fit.h"
 #include "oracle/round_costs.h"
+#include "oracle/waterfall_settings.h"
+#include "uncertainty/resampling.h"
 
 namespace draftscope::simulator {
 
@@ -329,7 +331,7 @@ class Maker {
     const double a = vanilla / total(fitted.max_ns);
     const double b = vanilla / total(fitted.min_ns);
     // Drafting less is not always faster: verification may step down in price with its width.
-    result_.steps.back().bounds = Quantiles{std::min(a, b), std::max(a, b)};
+    result_.steps.back().bounds = Interval{std::min(a, b), std::max(a, b)};
   }
 
   [[nodiscard]] const Times& times_at(WaterfallLevel level) const {

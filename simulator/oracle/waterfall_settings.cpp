@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/tpt.h>
-#include <draftscope/simulator/oracle/waterfall_settings.h>
+#include "oracle/waterfall_settings.h"
 
 #include <algorithm>
 #include <array>
 
+#include "figures/tpt.h"
 #include "oracle/text_rounds.h"
 
 namespace draftscope::simulator {

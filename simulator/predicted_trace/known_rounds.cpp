@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/predicted_trace/known_rounds.h>
-#include <draftscope/simulator/what_if/recorded_statistics.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include "predicted_trace/known_rounds.h"
+
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+
+#include "what_if/recorded_statistics.h"
+#include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
 
@@ -15,7 +17,7 @@ namespace {
 using traces::DraftStop;
 using traces::DraftToken;
 
-/// What the table knows of the prediction at a position.
+/// Prediction at a position, if the table has it.
 const ShadowCell* cell_at(const ShadowTable& table, std::int32_t position, std::int32_t layer) {
   if (position < table.end()) return &table.cell(position, layer);
   if (position > table.end() || table.end_cells.empty()) return nullptr;
@@ -45,7 +47,7 @@ std::vector<DraftToken> chain(const ShadowTable& table, const ReplayedRound& rou
   return tokens;
 }
 
-/// Of the outcome with the fewest draft tokens.
+/// End of the draft in the outcome with the fewest draft tokens.
 DraftStop draft_stop(const ReplayedRound& round, const std::vector<DraftToken>& tokens,
                      const ReplayConditions& conditions) {
   const std::int32_t planned = round.plan.exit > 0 ? round.plan.length : 0;
@@ -114,40 +116,42 @@ KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditi
   return known;
 }
 
-Result<std::vector<KnownRequest>> WhatIf::known_rounds(const StrategyRounds& rounds) const {
+Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
+                                               const StrategyRounds& rounds) {
+  const traces::Recording& recording = *trained.recording;
   if (rounds.source == RoundSource::modelled)
     return fail(
         "strategy {}: its acceptance is modelled, so there are no rounds to write, expected recorded or "
         "replayed ones (record it, or with --shadow)",
         rounds.strategy);
-  if (traces::is_imported(recording_->meta))
+  if (traces::is_imported(recording.meta))
     return fail("strategy {}: {} is imported and lacks token ids and layer sets, expected a recording",
-                rounds.strategy, recording_->path.string());
+                rounds.strategy, recording.path.string());
   if (rounds.source == RoundSource::recorded) {
-    for (const RunRows& run : runs_)
-      if (run.run->specification == rounds.strategy) return recorded_requests(run, *recording_);
-    return fail("strategy {}: found no such run in {}", rounds.strategy, recording_->path.string());
+    for (const RunRows& run : trained.runs)
+      if (run.run->specification == rounds.strategy) return recorded_requests(run, recording);
+    return fail("strategy {}: found no such run in {}", rounds.strategy, recording.path.string());
   }
   std::unordered_map<std::int64_t, KnownRequest> known;
-  for (const RunRows& run : runs_)
+  for (const RunRows& run : trained.runs)
     for (const RequestRows& rows : run.requests) known[rows.request->id] = {rows.request, rows.prompt, {}};
   std::vector<KnownRequest> requests;
-  if (rounds.strategy.substr(0, rounds.strategy.find(':')) == "prompt-lookup") {
-    DRAFTSCOPE_TRY_ASSIGN(const auto lookups, replayed_lookups(rounds.strategy));
+  if (is_strategy(rounds.strategy, "prompt-lookup")) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto lookups, replayed_lookups(trained, rounds.strategy));
     for (std::size_t i = 0; i < lookups.size(); ++i) {
-      const ShadowTable& table = texts()[i];
+      const ShadowTable& table = trained.texts().tables[i];
       KnownRequest& request = requests.emplace_back(known[table.request]);
       for (const LookupRound& round : lookups[i])
         request.rounds.push_back(known_round(table, round, static_cast<std::int32_t>(request.rounds.size())));
     }
     return requests;
   }
-  DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, replayed_policy(rounds.strategy));
-  for (const ShadowTable& table : tables_) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, replayed_policy(trained, rounds.strategy));
+  for (const ShadowTable& table : trained.shadowed.tables) {
     KnownRequest& request = requests.emplace_back(known[table.request]);
-    for (const ReplayedRound& round : replay_rounds(table, *policy, conditions_))
+    for (const ReplayedRound& round : replay_rounds(table, *policy, trained.conditions))
       request.rounds.push_back(
-          known_round(table, conditions_, round, static_cast<std::int32_t>(request.rounds.size())));
+          known_round(table, trained.conditions, round, static_cast<std::int32_t>(request.rounds.size())));
   }
   return requests;
 }

@@ -4,11 +4,12 @@
 // Which sublayers drafts of predicted rounds run, as rows of the trace.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/predicted_trace/known_rounds.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <unordered_map>
+
+#include "predicted_trace/known_rounds.h"
 
 namespace draftscope::simulator {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/advice/answer_prices.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/simulator/what_if/answer.h>
 #include <draftscope/traces/atomic_trace.h>
 
 #include <algorithm>
@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "costs/cost_prices.h"
 #include "predicted_trace/predicted_masks.h"
 #include "predicted_trace/predicted_meta.h"
 #include "predicted_trace/round_times.h"
+#include "what_if/answer_prices.h"
 
 namespace draftscope::simulator {
 
@@ -196,7 +198,7 @@ struct KnownRun {
 Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const Machine& machine,
                            const traces::Recording& recording) {
   KnownRun known{.run = &run, .requests = {}, .masks = {}, .prices = {}};
-  DRAFTSCOPE_TRY_ASSIGN(known.requests, what_if.known_rounds(run.rounds));
+  DRAFTSCOPE_TRY_ASSIGN(known.requests, known_rounds(what_if.trained(), run.rounds));
   const PredictedMasks masks(recording, machine.scenario.shape.n_layers);
   for (const KnownRequest& request : known.requests) {
     std::vector<traces::LayerSet>& of_request = known.masks.emplace_back();
@@ -205,7 +207,8 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
       of_request.push_back(std::move(mask));
     }
   }
-  DRAFTSCOPE_TRY_ASSIGN(known.prices.prices, what_if.prices(run.rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(known.prices.prices, prices(machine.costs_or(what_if.costs().model),
+                                                    answer_scenario(run.rounds, machine)));
   known.prices.optimise_ns = optimise_ns_per_round(run.rounds, known.prices.prices);
   known.prices.accept_share = recorded_accept_share(recording.rounds);
   known.prices.longer_context = run.rounds.longer_context;

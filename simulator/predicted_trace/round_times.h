@@ -5,8 +5,9 @@
 // their statistics.
 
 #include <draftscope/simulator/closed_forms/prices.h>
-#include <draftscope/simulator/predicted_trace/known_rounds.h>
 #include <span>
+
+#include "predicted_trace/known_rounds.h"
 
 namespace draftscope::simulator {
 
@@ -21,9 +22,9 @@ struct RoundTimes {
 
 struct RoundPrices {
   Prices prices;
-  double optimise_ns = 0.0;   ///< of a round that drafts
-  double accept_share = 1.0;  ///< of what prices.round_ns and step_round_ns cover
-  double own_ratio = 1.0;     ///< what all times are multiplied with (own_time_ratio(), answer_prices.h)
+  double optimise_ns = 0.0;         ///< of a round that drafts
+  double accept_share = 1.0;        ///< of what prices.round_ns and step_round_ns cover
+  double own_ratio = 1.0;           ///< what all times are multiplied with (own_time_ratio(), answer.h)
   std::int32_t longer_context = 0;  ///< K/V rows before every pass beside those of the round's position
 };
 

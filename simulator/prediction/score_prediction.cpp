@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/prediction/score_prediction.h>
+#include <draftscope/simulator/prediction/prediction_file.h>
 
 #include <draftscope/simulator/figures/comparison.h>
 #include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/validation/recorded_gpu.h>
+#include <draftscope/simulator/hardware/gpu.h>
 
 #include <algorithm>
 #include <charconv>

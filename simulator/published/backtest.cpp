@@ -2,10 +2,11 @@
 #include <draftscope/simulator/published/backtest.h>
 
 #include <draftscope/simulator/closed_forms/closed_forms.h>
-#include <draftscope/simulator/published/backtest_pass_overhead.h>
 #include <algorithm>
 #include <cmath>
 #include <functional>
+
+#include "published/backtest_pass_overhead.h"
 
 namespace draftscope::simulator {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/published/backtest_pass_overhead.h>
+#include "published/backtest_pass_overhead.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/published/published.h>
+#include <draftscope/simulator/published/backtest.h>
 
 #include <draftscope/base/csv_table.h>
 #include <algorithm>

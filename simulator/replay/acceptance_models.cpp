@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/acceptance_models.h>
+#include "replay/acceptance_models.h"
 
 #include <algorithm>
 #include <array>

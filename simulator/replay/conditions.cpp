@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/replay.h>
-
 #include <charconv>
 #include <nlohmann/json.hpp>
+
+#include "replay/replay.h"
 
 namespace draftscope::simulator {
 

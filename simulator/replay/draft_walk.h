@@ -3,9 +3,9 @@
 
 // One round of a prefix exit, read from a shadow table.
 
-#include <draftscope/simulator/replay/replay.h>
-
 #include <algorithm>
+
+#include "replay/replay.h"
 
 namespace draftscope::simulator {
 

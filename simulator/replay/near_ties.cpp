@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/near_ties.h>
+#include "replay/near_ties.h"
 
 namespace draftscope::simulator {
 

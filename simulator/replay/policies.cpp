@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/policies.h>
+#include "replay/policies.h"
 
 #include <algorithm>
 

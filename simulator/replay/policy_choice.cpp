@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/hardware/model_shape.h>
-#include <draftscope/simulator/replay/policies.h>
-#include <draftscope/simulator/replay/policy_choice.h>
-#include <draftscope/simulator/replay/policy_del.h>
 #include <draftscope/speculation/rules/rules_of.h>
+
+#include "replay/policy_choice.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "replay/policies.h"
+#include "replay/policy_del.h"
 namespace draftscope::simulator {
 
 namespace {

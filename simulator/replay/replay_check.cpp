@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/replay_check.h>
+#include "replay/replay_check.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/shadow_table.h>
+#include "replay/shadow_table.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "pass_sums.h"
+#include "sweep/pass_sums.h"
 
 #include <draftscope/base/parallel.h>
 #include <algorithm>
 
-#include "../uncertainty/confidence_draws.h"
+#include "uncertainty/confidence_draws.h"
 
 namespace draftscope::simulator {
 

@@ -4,7 +4,7 @@
 // A setting's statistics as a small dense matrix: a fixed setting uses a few of the many kinds of passes that
 // prices know, and its time is a product with those few.
 
-#include <draftscope/simulator/uncertainty/uncertainty.h>
+#include <draftscope/simulator/sweep/sweep.h>
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/parallel.h>
 #include <draftscope/simulator/sweep/sweep.h>
-#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <algorithm>
 #include <cmath>
 
-#include "../uncertainty/widened_levels.h"
-#include "pass_sums.h"
-#include "sweep_checks.h"
+#include "sweep/pass_sums.h"
+#include "sweep/sweep_checks.h"
+#include "uncertainty/widened_levels.h"
 
 namespace draftscope::simulator {
 

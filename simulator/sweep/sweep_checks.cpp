@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "sweep_checks.h"
+#include "sweep/sweep_checks.h"
 
 #include <limits>
 #include <string_view>

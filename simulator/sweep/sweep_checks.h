@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "pass_sums.h"
+#include "sweep/pass_sums.h"
 
 namespace draftscope::simulator {
 

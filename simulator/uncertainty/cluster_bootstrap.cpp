@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "confidence_draws.h"
+#include "uncertainty/confidence_draws.h"
 
 namespace draftscope::simulator {
 

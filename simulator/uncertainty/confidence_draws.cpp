@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "confidence_draws.h"
+#include "uncertainty/confidence_draws.h"
 
 #include <draftscope/base/counter_random.h>
 #include <algorithm>

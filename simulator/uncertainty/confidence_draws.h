@@ -4,7 +4,7 @@
 // The studentized bootstrap as draws from a confidence distribution: its quantiles are the interval's ends,
 // and draws of independent noise (prices) can be added to it one by one.
 
-#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/prediction_pathology.h>
-
 #include <algorithm>
 #include <functional>
 #include <iterator>
+
+#include "uncertainty/prediction_pathology.h"
 
 namespace draftscope::simulator {
 

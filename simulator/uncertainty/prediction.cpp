@@ -6,9 +6,11 @@
 #include <numeric>
 
 #include <draftscope/base/parallel.h>
-#include "../sweep/pass_sums.h"
-#include "../sweep/sweep_checks.h"
-#include "confidence_draws.h"
+
+#include "sweep/pass_sums.h"
+#include "sweep/sweep_checks.h"
+#include "uncertainty/confidence_draws.h"
+#include "uncertainty/prediction_pathology.h"
 
 namespace draftscope::simulator {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/resampling.h>
+#include "uncertainty/resampling.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,9 +64,8 @@ double normal_lower_tail(const std::vector<std::size_t>& ranks, std::size_t stat
 
 }  // namespace
 
-Quantiles bootstrap_95(std::size_t count,
-                       const std::function<double(std::span<const std::size_t>)>& statistic, int resamples,
-                       std::uint64_t seed) {
+Interval bootstrap_95(std::size_t count, const std::function<double(std::span<const std::size_t>)>& statistic,
+                      int resamples, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::size_t> drawn(count);
   std::vector<double> values(static_cast<std::size_t>(resamples));

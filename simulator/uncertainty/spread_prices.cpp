@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/uncertainty.h>
+#include <draftscope/simulator/sweep/sweep.h>
 
 #include <draftscope/base/counter_random.h>
 #include <algorithm>

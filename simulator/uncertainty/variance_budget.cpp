@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
-#include <draftscope/simulator/uncertainty/variance_budget.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 
 #include <cmath>
 
 #include <draftscope/base/parallel.h>
-#include "../sweep/pass_sums.h"
-#include "../sweep/sweep_checks.h"
+
+#include "sweep/pass_sums.h"
+#include "sweep/sweep_checks.h"
 
 namespace draftscope::simulator {
 

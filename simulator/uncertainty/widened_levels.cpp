@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "widened_levels.h"
+#include "uncertainty/widened_levels.h"
 
 #include <cmath>
 #include <numbers>

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "confidence_draws.h"
+#include "uncertainty/confidence_draws.h"
 
 namespace draftscope::simulator {
 

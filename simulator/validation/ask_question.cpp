@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ask_question.h"
+#include "validation/ask_question.h"
 
 #include <draftscope/simulator/figures/comparison.h>
 #include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/validation/recorded_gpu.h>
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 
 #include <algorithm>
 #include <array>
+
+#include "validation/round_agreement.h"
 
 namespace draftscope::simulator {
 
@@ -34,7 +36,7 @@ Result<void> predict(const WhatIf& what_if, const traces::Recording& learnt, con
   if (!elsewhere.shape)
     into.rounds = compare_rounds(rounds, prompts_of_rounds(what_if, learnt, rounds), question.run);
   rounds = for_shape(std::move(rounds), learnt_shape, machine.scenario.shape);
-  DRAFTSCOPE_TRY_ASSIGN(const Answer answer, what_if.ask(rounds, machine, draws));
+  DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine, draws));
   into.predicted = predicted_decoding(answer);
   into.notes.insert(into.notes.end(), answer.notes.begin(), answer.notes.end());
   return {};

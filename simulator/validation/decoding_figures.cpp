@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/figures/pairing.h>
-#include <draftscope/simulator/validation/decoding_figures.h>
+#include <draftscope/simulator/validation/checked_answer.h>
 
 #include <set>
 
-#include "request_subsets.h"
+#include "validation/request_subsets.h"
 
 namespace draftscope::simulator {
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/validation/held_out_questions.h>
-#include <draftscope/simulator/validation/hold_out.h>
+#include <draftscope/simulator/validation/checked_answer.h>
 
 #include <algorithm>
 #include <set>
 
-#include "ask_question.h"
-#include "request_subsets.h"
+#include "replay/policy_choice.h"
+#include "replay/replay_check.h"
+#include "replay/shadow_table.h"
+#include "validation/ask_question.h"
+#include "validation/hold_out.h"
+#include "validation/request_subsets.h"
 
 namespace draftscope::simulator {
 
@@ -127,7 +130,7 @@ Result<std::vector<CheckedAnswer>> ask_held_out(traces::Reader& reader, const tr
   std::int64_t done = 0;
   for (const HeldOut& held : all) {
     const traces::Recording learnt = only_requests(recording, held.keep);
-    const auto what_if = WhatIf::learn(reader, learnt, {.recorded_on = options.recorded_on});
+    const auto what_if = WhatIf::train(reader, learnt, {.recorded_on = options.recorded_on});
     for (const AskedRun& question : held.questions)
       if (auto answer = ask_question(what_if, learnt, question, {}, options.draws)) {
         answer->held_out = held.name;
@@ -157,7 +160,7 @@ Result<std::vector<CheckedAnswer>> ask_across(traces::Reader& reader, const trac
   for (const traces::Run& run : from.runs)
     if (!run.is_baseline) known.push_back(setting_of_run(run));
 
-  const auto what_if = WhatIf::learn(reader, from, {.recorded_on = options.recorded_on});
+  const auto what_if = WhatIf::train(reader, from, {.recorded_on = options.recorded_on});
   std::vector<CheckedAnswer> answers;
   std::int64_t done = 0;
   for (const RunRows* run : measurable) {

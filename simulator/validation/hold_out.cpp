@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/validation/hold_out.h>
+#include "validation/hold_out.h"
 
 #include <algorithm>
 #include <iterator>

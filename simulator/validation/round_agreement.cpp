@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/validation/round_agreement.h>
+#include "validation/round_agreement.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
+
+#include "replay/shadow_table.h"
+#include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
 
@@ -87,7 +90,7 @@ std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if,
     std::unordered_map<std::int64_t, const traces::Prompt*> of_request;
     for (const traces::Request& request : recording.requests)
       of_request.emplace(request.id, by_id[request.prompt]);
-    for (const ShadowTable& table : what_if.tables())
+    for (const ShadowTable& table : what_if.trained().shadowed.tables)
       if (const traces::Prompt* prompt = of_request[table.request]; prompt != nullptr)
         prompts.push_back(prompt);
     return prompts;

@@ -2,20 +2,21 @@
 #pragma once
 
 // Models of acceptance by run, each fitted once, when the first question needs it: a fit takes longer than
-// all else of an answer. Safe from several threads at once; who needs a model that is being fitted waits for
-// that one alone.
+// all else of an answer. Thread-safe; a thread that needs a model that is being fitted waits for that one
+// alone.
 
-#include <draftscope/simulator/replay/acceptance_models.h>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 
+#include "replay/acceptance_models.h"
+
 namespace draftscope::simulator {
 
 class FittedAcceptance {
  public:
-  /// What `fit()` gave when `run` was asked about first; it must depend on the run alone.
+  /// The result of `fit()` when `run` was asked about first; it must depend on the run alone.
   template <typename Fit>
   [[nodiscard]] const std::optional<AcceptanceModel>& of(std::int64_t run, const Fit& fit) {
     Entry& entry = entry_of(run);

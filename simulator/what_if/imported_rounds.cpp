@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rounds of imported recordings. They tell how many draft tokens were accepted, some how many there were, and
 // nothing of the layers that drafted: what a file lacks is taken from the question, and said.
-#include <draftscope/simulator/replay/acceptance_models.h>
-#include <draftscope/simulator/replay/policy_choice.h>
-#include <draftscope/simulator/what_if/recorded_statistics.h>
-#include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/traces/import_lacks.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "fitted_acceptance.h"
+#include "replay/acceptance_models.h"
+#include "replay/policy_choice.h"
+#include "what_if/recorded_statistics.h"
+#include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
 
@@ -19,14 +19,14 @@ namespace {
 using traces::Lack;
 
 bool is_early_exit(std::string_view specification) {
-  return specification.substr(0, specification.find(':')) == "layerskip";
+  return is_strategy(specification, "layerskip");
 }
 
 bool drafts_without_model(std::string_view specification) {
-  return specification.substr(0, specification.find(':')) == "prompt-lookup";
+  return is_strategy(specification, "prompt-lookup");
 }
 
-/// What "layerskip:exit=8,gamma=6" plans; absent where the exit is not stated.
+/// Plan of "layerskip:exit=8,gamma=6"; absent where the exit is not stated.
 std::optional<PlannedRound> stated_plan(std::string_view specification, std::int32_t n_layers) {
   if (!is_early_exit(specification) || specification.find("exit=") == std::string_view::npos)
     return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<PlannedRound> stated_plan(std::string_view specification, std::int
   return plan;
 }
 
-/// "acceptance_rate" of a whole run, where the file states it.
+/// The "acceptance_rate" of a whole run, where the file states it.
 std::optional<double> stated_rate(const traces::Meta& meta, const std::string& specification) {
   const auto text = meta.find("stated_figures");
   if (text == meta.end()) return std::nullopt;
@@ -59,18 +59,7 @@ std::string lacks_note(const traces::Meta& meta) {
 constexpr std::string_view empty_prompts_note =
     "contexts begin behind an empty prompt (--longer-context adds to them)";
 
-VerifiedLayers verified_layers(std::string_view specification) {
-  return specification.find("verify=above-exit") != std::string_view::npos ? VerifiedLayers::above_exit
-                                                                           : VerifiedLayers::all;
-}
-
-std::int64_t emitted_tokens(const RequestRows& rows) {
-  std::int64_t tokens = 0;
-  for (const traces::Round& round : rows.rounds) tokens += round.emitted;
-  return tokens;
-}
-
-/// Of a run with rounds, or of one whose file states a rate alone.
+/// Model of a run with rounds, or of one whose file states a rate alone.
 std::optional<AcceptanceModel> acceptance_of(const RunRows& run, const traces::Meta& meta,
                                              std::int32_t n_layers) {
   if (!run.requests.empty()) {
@@ -83,20 +72,77 @@ std::optional<AcceptanceModel> acceptance_of(const RunRows& run, const traces::M
   return rate && plan ? iid_acceptance_of_rate(*rate, plan->length) : std::nullopt;
 }
 
+/// A run whose acceptance is taken for an exit's.
+struct AcceptanceSource {
+  const RunRows* run = nullptr;
+  bool is_stated = false;  ///< it says that this exit drafted
+};
+
+const std::optional<AcceptanceModel>& fitted_acceptance(const TrainedRecording& trained, const RunRows& run) {
+  return trained.acceptance->of(
+      run.run->id, [&] { return acceptance_of(run, trained.recording->meta, trained.n_layers()); });
+}
+
+/// A run of that exit, else one that does not say what drafted. Without any, `run` is null.
+AcceptanceSource acceptance_source(const TrainedRecording& trained, std::int32_t exit) {
+  AcceptanceSource source;
+  for (const RunRows& run : trained.runs) {
+    if (run.run->is_baseline || drafts_without_model(run.run->specification)) continue;
+    const auto plan = stated_plan(run.run->specification, trained.n_layers());
+    const bool is_same = plan && plan->exit == exit;
+    if ((plan && !is_same) || (source.run != nullptr && (source.is_stated || !is_same))) continue;
+    if (!fitted_acceptance(trained, run)) continue;
+    source = {&run, is_same};
+  }
+  return source;
+}
+
+void add_expected(const AcceptanceModel& model, const ExpectedSetting& setting, const std::string& category,
+                  StrategyRounds& rounds) {
+  rounds.vanilla.push_back(vanilla_steps(setting.tokens, setting.first_context));
+  rounds.setting.least.push_back(expected_statistics(model, setting));
+  rounds.categories.push_back(category);
+}
+
+constexpr std::int64_t typical_tokens =
+    512;  // of a text where the file has none, and of the context before it
+
+void add_notes(const AcceptanceSource& source, std::int32_t exit, const traces::Meta& meta,
+               StrategyRounds& rounds) {
+  const std::string& name = source.run->run->specification;
+  if (source.run->requests.empty()) {
+    rounds.notes.push_back(fmt::format(
+        "acceptance is independent from token to token at the rate that run {} states, of one text of {} "
+        "tokens behind as many",
+        name, typical_tokens));
+  } else {
+    rounds.notes.push_back(fmt::format("acceptance is modelled (two hidden states) from run {}", name));
+    rounds.notes.emplace_back(empty_prompts_note);
+    if (traces::lacks(meta, Lack::draft_lengths))
+      rounds.notes.push_back(
+          fmt::format("run {} has accepted lengths alone: its longest is taken for every draft's", name));
+  }
+  if (!source.is_stated)
+    rounds.notes.push_back(fmt::format(
+        "run {} does not say which layers drafted: its acceptance is taken for exit {}'s", name, exit));
+  rounds.notes.push_back(lacks_note(meta));
+}
+
 }  // namespace
 
-Result<StrategyRounds> WhatIf::imported_rounds(const RunRows& run) const {
+Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const RunRows& run) {
+  const traces::Meta& meta = trained.recording->meta;
   const std::string& strategy = run.run->specification;
-  if (run.run->is_baseline && !run.requests.empty()) return recorded_rounds(run);
-  const auto plan = stated_plan(strategy, costs_.model.shape.n_layers);
+  if (run.run->is_baseline && !run.requests.empty()) return recorded_rounds(trained, run);
+  const auto plan = stated_plan(strategy, trained.n_layers());
   const bool is_guess = drafts_without_model(strategy);
   if (!plan && !is_guess)
     return fail(
         "run {}: which layers drafted is not in the imported file; ask with --strategy "
         "layerskip:exit=E,gamma=G to price its acceptance as an early exit's",
         strategy);
-  const bool knows_lengths = !traces::lacks(recording_->meta, Lack::draft_lengths);
-  if (plan && (run.requests.empty() || !knows_lengths)) return rounds_of_import(strategy);
+  const bool knows_lengths = !traces::lacks(meta, Lack::draft_lengths);
+  if (plan && (run.requests.empty() || !knows_lengths)) return modelled_import(trained, strategy);
   if (!knows_lengths)
     return fail(
         "run {}: how many tokens were guessed is not in the imported file; import it with "
@@ -104,8 +150,8 @@ Result<StrategyRounds> WhatIf::imported_rounds(const RunRows& run) const {
         strategy);
   StrategyRounds rounds{.strategy = strategy,
                         .source = RoundSource::recorded,
-                        .verified_layers = verified_layers(strategy),
-                        .notes = {lacks_note(recording_->meta), std::string(empty_prompts_note)}};
+                        .verified_layers = specified_verified_layers(strategy),
+                        .notes = {lacks_note(meta), std::string(empty_prompts_note)}};
   if (is_guess) rounds.drafts.push_back({});
   for (const RequestRows& rows : first_repeat(run).requests) {
     RoundStatistics& statistics = rounds.setting.least.emplace_back();
@@ -120,70 +166,37 @@ Result<StrategyRounds> WhatIf::imported_rounds(const RunRows& run) const {
   return rounds;
 }
 
-Result<StrategyRounds> WhatIf::rounds_of_import(std::string_view strategy) const {
-  const std::int32_t n_layers = costs_.model.shape.n_layers;
+Result<StrategyRounds> modelled_import(const TrainedRecording& trained, std::string_view strategy) {
   if (!is_early_exit(strategy))
     return fail(
         "strategy {}: an imported file has no token ids and no predictions of layers, expected "
         "layerskip:exit=E,gamma=G, which can be modelled from its acceptance",
         strategy);
   DRAFTSCOPE_TRY_ASSIGN(const PolicyChoice choice,
-                        policy_of_specification(strategy, ReplayModel{.n_layers = n_layers}));
+                        policy_of_specification(strategy, ReplayModel{.n_layers = trained.n_layers()}));
   PlannedRound plan;
   choice.policy->plan({}, plan);
-
-  const auto acceptance = [&](const RunRows& run) -> const std::optional<AcceptanceModel>& {
-    return fitted_acceptance_->of(run.run->id,
-                                  [&] { return acceptance_of(run, recording_->meta, n_layers); });
-  };
-  // A run of that exit, else one that does not say what drafted.
-  const RunRows* source = nullptr;
-  bool is_stated = false;
-  for (const RunRows& run : runs_) {
-    if (run.run->is_baseline || drafts_without_model(run.run->specification)) continue;
-    const auto of_run = stated_plan(run.run->specification, n_layers);
-    const bool is_same = of_run && of_run->exit == plan.exit;
-    if ((of_run && !is_same) || (source != nullptr && (is_stated || !is_same))) continue;
-    if (!acceptance(run)) continue;
-    source = &run;
-    is_stated = is_same;
-  }
-  if (source == nullptr)
+  const AcceptanceSource source = acceptance_source(trained, plan.exit);
+  if (source.run == nullptr)
     return fail("strategy {}: found no imported run whose acceptance could be exit {}'s", strategy,
                 plan.exit);
-  const AcceptanceModel& model = *acceptance(*source);
-  const std::string& name = source->run->specification;
+  const AcceptanceModel& model = *fitted_acceptance(trained, *source.run);
 
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::modelled,
-                        .verified_layers = verified_layers(strategy)};
+                        .verified_layers = specified_verified_layers(strategy)};
   rounds.setting.status = AnswerStatus::approximate;
-  const auto add = [&](std::int64_t tokens, std::int64_t context, const std::string& category) {
-    rounds.vanilla.push_back(vanilla_steps(tokens, context));
-    rounds.setting.least.push_back(expected_statistics(
-        model, {.exit = plan.exit, .length = plan.length, .tokens = tokens, .first_context = context}));
-    rounds.categories.push_back(category);
-  };
-  for (const RequestRows& rows : first_repeat(*source).requests)
-    add(emitted_tokens(rows), rows.rounds.front().root_position, rows.prompt->category);
-  if (source->requests.empty()) {
-    constexpr std::int64_t typical_tokens = 512;
-    add(typical_tokens, typical_tokens, "");
-    rounds.notes.push_back(fmt::format(
-        "acceptance is independent from token to token at the rate that run {} states, of one text of {} "
-        "tokens behind as many",
-        name, typical_tokens));
-  } else {
-    rounds.notes.push_back(fmt::format("acceptance is modelled (two hidden states) from run {}", name));
-    rounds.notes.emplace_back(empty_prompts_note);
-    if (traces::lacks(recording_->meta, Lack::draft_lengths))
-      rounds.notes.push_back(
-          fmt::format("run {} has accepted lengths alone: its longest is taken for every draft's", name));
+  ExpectedSetting setting{.exit = plan.exit, .length = plan.length};
+  for (const RequestRows& rows : first_repeat(*source.run).requests) {
+    setting.tokens = emitted_tokens(rows);
+    setting.first_context = rows.rounds.front().root_position;
+    add_expected(model, setting, rows.prompt->category, rounds);
   }
-  if (!is_stated)
-    rounds.notes.push_back(fmt::format(
-        "run {} does not say which layers drafted: its acceptance is taken for exit {}'s", name, plan.exit));
-  rounds.notes.push_back(lacks_note(recording_->meta));
+  if (source.run->requests.empty()) {
+    setting.tokens = setting.first_context = typical_tokens;
+    add_expected(model, setting, "", rounds);
+  }
+  add_notes(source, plan.exit, trained.recording->meta, rounds);
   return rounds;
 }
 

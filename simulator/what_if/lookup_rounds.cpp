@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Prompt lookup, whose rounds follow from the recorded token ids.
-#include <draftscope/simulator/replay/policies.h>
-#include <draftscope/simulator/replay/policy_choice.h>
-#include <draftscope/simulator/replay/replay_lookup.h>
-#include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/speculation/rules/rules_of.h>
-
 #include <algorithm>
+
+#include "replay/policies.h"
+#include "replay/policy_choice.h"
+#include "replay/replay_lookup.h"
+#include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
 
-Result<std::vector<std::vector<LookupRound>>> WhatIf::replayed_lookups(std::string_view strategy) const {
-  const PolicyChoice text = text_choice(*recording_);
+Result<std::vector<std::vector<LookupRound>>> replayed_lookups(const TrainedRecording& trained,
+                                                               std::string_view strategy) {
+  const PolicyChoice text = text_choice(*trained.recording);
   if (text.status == AnswerStatus::invalid) return fail("strategy {}: {}", strategy, text.reason);
-  if (!no_conditions_reason_.empty()) return fail("strategy {}: {}", strategy, no_conditions_reason_);
-  if (texts().empty())
+  if (!trained.no_conditions_reason.empty())
+    return fail("strategy {}: {}", strategy, trained.no_conditions_reason);
+  if (trained.texts().tables.empty())
     return fail("strategy {}: found no finished request with token ids, expected some", strategy);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification,
-                        speculation::parse_strategy(strategy, costs_.model.shape.n_layers));
+                        speculation::parse_strategy(strategy, trained.costs.model.shape.n_layers));
   const speculation::LookupOptions options = speculation::lookup_options(specification);
   std::vector<std::vector<LookupRound>> requests;
-  for (const ShadowTable& table : texts())
-    requests.push_back(replay_lookup(table, options, conditions_, costs_.model.shape.vocab));
+  for (const ShadowTable& table : trained.texts().tables)
+    requests.push_back(replay_lookup(table, options, trained.conditions, trained.costs.model.shape.vocab));
   return requests;
 }
 
-Result<StrategyRounds> WhatIf::lookup_rounds(std::string_view strategy) const {
-  DRAFTSCOPE_TRY_ASSIGN(const auto requests, replayed_lookups(strategy));
+Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained, std::string_view strategy) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto requests, replayed_lookups(trained, strategy));
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::replayed,
                         .drafts = {speculation::DraftSublayers{}},
-                        .categories = tables_.empty() ? text_categories_ : table_categories_};
-  rounds.setting.status = text_choice(*recording_).status;
+                        .categories = trained.texts().categories};
+  rounds.setting.status = text_choice(*trained.recording).status;
   NoDraft nothing;
-  for (const ReplayTotals& request : replay(texts(), nothing, conditions_))
+  for (const ReplayTotals& request : replay(trained.texts().tables, nothing, trained.conditions))
     rounds.vanilla.push_back(request.least.target_steps);
   for (const std::vector<LookupRound>& request : requests) {
     rounds.setting.least.push_back(lookup_statistics(request));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/what_if/recorded_statistics.h>
+#include "what_if/recorded_statistics.h"
 
 #include <algorithm>
 #include <map>
@@ -83,6 +83,61 @@ void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int
   draft->verify[rows].context += root;
 }
 
+using LayerSets = std::unordered_map<std::int64_t, const traces::LayerSet*>;
+
+struct Drafting {
+  bool by_exit = true;  ///< every draft runs whole layers 0 to its exit − 1
+  double optimise_ns_per_round = 0.0;
+};
+
+/// Time before the first round: between the first token and it a strategy searches, if it does anything.
+std::int64_t search_ns(const RequestRows& request) {
+  if (request.rounds.empty()) return 0;
+  return std::max<std::int64_t>(request.rounds.front().start_ns - request.request->first_token_ns, 0);
+}
+
+Result<Drafting> drafting_of(const RunRows& run, const LayerSets& sets) {
+  Drafting drafting;
+  std::int64_t rounds = 0;
+  std::int64_t drafted_rounds = 0;
+  std::int64_t optimise_ns = 0;
+  for (const RequestRows& request : run.requests) {
+    optimise_ns += search_ns(request);
+    for (std::size_t i = 0; i < request.rounds.size(); ++i) {
+      const traces::Round& round = request.rounds[i];
+      ++rounds;
+      optimise_ns += round.optimise_ns;
+      if (is_target_step(round, steps_of(request, i))) continue;
+      ++drafted_rounds;
+      const auto set = sets.find(round.layer_set);
+      if (round.layer_set != 0 && set == sets.end())
+        return fail("round {}: layer set {} is missing from the recording", round.id, round.layer_set);
+      drafting.by_exit = drafting.by_exit && set != sets.end() && is_exit(*set->second);
+    }
+  }
+  if (rounds == 0) return fail("run {}: found no round of a finished request", run.run->specification);
+  if (drafted_rounds > 0)
+    drafting.optimise_ns_per_round = static_cast<double>(optimise_ns) / static_cast<double>(drafted_rounds);
+  return drafting;
+}
+
+void add_round(const RequestRows& request, std::size_t i, DraftNumbers& numbers, RoundStatistics& statistics,
+               std::vector<RecordedDraft>& by_round) {
+  const traces::Round& round = request.rounds[i];
+  ++statistics.rounds;
+  statistics.tokens += round.emitted;
+  statistics.drafted += round.drafted;
+  statistics.accepted += round.accepted;
+  if (is_target_step(round, steps_of(request, i))) {
+    ++statistics.target_steps.passes;
+    statistics.target_steps.context += round.root_position;
+    by_round.push_back({});
+    return;
+  }
+  by_round.push_back({numbers.number(round), steps_of(request, i)});
+  add_draft(statistics, round, by_round.back().steps, by_round.back().number);
+}
+
 }  // namespace
 
 RunRows first_repeat(const RunRows& run) {
@@ -97,55 +152,19 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run,
                                                const std::vector<traces::LayerSet>& layer_sets) {
   if (run.run->strategy == "two-model")
     return fail("run {}: a second model drafts, whose costs are not the target's", run.run->specification);
-  std::unordered_map<std::int64_t, const traces::LayerSet*> sets;
+  LayerSets sets;
   for (const traces::LayerSet& set : layer_sets) sets.emplace(set.id, &set);
-  bool by_exit = true;
-  std::int64_t rounds = 0;
-  std::int64_t drafted_rounds = 0;
-  std::int64_t optimise_ns = 0;
-  for (const RequestRows& request : run.requests) {
-    // Between the first token and the first round a strategy searches, if it does anything.
-    if (!request.rounds.empty())
-      optimise_ns +=
-          std::max<std::int64_t>(request.rounds.front().start_ns - request.request->first_token_ns, 0);
-    for (std::size_t i = 0; i < request.rounds.size(); ++i) {
-      const traces::Round& round = request.rounds[i];
-      ++rounds;
-      optimise_ns += round.optimise_ns;
-      if (is_target_step(round, steps_of(request, i))) continue;
-      ++drafted_rounds;
-      const auto set = sets.find(round.layer_set);
-      if (round.layer_set != 0 && set == sets.end())
-        return fail("round {}: layer set {} is missing from the recording", round.id, round.layer_set);
-      by_exit = by_exit && set != sets.end() && is_exit(*set->second);
-    }
-  }
-  if (rounds == 0) return fail("run {}: found no round of a finished request", run.run->specification);
-
+  DRAFTSCOPE_TRY_ASSIGN(const Drafting drafting, drafting_of(run, sets));
   RecordedStatistics result;
-  DraftNumbers numbers(by_exit, sets);
+  DraftNumbers numbers(drafting.by_exit, sets);
   for (const RequestRows& request : run.requests) {
     RoundStatistics& statistics = result.requests.emplace_back();
     std::vector<RecordedDraft>& by_round = result.by_round.emplace_back();
-    for (std::size_t i = 0; i < request.rounds.size(); ++i) {
-      const traces::Round& round = request.rounds[i];
-      ++statistics.rounds;
-      statistics.tokens += round.emitted;
-      statistics.drafted += round.drafted;
-      statistics.accepted += round.accepted;
-      if (is_target_step(round, steps_of(request, i))) {
-        ++statistics.target_steps.passes;
-        statistics.target_steps.context += round.root_position;
-        by_round.push_back({});
-      } else {
-        by_round.push_back({numbers.number(round), steps_of(request, i)});
-        add_draft(statistics, round, by_round.back().steps, by_round.back().number);
-      }
-    }
+    for (std::size_t i = 0; i < request.rounds.size(); ++i)
+      add_round(request, i, numbers, statistics, by_round);
   }
   result.drafts = std::move(numbers).drafts();
-  if (drafted_rounds > 0)
-    result.optimise_ns_per_round = static_cast<double>(optimise_ns) / static_cast<double>(drafted_rounds);
+  result.optimise_ns_per_round = drafting.optimise_ns_per_round;
   return result;
 }
 

@@ -40,12 +40,6 @@ ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost,
   return best;
 }
 
-double head_in_layers(const ModelShape& shape) {
-  const double model = shape.d_model;
-  const double layer = model * (2.0 * shape.q_width() + 2.0 * shape.kv_width()) + 3.0 * model * shape.d_ff;
-  return model * shape.vocab / layer;
-}
-
 DelRule::DelRule(const TplCost& cost, const Options& options)
     : options_(options), cost_(cost), exits_(static_cast<std::size_t>(std::max(cost.n_layers - 1, 0))) {
   if (options.mode == Mode::published) cost_.head = 0.0;

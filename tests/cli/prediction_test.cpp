@@ -3,7 +3,6 @@
 
 #include <draftscope/base/sha256.h>
 #include <draftscope/simulator/prediction/prediction_file.h>
-#include <draftscope/simulator/prediction/score_prediction.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <algorithm>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <draftscope/simulator/published/backtest.h>
-#include <draftscope/simulator/published/backtest_pass_overhead.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
+
+#include "published/backtest_pass_overhead.h"
 
 namespace draftscope::simulator {
 namespace {

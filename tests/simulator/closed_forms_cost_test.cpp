@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shapes are those of published config.json files; sizes and costs stand in the papers or in model cards.
 
-#include <draftscope/simulator/closed_forms/closed_forms_cost.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "closed_forms/closed_forms_cost.h"
 
 namespace draftscope::simulator {
 namespace {

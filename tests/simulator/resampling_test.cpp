@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/resampling.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +6,8 @@
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include "uncertainty/resampling.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -81,7 +82,7 @@ TEST(Bootstrap, CoversTheMeanOfANormalSampleAboutNineteenTimesInTwenty) {
   for (int trial = 0; trial < trials; ++trial) {
     std::vector<double> sample(40);
     for (double& value : sample) value = normal(random);
-    const Quantiles quantiles = bootstrap_95(
+    const Interval quantiles = bootstrap_95(
         sample.size(),
         [&](std::span<const std::size_t> drawn) {
           double sum = 0.0;
@@ -97,8 +98,8 @@ TEST(Bootstrap, CoversTheMeanOfANormalSampleAboutNineteenTimesInTwenty) {
 
 TEST(Bootstrap, GivesTheSameAnswerTwice) {
   const auto statistic = [](std::span<const std::size_t> drawn) { return static_cast<double>(drawn[0]); };
-  const Quantiles first = bootstrap_95(50, statistic);
-  const Quantiles second = bootstrap_95(50, statistic);
+  const Interval first = bootstrap_95(50, statistic);
+  const Interval second = bootstrap_95(50, statistic);
   EXPECT_EQ(first.low, second.low);
   EXPECT_EQ(first.high, second.high);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <draftscope/simulator/closed_forms/tpt_ladder.h>
-#include <draftscope/simulator/figures/tpt.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
+
+#include "figures/tpt.h"
 
 namespace draftscope::simulator {
 namespace {

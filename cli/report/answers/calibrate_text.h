@@ -4,7 +4,6 @@
 // A calibration as people and programs read it.
 
 #include <draftscope/simulator/calibration/calibration.h>
-#include <draftscope/simulator/calibration/next_measurement.h>
 #include <cstddef>
 #include <optional>
 #include <string>

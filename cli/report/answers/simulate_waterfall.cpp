@@ -12,7 +12,7 @@ using simulator::StrategyShare;
 using simulator::WaterfallFigure;
 using simulator::WaterfallStep;
 
-Json range_json(const std::optional<simulator::Quantiles>& range) {
+Json range_json(const std::optional<simulator::Interval>& range) {
   return range ? Json::array({range->low, range->high}) : Json(nullptr);
 }
 

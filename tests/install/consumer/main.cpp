@@ -3,7 +3,7 @@
 // libraries.
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/simulator.h>
 #include <draftscope/traces/reader.h>
 
 #include <cstdio>

@@ -63,7 +63,8 @@ TEST(Advice, SaysWhatSimulateSays) {
   const auto advice = advise_on(learnt);
   ASSERT_TRUE(advice) << advice.error().message;
   const StrategyRounds rounds = learnt.what_if().rounds(advice->fastest).value();
-  const Answer answer = learnt.what_if().ask(rounds, learnt.machine(), few_draws().draws).value();
+  const Answer answer =
+      ask(learnt.what_if().costs().model, rounds, learnt.machine(), few_draws().draws).value();
   EXPECT_EQ(advice->answer.speedup.min_drafted.total.value, answer.speedup.min_drafted.total.value);
   const Interval expected = outermost_interval_95(answer.speedup).value();
   EXPECT_EQ(advice->interval_95->low, expected.low);
@@ -78,7 +79,8 @@ TEST(Advice, IsNoSlowerThanAnyCandidate) {
   EXPECT_EQ(advice->considered, found->all.size());
   for (const Candidate& candidate : found->all) {
     const StrategyRounds rounds = learnt.what_if().rounds(candidate.rounds.strategy).value();
-    const Answer answer = learnt.what_if().ask(rounds, learnt.machine(), {.draws = 200}).value();
+    const Answer answer =
+        ask(learnt.what_if().costs().model, rounds, learnt.machine(), {.draws = 200}).value();
     double slower = answer.speedup.min_drafted.total.value;
     if (answer.speedup.max_drafted) slower = std::min(slower, answer.speedup.max_drafted->total.value);
     EXPECT_LE(slower, advice->speedup + 1e-9) << candidate.rounds.strategy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/advice/answer_ladder.h>
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(AnswerLadder, EndsAtTheAnswersSpeedup) {
                                               learnt.what_if().costs().model.shape, machine.scenario.shape);
       const auto ladder = answer_ladder(learnt.what_if().costs().model, rounds, machine);
       ASSERT_TRUE(ladder) << strategy << ": " << ladder.error().message;
-      const Answer answer = learnt.what_if().ask(rounds, machine, {.draws = 200}).value();
+      const Answer answer = ask(learnt.what_if().costs().model, rounds, machine, {.draws = 200}).value();
       EXPECT_NEAR(ladder->back().speedup, answer.speedup.min_drafted.total.value, 1e-9) << strategy;
     }
 }

@@ -22,7 +22,7 @@ class Learnt {
     write_shadowed_recording(what, path);
     auto reader = traces::Reader::open(path).value();
     recording_ = std::make_unique<traces::Recording>(reader.recording().value());
-    what_if_ = std::make_unique<WhatIf>(WhatIf::learn(reader, *recording_).value());
+    what_if_ = std::make_unique<WhatIf>(WhatIf::train(reader, *recording_).value());
     std::filesystem::remove(path);
   }
 

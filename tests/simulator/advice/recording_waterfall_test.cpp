@@ -43,7 +43,8 @@ TEST(RecordingWaterfall, AgreesWithTheAnswerOnItsPolicy) {
   const auto found =
       recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), strategies, 0, few());
   ASSERT_TRUE(found) << found.error().message;
-  const Answer answer = learnt.what_if().ask(strategies[0], learnt.machine(), {.draws = 200}).value();
+  const Answer answer =
+      ask(learnt.what_if().costs().model, strategies[0], learnt.machine(), {.draws = 200}).value();
   // Levels are at the cost model's means, which a recorded run's own ratio is beside.
   const double expected = answer.speedup.min_drafted.total.value * strategies[0].own_ratio;
   EXPECT_NEAR(step_at(found->waterfall, WaterfallLevel::policy).speedup.value, expected, 1e-9);

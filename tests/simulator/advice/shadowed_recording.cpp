@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "shadowed_recording.h"
 
-#include <draftscope/simulator/costs/cost_prices.h>
-#include <draftscope/simulator/replay/policy_choice.h>
-#include <draftscope/simulator/replay/replay.h>
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +9,9 @@
 #include <random>
 
 #include "../costs/planted_trace.h"
+#include "costs/cost_prices.h"
+#include "replay/policy_choice.h"
+#include "replay/replay.h"
 
 namespace draftscope::simulator {
 

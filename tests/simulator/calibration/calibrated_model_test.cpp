@@ -6,6 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "costs/cost_parameters.h"
+#include "costs/cost_prices.h"
+#include "costs/cost_priors.h"
+#include "costs/cost_work.h"
 #include "planted_calibration.h"
 
 namespace draftscope::simulator {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/calibration/next_measurement.h>
+#include <draftscope/simulator/calibration/calibration.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +7,8 @@
 #include <cmath>
 #include <random>
 
+#include "costs/cost_parameters.h"
+#include "costs/cost_prices.h"
 #include "planted_calibration.h"
 
 namespace draftscope::simulator {

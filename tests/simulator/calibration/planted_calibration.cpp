@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 
+#include "costs/cost_parameters.h"
+
 namespace draftscope::simulator {
 
 namespace {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/costs/cost_prices.h>
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +8,9 @@
 #include <filesystem>
 #include <random>
 
+#include "costs/cost_observations.h"
+#include "costs/cost_parameters.h"
+#include "costs/cost_prices.h"
 #include "planted_trace.h"
 
 namespace draftscope::simulator {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/costs/cost_prices.h>
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "costs/cost_parameters.h"
+#include "costs/cost_prices.h"
+#include "costs/cost_work.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/costs/cost_link.h>
 #include <draftscope/simulator/hardware/gpu.h>
-#include <draftscope/simulator/hardware/regime.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
+
+#include "costs/cost_link.h"
+#include "hardware/regime.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/csv_table.h>
-#include <draftscope/simulator/costs/cost_work.h>
 #include <draftscope/simulator/hardware/model_shape.h>
 #include <draftscope/speculation/model_config.h>
 #include <draftscope/speculation/model_shape_json.h>
@@ -10,6 +9,8 @@
 
 #include <fstream>
 #include <sstream>
+
+#include "costs/cost_work.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "planted_trace.h"
 
-#include <draftscope/simulator/costs/cost_prices.h>
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
+
+#include "costs/cost_parameters.h"
+#include "costs/cost_prices.h"
 
 namespace draftscope::simulator {
 

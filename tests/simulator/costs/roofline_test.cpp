@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "costs/cost_parameters.h"
 #include "planted_trace.h"
 
 namespace draftscope::simulator {

@@ -39,12 +39,13 @@ TEST(WhatIfOfARecordedRun, GivesTheTimeThatWasMeasuredWhateverTheLawMisses) {
     ASSERT_TRUE(reader) << reader.error().message;
     const auto recording = reader->recording();
     ASSERT_TRUE(recording) << recording.error().message;
-    const auto what_if = WhatIf::learn(*reader, *recording);
+    const auto what_if = WhatIf::train(*reader, *recording);
     ASSERT_TRUE(what_if) << what_if.error().message;
     for (const auto& [run, wall_ns] : wall_ns_by_run(*recording)) {
       const auto rounds = what_if->rounds(run);
       ASSERT_TRUE(rounds) << rounds.error().message;
-      const auto answer = what_if->ask(*rounds, {"here", what_if->recorded_scenario()}, {.draws = 200});
+      const auto answer =
+          ask(what_if->costs().model, *rounds, {"here", what_if->recorded_scenario()}, {.draws = 200});
       ASSERT_TRUE(answer) << answer.error().message;
       // 200 noisy rounds of one request are known to 3 to 5 %, and shrunk to the law by as much.
       EXPECT_NEAR(1e9 * answer->tokens / answer->tokens_per_second / wall_ns, 1.0, 0.03) << run;

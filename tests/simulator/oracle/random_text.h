@@ -4,10 +4,11 @@
 // Texts with shadow tables, and prices, drawn at random.
 
 #include <draftscope/simulator/closed_forms/prices.h>
-#include <draftscope/simulator/replay/shadow_table.h>
 
 #include <cstdint>
 #include <random>
+
+#include "replay/shadow_table.h"
 
 namespace draftscope::simulator {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle/waterfall_settings.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
+#include "oracle/waterfall_settings.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "oracle/waterfall_settings.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

@@ -3,7 +3,7 @@
 #include <draftscope/simulator/figures/pairing.h>
 #include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/import_lacks.h>
 #include <gmock/gmock.h>
@@ -147,7 +147,7 @@ class Prediction : public testing::Test {
     Learnt learnt;
     learnt.reader = std::make_unique<traces::Reader>(*traces::Reader::open(file));
     learnt.recording = std::make_unique<traces::Recording>(*learnt.reader->recording());
-    auto what_if = WhatIf::learn(*learnt.reader, *learnt.recording);
+    auto what_if = WhatIf::train(*learnt.reader, *learnt.recording);
     EXPECT_TRUE(what_if) << what_if.error().message;
     learnt.what_if = std::make_unique<WhatIf>(*std::move(what_if));
     return learnt;
@@ -160,7 +160,7 @@ class Prediction : public testing::Test {
     if (longer_context > 0) lengthen_context(*rounds, longer_context);
     StrategyRounds fitting =
         for_shape(*std::move(rounds), what_if.recorded_scenario().shape, machine.scenario.shape);
-    const auto answer = what_if.ask(fitting, machine);
+    const auto answer = simulator::ask(what_if.costs().model, fitting, machine);
     EXPECT_TRUE(answer) << answer.error().message;
     return {std::move(fitting), *answer};
   }

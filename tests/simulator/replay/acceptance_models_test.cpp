@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/acceptance_models.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
+
+#include "replay/acceptance_models.h"
 
 namespace draftscope::simulator {
 namespace {

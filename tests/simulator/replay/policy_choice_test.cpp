@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/policy_choice.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "replay/policy_choice.h"
 
 namespace draftscope::simulator {
 namespace {

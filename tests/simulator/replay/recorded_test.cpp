@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings of the demo models: what the engine did, round by round, must be what a replay says.
-#include <draftscope/simulator/replay/policy_choice.h>
-#include <draftscope/simulator/replay/replay_check.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +11,8 @@
 #include <vector>
 
 #include "../../cli/trace_files.h"
+#include "replay/policy_choice.h"
+#include "replay/replay_check.h"
 
 namespace draftscope::simulator {
 namespace {

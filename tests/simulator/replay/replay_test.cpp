@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/near_ties.h>
-#include <draftscope/simulator/replay/policies.h>
-#include <draftscope/simulator/replay/replay_grid.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <random>
 
+#include "replay/near_ties.h"
+#include "replay/policies.h"
+#include "replay/replay_grid.h"
 #include "toy_model.h"
 
 namespace draftscope::simulator {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/shadow_table.h>
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "../../cli/trace_files.h"
+#include "replay/shadow_table.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "toy_model.h"
 
-#include <draftscope/simulator/replay/policies.h>
-
 #include <algorithm>
+
+#include "replay/policies.h"
 
 namespace draftscope::simulator {
 

@@ -4,11 +4,11 @@
 // A model whose layers predict by hashing the text before: drafts can be decoded step by step, off the text
 // too, which shadow tables know nothing of.
 
-#include <draftscope/simulator/replay/replay.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "replay/replay.h"
 
 namespace draftscope::simulator {
 

@@ -3,7 +3,6 @@
 // whose true ratio is known from a far larger sample; an interval that leaves it out too often, or too
 // seldom, fails.
 
-#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
 #include <draftscope/simulator/uncertainty/prediction.h>
 #include <gtest/gtest.h>
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "synthetic_requests.h"
+#include "uncertainty/prediction_pathology.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <draftscope/simulator/closed_forms/prices.h>
 #include <draftscope/simulator/sweep/sweep.h>
-#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <cstdint>
 #include <random>
 #include <vector>

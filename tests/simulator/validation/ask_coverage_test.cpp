@@ -17,10 +17,11 @@ namespace {
 constexpr const char* strategy = "layerskip:exit=3,gamma=4";
 
 Result<PredictedSpeedup> ask(traces::Reader& reader, const traces::Recording& recording, std::uint64_t seed) {
-  DRAFTSCOPE_TRY_ASSIGN(const WhatIf what_if, WhatIf::learn(reader, recording));
+  DRAFTSCOPE_TRY_ASSIGN(const WhatIf what_if, WhatIf::train(reader, recording));
   DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, what_if.rounds(strategy));
-  DRAFTSCOPE_TRY_ASSIGN(const Answer answer, what_if.ask(rounds, {"as recorded", what_if.recorded_scenario()},
-                                                         {.draws = 400, .seed = seed, .threads = 1}));
+  DRAFTSCOPE_TRY_ASSIGN(const Answer answer,
+                        ask(what_if.costs().model, rounds, {"as recorded", what_if.recorded_scenario()},
+                            {.draws = 400, .seed = seed, .threads = 1}));
   return answer.speedup;
 }
 

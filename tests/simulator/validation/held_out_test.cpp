@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/validation/held_out_questions.h>
-#include <draftscope/simulator/validation/hold_out.h>
-#include <draftscope/simulator/validation/recorded_gpu.h>
+#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/validation/checked_answer.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "../random_recording.h"
 #include "clustered_recording.h"
+#include "validation/hold_out.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What notes hold to be measured: the contexts that the recording's texts reach.
-#include <draftscope/simulator/what_if/rounds_elsewhere.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ double longest_context(const traces::Recording& recording) {
 std::vector<std::string> notes_of(const WhatIf& what_if, const StrategyRounds& rounds,
                                   const Machine& machine) {
   std::vector<std::string> notes;
-  const Answer answer = what_if.ask(rounds, machine, {.draws = 200}).value();
+  const Answer answer = ask(what_if.costs().model, rounds, machine, {.draws = 200}).value();
   for (const CostNote& note : answer.cost_notes) notes.push_back(note.text);
   return notes;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "what_if/fitted_acceptance.h"
 
-#include <draftscope/simulator/what_if/recorded_statistics.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "../advice/learnt.h"
+#include "what_if/recorded_statistics.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What to set on a machine: which strategy, or none, what it will bring, how sure that is, and what the
-// answer hangs on. Everything is predicted from a recording (what_if.h) and as good as its cost model.
+// Advice on what to set on a machine: which strategy, or none, what it will bring, how sure that is, and what
+// the answer hangs on. Everything is predicted from a recording (what_if.h) and as good as its cost model.
 //
 // The fastest of hundreds of candidates looks faster than it is: it was chosen for its luck as well. So the
 // choice is repeated without each fold's prompts, and judged on them (cross-validation; Stone 1974), with the
@@ -12,10 +12,9 @@
 // Safe from any thread; the same options give the same bits.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/advice/break_even.h>
-#include <draftscope/simulator/advice/candidates.h>
 #include <draftscope/simulator/advice/recording_waterfall.h>
-#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <cstdint>
 #include <functional>
@@ -25,6 +24,53 @@
 #include <vector>
 
 namespace draftscope::simulator {
+
+// The choices of an advice: early exits of every layer with fixed lengths and with confidence thresholds,
+// and the recorded runs, whatever they draft with. Rounds are those of WhatIf::rounds(), one request a
+// prompt, in the order of the shadow tables.
+
+/// Settings of the engine's early-exit strategies.
+struct EarlyExitSetting {
+  std::int32_t exit = 1;
+  std::int32_t gamma = 1;
+  std::optional<double> threshold;  ///< a draft token of lower confidence is the round's last
+  VerifiedLayers verified_layers = VerifiedLayers::all;
+};
+
+/// The setting as on the command line: "layerskip:exit=5,gamma=4",
+/// "mix:stop=threshold,exit=5,gamma=8,threshold=0.6".
+[[nodiscard]] std::string specification(const EarlyExitSetting& setting);
+
+/// Setting of a recorded layerskip run without a threshold; absent for any other strategy, and for an
+/// imported run whose file does not name the exit. Layers of an imported model need not be known.
+[[nodiscard]] std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run,
+                                                            const traces::Recording& recording);
+
+struct Candidate {
+  std::optional<EarlyExitSetting> setting;  ///< absent: a recorded run
+  StrategyRounds rounds;
+};
+
+struct Candidates {
+  std::vector<std::int64_t> prompts;     ///< ids, by request
+  std::vector<RoundStatistics> vanilla;  ///< by request
+  std::vector<Candidate> all;            ///< none that never drafts
+  std::vector<std::string> left_out;     ///< a line each: what was not considered, and why
+};
+
+struct CandidateOptions {
+  std::int32_t longest = 17;  ///< fixed lengths 1, 2, …
+  std::vector<std::int32_t> threshold_lengths{2, 4, 8, 16};
+  std::vector<double> thresholds{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
+  std::vector<std::string> strategies;  ///< considered besides
+  /// Told of settings done, and all.
+  std::function<void(std::int64_t, std::int64_t)> progress = [](std::int64_t, std::int64_t) {};
+};
+
+/// O(tokens · exits · (longest + thresholds · their lengths)). Errors: no shadow tokens, sampled texts, a
+/// strategy of the options that this recording can't answer for.
+[[nodiscard]] Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,
+                                            const CandidateOptions& options = {});
 
 enum class Verdict : std::uint8_t {
   speculate,         ///< the gain's 95 % intervals lie above 1
@@ -72,7 +118,8 @@ struct ContextLimit {
 };
 inline constexpr double context_tolerance = 0.01;
 
-/// What the replay of early exits hangs on where the target's best two logits are close (near_ties.h).
+/// Effect on the replay of early exits of positions where the target's best two logits are close: on another
+/// machine or number type they may change places.
 struct NearTieEffect {
   std::int64_t at_risk = 0;  ///< positions
   std::int64_t positions = 0;

@@ -6,7 +6,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/oracle/waterfall.h>
-#include <draftscope/simulator/uncertainty/cluster_bootstrap.h>
+#include <draftscope/simulator/uncertainty/prediction.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <cstdint>
 #include <optional>
@@ -63,7 +63,7 @@ struct NamedGap {
   std::string_view name;  ///< "tuning", "information", "learning", "hardware"
   WaterfallFigure figure;
 };
-/// What a gap costs, in a few words.
+/// Meaning of a gap, in a few words.
 [[nodiscard]] std::string_view gap_meaning(std::string_view name);
 /// Those that the waterfall has, in the order of its levels.
 [[nodiscard]] std::vector<NamedGap> named_gaps(const WaterfallGaps& gaps);

@@ -14,11 +14,11 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/costs/cost_model.h>
-#include <draftscope/simulator/costs/cost_prices.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/speculation/measured_kernel.h>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,7 +58,7 @@ struct MachineCalibration {
 [[nodiscard]] double kernel_bytes(const speculation::KernelForm& form, const ModelShape& shape,
                                   WeightType weights);
 
-/// What one execution takes is values · this (cost_parameters.h).
+/// Coefficients of one execution: its time is values · these (simulator/costs/cost_parameters.h).
 [[nodiscard]] CostVector kernel_coefficients(const speculation::KernelForm& form, const ModelShape& shape,
                                              WeightType weights, WidthLaw law);
 
@@ -84,7 +84,7 @@ struct AffineLaw {
   double residual_greatest = 0.0;
 };
 
-/// Of one shape's kernels; a law is absent where its kernels have fewer than two sizes.
+/// Laws of one shape's kernels; a law is absent where its kernels have fewer than two sizes.
 struct CalibrationLaws {
   std::optional<AffineLaw> products;   ///< operations with weights, one row
   std::optional<AffineLaw> passes;     ///< draft steps and target steps: what a pass takes beside its bytes
@@ -98,7 +98,7 @@ struct CalibrationLaws {
 [[nodiscard]] Result<CostFit> fit_calibration(const MachineCalibration& calibration, const ModelShape& shape,
                                               WeightType weights);
 
-/// Of kernels that were left out of the fit, one at a time, and predicted from the others.
+/// Errors of kernels that were left out of the fit, one at a time, and predicted from the others.
 struct LeaveOneOut {
   struct Error {
     std::string kernel;
@@ -122,9 +122,46 @@ enum class LeftOut : std::uint8_t { every_kernel, passes };
 [[nodiscard]] Result<CostModel> calibrated_model(const MachineCalibration& calibration,
                                                  const ModelShape& shape, WeightType weights);
 
-/// What prices of `shape` rest on: how many kernels of which shapes were measured, how well they predict one
+/// Basis of prices of `shape`: how many kernels of which shapes were measured, how well they predict one
 /// another, what is extrapolated. Errors: as fit_calibration().
 [[nodiscard]] Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibration,
                                                               const ModelShape& shape, WeightType weights);
+
+// Active measurement: which kernel, measured next, would tell most about an answer.
+//
+// The cost model is linear in its parameters θ with covariance Σ, so one more measurement with coefficients a
+// and standard deviation s takes (gᵀΣa)² / (aᵀΣa + s²) off the variance gᵀΣg of an answer with gradient g:
+// the one-step c-optimal design (Pukelsheim, Optimal Design of Experiments, §2). Without an answer in mind
+// the information of a measurement, ½ ln(1 + aᵀΣa / s²), is the step of a D-optimal design.
+
+/// The question how many vanilla steps a round of `gamma` draft tokens at exit `exit` takes, at `context`.
+struct RoundCostQuestion {
+  std::int32_t exit = 1;
+  std::int32_t gamma = 4;
+  double context = 512.0;
+};
+
+/// Gradient of ln(round / vanilla step) to the parameters; of the model's own shape. Errors: an exit beyond
+/// the layers, a draft length that is not positive.
+[[nodiscard]] Result<CostVector> cost_gradient(const CostModel& model, const RoundCostQuestion& question);
+
+struct NextMeasurement {
+  speculation::KernelForm form;
+  double variance_share = 0.0;  ///< of the answer's variance that it takes away; 0 without an answer
+  double information = 0.0;     ///< nats
+};
+
+/// All candidates, the best first. `noise` is the relative standard deviation of a measurement, above 0;
+/// without a gradient information decides. Expects the covariance of a fitted or specified model.
+[[nodiscard]] std::vector<NextMeasurement> next_measurements(
+    const CostModel& model, const std::optional<CostVector>& gradient,
+    std::span<const speculation::KernelForm> candidates, double noise);
+
+/// Standard deviation of an answer with this gradient, as the covariance has it.
+[[nodiscard]] double answer_sigma(const CostModel& model, const CostVector& gradient);
+
+/// Kernels of a shape that `calibrate` can measure: steps of a draft at every exit, target passes of 1 to 32
+/// rows, at contexts of 64 to 4096 rows.
+[[nodiscard]] std::vector<speculation::KernelForm> measurable_kernels(const ModelShape& shape);
 
 }  // namespace draftscope::simulator

@@ -6,7 +6,7 @@
 // safe from any thread. An argument outside its domain, NaN included, is an error that names it.
 //
 // α here is *iid*: the probability that a draft token is accepted once all before it were, the same at every
-// position. It is not accepted / drafted (acceptance.h), which falls with γ; iid_acceptance_rate turns a
+// position. It is not accepted / drafted (figures.h), which falls with γ; iid_acceptance_rate turns a
 // measured M and γ into it. Only swift_speedup and round_speedup take what was measured instead.
 
 #include <draftscope/base/result.h>
@@ -39,7 +39,7 @@ struct BestLength {
 /// where drafting is free (c = 0) or always right (α = 1).
 [[nodiscard]] Result<BestLength> best_speculation_length(double alpha, double c, std::int32_t most);
 
-/// What rounds cost on average, in target steps.
+/// Mean costs of rounds, in target steps.
 struct RoundCost {
   double steps_per_round = 0.0;  ///< γ̄, draft steps
   double c = 0.0;                ///< of one draft step
@@ -66,9 +66,24 @@ struct RoundCost {
                                                      std::int32_t n_layers);
 
 /// eTPL = M / (γ̄·E + L): the same from what was measured (LayerSkip's and DEL's rounds; of rows, see
-/// loaded_layers.h). M ≥ 0, γ̄ ≥ 0.
+/// figures.h). M ≥ 0, γ̄ ≥ 0.
 [[nodiscard]] Result<double> observed_tokens_per_loaded_layer(double mean_accepted_length,
                                                               double steps_per_round, double draft_layers,
                                                               std::int32_t n_layers);
+
+/// Acceptance from which on a setting pays: S = 1 solved at measured costs, where the papers have v = 1 and o
+/// = 0.
+struct BreakEven {
+  double mean_accepted_length = 0.0;  ///< M = γ̄·c + v + o, whatever the distribution (round_speedup)
+  /// accepted / drafted at that M: (M − 1) / γ̄, at least 0. Above 1: it never pays.
+  double acceptance_rate = 0.0;
+  /// The iid α whose expected_tokens(α, γ) costs exactly what it yields; absent without a planned γ, and
+  /// where not even α = 1 does. 0: a round pays with its bonus token alone.
+  std::optional<double> alpha;
+};
+
+/// `gamma` is the planned length of a setting whose length is fixed; α is at a round of that length, not at
+/// the mean of cut ones. Errors: as round_speedup(), draft steps that are not above 0, γ below 1.
+[[nodiscard]] Result<BreakEven> break_even(const RoundCost& cost, std::optional<std::int32_t> gamma = {});
 
 }  // namespace draftscope::simulator

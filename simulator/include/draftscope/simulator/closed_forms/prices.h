@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What passes cost on one machine, for one model, dtype and engine regime: what a cost model says, and all
+// Costs of passes on one machine, for one model, dtype and engine regime: what a cost model says, and all
 // that replays, oracle and advice need to know of it. Times in nanoseconds, affine in the context (the K/V
 // rows before the pass's first row; round_statistics.h).
 
@@ -19,7 +19,7 @@ struct AffineTime {
   [[nodiscard]] double at(double context) const { return ns + ns_per_context_row * context; }
 };
 
-/// Of drafts of one exit layer (or one layer set).
+/// Prices of drafts of one exit layer (or one layer set).
 struct DraftPrices {
   AffineTime step;                 ///< one draft step: the layers, the head, the choice of the token
   std::vector<AffineTime> verify;  ///< [rows], from 2; element 0 and 1 are unused

@@ -35,7 +35,7 @@ inline constexpr std::size_t rung_count = 7;
 /// "layer count", "layer time", "head", "choice", "width", "context", "overhead".
 [[nodiscard]] std::string_view rung_name(Rung rung);
 
-/// What the correction admits, in a few words: "every pass reads the head".
+/// The correction's meaning in a few words: "every pass reads the head".
 [[nodiscard]] std::string_view rung_meaning(Rung rung);
 
 struct LadderRung {
@@ -50,8 +50,8 @@ struct LadderRung {
 
 using Ladder = std::array<LadderRung, rung_count>;
 
-/// What of a pass's price, at context 0 and in nanoseconds, is neither layers nor rows. It is inside
-/// target_step.ns, every step.ns and every verify.ns. Left at 0, it is booked to layer_time.
+/// Parts of a pass's price, at context 0 and in nanoseconds, that are neither layers nor rows. They are
+/// inside target_step.ns, every step.ns and every verify.ns. Left at 0, it is booked to layer_time.
 struct PassParts {
   double head_ns = 0.0;
   double choice_ns = 0.0;
@@ -68,7 +68,7 @@ struct LadderInput {
   const Prices& prices;
   PassParts parts;
   LayerCounts layers;
-  /// What the strategy's own time is multiplied with beside prices (StrategyRounds::own_ratio); booked to the
+  /// Factor of the strategy's own time beside prices (StrategyRounds::own_ratio); booked to the
   /// overhead.
   double own_ratio = 1.0;
 };

@@ -12,16 +12,65 @@
 // Values: a model is immutable after fitting and free to share between threads.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/costs/cost_observations.h>
 #include <draftscope/simulator/hardware/gpu.h>
-#include <draftscope/simulator/hardware/regime.h>
+#include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/simulator/hardware/scenario.h>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace draftscope::simulator {
+
+/// Growth of a product's time with its rows: steps where a library switches kernels (GPU), or a ramp where
+/// each row costs its arithmetic (CPU).
+enum class WidthLaw : std::uint8_t { steps, ramp };
+
+/// Parameters of the cost law, in which times are linear (simulator/costs/cost_parameters.h numbers them).
+inline constexpr std::size_t cost_parameter_count = 54;
+
+/// One number for each parameter: its value, or a pass's coefficient of it.
+using CostVector = std::array<double, cost_parameter_count>;
+
+/// Passes whose prices differ in the context alone.
+struct MeasuredPassKind {
+  bool is_draft = false;
+  /// A target step that follows another, as in vanilla decoding: it finds caches as a step left them.
+  bool is_vanilla = false;
+  std::int32_t attention = 0;  ///< sublayers of a draft step
+  std::int32_t mlp = 0;
+  std::int32_t rows = 1;      ///< of a target pass
+  std::int32_t one_row = 0;   ///< of its layers that run one row: those below the exit
+  std::int32_t n_layers = 1;  ///< of the model
+
+  [[nodiscard]] bool operator<(const MeasuredPassKind& other) const {
+    const auto key = [](const MeasuredPassKind& kind) {
+      return std::tie(kind.is_draft, kind.is_vanilla, kind.attention, kind.mlp, kind.rows, kind.one_row,
+                      kind.n_layers);
+    };
+    return key(*this) < key(other);
+  }
+};
+
+/// How far a cost law is from kinds of passes, as standard deviations of ln(time / law).
+struct CorrectionScale {
+  double common = 0.0;  ///< of target passes: what neighbouring numbers of rows have in common
+  double own = 0.0;     ///< of target passes: what they have not, kernels working in blocks of rows
+  double drafts = 0.0;  ///< of drafts, whose depths share all kernels
+};
+
+/// Means over the passes of a kind that nothing interrupted: of a draft all steps of a round together.
+struct MeasuredPass {
+  MeasuredPassKind kind;
+  CostVector coefficients{};
+  double ns = 0.0;
+  double relative_error = 0.0;  ///< standard error of `ns` / `ns`, blocks of requests being what varies
+  double passes = 0.0;          ///< interrupted ones included
+};
 
 enum class ParameterSource : std::uint8_t {
   trace,           ///< the data at least halve the prior's standard deviation
@@ -39,7 +88,8 @@ struct CostModel {
   CostVector values{};
   std::array<ParameterSource, cost_parameter_count> sources{};  ///< of `values`
   std::vector<double> covariance;                               ///< [parameter][parameter], of `values`
-  /// What the law leaves over at these is corrected where the scenario is the recorded one, and between them.
+  /// Passes at which the rest that the law leaves over is corrected where the scenario is the recorded one,
+  /// and between them.
   std::vector<MeasuredPass> passes;
   CorrectionScale correction_scale;
   double stall_share = 0.0;       ///< of the uninterrupted time: what interruptions add
@@ -78,18 +128,26 @@ struct CostFit {
   CostFitReport report;
 };
 
-/// `gpu` is what the recording was made on; its numbers become priors. Errors: no groups, or times that are
-/// not positive.
-[[nodiscard]] Result<CostFit> fit_cost_model(const CostObservations& observations,
-                                             const std::optional<GpuSpecification>& gpu = {});
-
 /// A model that rests on the specification alone (graphs; memory family's attention and small kernels), with
 /// the priors' covariance.
 [[nodiscard]] CostModel cost_model_of(const GpuSpecification& gpu, const ModelShape& shape,
                                       WeightType weights);
 
-/// Values of all parameters that a GPU's specification implies.
-[[nodiscard]] CostVector specified_values(const GpuSpecification& gpu);
+/// Basis of a price, from the surest to none.
+enum class Provenance : std::uint8_t {
+  measured,
+  fitted,
+  prior,
+  extrapolated,
+  undetermined,  ///< a parameter that the recording leaves open
+};
+
+/// One thing that prices rest on beside the recording.
+struct CostNote {
+  Provenance provenance = Provenance::prior;
+  double sigma = 0.0;  ///< relative standard deviation; 0 where none is known
+  std::string text;
+};
 
 /// One kernel of a calibration: bytes moved, time taken.
 struct KernelTime {

@@ -6,6 +6,7 @@
 
 #include <draftscope/simulator/figures/pairing.h>
 #include <draftscope/simulator/figures/speedup.h>
+#include <draftscope/traces/reader.h>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,7 +22,7 @@ struct MetaDifference {
   bool changes_experiment = false;
 };
 
-/// By key. Leaves out what differs between any two recordings (clocks, counts, the command line).
+/// Differences by key. Leaves out what differs between any two recordings (clocks, counts, the command line).
 [[nodiscard]] std::vector<MetaDifference> meta_differences(Baseline<traces::Meta> baseline,
                                                            Comparison<traces::Meta> comparison);
 
@@ -36,8 +37,8 @@ struct RunComparison {
   OutputIdentity identity;
 };
 
-/// The same specification, or the same strategy with the same parameters: one that is spelled out and has its
-/// default makes no other setting.
+/// Whether both have the same specification, or the same strategy with the same parameters: one that is
+/// spelled out and has its default makes no other setting.
 [[nodiscard]] bool is_same_setting(const traces::Run& a, const traces::Run& b);
 
 /// Runs of the same setting, in the baseline's order. If neither side has more than one run, these
@@ -47,5 +48,22 @@ struct RunComparison {
 
 /// Holm's step-down correction: the family-wise error over all given tests stays at the chosen level.
 [[nodiscard]] std::vector<double> holm_adjusted(std::span<const double> p_values);
+
+// Which strategy wins on which text.
+
+/// The fastest run of a recording on the prompts of one category, by its speedup over vanilla decoding, which
+/// takes part with 1.
+struct Winner {
+  std::string category;  ///< empty = all
+  const traces::Run* run = nullptr;
+  const traces::Run* runner_up = nullptr;
+  /// Lead of the winner over the runner-up, on the same prompts. It was chosen for being the largest, so that
+  /// its p value is too small where many runs are close.
+  std::optional<Speedup> lead;
+};
+
+/// All prompts first, then by category if there are several. Empty without a baseline or without another run
+/// that shares prompts with it. O(runs · categories · rows).
+[[nodiscard]] std::vector<Winner> winners(const traces::Recording& recording);
 
 }  // namespace draftscope::simulator

@@ -5,11 +5,16 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/figures/figures.h>
+#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -26,7 +31,8 @@ struct MeasuredRecording {
 /// Reads and measures what there is, be it no round at all. Errors: unreadable tables.
 [[nodiscard]] Result<MeasuredRecording> read_measured(traces::Reader& reader);
 
-/// The same of a file. Fails if the file is not a readable trace, or holds no finished request with rounds.
+/// Reads and measures a file. Fails if the file is not a readable trace, or holds no finished request with
+/// rounds.
 [[nodiscard]] Result<MeasuredRecording> measure_recording(const std::filesystem::path& path);
 
 /// The meta value of a key, or nothing.
@@ -41,5 +47,58 @@ struct MeasuredRecording {
 /// Reasons to doubt the figures, one line each: not closed cleanly, dropped rows, unfinished requests,
 /// outputs that differ although decoding is greedy, no baseline. Texts of the file stand in them as they are.
 [[nodiscard]] std::vector<std::string> warnings(const MeasuredRecording& measured);
+
+// The figures that follow from a recording's requests and the overview that it stores, before its rounds are
+// read: throughput, speedup and identity; acceptance without positions, lengths, stops and the tested rate;
+// loaded layers; costs; the breakdown by the rounds' times. What they have is what measure() gives without
+// spans, if the overview agrees with the rows. By run, not by category.
+
+/// `outline` is the recording without its rounds; the figures point into it.
+[[nodiscard]] RecordingFigures measure_overview(const traces::Recording& outline,
+                                                std::span<const traces::RequestSum> sums);
+
+// The wall time of runs by phase, of spans that are met once and not kept: for recordings with so many that
+// holding them would cost more than all the rest. The answer is that of measure() with the same spans.
+//
+// Memory: 24 bytes a phase span until the breakdown is done.
+
+/// Thread-safety: one thread at a time.
+class StreamedPhases {
+ public:
+  /// In any order; only phases (depth 0) of requests count.
+  void add(const traces::Span& span);
+  /// Adds the spans that another met.
+  void add(StreamedPhases&& other);
+
+  /// Puts the breakdowns into figures that were measured without spans. Runs with a request without spans
+  /// keep what they have.
+  void complete(const traces::Recording& recording, RecordingFigures& figures);
+
+ private:
+  struct Interval {
+    std::int64_t start_ns;
+    std::int64_t end_ns;
+    traces::Phase phase;
+  };
+  using Intervals = std::vector<Interval>;
+
+  [[nodiscard]] static Breakdown breakdown(Intervals& intervals, std::int64_t start_ns, std::int64_t end_ns);
+
+  std::unordered_map<std::int64_t, Intervals> requests_;
+  std::int64_t last_request_ = 0;
+  Intervals* last_ = nullptr;  ///< of last_request_
+};
+
+// Figures of an imported trace: what rests on something that its source lacked is left out, so that no report
+// shows a placeholder as a measurement (draftscope/traces/import_lacks.h).
+
+void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta);
+
+/// "imported from a.jsonl, which lacks draft lengths, token ids": empty for what was recorded.
+[[nodiscard]] std::string import_note(const traces::Meta& meta);
+
+/// Whether an imported trace has rounds with accepted lengths, or states an acceptance rate: a timeline of
+/// kernels has neither, and nothing can be predicted from it.
+[[nodiscard]] bool knows_acceptance(const traces::Meta& meta);
 
 }  // namespace draftscope::simulator

@@ -9,6 +9,7 @@
 // All functions are thread-safe. The table is part of the program: no file is needed at run time.
 
 #include <draftscope/base/result.h>
+#include <draftscope/traces/writer.h>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -52,8 +53,8 @@ struct GpuSpecification {
 /// Every GPU of the table, in its order; empty only if the table did not parse, which find_gpu() reports.
 [[nodiscard]] std::span<const GpuSpecification> known_gpus();
 
-/// By name, or by a beginning that only one name has ("B200"); case, spaces, '-' and '_' do not matter.
-/// Errors: an unknown name, with the closest ones.
+/// Finds a GPU by its name, or by a beginning that only one name has ("B200"); case, spaces, '-' and '_' do
+/// not matter. Errors: an unknown name, with the closest ones.
 [[nodiscard]] Result<GpuSpecification> find_gpu(std::string_view name);
 
 /// A specification of one's own: a JSON object or a CSV table of one row, with the column names of
@@ -61,5 +62,17 @@ struct GpuSpecification {
 /// memory family's. `name` is what errors call the text. Errors: an unknown key, rates that are not positive,
 /// e above 1, a stated ridge that contradicts the rates by more than 2 %, fp8 slower than bf16.
 [[nodiscard]] Result<GpuSpecification> parse_gpu_specification(std::string_view text, std::string_view name);
+
+// Which GPU a recording was made on. Drivers call a GPU otherwise than specifications do: "NVIDIA H100 80GB
+// HBM3" is the H100-SXM5-80GB.
+
+/// Whether a GPU decoded: meta's `device` is neither "cpu" nor missing.
+[[nodiscard]] bool is_gpu_recording(const traces::Meta& meta);
+
+/// The driver's name of the recorded GPU: `processor` of a recording by device "cuda", else `device` itself.
+[[nodiscard]] std::string recorded_gpu_name(const traces::Meta& meta);
+
+/// Finds a GPU by the driver's name or the table's. Errors: an unknown GPU, with the closest names.
+[[nodiscard]] Result<GpuSpecification> find_gpu_of_driver(std::string_view name);
 
 }  // namespace draftscope::simulator

@@ -14,11 +14,12 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/costs/cost_model.h>
-#include <draftscope/simulator/costs/cost_prices.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include "costs/cost_prices.h"
 
 namespace draftscope::simulator {
 
@@ -42,12 +43,12 @@ struct Roofline {
   std::vector<RooflinePoint> points;   ///< by operation, then rows
   std::vector<CostNote> notes;
 
-  /// What a kernel of this arithmetic a byte could reach, 10⁹ flop a second.
+  /// Rate that a kernel of this arithmetic a byte could reach, 10⁹ flop a second.
   [[nodiscard]] double attainable(double intensity) const;
 };
 
-/// Of passes with each of `rows` (a draft or target step has 1, a verification the draft's length + 1) at
-/// `context` rows. Errors: a scenario that contradicts itself, rows below 1.
+/// Roofline of passes with each of `rows` (a draft or target step has 1, a verification the draft's length +
+/// 1) at `context` rows. Errors: a scenario that contradicts itself, rows below 1.
 [[nodiscard]] Result<Roofline> roofline(const CostModel& model, const Machine& machine, double context,
                                         const std::vector<std::int32_t>& rows);
 

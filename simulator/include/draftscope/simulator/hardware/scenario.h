@@ -3,19 +3,45 @@
 
 // What is asked of a cost model: which passes, of which model, on which machine.
 
-#include <draftscope/simulator/costs/cost_work.h>
+#include <draftscope/base/result.h>
 #include <draftscope/simulator/hardware/gpu.h>
 #include <draftscope/simulator/hardware/model_shape.h>
-#include <draftscope/simulator/hardware/regime.h>
 #include <draftscope/speculation/measured_kernel.h>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::simulator {
 
 struct CostModel;
+
+/// Number type of the layers' weights. fp8 holds the layers alone: head, embedding, activations and K/V stay
+/// bf16.
+enum class WeightType : std::uint8_t { bf16, fp16, fp32, fp8 };
+[[nodiscard]] std::string_view weight_type_name(WeightType type);
+/// "bf16", "fp16" or "f16", "fp32" or "f32", "fp8". Errors: anything else.
+[[nodiscard]] Result<WeightType> parse_weight_type(std::string_view text);
+
+/// Way in which kernels get to a GPU, which decides what a pass takes beside them.
+enum class Regime : std::uint8_t {
+  as_fitted,     ///< what the cost model was fitted to
+  eager_python,  ///< a framework launches every kernel
+  eager_cpp,     ///< a C++ loop launches every kernel
+  graph,         ///< one CUDA graph a pass, the host waits for each
+  device_loop,   ///< graphs that feed one another: the host waits once a round
+  persistent,    ///< one resident kernel: launch and ramp-up are paid once a pass
+};
+
+inline constexpr std::array<Regime, 6> all_regimes{Regime::as_fitted,   Regime::eager_python,
+                                                   Regime::eager_cpp,   Regime::graph,
+                                                   Regime::device_loop, Regime::persistent};
+
+[[nodiscard]] std::string_view regime_name(Regime regime);
+/// "as-fitted", "eager-python", "eager-cpp", "graph", "device-loop", "persistent".
+[[nodiscard]] Result<Regime> parse_regime(std::string_view text);
 
 /// A verification either runs all rows through all layers, or keeps the draft's exit states and runs the
 /// layers below the exit for one row alone.
@@ -46,7 +72,7 @@ struct Scenario {
 /// The model's own machine, shape and number type, at the longest context that it was fitted to.
 [[nodiscard]] Scenario fitted_scenario(const CostModel& model);
 
-/// What differs from the recorded circumstances, in a few words: "H200 Llama-3-8B batch 4". `place` names the
+/// Differences from the recorded circumstances, in a few words: "H200 Llama-3-8B batch 4". `place` names the
 /// machine; empty: the GPU's name, or "as recorded".
 [[nodiscard]] std::string scenario_name(const Scenario& scenario, const Scenario& recorded,
                                         std::string place = {});

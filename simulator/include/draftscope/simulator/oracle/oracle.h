@@ -20,13 +20,14 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/closed_forms/prices.h>
 #include <draftscope/simulator/figures/round_statistics.h>
-#include <draftscope/simulator/replay/shadow_table.h>
 #include <cstdint>
 #include <vector>
 
 namespace draftscope::simulator {
 
-/// What the oracle may choose from, each round anew. The defaults restrict nothing that has a price.
+struct ShadowTable;
+
+/// Choices that the oracle has, each round anew. The defaults restrict nothing that has a price.
 struct OracleOptions {
   std::vector<std::int32_t> exits;    ///< empty = every exit that has prices
   std::vector<std::int32_t> lengths;  ///< speculation lengths; empty = 1 up to `longest`

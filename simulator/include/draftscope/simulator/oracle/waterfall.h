@@ -8,13 +8,12 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/closed_forms/prices.h>
 #include <draftscope/simulator/figures/round_statistics.h>
-#include <draftscope/simulator/oracle/price_of_time.h>
-#include <draftscope/simulator/oracle/waterfall_settings.h>
+#include <draftscope/simulator/figures/speedup.h>
 #include <draftscope/simulator/replay/answer_status.h>
-#include <draftscope/simulator/replay/shadow_table.h>
-#include <draftscope/simulator/uncertainty/resampling.h>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +21,61 @@
 #include <vector>
 
 namespace draftscope::simulator {
+
+struct ShadowTable;
+
+/// Each round drafts `length` tokens at exit layer `exit`; length 0 = no speculation, whatever the exit.
+struct FixedSetting {
+  std::int32_t exit = 0;
+  std::int32_t length = 0;
+};
+
+/// Indices into Waterfall::settings; the first of equally fast ones.
+struct BestSettings {
+  std::size_t global = 0;
+  std::map<std::string, std::size_t> by_category;
+  std::vector<std::size_t> by_request;  ///< in hindsight: a bound, not a policy
+};
+
+/// Stops once a draft token's confidence is below the threshold; that token is verified all the same.
+struct ConfidenceThreshold {
+  std::int32_t exit = 0;     ///< 0 = no speculation
+  std::int32_t longest = 0;  ///< draft tokens a round
+  double threshold = 0.0;
+};
+
+/// Acceptance by confidence of one exit's drafts, in bins.
+struct ConfidenceModel {
+  std::int32_t exit = 0;
+  std::vector<double> edges;       ///< ascending; a confidence is in the bin of as many edges as are ≤ it
+  std::vector<double> acceptance;  ///< [bin] of a draft token, if those before it were accepted; calibrated
+  std::vector<double> start;       ///< [bin] of a round's first draft token, sums to 1
+  std::vector<std::vector<double>> next;  ///< [bin][bin] from one draft token to the next, rows sum to 1
+
+  [[nodiscard]] std::size_t bin(double confidence) const;
+};
+
+/// The causal rule: multiplies the acceptances of the draft tokens so far and drafts once more if the product
+/// is at least a threshold, which depends on how many there are and on the last one's bin.
+struct PrefixThreshold {
+  ConfidenceModel model;  ///< exit 0 = no speculation
+  std::int32_t longest = 0;
+  /// [drafted − 1][bin] for 1 ≤ drafted < longest; above 1 = never go on.
+  std::vector<std::vector<double>> min_acceptance;
+};
+
+/// Tokens and time of some way of decoding, in total or in expectation.
+struct Yield {
+  double tokens = 0.0;
+  double ns = 0.0;
+};
+
+/// The rule and what it is expected to yield in a round.
+struct PricedRule {
+  PrefixThreshold rule;  ///< no speculation if that yields more
+  Yield round;
+  double price = 0.0;  ///< λ*: tokens a nanosecond, the best ratio
+};
 
 enum class WaterfallLevel : std::uint8_t {
   vanilla,           ///< no speculation
@@ -45,19 +99,20 @@ enum class WaterfallLevel : std::uint8_t {
 /// in every resample.
 struct WaterfallFigure {
   double value = 0.0;
-  std::optional<Quantiles> interval;  ///< absent with fewer prompts than min_prompts_for_interval
+  std::optional<Interval> interval;  ///< absent with fewer prompts than min_prompts_for_interval
 };
 
 struct WaterfallStep {
   WaterfallLevel level = WaterfallLevel::vanilla;
-  /// Of the rounds; their times are the cost model's. Perfect drafts are approximate: a thought experiment.
+  /// Status of the rounds; their times are the cost model's. Perfect drafts are approximate: a thought
+  /// experiment.
   AnswerStatus status = AnswerStatus::exact;
   std::vector<double> times_ns;  ///< by request
   WaterfallFigure speedup;       ///< total vanilla time / total time
   WaterfallFigure of_oracle;     ///< this speedup / the oracle's
   std::optional<WaterfallFigure>
-      efficiency;                   ///< (S − 1) / (S oracle − 1); absent where the oracle gains nothing
-  std::optional<Quantiles> bounds;  ///< the speedup's, where rounds are bounded
+      efficiency;                  ///< (S − 1) / (S oracle − 1); absent where the oracle gains nothing
+  std::optional<Interval> bounds;  ///< the speedup's, where rounds are bounded
 };
 
 /// Differences of speedups; positive where the second of the two is faster.
@@ -98,7 +153,8 @@ struct WaterfallOptions {
   std::int32_t longest = 17;        ///< draft tokens a round
   std::int32_t folds = 5;
   std::int32_t bins = 8;
-  std::vector<double> thresholds = RuleSearch{}.thresholds;
+  /// Candidates of the single threshold.
+  std::vector<double> thresholds{0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98};
   int resamples = 2000;
   /// Told of parts done, and about how many there are, often enough to stop by returning false: the waterfall
   /// then fails.

@@ -8,6 +8,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/base/utc_time.h>
 #include <draftscope/simulator/validation/checked_answer.h>
+#include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -62,7 +63,29 @@ struct PredictionFile {
 /// Errors: no such file, not a prediction, a field that is missing or of another type, a digest that is not
 /// that of the content.
 [[nodiscard]] Result<PredictionFile> read_prediction(const std::filesystem::path& path);
-/// The same from text; `name` is what errors call it.
+/// Parses a prediction's text; errors call it `name`.
 [[nodiscard]] Result<PredictionFile> parse_prediction(std::string_view text, const std::string& name);
+
+// A prediction against the recording that was made to check it.
+
+/// A prediction that this recording says nothing about.
+struct Unmeasured {
+  std::string strategy;
+  std::string machine;
+  std::string reason;
+};
+
+struct PredictionScore {
+  std::int64_t measured_realtime_ns = 0;  ///< when the recording began
+  bool recorded_for_it = false;           ///< the trace names this prediction
+  std::vector<std::string> differences;   ///< in what the experiment is not the predicted one, a line each
+  std::vector<CheckedAnswer> answers;     ///< `held_out` is the machine's name
+  std::vector<Unmeasured> unmeasured;
+};
+
+/// Errors: a recording without a start time, begun before the prediction was written, or made for another
+/// one; without a vanilla run; nothing of what was predicted.
+[[nodiscard]] Result<PredictionScore> score_prediction(const PredictionFile& prediction,
+                                                       const traces::Recording& measured);
 
 }  // namespace draftscope::simulator

@@ -1,19 +1,114 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The simulator's closed forms against published results (published.h): every cell's prediction beside what
+// The simulator's closed forms against published results: every cell's prediction beside what
 // the paper prints, and the bounds that the errors have to keep. Acceptance is taken from the papers, so what
 // is tested is the price of rounds. Pure functions of the rows, safe from any thread.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/published/backtest_bound.h>
-#include <draftscope/simulator/published/backtest_orderings.h>
-#include <draftscope/simulator/published/published.h>
+#include <cmath>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::simulator {
+
+// Published result rows of self-speculative decoding, from simulator/data/published.csv, which the build
+// embeds: LayerSkip, Draft & Verify, SWIFT, DEL and CLaSp as their tables print them, and the LayerSkip
+// benchmark of the Hugging Face blog. Ratios without a unit; what a table does not say is absent.
+
+struct PublishedRow {
+  std::string paper;
+  std::string model;
+  std::string task;
+  std::string method;
+  std::string setting;  ///< "key=value" and words, parted by "; "
+  std::string source;   ///< table or section
+
+  std::optional<std::int32_t> n_layers;        ///< L
+  std::optional<std::int32_t> exit_layer;      ///< E; absent where it changes ("E=dyn")
+  std::optional<double> skip_ratio;            ///< r, of sublayers
+  std::optional<std::int32_t> gamma;           ///< fixed draft length; absent where it is a cap ("max=25")
+  std::optional<double> mean_accepted_length;  ///< M; CLaSp's own rows print τ = M − 1
+  std::optional<double> acceptance_rate;       ///< accepted / drafted
+  std::optional<double> etpl;
+  std::optional<double> expected_speedup;
+  std::optional<double> measured_speedup;
+};
+
+/// The embedded rows, in the file's order. An error is a defect of the build.
+[[nodiscard]] Result<std::vector<PublishedRow>> published_rows();
+
+/// Rows of a CSV file with the same columns. Errors name `name`, the row and the column.
+[[nodiscard]] Result<std::vector<PublishedRow>> read_published(std::string_view csv, std::string name);
+
+/// The number after "key=" in the row's setting; absent if the key is.
+[[nodiscard]] Result<std::optional<double>> setting_number(const PublishedRow& row, std::string_view key);
+
+// Promises of a back-test: a figure of its cells has to stay within a limit.
+
+enum class BoundUnit : std::uint8_t {
+  share,    ///< relative error, 0.02 = 2 %
+  speedup,  ///< difference of two speedups
+  cells,    ///< a count
+};
+
+enum class BoundKind : std::uint8_t { at_most, at_least };
+
+struct BacktestBound {
+  std::string quantity;  ///< "mean error"
+  BoundUnit unit = BoundUnit::share;
+  BoundKind kind = BoundKind::at_most;
+  double found = 0.0;
+  double limit = 0.0;
+  /// 0: compared as it is. Above: the limit is a figure rounded to this step (0.001 for 2.0 %), and so is
+  /// `found` before they are compared.
+  double digit = 0.0;
+
+  /// Whether `found` keeps the limit without rounding. NaN does not.
+  [[nodiscard]] bool held_strictly() const {
+    return kind == BoundKind::at_most ? found <= limit : found >= limit;
+  }
+
+  [[nodiscard]] bool held() const {
+    if (digit == 0.0) return held_strictly();
+    const double found_steps = std::round(found / digit);
+    const double limit_steps = std::round(limit / digit);
+    return kind == BoundKind::at_most ? found_steps <= limit_steps : found_steps >= limit_steps;
+  }
+};
+
+// Who is faster than whom in DEL's main tables (1 and 2): DEL chooses exit and length anew each round, FS
+// only the length, LayerSkip neither, and measured speedups follow: DEL ≥ FS ≥ LayerSkip. (Table 3 sweeps
+// settings and does not keep it throughout.) Whether eTPL puts the three into the same order says how far it
+// can be trusted to choose a strategy.
+
+/// One value a strategy, in the order that is claimed.
+struct ThreeStrategies {
+  double del = 0.0;
+  double fs = 0.0;
+  double layerskip = 0.0;
+
+  [[nodiscard]] bool ordered() const { return del >= fs && fs >= layerskip; }
+};
+
+struct OrderingCell {
+  std::string model;
+  std::string task;
+  ThreeStrategies speedup;
+  std::optional<ThreeStrategies> etpl;  ///< absent where the table prints none ("Overall")
+};
+
+struct OrderingBacktest {
+  std::vector<OrderingCell> cells;
+  std::vector<BacktestBound> bounds;  ///< no cell out of order; all 29 there
+};
+
+/// Errors: a model and task of those tables with only some of the three.
+[[nodiscard]] Result<OrderingBacktest> backtest_orderings(std::span<const PublishedRow> rows);
 
 struct BacktestCell {
   std::string model;
@@ -47,7 +142,8 @@ struct Backtest {
 /// Bound: ±0.006, what rounding of M, α and the result leaves.
 [[nodiscard]] Result<Backtest> backtest_swift_expected(std::span<const PublishedRow> rows);
 
-/// The same against measured speedups, of every row with M, α and r (Tables 2 to 4, 7 and 8). Information.
+/// The same equation against measured speedups, of every row with M, α and r (Tables 2 to 4, 7 and 8).
+/// Information.
 [[nodiscard]] Result<Backtest> backtest_swift_measured(std::span<const PublishedRow> rows);
 
 /// L · eTPL against the measured speedups of DEL's LayerSkip rows with fixed E and γ (24 cells, seven models;

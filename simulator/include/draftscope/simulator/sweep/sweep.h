@@ -16,9 +16,9 @@
 #include <draftscope/simulator/closed_forms/prices.h>
 #include <draftscope/simulator/figures/speedup.h>
 #include <draftscope/simulator/replay/answer_status.h>
-#include <draftscope/simulator/uncertainty/uncertainty.h>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,7 +26,32 @@
 
 namespace draftscope::simulator {
 
-/// Of one strategy with all its parameters.
+// What makes a predicted speedup uncertain, and how draws of prices come to it. One draw of prices holds for
+// the speculative run and its vanilla baseline alike, so that what is common to both cancels.
+
+/// Which of the prices' sources vary in a draw; those that don't stay at their means.
+struct PriceSources {
+  bool fit = true;       ///< the fitted parameters' covariance
+  bool width = true;     ///< how much a verification grows with its rows
+  bool transfer = true;  ///< from the recorded machine to another one
+};
+
+/// The prices of draw number `draw`: a pure function of its arguments that may be called by several threads
+/// at once. The same number with other sources uses the same random numbers for those they share.
+using PriceDraws = std::function<Prices(std::uint64_t draw, PriceSources vary)>;
+
+/// Standard deviations of the logarithm, for prices without a fitted covariance.
+struct PriceSpread {
+  double fit = 0.0;       ///< of target step, draft steps and verifications of two rows, each on its own
+  double width = 0.0;     ///< of a verification's surplus over two rows, one factor for all
+  double transfer = 0.0;  ///< of each pass's context slope, one factor for all; of round times, another one
+  double common = 0.0;    ///< of all times by one factor; counted to transfer
+};
+
+/// Log-normal draws around `prices`, whose medians they keep.
+[[nodiscard]] PriceDraws spread_prices(Prices prices, const PriceSpread& spread, std::uint64_t seed);
+
+/// Rounds of one strategy with all its parameters.
 struct SweepSetting {
   AnswerStatus status = AnswerStatus::exact;
   std::vector<RoundStatistics> least;  ///< [request]; with the fewest draft tokens, if that is not certain
@@ -51,7 +76,7 @@ struct SweepAnswer {
   double speedup = 0.0;       ///< sum of vanilla times / sum of times; with the fewest draft tokens
   double min_speedup = 0.0;   ///< the same with the most
   double request_mean = 0.0;  ///< mean over requests of their own speedups, as `speedup`
-  /// Of `speedup`; if bounded, from the slower bound's lower end to the faster one's upper end.
+  /// Intervals of `speedup`; if bounded, from the slower bound's lower end to the faster one's upper end.
   std::optional<Interval> interval_80, interval_95;
 };
 

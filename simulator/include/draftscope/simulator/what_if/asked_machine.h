@@ -6,17 +6,30 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/calibration/calibration.h>
+#include <draftscope/simulator/costs/cost_model.h>
 #include <draftscope/simulator/hardware/gpu.h>
 #include <draftscope/simulator/hardware/model_shape.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/hardware/scenario.h>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace draftscope::simulator {
+
+/// A machine, with a name that tables can show.
+struct Machine {
+  std::string name;
+  Scenario scenario;
+  /// Costs that were measured there (calibration.h); null: those of the recording.
+  std::shared_ptr<const CostModel> costs;
+  std::vector<CostNote> cost_notes;  ///< what `costs` rest on, before the notes of prices
+
+  [[nodiscard]] const CostModel& costs_or(const CostModel& trained) const { return costs ? *costs : trained; }
+};
 
 /// A calibration, with the costs that follow from it for each shape and number type that was asked about:
 /// fitted once, which takes longer than an answer. Thread-safe.
@@ -47,8 +60,8 @@ class CalibratedMachine {
   mutable std::vector<Known> known_;
 };
 
-/// `recorded` is what the name leaves unsaid. Of a calibrated machine the scenario names no GPU. Errors: a
-/// scenario that contradicts itself, those of the calibration.
+/// The machine of a scenario; its name says what differs from `recorded`. With a calibrated machine the
+/// scenario names no GPU. Errors: a scenario that contradicts itself, those of the calibration.
 [[nodiscard]] Result<Machine> asked_machine(Scenario scenario, const Scenario& recorded,
                                             const CalibratedMachine* calibrated = nullptr);
 
@@ -59,14 +72,14 @@ struct MachineFile {
   std::shared_ptr<const CalibratedMachine> calibrated;  ///< else what `draftscope calibrate` measured
 };
 
-/// What `draftscope calibrate -o` wrote (a JSON object with a `format`), or a GPU specification. Errors: as
-/// parse_calibration() and parse_gpu_specification(), or a file that can't be read.
+/// Reads what `draftscope calibrate -o` wrote (a JSON object with a `format`), or a GPU specification.
+/// Errors: as parse_calibration() and parse_gpu_specification(), or a file that can't be read.
 [[nodiscard]] Result<MachineFile> read_machine_file(const std::filesystem::path& path);
 [[nodiscard]] Result<MachineCalibration> read_calibration(const std::filesystem::path& path);
 [[nodiscard]] Result<GpuSpecification> read_gpu_specification(const std::filesystem::path& path);
 
-/// By a published name, or a config.json if it ends in ".json". Errors: as speculation::find_model_shape()
-/// and parse_model_sizes(), or a file that can't be read.
+/// Shape of a model by its published name, or by a config.json if it ends in ".json". Errors: as
+/// speculation::find_model_shape() and parse_model_sizes(), or a file that can't be read.
 [[nodiscard]] Result<ModelShape> model_shape_of(const std::string& name_or_file);
 
 }  // namespace draftscope::simulator

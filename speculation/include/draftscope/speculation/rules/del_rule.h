@@ -46,9 +46,6 @@ struct TplCost {
 [[nodiscard]] ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost,
                                    std::int32_t max);
 
-/// Weight bytes of the head in units of a layer's.
-[[nodiscard]] double head_in_layers(const ModelShape& shape);
-
 class DelRule {
  public:
   enum class Mode : std::uint8_t {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// From a cost model to the prices of a scenario (prices.h), with what that rests on.
+//
+// To another GPU goes the engine's part: each parameter keeps its ratio to what the recorded GPU's
+// specification implies, and takes the other's. Of a CPU recording nothing carries over to a GPU: the prices
+// are then the specification's. Another shape changes bytes and launches only. Arithmetic bounds a product
+// from below at 75 % of the dense rate. Only for the recorded machine, model, number type and regime, one
+// request at a time, are prices corrected by what the law leaves over at the recording's passes.
+//
+// What a round's first draft step takes beside the others is in the price of the verification, of which a
+// round that drafts has one as well.
+
+#include <draftscope/simulator/closed_forms/prices.h>
+#include <draftscope/simulator/costs/cost_model.h>
+#include <draftscope/simulator/hardware/scenario.h>
+#include <draftscope/simulator/sweep/sweep.h>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace draftscope::simulator {
+
+/// Prices as a linear map of the parameters, made once a scenario; drawing from it is cheap.
+/// Values: copies share what is inside; free to use from several threads at once.
+class PriceMap {
+ public:
+  [[nodiscard]] static Result<PriceMap> make(const CostModel& model, const Scenario& scenario);
+
+  [[nodiscard]] Prices mean() const;
+
+  /// Prices with the parameters drawn from the fit's covariance (kept from going below 0), times log-normal
+  /// factors of launches, bandwidth, host and link that draft, verification and target step share.
+  /// Deterministic in (seed, index).
+  [[nodiscard]] Prices draw(std::uint64_t seed, std::uint64_t index) const;
+  /// The same into prices that are kept, which costs no allocation after the first. What does not vary stays
+  /// at its mean: `fit` and `width` are the parameters', `transfer` the factors.
+  void draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const;
+
+  /// Whether prices are of the recording's own circumstances, and so corrected by its passes.
+  [[nodiscard]] bool is_as_recorded() const;
+
+  [[nodiscard]] std::span<const CostNote> notes() const;
+
+ private:
+  struct Implementation;
+  explicit PriceMap(std::shared_ptr<const Implementation> implementation);
+  std::shared_ptr<const Implementation> implementation_;
+};
+
+/// The mean of PriceMap::make().
+[[nodiscard]] Result<Prices> prices(const CostModel& model, const Scenario& scenario);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Rounds of one strategy on the prompts of a recording: the part of an answer that does not depend on the
+// machine, and the same rounds under other circumstances than the recorded ones (a longer context, another
+// model's shape).
+//
+// Values; all functions are thread-safe.
+
+#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/simulator/hardware/scenario.h>
+#include <draftscope/simulator/sweep/sweep.h>
+#include <draftscope/speculation/measured_kernel.h>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// Origin of an answer's rounds.
+enum class RoundSource : std::uint8_t {
+  recorded,  ///< this very run was recorded
+  replayed,  ///< read from the shadow tables
+  modelled,  ///< from a model of acceptance, fitted to recorded rounds of the same exit
+};
+[[nodiscard]] std::string_view round_source_name(RoundSource source);
+
+/// Rounds of one strategy on all prompts of the recording, one request per prompt.
+struct StrategyRounds {
+  std::string strategy;  ///< as on the command line
+  RoundSource source = RoundSource::recorded;
+  SweepSetting setting;                             ///< status and statistics by request
+  std::vector<PassCount> vanilla;                   ///< target steps of the same texts, by request
+  std::vector<speculation::DraftSublayers> drafts;  ///< as Scenario::drafts wants them; empty: exits
+  VerifiedLayers verified_layers = VerifiedLayers::all;
+  /// Time of the optimise phase in a round that drafts, in vanilla steps; known of recorded runs alone.
+  double optimise_steps_per_round = 0.0;
+  std::int32_t longer_context = 0;  ///< K/V rows that passes have before them beside the recorded ones
+  /// Ratio of a recorded run's pass times to those of the same kinds over all runs, as far as that is no
+  /// noise: what its own rounds do to the caches. 1 where the run was not recorded.
+  double own_ratio = 1.0;
+  std::vector<std::string> notes;       ///< what the rounds rest on, a line each
+  std::vector<std::string> categories;  ///< [request]
+};
+
+/// Puts `rows` more K/V rows before every pass; acceptance is held, which a note says.
+void lengthen_context(StrategyRounds& rounds, std::int32_t rows);
+
+/// The rounds, priced for a model of another depth: exit layers and sublayers stay at the same share of the
+/// depth. The recording does not tell which tokens another model would accept: the answer is approximate, and
+/// a note says so. Unchanged for the same number of layers and name.
+[[nodiscard]] StrategyRounds for_shape(StrategyRounds rounds, const ModelShape& recorded,
+                                       const ModelShape& asked);
+
+}  // namespace draftscope::simulator

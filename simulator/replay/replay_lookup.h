@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Prompt lookup (draftscope/speculation/rules/prompt_lookup.h) on a recorded text. Guesses follow from token
+// ids alone, so that every round is told without a shadow token, guess by guess as the engine's strategy
+// makes them.
+
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/rules/prompt_lookup.h>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "predicted_trace/known_rounds.h"
+#include "replay/replay.h"
+
+namespace draftscope::simulator {
+
+struct LookupRound {
+  std::int32_t root_position = 0;
+  std::vector<std::int32_t> guesses;  ///< before the cut at budget, context and width
+  DraftOutcome outcome;
+  std::int32_t emitted = 0;
+  /// `bounded`: guesses behind the end of the text, of which `outcome` counts none as accepted.
+  AnswerStatus status = AnswerStatus::exact;
+};
+
+/// Of `table` only the text is read, and if there are any its end_cells.
+[[nodiscard]] std::vector<LookupRound> replay_lookup(const ShadowTable& table,
+                                                     const speculation::LookupOptions& options,
+                                                     const ReplayConditions& conditions, std::int32_t vocab);
+
+/// As a row. No model drafts: its passes are those of draft 1 with no sublayers.
+[[nodiscard]] KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::int32_t index);
+
+/// The rounds' passes, likewise.
+[[nodiscard]] RoundStatistics lookup_statistics(std::span<const LookupRound> rounds);
+
+}  // namespace draftscope::simulator

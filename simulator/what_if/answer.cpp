@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/what_if/answer.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "costs/cost_prices.h"
+#include "what_if/answer_prices.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Counts of one run's rounds that no price distinguishes.
+struct Totals {
+  RoundStatistics sum;
+  std::int64_t verifications = 0;
+  std::int64_t steps = 0;
+};
+
+Totals totals_of(const SweepSetting& setting) {
+  Totals totals;
+  for (const RoundStatistics& request : setting.least) add(totals.sum, request);
+  for (const DraftStatistics& draft : totals.sum.drafts) {
+    totals.steps += draft.steps.passes;
+    for (const PassCount& verify : draft.verify) totals.verifications += verify.passes;
+  }
+  return totals;
+}
+
+double ratio(double numerator, double denominator) {
+  return denominator > 0.0 ? numerator / denominator : 0.0;
+}
+
+double time_of(const PassCount& passes, const AffineTime& time) {
+  return static_cast<double>(passes.passes) * time.ns +
+         static_cast<double>(passes.context) * time.ns_per_context_row;
+}
+
+/// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts.
+void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices) {
+  const Totals totals = totals_of(rounds.setting);
+  PassCount vanilla;
+  for (const PassCount& steps : rounds.vanilla) {
+    vanilla.passes += steps.passes;
+    vanilla.context += steps.context;
+  }
+  const double vanilla_ns =
+      time_of(vanilla, prices.target_step) + static_cast<double>(vanilla.passes) * prices.step_round_ns;
+  double step_ns = 0.0;
+  double verify_ns = 0.0;
+  for (const DraftStatistics& draft : totals.sum.drafts) {
+    const DraftPrices& price = prices.drafts[static_cast<std::size_t>(draft.exit)];
+    step_ns += time_of(draft.steps, price.step);
+    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows)
+      verify_ns += time_of(draft.verify[rows], price.verify[rows]);
+  }
+  const double time = time_ns(totals.sum, prices);
+  answer.tokens = static_cast<double>(totals.sum.tokens);
+  answer.mean_accepted_length = ratio(answer.tokens, static_cast<double>(totals.sum.rounds));
+  answer.acceptance_rate =
+      ratio(static_cast<double>(totals.sum.accepted), static_cast<double>(totals.sum.drafted));
+  answer.steps_per_round = ratio(static_cast<double>(totals.steps), static_cast<double>(totals.sum.rounds));
+  answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
+  answer.c = ratio(ratio(step_ns, static_cast<double>(totals.steps)), answer.target_step_ns);
+  answer.v = ratio(ratio(verify_ns, static_cast<double>(totals.verifications)), answer.target_step_ns);
+  answer.o = totals.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0;
+  answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ns);
+  answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
+}
+
+void slow_down(RatioEstimate& estimate, double ratio) {
+  estimate.value /= ratio;
+  for (std::optional<Interval>* const interval : {&estimate.interval_80, &estimate.interval_95})
+    if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
+}
+
+/// The strategy's own time is `ratio` times what prices say, vanilla decoding's is not.
+void slow_down(Answer& answer, double ratio) {
+  answer.tokens_per_second /= ratio;
+  for (SpeedupPrediction* const side :
+       {&answer.speedup.min_drafted, answer.speedup.max_drafted ? &*answer.speedup.max_drafted : nullptr}) {
+    if (side == nullptr) continue;
+    slow_down(side->total, ratio);
+    slow_down(side->request_mean, ratio);
+  }
+}
+
+/// Mean prices and their draws, with what the strategy spends beside the passes that prices cover.
+SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const std::string& name,
+                      std::uint64_t seed) {
+  const auto with_searches = [steps = rounds.optimise_steps_per_round](Prices prices) {
+    prices.round_ns += searches_ns(steps, prices);
+    return prices;
+  };
+  return SweepTarget{.name = name,
+                     .prices = with_searches(map.mean()),
+                     .draws = [map, seed, with_searches](std::uint64_t draw, PriceSources vary) {
+                       Prices prices;
+                       map.draw(seed, draw, vary, prices);
+                       return with_searches(std::move(prices));
+                     }};
+}
+
+Result<PriceMap> price_map(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {
+  return PriceMap::make(machine.costs_or(trained), answer_scenario(rounds, machine));
+}
+
+}  // namespace
+
+Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
+                   const SweepOptions& options, bool with_budget) {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(trained, rounds, machine));
+  const SweepTarget priced = target_of(map, rounds, machine.name, options.seed);
+  Answer answer{.status = rounds.setting.status,
+                .strategy = rounds.strategy,
+                .machine = machine.name,
+                .source = rounds.source,
+                .notes = rounds.notes};
+  fill_costs(answer, rounds, priced.prices);
+  DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, options));
+  if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
+  if (with_budget && answer.speedup.min_drafted.total.interval_95) {
+    DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
+  }
+  answer.cost_notes = machine.cost_notes;
+  answer.cost_notes.insert(answer.cost_notes.end(), map.notes().begin(), map.notes().end());
+  return answer;
+}
+
+Result<PredictedRate> ask_rate(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
+                               const SweepOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(trained, rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(
+      PredictedRate rate,
+      predict_rate(rounds.setting, target_of(map, rounds, machine.name, options.seed), options));
+  if (!map.is_as_recorded()) return rate;
+  slow_down(rate.min_drafted, rounds.own_ratio);
+  if (rate.max_drafted) slow_down(*rate.max_drafted, rounds.own_ratio);
+  return rate;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The pieces that prices of answers (answer.h) are put together from.
+
+#include <draftscope/simulator/what_if/answer.h>
+#include <cstdint>
+
+namespace draftscope::simulator {
+
+/// Scenario that is priced for these rounds: the machine's, with their drafts, widths and contexts.
+[[nodiscard]] Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine);
+
+/// Time of searches that take so many vanilla steps.
+[[nodiscard]] double searches_ns(double vanilla_steps, const Prices& prices);
+
+/// Time of the optimise phase in a round that drafts.
+[[nodiscard]] double optimise_ns_per_round(const StrategyRounds& rounds, const Prices& prices);
+
+/// The prices as if `rows` more K/V rows stood before every pass. O(prices).
+[[nodiscard]] Prices at_longer_context(Prices prices, std::int32_t rows);
+
+/// Rows of the widest verification, at least 2.
+[[nodiscard]] std::int32_t widest_verification(const SweepSetting& setting);
+
+}  // namespace draftscope::simulator

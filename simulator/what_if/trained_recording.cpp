@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "what_if/trained_recording.h"
+
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// One request a prompt: what the repeats of a prompt have in common is no further evidence.
+PromptTexts one_per_prompt(std::vector<ShadowTable> tables, const std::vector<RunRows>& runs) {
+  struct Place {
+    std::int64_t prompt = 0;
+    std::string category;
+    std::tuple<bool, std::int32_t, std::int64_t>
+        rank;  // the least is taken: vanilla, first repeat, first run
+  };
+  std::map<std::int64_t, Place> places;
+  for (const RunRows& run : runs)
+    for (const RequestRows& rows : run.requests)
+      places[rows.request->id] = {
+          rows.prompt->id, rows.prompt->category, {!run.run->is_baseline, rows.request->repeat, run.run->id}};
+  std::map<std::int64_t, std::size_t> chosen;  // by prompt
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto place = places.find(tables[i].request);
+    if (place == places.end()) continue;
+    const auto [known, is_new] = chosen.try_emplace(place->second.prompt, i);
+    if (!is_new && place->second.rank < places[tables[known->second].request].rank) known->second = i;
+  }
+  PromptTexts kept;
+  for (const auto& [prompt, index] : chosen) {
+    kept.categories.push_back(places[tables[index].request].category);
+    kept.tables.push_back(std::move(tables[index]));
+  }
+  return kept;
+}
+
+void put_texts(Result<std::vector<ShadowTable>> tables, TrainedRecording& trained) {
+  if (tables)
+    trained.shadowed = one_per_prompt(*std::move(tables), trained.runs);
+  else
+    trained.no_tables_reason = tables.error().message;
+  if (trained.shadowed.tables.empty())
+    trained.plain = one_per_prompt(text_tables(*trained.recording), trained.runs);
+}
+
+/// Without tables nothing but prompt lookup asks for the conditions of a replay.
+Result<void> put_conditions(TrainedRecording& trained) {
+  auto conditions = replay_conditions(*trained.recording);
+  if (conditions)
+    trained.conditions = *std::move(conditions);
+  else if (!trained.shadowed.tables.empty())
+    return tl::unexpected(std::move(conditions).error());
+  else
+    trained.no_conditions_reason = std::move(conditions).error().message;
+  return {};
+}
+
+}  // namespace
+
+Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& recording,
+                               const WhatIfOptions& options) {
+  constexpr std::int64_t parts = 3;  // shadow tokens, times, the fit to them
+  std::int64_t done = 0;
+  const auto go_on = [&] { return !options.progress || options.progress(done, parts); };
+  const auto stopped = [] { return fail("learning was stopped"); };
+  TrainedRecording trained;
+  trained.recording = &recording;
+  trained.runs = rows_by_run(recording);
+  trained.acceptance = std::make_shared<FittedAcceptance>();
+  auto tables = shadow_tables(reader, recording, go_on);
+  ++done;
+  if (!go_on()) return stopped();
+  put_texts(std::move(tables), trained);
+  DRAFTSCOPE_TRY(put_conditions(trained));
+  if (options.specified) {
+    trained.costs.model = *options.specified;
+    return trained;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(CostObservations observations, read_cost_observations(reader, recording, {}, go_on));
+  ++done;
+  if (!go_on()) return stopped();
+  DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, options.recorded_on));
+  trained.measured_runs = std::move(observations.runs);
+  return trained;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Data that questions about one recording need, read and fitted once (what_if.h), and the sources of rounds:
+// one function for each origin. Thread-safe once trained.
+
+#include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/what_if/what_if.h>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costs/cost_observations.h"
+#include "replay/policy.h"
+#include "replay/replay.h"
+#include "replay/replay_lookup.h"
+#include "what_if/fitted_acceptance.h"
+
+namespace draftscope::simulator {
+
+/// Texts of the recording, one per prompt, of vanilla decoding if that was recorded.
+struct PromptTexts {
+  std::vector<ShadowTable> tables;
+  std::vector<std::string> categories;  ///< [table]
+};
+
+struct TrainedRecording {
+  const traces::Recording* recording = nullptr;
+  std::vector<RunRows> runs;
+  PromptTexts shadowed;          ///< with every layer's predictions; empty without shadow tokens
+  std::string no_tables_reason;  ///< one line; empty if there are tables
+  PromptTexts plain;             ///< where `shadowed` is empty: token ids alone
+  ReplayConditions conditions;
+  std::string no_conditions_reason;  ///< one line; empty if they are known
+  CostFit costs;
+  std::vector<MeasuredRun> measured_runs;
+  std::shared_ptr<FittedAcceptance> acceptance;  ///< of recorded runs, once it was asked for
+
+  [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
+  [[nodiscard]] std::int32_t n_layers() const { return costs.model.shape.n_layers; }
+};
+
+/// Errors: as WhatIf::train().
+[[nodiscard]] Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& recording,
+                                             const WhatIfOptions& options);
+
+/// Rounds from the source that has them: a recorded run of the same setting, else a replay, else a model of
+/// acceptance. Errors: as WhatIf::rounds(), as of all below.
+[[nodiscard]] Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy);
+
+/// The run's rounds as they were recorded.
+[[nodiscard]] Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const RunRows& run);
+
+/// Rounds of a policy on the shadow tables.
+[[nodiscard]] Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained,
+                                                     std::string_view strategy);
+[[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained,
+                                                              std::string_view strategy);
+
+/// Rounds of prompt lookup, which follow from the token ids.
+[[nodiscard]] Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained,
+                                                   std::string_view strategy);
+/// The same one by one, [text][round].
+[[nodiscard]] Result<std::vector<std::vector<LookupRound>>> replayed_lookups(const TrainedRecording& trained,
+                                                                             std::string_view strategy);
+
+/// Rounds of an early exit from a model of acceptance, fitted to a recorded run of that exit.
+[[nodiscard]] Result<StrategyRounds> modelled_rounds(const TrainedRecording& trained,
+                                                     std::string_view strategy);
+/// Fits the models of all recorded exits.
+void fit_acceptance(const TrainedRecording& trained);
+
+/// Rounds of a run of an imported file, as far as the file tells them.
+[[nodiscard]] Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const RunRows& run);
+/// Rounds of an early exit from a model of acceptance, fitted to an imported run.
+[[nodiscard]] Result<StrategyRounds> modelled_import(const TrainedRecording& trained,
+                                                     std::string_view strategy);
+
+/// Whether the specification names `strategy`, with whatever parameters.
+[[nodiscard]] bool is_strategy(std::string_view specification, std::string_view strategy);
+
+/// Whether two specifications have the same name and parameters, in whatever order.
+[[nodiscard]] bool is_same_specification(std::string_view a, std::string_view b);
+
+/// Whether the specification has this name or "key=value".
+[[nodiscard]] bool has_piece(std::string_view specification, std::string_view piece);
+
+/// Layers that a verification of the specified strategy runs.
+[[nodiscard]] VerifiedLayers specified_verified_layers(std::string_view specification);
+
+/// Target steps of the same text by vanilla decoding, which takes one to find an end token.
+[[nodiscard]] PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted);
+
+/// Tokens that the request's rounds emitted.
+[[nodiscard]] std::int64_t emitted_tokens(const RequestRows& rows);
+
+}  // namespace draftscope::simulator
