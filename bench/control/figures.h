@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the measurements of a strategy come to: medians and quartiles over repeats.
+// Figures of a strategy's measurements: medians and quartiles over repeats.
 
 #include <nlohmann/json.hpp>
 #include <string>

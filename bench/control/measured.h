@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where a request's time goes, seen from outside: a backend and a strategy that pass everything on and look
+// A request's time, taken apart from outside: a backend and a strategy that pass everything on and look
 // at the clock on the way. What a strategy's calls take beside the backend's is the strategy's own.
 
 #include <draftscope/engine/backend.h>
@@ -15,7 +15,7 @@
 
 namespace draftscope::bench {
 
-/// Of all backends that share it.
+/// Times of all backends that share it.
 struct ModelTime {
   std::int64_t ns = 0;
 };

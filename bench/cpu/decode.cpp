@@ -27,7 +27,7 @@ struct Options {
   std::int32_t repeats = 7;
   std::int32_t context = 128;
   std::int32_t prompt = 1024;
-  std::int32_t rows = 1;  // of the pass that is broken down
+  std::int32_t rows = 1;  // rows of the pass that is broken down
   bool json = false;
 };
 

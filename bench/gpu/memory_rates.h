@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How fast this device's memory is read and copied: what every share in bench/gpu refers to.
+// Rates at which this device's memory is read and copied; every share in bench/gpu refers to them.
 
 #include <draftscope/base/result.h>
 
@@ -17,7 +17,7 @@ class MemoryRates {
   /// Bytes/s, one value a repeat. Each repeat goes once through a pool larger than any cache, in parts of
   /// `bytes`, a launch a part.
   [[nodiscard]] virtual Result<std::vector<double>> read(std::size_t bytes, int repeats) = 0;
-  /// The same for the driver's own copy; bytes read and bytes written both count.
+  /// Rate of the driver's own copy; bytes read and bytes written both count.
   [[nodiscard]] virtual Result<std::vector<double>> copy(std::size_t bytes, int repeats) = 0;
 };
 

@@ -12,7 +12,7 @@ struct Quartiles {
   double low = 0.0, median = 0.0, high = 0.0;
 };
 
-/// Of at least one value.
+/// Quartiles of at least one value.
 [[nodiscard]] inline Quartiles quartiles(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto at = [&](std::size_t quarter) { return values[(values.size() - 1) * quarter / 4]; };

@@ -14,7 +14,7 @@ namespace {
 
 using namespace draftscope::engine;
 
-/// Of processor time: one thread does it all, and others may want the machine.
+/// Milliseconds of processor time: one thread does it all, and others may want the machine.
 double milliseconds_of(LayerSetSearch& search) {
   const std::clock_t begin = std::clock();
   const auto candidate = search.propose();

@@ -23,7 +23,7 @@ struct AdviseOptions {
   std::string command_line;
 };
 
-/// What others' traces and crashed recordings lack, and what to record instead.
+/// Hint on others' traces and crashed recordings: what they lack, and what to record instead.
 Result<void> check_recording(const std::string& file, const traces::Recording& recording) {
   if (recording.meta.contains("imported_from"))
     return fail("{}: an imported trace, which says nothing of layers, expected draftscope record --shadow",

@@ -34,7 +34,7 @@ speculation::ModelShape cached_shape() {
   return shape;
 }
 
-/// What programs may still take without swapping.
+/// Bytes that programs may still take without swapping.
 double free_memory_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string field;

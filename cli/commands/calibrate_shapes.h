@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which models a calibration measures: what --model names, or shapes for this machine.
+// Models that a calibration measures: those that --model names, or shapes for this machine.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
@@ -18,8 +18,8 @@ namespace draftscope::cli {
 /// Bytes of the processor's last cache; 0 = unknown.
 [[nodiscard]] double last_cache_bytes();
 
-/// What to open, as open_calibration_model() takes it: the names given, or where there are none a model that
-/// is streamed from memory and, on a processor whose cache is known, one that stays in it.
+/// Models to open, as open_calibration_model() takes them: the names given, or where there are none a model
+/// that is streamed from memory and, on a processor whose cache is known, one that stays in it.
 [[nodiscard]] std::vector<std::string> calibration_models(const std::vector<std::string>& named,
                                                           const std::string& device);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which settings and machines `simulate` is asked about: what the options name, times what --sweep varies.
+// Settings and machines that `simulate` is asked about: what the options name, times what --sweep varies.
 
 #include <draftscope/simulator/what_if/what_if.h>
 #include <CLI/CLI.hpp>

@@ -191,6 +191,7 @@ Result<int> record(const RecordOptions& options) {
 
   DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,
                         engine::DeviceRecording::start(options.device_trace, options.model.device));
+  if (!device.notice().empty()) fmt::print(stderr, "draftscope: {}\n", device.notice());
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
   traces::Meta meta = engine::run_identity(*model.checkpoint, *backend, options.decoding,
                                            {options.prompts.string(), options.repeats, options.level,

@@ -29,7 +29,7 @@ std::vector<std::string> recorded_strategies(const traces::Recording& recording)
   return strategies;
 }
 
-/// What was possible, in place of answers. Without --strategy, recorded runs are shown beside it.
+/// Prints what was possible, in place of answers. Without --strategy, recorded runs are shown beside it.
 Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator::WhatIf& what_if,
                                 const traces::Recording& recording,
                                 const std::vector<std::string>& strategies,
@@ -46,7 +46,7 @@ Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator:
   return printed != 0 ? printed : exit_code;
 }
 
-/// In place of the answers' own documents; on a terminal below them.
+/// Prints in place of the answers' own documents; on a terminal below them.
 int print_ladders(const SimulateOptions& options, const Simulation& simulation,
                   const std::vector<AnswerLadder>& ladders) {
   if (options.json) return print_out(ladder_json(simulation, ladders));

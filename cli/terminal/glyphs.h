@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What reports draw with and how wide: Unicode on a UTF-8 terminal, ASCII in pipes, files and other locales.
+// Characters that reports draw with, and their width: Unicode on a UTF-8 terminal, ASCII in pipes, files and
+// other locales.
 
 #include <cstddef>
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace draftscope::cli {
 
-/// What is not a terminal has no width: a file's reader scrolls, a program splits at line ends.
+/// Columns of an output that is not a terminal: a file's reader scrolls, a program splits at line ends.
 inline constexpr std::size_t unlimited_columns = static_cast<std::size_t>(-1);
 
 struct Glyphs {
@@ -23,7 +24,8 @@ struct Glyphs {
   [[nodiscard]] std::string_view range() const { return unicode ? "–" : ".."; }
 };
 
-/// For standard output as it is now: a terminal whose locale is UTF-8 gets Unicode, and lines of its width.
+/// Glyphs for standard output as it is now: a terminal whose locale is UTF-8 gets Unicode, and lines of its
+/// width.
 [[nodiscard]] Glyphs glyphs_for_stdout();
 
 /// `share` (clamped to 0 … 1) of `width` cells, to an eighth of a cell in Unicode.

@@ -19,7 +19,7 @@ class InterruptScope {
   [[nodiscard]] static const std::atomic<bool>& flag();
 };
 
-/// What a shell expects of a program that ended because of Ctrl-C.
+/// Exit code that a shell expects of a program that ended because of Ctrl-C.
 inline constexpr int interrupted_exit_code = 130;
 
 }  // namespace draftscope::cli

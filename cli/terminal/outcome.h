@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How a command ends. Each command file offers `void add_<name>_command(CLI::App&, Outcome&)`; its callback
+// The end of a command. Each command file offers `void add_<name>_command(CLI::App&, Outcome&)`; its callback
 // does the work and leaves the exit code here.
 
 #include <draftscope/base/result.h>

@@ -17,7 +17,7 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar();
 
-  /// What the line ends with from the next drawing on.
+  /// Sets the text that ends the line from the next drawing on.
   void note(std::string text) { note_ = std::move(text); }
 
   /// Cheap enough to call for every row: draws at most ten times a second.

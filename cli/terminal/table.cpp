@@ -39,7 +39,7 @@ std::vector<std::size_t> column_widths(const std::vector<Column>& columns,
   return widths;
 }
 
-/// Which columns stand side by side: as many as fit, at least one beside the leading ones.
+/// Columns that stand side by side: as many as fit, at least one beside the leading ones.
 std::vector<std::vector<std::size_t>> blocks(const std::vector<Column>& columns,
                                              const std::vector<std::size_t>& widths, std::size_t indent,
                                              std::size_t line_width) {

@@ -6,7 +6,7 @@ namespace draftscope::cli {
 namespace {
 
 constexpr std::string_view accepted_style = "\033[32m";
-constexpr std::string_view own_style = "\033[1m";
+constexpr std::string_view bonus_style = "\033[1m";
 constexpr std::string_view rejected_style = "\033[31;9m";
 constexpr std::string_view plain = "\033[0m";
 
@@ -20,7 +20,7 @@ void TokenPrinter::print(std::string_view text, std::string_view style) const {
 }
 
 void TokenPrinter::on_first_token(std::int32_t token) {
-  print(decoder_.next(token), own_style);
+  print(decoder_.next(token), bonus_style);
   std::fflush(stdout);
 }
 
@@ -37,13 +37,13 @@ void TokenPrinter::on_round(const engine::RoundReport& report) {
         print(tokenizer_.decode(std::span(&id, 1)), rejected_style);
       }
     }
-    print(decoder_.next(report.emitted[i]), i < accepted ? accepted_style : own_style);
+    print(decoder_.next(report.emitted[i]), i < accepted ? accepted_style : bonus_style);
   }
   std::fflush(stdout);
 }
 
 void TokenPrinter::finish() {
-  print(decoder_.finish(), own_style);
+  print(decoder_.finish(), bonus_style);
   std::fflush(stdout);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Prints tokens as rounds yield them. With colour: accepted draft tokens green, the target's own token plain
+// Prints tokens as rounds yield them. With colour: accepted draft tokens green, bonus tokens plain
 // and bold, rejected draft tokens red and struck through. Without: the text alone.
 
 #include <draftscope/engine/decode.h>

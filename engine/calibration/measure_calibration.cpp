@@ -23,7 +23,7 @@ using speculation::KernelKind;
 
 constexpr double short_pass_ns = 5e6;
 
-/// How often a pass is timed in one repeat.
+/// Number of times that a pass is timed in one repeat.
 int times_in_a_block(double ns) {
   constexpr double block_ns = 2e7;
   constexpr double most = 20.0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How fast this machine's memory moves, for comparison with what kernels reach: a plain read by all threads
+// Memory rates of this machine, for comparison with what kernels reach: a plain read by all threads
 // (CPU), or the driver's copy with both ways counted (GPU).
 
 #include <draftscope/base/result.h>
@@ -19,7 +19,7 @@ class MemoryProbe {
 
 [[nodiscard]] std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads);
 
-/// Of the device that this thread uses. One line where there is none.
+/// Rate of the device that this thread uses. Fails where there is none.
 [[nodiscard]] Result<std::unique_ptr<MemoryProbe>> make_cuda_memory_probe();
 
 }  // namespace draftscope::engine

@@ -27,11 +27,11 @@ class CalibrationPasses {
   /// Gives the first `rows` cache rows values that were computed: memory nobody wrote is not read as fast.
   [[nodiscard]] Result<void> fill_cache(std::int32_t rows);
 
-  /// Of a target pass: all its sublayers of both kinds, of one kind, or none.
+  /// Nanoseconds of a target pass over the sublayers of `form`: all of both kinds, of one kind, or none.
   [[nodiscard]] Result<double> pass_ns(const speculation::KernelForm& form);
-  /// A pass of one row without layers or head.
+  /// Nanoseconds of a pass of one row without layers or head.
   [[nodiscard]] Result<double> empty_ns();
-  /// A target step whose launches no graph holds; the same as pass_ns() where there are no graphs.
+  /// Nanoseconds of a target step whose launches no graph holds; the same as pass_ns() where there are no graphs.
   [[nodiscard]] Result<double> eager_ns(std::int32_t context);
   /// Runs a target pass with its operations timed, and adds each operation's mean over the layers.
   [[nodiscard]] Result<void> time_operations(const speculation::KernelForm& form, KernelSamples& samples);

@@ -30,7 +30,7 @@ struct SpanNames {
                mlp_norm = 0, gate_up = 0, down = 0, head = 0;
 };
 
-/// What outlives a pass; owned by the backend.
+/// Resources that outlive a pass; owned by the backend.
 struct Engine {
   const Model& model;
   const Kernels& kernels;

@@ -33,7 +33,7 @@ bool bit(unsigned word, int index) {
   return ((word >> index) & 1U) != 0;
 }
 
-/// Which register states the operating system saves on a context switch.
+/// Register states that the operating system saves on a context switch.
 std::uint64_t saved_states() {
   if (!bit(cpuid(1, 0).ecx, 27)) return 0;  // OSXSAVE
   std::uint32_t low = 0;

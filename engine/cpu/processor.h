@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What this processor and this process can use.
+// Abilities of this processor, and its share that this process may use.
 
 #include <cstdint>
 #include <string>

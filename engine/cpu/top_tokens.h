@@ -29,7 +29,7 @@ class TopTokens {
   std::int32_t threads_ = 0;
   std::int32_t rows_ = 0;
   std::int32_t k_ = 0;
-  std::size_t stride_ = 0;  // of a thread's lists: whole cache lines, so that threads do not share any
+  std::size_t stride_ = 0;  // between threads' lists: whole cache lines, so that threads share none
   std::vector<TopToken> lists_;
   std::vector<std::int32_t> counts_;
 };

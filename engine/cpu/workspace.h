@@ -24,7 +24,7 @@ inline constexpr std::int64_t private_values = 8192;
 /// the vocabulary do not depend on how many threads there are.
 inline constexpr std::int64_t head_block = 128;
 
-/// What one thread alone uses.
+/// Scratch memory of one thread.
 struct ThreadWorkspace {
   float* row = nullptr;       ///< [max(d_model, q_width, d_ff)]
   std::byte* set = nullptr;   ///< a packed set of private_rows rows

@@ -2,19 +2,19 @@
 #include "backend.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "backend/key_lists.h"
+#include "batch_limits.h"
+#include "buffers.h"
 #include "cpu/rope.h"
 #include "cpu/validate.h"
 #include "device_memory.h"
+#include "host_state.h"
 #include "kernels/launch_shape.h"
 #include "model_upload.h"
+#include "pass_graphs.h"
 #include "pass_launcher.h"
 
 namespace draftscope::engine::cuda {
@@ -22,92 +22,6 @@ namespace draftscope::engine::cuda {
 namespace {
 
 constexpr std::int32_t default_cache_rows = 4096;
-constexpr std::int32_t max_extra_keys = 64 * 1024;  // of all rows of a batch together
-constexpr std::int32_t every_key = 1 << 30;
-
-std::size_t size(std::int32_t n) {
-  return static_cast<std::size_t>(n);
-}
-
-/// What the graphs of a round depend on.
-struct StepForm {
-  std::int32_t slots = 0;  ///< layers that run
-  bool sampled = false;
-  friend bool operator<(const StepForm& a, const StepForm& b) {
-    return std::tie(a.slots, a.sampled) < std::tie(b.slots, b.sampled);
-  }
-};
-struct VerificationForm {
-  std::int32_t rows = 1;
-  bool sampled = false;
-  friend bool operator<(const VerificationForm& a, const VerificationForm& b) {
-    return std::tie(a.rows, a.sampled) < std::tie(b.rows, b.sampled);
-  }
-};
-
-/// Everything in device memory but the weights.
-struct Buffers {
-  DeviceLayer* layers = nullptr;
-  DeviceLayer* draft_layers = nullptr;  ///< their matrices in fp8; used with fp8 drafts alone
-  LayerSlot* slots = nullptr;           ///< [2][n_layers]: a pass's (or a draft's), and all layers
-  std::int32_t* extra_keys = nullptr;
-  float* hidden = nullptr;
-  float* boundary_states = nullptr;  ///< [most boundaries asked for][rows][d_model]; the residual's copies
-  HeadResult* top = nullptr;
-  RowMove* moves = nullptr;
-  float* cosine = nullptr;
-  float* sine = nullptr;
-  std::uint16_t* cache = nullptr;
-  Workspace work{};
-};
-
-/// Takes the same pieces in the same order every time; with a null base it only measures.
-Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, std::int32_t cache_rows,
-                      std::int32_t rows, std::int32_t n_positions, bool fp8) {
-  Buffers b;
-  const std::size_t d_model = size(shape.d_model);
-  const std::size_t group = size(shape.n_heads / shape.n_kv_heads);
-  b.cache = pieces.take<std::uint16_t>(2 * size(shape.n_layers) * size(cache_rows) * size(shape.kv_width()));
-  b.layers = pieces.take<DeviceLayer>(size(shape.n_layers));
-  b.draft_layers = pieces.take<DeviceLayer>(size(shape.n_layers));
-  b.slots = pieces.take<LayerSlot>(2 * size(shape.n_layers));
-  b.extra_keys = pieces.take<std::int32_t>(max_extra_keys);
-  b.hidden = pieces.take<float>(size(rows) * d_model);
-  b.boundary_states =
-      pieces.take<float>((size(shape.n_layers) + 1) * size(std::min(rows, max_decode_rows)) * d_model);
-  b.top = pieces.take<HeadResult>(size(max_decode_rows) * size(std::min(shape.vocab, max_top)));
-  b.moves = pieces.take<RowMove>(size(cache_rows));
-  b.cosine = pieces.take<float>(size(n_positions) * size(shape.head_dim / 2));
-  b.sine = pieces.take<float>(size(n_positions) * size(shape.head_dim / 2));
-  Workspace& work = b.work;
-  work.state = pieces.take<PassState>(1);
-  work.residual = pieces.take<float>(size(rows) * d_model);
-  work.queries = pieces.take<std::uint16_t>(size(rows) * size(shape.q_width()));
-  work.attended = pieces.take<std::uint16_t>(size(rows) * size(shape.q_width()));
-  work.gated = pieces.take<std::uint16_t>(size(rows) * size(shape.d_ff));
-  work.normed = pieces.take<std::uint16_t>(size(rows) * d_model);
-  work.wide = pieces.take<float>(PassLauncher::wide_values(shape, rows));
-  const std::size_t places =
-      size(shape.n_kv_heads) * size(max_splits(cache_rows)) * size(max_decode_rows) * group;
-  work.split_sums = pieces.take<float>(places * size(shape.head_dim));
-  work.split_statistics = pieces.take<float>(places * 2);
-  work.arrivals = pieces.take<unsigned>(size(shape.n_kv_heads));
-  work.logits = pieces.take<float>(size(max_decode_rows) * size(shape.vocab));
-  const std::size_t tiles = size((shape.vocab + tile_outputs - 1) / tile_outputs);
-  work.head_partials = pieces.take<HeadPartial>(size(max_decode_rows) * tiles);
-  work.head_results = pieces.take<HeadResult>(size(max_decode_rows));
-  work.draft_logits = pieces.take<float>(size(max_drafted_tokens) * size(shape.vocab));
-  work.draft_rows = pieces.take<WarpedRow>(size(max_drafted_tokens));
-  work.target_rows = pieces.take<WarpedRow>(size(max_decode_rows));
-  if (fp8) {
-    const std::size_t widest = std::max(size(shape.d_ff), size(shape.q_width()));
-    work.widened = pieces.take<std::uint16_t>(widest * d_model);
-  }
-  work.slots = b.slots;
-  work.extra_keys = b.extra_keys;
-  work.hidden = b.hidden;
-  return b;
-}
 
 class CudaBackend final : public Backend {
  public:
@@ -130,7 +44,7 @@ class CudaBackend final : public Backend {
                          has_fp8_drafts() ? buffers_.draft_layers : buffers_.layers, 0, 0, 0},
                         model_.shape, model_.stored, has_fp8_drafts() ? WeightFormat::fp8 : model_.layers,
                         trace),
-        trace_(trace),
+        graphs_(*gpu_, launcher_, draft_launcher_, model_.shape.n_layers, trace),
         positions_(size(cache_rows)),
         state_(std::make_unique<PassState>()) {}
 
@@ -152,7 +66,7 @@ class CudaBackend final : public Backend {
     return {"cuda", gpu_->describe().name, kernels, 0, kv_bytes, memory_.bytes() - kv_bytes};
   }
 
-  /// What construction leaves to do on the device.
+  /// Does what construction leaves to do on the device.
   Result<void> prepare() {
     const speculation::ModelShape& shape = model_.shape;
     const std::size_t plane = size(cache_rows_) * size(shape.kv_width());
@@ -187,7 +101,7 @@ class CudaBackend final : public Backend {
 
   Result<void> forward(const Batch& batch, Outputs& outputs) override {
     DRAFTSCOPE_TRY(cpu::check_batch(batch, model_.shape, {cache_rows_, max_rows_}));
-    DRAFTSCOPE_TRY(check_limits(batch));
+    DRAFTSCOPE_TRY(check_limits(batch, limits()));
     DRAFTSCOPE_TRY(upload_batch(batch));
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
     const bool is_wide = rows > max_decode_rows;
@@ -197,8 +111,9 @@ class CudaBackend final : public Backend {
     if (is_wide || !wanted.hidden_after.empty() || wanted.head_from != 0)
       DRAFTSCOPE_TRY(launch_singly(batch, is_wide, logits));
     else
-      DRAFTSCOPE_TRY(launch_as_graph({static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits,
-                                      batch.is_draft && has_fp8_drafts()}));
+      DRAFTSCOPE_TRY(graphs_.launch_pass({static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits,
+                                          batch.is_draft && has_fp8_drafts()},
+                                         layers_));
     if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
     return download(batch, head_rows, outputs);
   }
@@ -207,56 +122,20 @@ class CudaBackend final : public Backend {
   bool has_chain_rounds() const override { return model_.shape.sliding_window == 0; }
 
   Result<void> chain_round(const ChainRound& round, ChainRoundOutputs& outputs) override {
-    DRAFTSCOPE_TRY(check_round(round));
-    PassState& state = *state_;
-    state.rows = 1;
-    state.first_row = round.root_position;
-    state.shared_keys = every_key;
-    state.max_keys = round.root_position + 1;
-    state.head_from = 0;
-    state.stopped = 0;
-    state.drafted = 0;
-    state.root_token = round.root;
-    state.root_position = round.root_position;
-    state.threshold = static_cast<float>(round.threshold);
-    state.n_stop_tokens = static_cast<std::int32_t>(round.stops.size());
-    std::copy(round.stops.begin(), round.stops.end(), state.stop_tokens);
-    state.inputs[0] = {round.root, -1, round.root_position};
-    state.keys[0] = {0, round.root_position + 1, 0, 0};
+    DRAFTSCOPE_TRY(check_round(round, limits()));
+    set_round(round, *state_);
     for (std::int32_t i = 0; i <= round.draft_length; ++i)
       positions_[size(round.root_position + i)] = round.root_position + i;
-    const bool sampled = round.sampling != nullptr && !round.sampling->greedy();
-    if (sampled)
-      state.sampling = {.inverse_temperature = static_cast<float>(1.0 / round.sampling->temperature),
-                        .top_k = round.sampling->top_k,
-                        .top_p = round.sampling->top_p,
-                        .temperature = round.sampling->temperature,
-                        .coupled = round.sampling->coupled ? 1 : 0,
-                        .seed = round.key.seed,
-                        .stream = round.key.stream};
-    choose_slots(round.layers, round.mask);
-    if (!slots_.empty())
-      DRAFTSCOPE_TRY(gpu_->upload(buffers_.slots, slots_.data(), slots_.size() * sizeof(LayerSlot)));
-    DRAFTSCOPE_TRY(gpu_->upload(buffers_.work.state, &state, sizeof state));
-    DRAFTSCOPE_TRY(launch_round({static_cast<std::int32_t>(slots_.size()), sampled}, round.draft_length));
+    DRAFTSCOPE_TRY(upload_slots(round.layers, round.mask));
+    DRAFTSCOPE_TRY(gpu_->upload(buffers_.work.state, state_.get(), sizeof *state_));
+    DRAFTSCOPE_TRY(graphs_.launch_round({static_cast<std::int32_t>(slots_.size()), is_sampled(round)},
+                                        round.draft_length, layers_));
     results_.resize(size(round.draft_length + 1));
-    DRAFTSCOPE_TRY(gpu_->download(&state, buffers_.work.state, sizeof state));
+    DRAFTSCOPE_TRY(gpu_->download(state_.get(), buffers_.work.state, sizeof *state_));
     DRAFTSCOPE_TRY(
         gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
     DRAFTSCOPE_TRY(gpu_->synchronise());
-    outputs.drafted.clear();
-    outputs.drawn_probabilities.clear();
-    for (std::int32_t i = 0; i < state.drafted; ++i) {
-      outputs.drafted.push_back({state.draft[i].token, state.draft[i].logit, state.draft[i].probability});
-      outputs.drawn_probabilities.push_back(state.draft[i].drawn_probability);
-    }
-    outputs.accepted = sampled ? state.accepted : 0;
-    outputs.own_token = sampled ? state.own_token : -1;
-    outputs.verified.clear();
-    for (std::int32_t i = 0; i <= state.drafted; ++i)
-      outputs.verified.push_back(
-          {results_[size(i)].token, results_[size(i)].logit, results_[size(i)].probability});
-    outputs.verify_ns = static_cast<std::int64_t>(state.end_ns - state.verify_start_ns);
+    take_round(*state_, results_, is_sampled(round), outputs);
     return {};
   }
 
@@ -281,49 +160,16 @@ class CudaBackend final : public Backend {
  private:
   [[nodiscard]] bool has_fp8_drafts() const { return !draft_.host_layers.empty(); }
 
-  Result<void> check_round(const ChainRound& round) const {
-    if (round.root < 0 || round.root >= model_.shape.vocab)
-      return fail("chain round: root is {}, expected 0 to {}", round.root, model_.shape.vocab - 1);
-    const std::int32_t most = std::min(max_invariant_rows() - 1, max_drafted_tokens);
-    if (round.draft_length < 0 || round.draft_length > most)
-      return fail("chain round: draft_length is {}, expected 0 to {}", round.draft_length, most);
-    if (round.sampling != nullptr) DRAFTSCOPE_TRY(check(*round.sampling));
-    if (round.root_position < 0 ||
-        round.root_position + round.draft_length >= std::min(cache_rows_, n_positions_))
-      return fail(
-          "chain round: root_position is {} with draft_length {}, expected them to end within {} rows",
-          round.root_position, round.draft_length, std::min(cache_rows_, n_positions_));
-    if (round.layers.begin != 0 || round.layers.end < 0 || round.layers.end > model_.shape.n_layers)
-      return fail("chain round: layers are [{}, {}), expected [0, E) with E at most {}", round.layers.begin,
-                  round.layers.end, model_.shape.n_layers);
-    if (round.mask != nullptr && round.mask->n_layers() != model_.shape.n_layers)
-      return fail("chain round: mask is for {} layers, expected {}", round.mask->n_layers(),
-                  model_.shape.n_layers);
-    if (round.stops.size() > max_stop_tokens)
-      return fail("chain round: {} stop tokens, expected at most {}", round.stops.size(), max_stop_tokens);
-    return {};
+  [[nodiscard]] BackendLimits limits() const {
+    return {.vocab = model_.shape.vocab,
+            .n_layers = model_.shape.n_layers,
+            .cache_rows = cache_rows_,
+            .positions = n_positions_,
+            .invariant_rows = max_invariant_rows()};
   }
 
-  Result<void> check_limits(const Batch& batch) const {
-    for (std::size_t i = 0; i < batch.rows.size(); ++i)
-      if (batch.rows[i].position >= n_positions_)
-        return fail("batch.rows[{}].position is {}, expected less than {} on this device", i,
-                    batch.rows[i].position, n_positions_);
-    if (batch.wanted.top_k > max_top)
-      return fail("batch.wanted.top_k is {}, expected at most {} on this device", batch.wanted.top_k,
-                  max_top);
-    const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    if (batch.wanted.head && rows - batch.wanted.head_from > max_decode_rows)
-      return fail("batch.wanted.head_from is {} of {} rows, expected at most {} head rows on this device",
-                  batch.wanted.head_from, rows, max_decode_rows);
-    if (!batch.wanted.hidden_after.empty() && rows > max_decode_rows)
-      return fail("batch.wanted.hidden_after is given for {} rows, expected at most {} on this device", rows,
-                  max_decode_rows);
-    return {};
-  }
-
-  /// Which layers run, in order; those that skip both sublayers take no place.
-  void choose_slots(LayerRange range, const speculation::SublayerMask* mask) {
+  /// Gives every layer that runs a place, in order; those that skip both sublayers take none.
+  Result<void> upload_slots(LayerRange range, const speculation::SublayerMask* mask) {
     slots_.clear();
     layers_.clear();
     for (std::int32_t layer = range.begin; layer < range.end; ++layer) {
@@ -333,33 +179,17 @@ class CudaBackend final : public Backend {
       slots_.push_back(slot);
       layers_.push_back(layer);
     }
+    if (slots_.empty()) return {};
+    return gpu_->upload(buffers_.slots, slots_.data(), slots_.size() * sizeof(LayerSlot));
   }
 
   Result<void> upload_batch(const Batch& batch) {
-    PassState& state = *state_;
-    const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    state.rows = rows;
-    state.first_row = batch.first_row;
-    state.head_from = batch.wanted.head ? batch.wanted.head_from : 0;
-    state.stopped = 0;
-    state.drafted = 0;
-    state.shared_keys = 0;
-    state.max_keys = 0;
-    for (std::size_t i = 0; i < batch.rows.size(); ++i)
-      state.inputs[i] = {batch.rows[i].token, batch.rows[i].hidden, batch.rows[i].position};
+    set_rows(batch, *state_);
     if (batch.layers.begin < batch.layers.end) {
-      for (std::int32_t i = 0; i < rows; ++i)
-        positions_[size(batch.first_row + i)] = batch.rows[size(i)].position;
+      for (std::size_t i = 0; i < batch.rows.size(); ++i)
+        positions_[size(batch.first_row) + i] = batch.rows[i].position;
       lists_.build(batch, positions_, model_.shape.sliding_window);
-      state.shared_keys = batch.ancestors.empty() ? every_key : batch.committed;
-      for (std::size_t i = 0; i < batch.rows.size(); ++i) {
-        const KeyListRange& range = lists_.ranges()[i];
-        state.keys[i] = {range.begin, range.end, range.extra_begin, range.extra_end};
-        state.max_keys = std::max(state.max_keys, range.size());
-        if (range.begin != 0) state.shared_keys = 0;
-        if (batch.ancestors.empty() && range.extra_end > range.extra_begin) state.shared_keys = 0;
-      }
-      if (model_.shape.sliding_window != 0) state.shared_keys = 0;
+      set_keys(batch, lists_.ranges(), model_.shape.sliding_window != 0, *state_);
       const std::span<const std::int32_t> extra = lists_.extra();
       if (extra.size() > max_extra_keys)
         return fail("batch.ancestors name {} keys, expected at most {} on this device", extra.size(),
@@ -368,10 +198,8 @@ class CudaBackend final : public Backend {
     }
     if (!batch.hidden.empty())
       DRAFTSCOPE_TRY(gpu_->upload(buffers_.hidden, batch.hidden.data(), batch.hidden.size_bytes()));
-    choose_slots(batch.layers, batch.mask);
-    if (!slots_.empty())
-      DRAFTSCOPE_TRY(gpu_->upload(buffers_.slots, slots_.data(), slots_.size() * sizeof(LayerSlot)));
-    return gpu_->upload(buffers_.work.state, &state, sizeof state);
+    DRAFTSCOPE_TRY(upload_slots(batch.layers, batch.mask));
+    return gpu_->upload(buffers_.work.state, state_.get(), sizeof *state_);
   }
 
   /// Launch by launch: what a graph does not cover.
@@ -407,78 +235,6 @@ class CudaBackend final : public Backend {
     return launcher_.finish_head(head_rows);
   }
 
-  Result<void> launch_as_graph(PassForm form) {
-    form.rows = rows_of_form(form.rows);
-    PassLauncher& launcher = form.is_draft ? draft_launcher_ : launcher_;
-    const auto launches = [&]() -> Result<void> {
-      DRAFTSCOPE_TRY(launcher.load_inputs(form.rows));
-      for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher.layer(slot, form.rows));
-      if (!form.head) return {};
-      DRAFTSCOPE_TRY(launcher_.head(0, form.rows, form.logits));
-      return launcher_.finish_head(form.rows);
-    };
-    DRAFTSCOPE_TRY_ASSIGN(const int graph, graph_of(graphs_, form, "forward", {}, launches));
-    const profiler::LayersScope layers(trace_, layers_);
-    return gpu_->launch_graph(graph);
-  }
-
-  /// A graph a draft step, launched γ times, and one for the verification: steps after the draft's end do
-  /// nothing.
-  Result<void> launch_round(StepForm form, std::int32_t draft_length) {
-    const auto step = [&]() -> Result<void> {
-      DRAFTSCOPE_TRY(launcher_.load_inputs(1));
-      for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(draft_launcher_.layer(slot, 1));
-      DRAFTSCOPE_TRY(launcher_.head(0, 1, form.sampled));
-      return launcher_.finish_draft_step(form.sampled);
-    };
-    const auto verification = [&](std::int32_t rows) -> Result<void> {
-      const std::int32_t n_layers = model_.shape.n_layers;
-      DRAFTSCOPE_TRY(launcher_.begin_verification());
-      DRAFTSCOPE_TRY(launcher_.load_inputs(rows));
-      // The slot table's second half holds all layers.
-      for (std::int32_t slot = n_layers; slot < 2 * n_layers; ++slot)
-        DRAFTSCOPE_TRY(launcher_.layer(slot, rows));
-      DRAFTSCOPE_TRY(launcher_.head(0, rows, form.sampled));
-      DRAFTSCOPE_TRY(launcher_.finish_head(rows));
-      if (!form.sampled) return {};
-      return launcher_.judge_draft(rows);
-    };
-    if (draft_length > 0) {
-      DRAFTSCOPE_TRY_ASSIGN(const int step_graph,
-                            graph_of(step_graphs_, form, "draft step", traces::Phase::draft, step));
-      const profiler::LayersScope layers(trace_, layers_);
-      for (std::int32_t i = 0; i < draft_length; ++i) DRAFTSCOPE_TRY(gpu_->launch_graph(step_graph));
-    }
-    const std::int32_t rows = rows_of_form(draft_length + 1);
-    DRAFTSCOPE_TRY_ASSIGN(const int verification_graph,
-                          graph_of(verification_graphs_, VerificationForm{rows, form.sampled}, "verification",
-                                   traces::Phase::verify, [&] { return verification(rows); }));
-    return gpu_->launch_graph(verification_graph);
-  }
-
-  /// The graph of a form, captured at its first use.
-  template <typename Form, typename Launches>
-  Result<int> graph_of(std::map<Form, int>& graphs, const Form& form, std::string_view name,
-                       std::optional<traces::Phase> phase, Launches launches) {
-    if (const auto found = graphs.find(form); found != graphs.end()) return found->second;
-    const profiler::GraphScope scope(trace_, name, -1, phase);
-    DRAFTSCOPE_TRY(gpu_->begin_graph());
-    const Result<void> launched = launches();
-    // Ended even if a launch failed: a stream must not stay in capture.
-    const Result<int> graph = gpu_->end_graph();
-    DRAFTSCOPE_TRY(launched);
-    DRAFTSCOPE_TRY(graph);
-    graphs.emplace(form, *graph);
-    return *graph;
-  }
-
-  /// Launches of a group serve any number of rows up to the group's.
-  static std::int32_t rows_of_form(std::int32_t rows) {
-    constexpr std::int32_t half_group = 8;
-    if (rows == 1) return 1;
-    return rows <= half_group ? half_group : (rows + max_launch_rows - 1) / max_launch_rows * max_launch_rows;
-  }
-
   Result<void> download(const Batch& batch, std::int32_t head_rows, Outputs& outputs) {
     const Wanted& wanted = batch.wanted;
     const std::size_t d_model = size(model_.shape.d_model);
@@ -511,44 +267,16 @@ class CudaBackend final : public Backend {
   std::int32_t n_positions_;
   PassLauncher launcher_;
   PassLauncher draft_launcher_;  // the same without fp8 drafts
-  profiler::DeviceTrace* trace_;
+  PassGraphs graphs_;
   profiler::SpanRecorder* recorder_ = nullptr;
   std::int64_t layer_name_ = 0;
-  std::map<PassForm, int> graphs_;
-  std::map<StepForm, int> step_graphs_;
-  std::map<VerificationForm, int> verification_graphs_;
-  std::vector<std::int32_t> positions_;  // of cache rows
+  std::vector<std::int32_t> positions_;  // those of cache rows
   KeyLists lists_;
   std::vector<LayerSlot> slots_;
-  std::vector<std::int32_t> layers_;  // of slots_
+  std::vector<std::int32_t> layers_;  // those of slots_
   std::unique_ptr<PassState> state_;
   std::vector<HeadResult> results_;
 };
-
-std::string gigabytes(std::size_t bytes) {
-  return fmt::format("{:.3f} GB", static_cast<double>(bytes) * 1e-9);
-}
-
-/// What the driver takes beside: graphs, and kernels when they are first launched.
-constexpr std::size_t driver_bytes = std::size_t{128} << 20;
-
-/// Whether all of it fits, before anything is allocated.
-Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint, const CudaOptions& options,
-                          std::size_t buffer_bytes, std::int32_t cache_rows) {
-  const std::size_t weights =
-      model_bytes(checkpoint, options.weights) + (options.fp8_drafts ? draft_layer_bytes(checkpoint) : 0);
-  // A matrix passes through memory of its own while it is quantised, which is given back before the buffers
-  // are allocated; they hold it widened, and so are larger.
-  const std::size_t needed = weights + buffer_bytes + driver_bytes;
-  DRAFTSCOPE_TRY_ASSIGN(const std::size_t free, gpu.free_bytes());
-  if (needed <= free) return {};
-  return fail(
-      "cuda backend: {} needs {} of device memory ({} weights, {} K/V cache of {} rows and buffers, {} "
-      "graphs "
-      "and kernels), {} has {} free",
-      checkpoint.shape.name, gigabytes(needed), gigabytes(weights), gigabytes(buffer_bytes), cache_rows,
-      gigabytes(driver_bytes), gpu.describe().name, gigabytes(free));
-}
 
 }  // namespace
 
@@ -562,9 +290,9 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
       options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, default_cache_rows);
   const std::int32_t rows = std::min(max_pass_rows, cache_rows);
   const std::int32_t n_positions = std::max(shape.max_positions, cache_rows);
-  const bool fp8 = options.weights == CudaWeights::fp8;
+  const BufferSizes sizes{cache_rows, rows, n_positions, options.weights == CudaWeights::fp8};
   Pieces measured(nullptr);
-  place_buffers(measured, shape, cache_rows, rows, n_positions, fp8);
+  (void)place_buffers(measured, shape, sizes);
   DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options, measured.bytes(), cache_rows));
   DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, checkpoint, options.weights));
   UploadedDraftLayers draft;
@@ -574,7 +302,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   DRAFTSCOPE_TRY_ASSIGN(DeviceMemory memory,
                         DeviceMemory::allocate(*gpu, measured.bytes(), "the K/V cache and buffers"));
   Pieces pieces(memory.data());
-  const Buffers buffers = place_buffers(pieces, shape, cache_rows, rows, n_positions, fp8);
+  const Buffers buffers = place_buffers(pieces, shape, sizes);
   model.model.cache_rows = cache_rows;
   model.model.n_positions = n_positions;
   model.model.cosine = buffers.cosine;

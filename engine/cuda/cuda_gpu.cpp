@@ -17,8 +17,7 @@ namespace draftscope::engine::cuda {
 namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{32} << 20;
-constexpr std::size_t blas_bytes = std::size_t{32}
-                                   << 20;  // what cuBLAS itself takes on compute capability 9.0
+constexpr std::size_t blas_bytes = std::size_t{32} << 20;  // as cuBLAS itself takes on compute capability 9.0
 constexpr int needed_major = 9;
 
 Result<void> check(cudaError_t status, std::string_view what) {

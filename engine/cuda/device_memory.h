@@ -56,7 +56,7 @@ class Pieces {
 
   template <typename T>
   T* take(std::size_t n) {
-    constexpr std::size_t alignment = 256;  // what cudaMalloc guarantees, and more than any load asks
+    constexpr std::size_t alignment = 256;  // cudaMalloc guarantees it, and no load asks for more
     const std::size_t offset = bytes_;
     bytes_ += (n * sizeof(T) + alignment - 1) / alignment * alignment;
     return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + offset);

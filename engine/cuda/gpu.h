@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the backend asks of a device: memory, copies, launches, graphs, wide products. One ordered queue;
+// The device as the backend uses it: memory, copies, launches, graphs, wide products. One ordered queue;
 // every call but synchronise() may return before the work is done. Two devices exist: a CUDA one
 // (cuda_gpu.cpp), and, in the tests, an emulation that runs the same kernels on the host.
 //

@@ -12,7 +12,7 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-constexpr int row_blocks = 1024;  // of kernels that walk over rows
+constexpr int row_blocks = 1024;  // for kernels that walk over rows
 
 constexpr int synthetic_blocks = 2048;
 

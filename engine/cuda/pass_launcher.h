@@ -8,25 +8,10 @@
 #include <draftscope/profiler/device_trace.h>
 #include <draftscope/speculation/model_shape.h>
 #include <cstdint>
-#include <tuple>
 
 #include "gpu.h"
 
 namespace draftscope::engine::cuda {
-
-/// What a graph depends on; two passes of one form differ only in device memory.
-struct PassForm {
-  std::int32_t slots = 0;  ///< layers that run
-  std::int32_t rows = 1;   ///< at most; the number itself is in device memory
-  bool head = false;
-  bool logits = false;
-  bool is_draft = false;  ///< runs on the draft's own weights
-
-  friend bool operator<(const PassForm& a, const PassForm& b) {
-    return std::tie(a.slots, a.rows, a.head, a.logits, a.is_draft) <
-           std::tie(b.slots, b.rows, b.head, b.logits, b.is_draft);
-  }
-};
 
 class PassLauncher {
  public:
@@ -46,7 +31,7 @@ class PassLauncher {
   [[nodiscard]] Result<void> finish_head(std::int32_t rows);
   [[nodiscard]] Result<void> select_top(std::int32_t rows, std::int32_t k, HeadResult* top);
   [[nodiscard]] Result<void> finish_draft_step(bool sampled);
-  /// What becomes of a sampled round: behind finish_head() of its `rows` rows with logits.
+  /// Judges a sampled round: behind finish_head() of its `rows` rows with logits.
   [[nodiscard]] Result<void> judge_draft(std::int32_t rows);
   [[nodiscard]] Result<void> begin_verification();
   [[nodiscard]] Result<void> move_cache_rows(std::int32_t n_layers, std::int32_t n_moves,

@@ -19,22 +19,22 @@ std::size_t row_of(std::int32_t node) {
 void begin(std::span<const DraftNode> nodes, Verdict& verdict) {
   verdict.path.clear();
   verdict.tested.assign(nodes.size(), 0);
-  verdict.own = -1;
+  verdict.bonus_token = -1;
 }
 
-/// Follows the target's own choice from node to node until no child has it.
+/// Follows the target's choice from node to node until no child has it.
 template <typename Choose>
 void follow(std::span<const DraftNode> nodes, Choose choose, Verdict& verdict) {
   begin(nodes, verdict);
   std::int32_t at = -1;
   for (bool goes_on = true; goes_on;) {
-    verdict.own = choose(at);
+    verdict.bonus_token = choose(at);
     goes_on = false;
     // Children come after their parents.
     for (std::size_t child = row_of(at); child < nodes.size(); ++child) {
       if (nodes[child].parent != at) continue;
       verdict.tested[child] = 1;
-      if (goes_on || nodes[child].token != verdict.own) continue;
+      if (goes_on || nodes[child].token != verdict.bonus_token) continue;
       verdict.path.push_back(static_cast<std::int32_t>(child));
       goes_on = true;
     }
@@ -106,7 +106,7 @@ void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int
     at = verdict.path.back();
     ++depth;
   }
-  verdict.own = draw_token(target_, {DrawPurpose::target, root_position + depth + 1}, chooser);
+  verdict.bonus_token = draw_token(target_, {DrawPurpose::target, root_position + depth + 1}, chooser);
 }
 
 }  // namespace draftscope::engine

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which draft tokens the target accepts, and the token that it adds itself: over token trees, of which a
-// chain is one.
+// The verdict on a draft: the draft tokens that the target accepts, and the bonus token behind them. Drafts
+// are token trees, of which a chain is one.
 //
 // With a temperature siblings are tried in the order they were drawn. A rejected one that was drawn from q
-// leaves norm(max(p − q, 0)) of the target and q without it, normalised, of the draft (rule 4 of
-// docs/methods.md, Exact acceptance; SpecInfer, Miao et al. 2024, §4.3, for siblings without replacement); a
-// rejected guess, a point mass, leaves the target without it (rule 2). At a leaf the token is drawn from what
-// the target is there, warped as everywhere.
+// leaves norm(max(p − q, 0)) of the target and q without it, normalised, of the draft (SpecInfer,
+// Miao et al. 2024, §4.3, for siblings without replacement; rule 4 of docs/methods.md, Exact acceptance); a rejected guess, a
+// point mass, leaves the target without it (rule 2). At a leaf the token is drawn from what the target is
+// there, warped as everywhere.
 
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/sampling.h>
@@ -23,20 +23,20 @@ namespace draftscope::engine {
 struct Verdict {
   std::vector<std::int32_t> path;    ///< accepted nodes from the root down
   std::vector<std::uint8_t> tested;  ///< by node: whether the target got to it
-  std::int32_t own = -1;             ///< the target's token behind the path
+  std::int32_t bonus_token = -1;     ///< the target's token behind the path (correction or bonus)
 };
 
-/// What the nodes' tokens were drawn from.
+/// A draft with the distributions that its tokens were drawn from.
 struct Drawn {
   std::span<const DraftNode> nodes;
-  std::span<const Distribution> by_depth;  ///< of nodes at depth d: [d − 1]; empty = all nodes are guesses
+  std::span<const Distribution> by_depth;  ///< [d − 1] for nodes at depth d; empty = all nodes are guesses
 };
 
 /// The target's distribution behind row r of the verification (0 = root, i + 1 = node i). Valid until the
 /// next call.
 using TargetAt = std::function<const Distribution&(std::int32_t row)>;
 
-/// `best` holds the target's best token behind the root and behind each node.
+/// Decides by the target's best tokens, `best`: behind the root, then behind each node.
 void judge_greedily(std::span<const DraftNode> nodes, std::span<const TopToken> best, Verdict& verdict);
 
 class SampledJudge {
@@ -49,7 +49,7 @@ class SampledJudge {
   Distribution target_, draft_, rest_;  // kept for their memory
 };
 
-/// Draft and target share their noise (sampling.h): the target's own choice decides alone.
+/// Decides where draft and target share their noise (sampling.h): by the target's choice alone.
 void judge_coupled(std::span<const DraftNode> nodes, const TargetAt& target_at, std::int32_t root_position,
                    CounterKey key, Verdict& verdict);
 

@@ -13,13 +13,9 @@
 #include <span>
 #include <vector>
 
-namespace draftscope::engine {
+#include "decode/draft_limits.h"
 
-/// What a round's draft may take.
-struct DraftLimits {
-  std::int32_t steps = 0;
-  std::int32_t nodes = 0;
-};
+namespace draftscope::engine {
 
 class Drafter {
  public:
@@ -41,7 +37,7 @@ class Drafter {
 
   [[nodiscard]] const std::vector<DraftNode>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<DraftStep>& steps() const { return steps_; }
-  /// What each step's tokens were drawn from; empty if greedy or guessed.
+  /// Distributions that each step's tokens were drawn from; empty if greedy or guessed.
   [[nodiscard]] std::span<const Distribution> distributions() const {
     return {distributions_.data(), drawn_};
   }
@@ -74,8 +70,8 @@ class Drafter {
   std::vector<float> exit_states_;
   std::vector<Row> rows_;
   std::vector<std::int32_t> candidates_;
-  std::vector<double> probabilities_;  // of candidates_
-  std::vector<std::int32_t> place_;    // of each proposal among the nodes; -1 = left out
+  std::vector<double> probabilities_;  // those of candidates_
+  std::vector<std::int32_t> place_;    // each proposal's among the nodes; -1 = left out
   Distribution rest_;
   Outputs outputs_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Laps: one phase begins at the very nanosecond the last one ended, so that the phases of a round tile it
-// exactly.
+// The clock of a round's phases: one begins at the very nanosecond the last one ended, so that the phases of
+// a round tile it exactly.
 
 #include <draftscope/profiler/clock.h>
 #include <draftscope/profiler/span_recorder.h>
@@ -15,7 +15,7 @@ class RoundClock {
  public:
   explicit RoundClock(profiler::SpanRecorder* recorder) : recorder_(recorder), lap_ns_(profiler::now_ns()) {}
 
-  /// When the last phase ended, or the clock was made: the time that has been accounted for.
+  /// Moment at which the last phase ended, or the clock was made: the time accounted for so far.
   [[nodiscard]] std::int64_t now_ns() const { return lap_ns_; }
 
   /// Ends the phase that is open, begins another; returns the moment. The first phase of a round begins where
@@ -28,7 +28,7 @@ class RoundClock {
     return lap_ns_;
   }
 
-  /// As begin(), for a phase that a device began `ago_ns` before now, though not before the open one.
+  /// begin() for a phase that a device began `ago_ns` before now, though not before the open one.
   std::int64_t begin_before_now(traces::Phase phase, std::int64_t ago_ns) {
     const std::int64_t moment_ns = std::max(lap_ns_, profiler::now_ns() - std::max<std::int64_t>(ago_ns, 0));
     end_at(moment_ns);

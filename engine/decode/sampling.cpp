@@ -17,8 +17,8 @@ void normalise(std::vector<double>& probabilities) {
   for (double& probability : probabilities) probability /= sum;
 }
 
-/// Where tokens are put in order: a vocabulary's worth of indices, of every thread that samples, so that a
-/// round does not allocate it anew.
+/// Memory in which tokens are put in order: a vocabulary's worth of indices, of every thread that samples, so
+/// that a round does not allocate it anew.
 std::vector<std::size_t>& order_buffer() {
   thread_local std::vector<std::size_t> order;
   return order;

@@ -9,7 +9,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// How many tokens are better, ties to the lower id.
+/// Number of tokens with a higher logit; of equals the lower id comes first.
 std::int32_t rank_of(std::int32_t token, std::span<const float> logits) {
   const float own = logits[static_cast<std::size_t>(token)];
   std::int32_t rank = 0;

@@ -23,7 +23,7 @@ Result<DeviceRecording> DeviceRecording::start(const DeviceTraceOptions& options
   if (trace)
     recording.trace_ = std::move(*trace);
   else
-    fmt::print(stderr, "draftscope: {}; recording host spans alone\n", trace.error().message);
+    recording.notice_ = fmt::format("{}; recording host spans alone", trace.error().message);
   return recording;
 }
 

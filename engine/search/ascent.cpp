@@ -10,7 +10,7 @@
 namespace draftscope::engine::search {
 namespace {
 
-constexpr double sufficient = 1e-4;  ///< share of the promised gain that a step must bring
+constexpr double sufficient = 1e-4;  ///< fraction of the expected gain that a step must bring
 constexpr double min_step = 1e-10;
 constexpr double max_step = 1e10;
 
@@ -27,15 +27,15 @@ class Climber {
   }
 
   [[nodiscard]] bool climbing() const { return climbing_; }
-  /// Where the function is wanted next.
+  /// Point at which the function is wanted next.
   [[nodiscard]] const Eigen::VectorXd& trial() const { return trial_; }
   [[nodiscard]] const Maximum& best() const { return best_; }
 
   void take(double value, const Eigen::VectorXd& gradient) {
     if (point_.size() == 0)
       begin(value, gradient);
-    else if (value >=
-             *std::min_element(remembered_.begin(), remembered_.end()) + sufficient * share_ * promise_)
+    else if (value >= *std::min_element(remembered_.begin(), remembered_.end()) +
+                          sufficient * step_fraction_ * expected_gain_)
       accept(value, gradient);
     else
       shorten(value);
@@ -64,13 +64,13 @@ class Climber {
 
   /// The maximum of the parabola through both values and the slope, within a tenth and a half.
   void shorten(double value) {
-    const double lost = value - value_ - share_ * promise_;
-    const double parabola = lost < 0.0 ? -0.5 * share_ * share_ * promise_ / lost : 0.0;
-    share_ = std::clamp(parabola, 0.1 * share_, 0.5 * share_);
-    if (share_ < min_step)
+    const double lost = value - value_ - step_fraction_ * expected_gain_;
+    const double parabola = lost < 0.0 ? -0.5 * step_fraction_ * step_fraction_ * expected_gain_ / lost : 0.0;
+    step_fraction_ = std::clamp(parabola, 0.1 * step_fraction_, 0.5 * step_fraction_);
+    if (step_fraction_ < min_step)
       climbing_ = false;
     else
-      trial_ = point_ + share_ * direction_;
+      trial_ = point_ + step_fraction_ * direction_;
   }
 
   void move_to(double value, const Eigen::VectorXd& gradient) {
@@ -88,8 +88,8 @@ class Climber {
       return;
     }
     direction_ = into_box(point_ + step_ * gradient_) - point_;
-    promise_ = gradient_.dot(direction_);
-    share_ = 1.0;
+    expected_gain_ = gradient_.dot(direction_);
+    step_fraction_ = 1.0;
     trial_ = point_ + direction_;
   }
 
@@ -97,9 +97,9 @@ class Climber {
   AscentLimits limits_;
   Eigen::VectorXd point_, gradient_, direction_;
   double value_ = 0.0;
-  double step_ = 1.0;     ///< Barzilai & Borwein's, along the gradient
-  double promise_ = 0.0;  ///< what the slope promises for the whole direction
-  double share_ = 1.0;    ///< of the direction that is tried
+  double step_ = 1.0;           ///< Barzilai & Borwein's, along the gradient
+  double expected_gain_ = 0.0;  ///< of the whole direction, by the slope
+  double step_fraction_ = 1.0;  ///< fraction of the direction that is tried
   std::array<double, 10> remembered_{};
   std::size_t oldest_ = 0;
   Maximum best_;

@@ -35,7 +35,7 @@ void GaussianProcess::add(const Eigen::Ref<const Eigen::MatrixXd>& points,
   store(points, scores);
   for (Eigen::Index row = before; row < size(); ++row) append_row(row);
   standardise();
-  weigh();
+  solve_weights();
 }
 
 void GaussianProcess::set_length_scale(double length_scale) {
@@ -45,7 +45,7 @@ void GaussianProcess::set_length_scale(double length_scale) {
   Eigen::MatrixXd matrix = covariance(scaled(squared_distances(points(), points()), length_scale)).matrix();
   matrix.diagonal().setConstant(1.0 + noise_);
   factor_.topLeftCorner(n, n) = Eigen::LLT<Eigen::MatrixXd>(matrix).matrixL();
-  weigh();
+  solve_weights();
 }
 
 double GaussianProcess::log_likelihood() const {
@@ -104,7 +104,7 @@ void GaussianProcess::standardise() {
   standardised_ = centred / deviation_;
 }
 
-void GaussianProcess::weigh() {
+void GaussianProcess::solve_weights() {
   Eigen::MatrixXd solved = standardised_;
   factor().triangularView<Eigen::Lower>().solveInPlace(solved);
   factor().transpose().triangularView<Eigen::Upper>().solveInPlace(solved);

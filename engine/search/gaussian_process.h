@@ -12,7 +12,7 @@
 
 namespace draftscope::engine::search {
 
-/// Of the noise-free function, in units of the scores.
+/// Prediction of the noise-free function, in units of the scores.
 struct Posterior {
   Eigen::VectorXd mean;
   Eigen::VectorXd deviation;
@@ -42,7 +42,7 @@ class GaussianProcess {
   /// `points`: d × m. With no observations, the prior.
   [[nodiscard]] Posterior posterior(const Eigen::Ref<const Eigen::MatrixXd>& points) const;
 
-  // What an acquisition function needs to work in standardised units, and what they stand for.
+  // Standardised units, in which acquisition functions work.
   [[nodiscard]] double mean() const { return mean_; }
   [[nodiscard]] double deviation() const { return deviation_; }
   [[nodiscard]] auto points() const { return points_.leftCols(size()); }  ///< d × n
@@ -56,7 +56,7 @@ class GaussianProcess {
              const Eigen::Ref<const Eigen::VectorXd>& scores);
   void append_row(Eigen::Index row);
   void standardise();
-  void weigh();
+  void solve_weights();
 
   double noise_;
   double length_scale_ = 1.0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which sublayer a component of a search point stands for. Attention of every free layer comes first, then
-// the MLPs, as in both published searches.
+// Components of a search point and the sublayers that they stand for. Attention of every free layer comes
+// first, then the MLPs, as in both published searches.
 
 #include <draftscope/speculation/sublayer_mask.h>
 
@@ -38,7 +38,7 @@ void skip(const LayerSpace& space, std::span<const std::int32_t> components, spe
 /// 1 where a component is skipped, else 0.
 [[nodiscard]] std::vector<double> indicator(const LayerSpace& space,
                                             std::span<const std::int32_t> components);
-/// The same into memory that is there.
+/// Writes into memory that is there.
 void indicate(const LayerSpace& space, std::span<const std::int32_t> components, std::vector<double>& point);
 
 }  // namespace draftscope::engine::search

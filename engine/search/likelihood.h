@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How well a length scale explains the observations, and the length scale that explains them best.
+// The likelihood of a length scale given the observations, and the length scale where it is highest.
 
 #include <Eigen/Core>
 

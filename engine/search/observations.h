@@ -24,7 +24,7 @@ class Observations {
   void add(const Candidate& candidate, double score);
 
   [[nodiscard]] std::size_t size() const { return scores_.size(); }
-  /// Of the highest score, the first among equals. There is at least one.
+  /// Index of the highest score, the first among equals. There is at least one.
   [[nodiscard]] std::size_t best() const;
   [[nodiscard]] Candidate candidate(std::size_t index) const;
   [[nodiscard]] double score(std::size_t index) const { return scores_[index]; }

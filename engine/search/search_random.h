@@ -11,7 +11,8 @@
 
 namespace draftscope::engine::search {
 
-/// What is drawn for one proposal. The values keep clear of decoding's DrawPurpose under the same seed.
+/// Purpose of a number drawn for a proposal. The values keep clear of decoding's DrawPurpose under the same
+/// seed.
 enum class SearchDraw : std::uint32_t {
   set = 0x100,  ///< a random candidate
   screen,       ///< the points that the acquisition is screened on

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a search remembers. Best set, counters and stop follow from the observations in their order; the
+// The memory of a search. Best set, counters and stop follow from the observations in their order; the
 // length scale and when it was fitted are kept because fits may be fewer than proposals.
 
 #include <draftscope/engine/search.h>

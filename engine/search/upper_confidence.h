@@ -17,7 +17,8 @@ struct Acquisition {
   double kappa = 0.0;
 };
 
-/// At every column of `points`, with the gradient: O(n·(n + d)) a point, as matrix products over all of them.
+/// Values at every column of `points`, with their gradients: O(n·(n + d)) a point, as matrix products over
+/// all of them.
 [[nodiscard]] Evaluation upper_confidence(const Acquisition& acquisition, const Eigen::MatrixXd& points);
 
 /// The best of `count` uniform points. In single precision, at half the cost: it picks where an ascent

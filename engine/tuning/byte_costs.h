@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a pass over a part of the layers costs by the weights it reads, in passes over all of them. A decode
+// Cost of a pass over a part of the layers by the weights it reads, in passes over all of them. A decode
 // step of one row is bound by those bytes; K/V is left out.
 
 #include <draftscope/engine/checkpoint.h>

@@ -8,7 +8,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// What an earlier trial of the same setting found, where measuring again would give the same.
+/// Measurement of an earlier trial of the same setting, where measuring again would give the same.
 std::optional<Measurement> known(const Tuning& tuning, const Policy& policy, const Proposed& proposed) {
   if (!tuning.same_every_time) return std::nullopt;
   const auto same = std::find_if(policy.trials.begin(), policy.trials.end(), [&](const Trial& trial) {
@@ -26,7 +26,7 @@ void adopt_best(const CandidateSource& source, Policy& policy) {
   if (const Trial* best = source.best(policy.trials)) adopt(*best, policy);
 }
 
-/// What remains to be done, in prompts.
+/// Work that remains to be done, in prompts.
 struct Account {
   const Tuning& tuning;
   std::int64_t done = 0;
@@ -36,7 +36,7 @@ struct Account {
       : tuning(of), all(of.source.prompts_in_all() + finals(of.finalists)) {
     for (const Trial& trial : policy.trials) all -= trial.prompts;
   }
-  /// Of so many finalists.
+  /// Prompts of the finals, with so many finalists.
   [[nodiscard]] std::int64_t finals(std::int64_t count) const {
     return count * tuning.repeats * tuning.prompts;
   }

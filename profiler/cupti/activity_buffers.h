@@ -22,7 +22,7 @@ struct CompletedBuffer {
 
 class ActivityBuffers {
  public:
-  /// What CUPTI advises is 1 to 10 MB; this holds some 15,000 launched kernels.
+  /// Size of a buffer. CUPTI advises 1 to 10 MB; this holds some 15,000 launched kernels.
   static constexpr std::size_t buffer_bytes = std::size_t{4} << 20U;
   static constexpr std::size_t max_buffers = 64;
 
@@ -35,7 +35,7 @@ class ActivityBuffers {
   void complete(CompletedBuffer buffer);
 
   // Our thread.
-  /// What has been completed since the last call, in that order.
+  /// Buffers completed since the last call, in that order.
   [[nodiscard]] std::vector<CompletedBuffer> take_completed();
   /// Gives a completed buffer that has been read back.
   void recycle(CompletedBuffer buffer);
@@ -49,7 +49,7 @@ class ActivityBuffers {
 
   std::mutex mutex_;  // guards all below
   std::vector<Memory> all_;
-  std::size_t count_ = 0;  // of all_, or soon in it
+  std::size_t count_ = 0;  // length of all_, now or soon
   std::vector<std::uint8_t*> free_;
   std::vector<CompletedBuffer> completed_;
 };

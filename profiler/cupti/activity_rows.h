@@ -64,7 +64,7 @@ class ActivityRows {
     std::int32_t layer = -1;
     traces::Phase phase = traces::Phase::control;
   };
-  /// What the records of an API call said: external correlations, then the call itself.
+  /// Facts from the records of an API call: external correlations, then the call itself.
   struct Call {
     std::int64_t span = 0;
     std::uint64_t layers = 0;  ///< which list; 0 = none

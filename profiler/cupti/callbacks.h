@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What CUPTI calls back: clock, buffers, news of graphs. Plain functions, for some of them carry no user
-// data. What they touch lives as long as the process: CUPTI's threads may call late, even while it ends.
+// Functions that CUPTI calls back: clock, buffers, news of graphs. Plain functions, for some of them carry no
+// user data. What they touch lives as long as the process: CUPTI's threads may call late, even while it ends.
 
 #include <cupti.h>
 #include <cstddef>

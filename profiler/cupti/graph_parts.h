@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which layer and operation each node of a CUDA graph computes. Nodes are named while they are captured, on
-// the capturing thread; making a graph executable clones them, and the clones' ids are what kernels report.
-// Entries stay when a graph is destroyed: records of its last launches may still be on their way.
+// The layer and operation that each node of a CUDA graph computes. Nodes are named while they are captured,
+// on the capturing thread; making a graph executable clones them, and the clones' ids are what kernels
+// report. Entries stay when a graph is destroyed: records of its last launches may still be on their way.
 //
 // Thread-safety: all of it.
 

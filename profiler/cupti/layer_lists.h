@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which layers stood at the places of a graph when it was launched: numbered, so that a correlation can carry
-// the number.
+// Lists of the layers that stood at the places of a graph when it was launched: numbered, so that a
+// correlation can carry the number.
 //
 // Thread-safety: one thread.
 

@@ -7,7 +7,7 @@
 
 namespace draftscope::bench {
 
-/// How a kernel of a chain follows the one before.
+/// Way in which a kernel of a chain follows the one before.
 enum class Boundary {
   plain,      ///< starts when the one before has ended
   early,      ///< programmatic dependent launch: starts early, waits, then reads its weights

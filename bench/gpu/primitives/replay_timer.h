@@ -30,7 +30,7 @@ class ReplayTimer {
   using Enqueue = std::function<Result<void>(cudaStream_t)>;
   /// Seconds of each of `repeats` replays of what `enqueue` puts on the stream, after one that warms up.
   [[nodiscard]] Result<std::vector<double>> seconds(const Enqueue& enqueue, int repeats);
-  /// The same for a graph that the caller made and keeps.
+  /// Times a graph that the caller made and keeps.
   [[nodiscard]] Result<std::vector<double>> seconds_of(cudaGraphExec_t graph, int repeats);
 
  private:

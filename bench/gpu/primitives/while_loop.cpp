@@ -80,7 +80,7 @@ struct Loop {
     return microseconds;
   }
 
-  /// The same body; the host waits for the counter in its own memory before it launches again.
+  /// Runs the same body; the host waits for the counter in its own memory before it launches again.
   [[nodiscard]] Result<std::vector<double>> from_host(int kernels) const {
     int* visible = nullptr;
     DRAFTSCOPE_TRY(check(cudaHostAlloc(&visible, sizeof(int), cudaHostAllocMapped), "host memory"));

@@ -47,9 +47,9 @@ void score_keys(const AttentionTask& task, std::int32_t first_head) {
   }
 }
 
-/// Scores become weights; returns 1 / their sum.
+/// Turns scores into unnormalised softmax weights; returns 1 / their sum.
 template <typename V>
-float weigh(float* scores, std::int32_t n) {
+float softmax_weights(float* scores, std::int32_t n) {
   constexpr float lowest = -std::numeric_limits<float>::infinity();
   std::int32_t padded = n;
   for (; padded % V::width != 0; ++padded) scores[padded] = lowest;
@@ -98,7 +98,8 @@ void attend_heads(const AttentionTask& task, std::int32_t first_head) {
   score_keys<V, dtype, heads>(task, first_head);
   float scales[heads];
   for (int head = 0; head < heads; ++head)
-    scales[head] = weigh<V>(task.scores + (first_head + head) * task.score_stride, task.list.size());
+    scales[head] =
+        softmax_weights<V>(task.scores + (first_head + head) * task.score_stride, task.list.size());
   constexpr int vectors = V::accumulators / 4;
   std::int32_t d = 0;
   for (; d + vectors * V::width <= task.head_stride; d += vectors * V::width)

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "cpu/kernels/sum_lanes.h"
+
 namespace draftscope::engine::cpu {
 
 struct VectorAvx2 {
@@ -73,7 +75,7 @@ struct VectorAvx2 {
     for (int done = 0; done < N; done += 8) {
       Value padded[8];
       for (int i = 0; i < 8; ++i) padded[i] = done + i < N ? values[done + i] : zero();
-      store(out + done, sum8(padded));
+      store(out + done, sum_eight(padded));
     }
   }
   static float sum(Value x) {
@@ -88,25 +90,6 @@ struct VectorAvx2 {
     float highest = lanes[0];
     for (int i = 1; i < width; ++i) highest = lanes[i] > highest ? lanes[i] : highest;
     return highest;
-  }
-
- private:
-  static Value sum8(const Value* v) {
-    Value fours[4];
-    Value twos[2];
-    // The last steps transpose 2 x 4, so vectors are taken in transposed order.
-    const auto at = [v](int i) { return v[4 * (i % 2) + i / 2]; };
-    for (int i = 0; i < 4; ++i)
-      fours[i] = _mm256_add_ps(_mm256_permute2f128_ps(at(2 * i), at(2 * i + 1), 0x20),
-                               _mm256_permute2f128_ps(at(2 * i), at(2 * i + 1), 0x31));
-    for (int i = 0; i < 2; ++i) {
-      const __m256d low = _mm256_castps_pd(fours[2 * i]);
-      const __m256d high = _mm256_castps_pd(fours[2 * i + 1]);
-      twos[i] = _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(low, high)),
-                              _mm256_castpd_ps(_mm256_unpackhi_pd(low, high)));
-    }
-    return _mm256_add_ps(_mm256_shuffle_ps(twos[0], twos[1], 0x88),
-                         _mm256_shuffle_ps(twos[0], twos[1], 0xdd));
   }
 };
 

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cpu/kernels/sum_lanes.h"
+
 namespace draftscope::engine::cpu {
 
 struct VectorAvx512 {
@@ -78,7 +80,7 @@ struct VectorAvx512 {
         __m256 halves[8];
         for (int i = 0; i < 8; ++i)
           halves[i] = _mm256_add_ps(_mm512_castps512_ps256(padded[i]), _mm512_extractf32x8_ps(padded[i], 1));
-        _mm256_storeu_ps(out + done, sum8(halves));
+        _mm256_storeu_ps(out + done, sum_eight(halves));
       }
     }
   }
@@ -118,22 +120,6 @@ struct VectorAvx512 {
     }
     return _mm512_add_ps(_mm512_shuffle_ps(twos[0], twos[1], 0x88),
                          _mm512_shuffle_ps(twos[0], twos[1], 0xdd));
-  }
-  static __m256 sum8(const __m256* v) {
-    __m256 fours[4];
-    __m256 twos[2];
-    const auto at = [v](int i) { return v[4 * (i % 2) + i / 2]; };
-    for (int i = 0; i < 4; ++i)
-      fours[i] = _mm256_add_ps(_mm256_permute2f128_ps(at(2 * i), at(2 * i + 1), 0x20),
-                               _mm256_permute2f128_ps(at(2 * i), at(2 * i + 1), 0x31));
-    for (int i = 0; i < 2; ++i) {
-      const __m256d low = _mm256_castps_pd(fours[2 * i]);
-      const __m256d high = _mm256_castps_pd(fours[2 * i + 1]);
-      twos[i] = _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(low, high)),
-                              _mm256_castpd_ps(_mm256_unpackhi_pd(low, high)));
-    }
-    return _mm256_add_ps(_mm256_shuffle_ps(twos[0], twos[1], 0x88),
-                         _mm256_shuffle_ps(twos[0], twos[1], 0xdd));
   }
 };
 

@@ -66,7 +66,7 @@ inline constexpr std::int32_t group_tiles = 8;
 /// A group and the next one, which is on its way, fit into the second cache.
 inline constexpr std::int64_t group_bytes = 256 * 1024;
 
-/// Where the lines lie that will be needed next: line (step, output) of a piece of the same size.
+/// Places of the lines that will be needed next: line (step, output) of a piece of the same size.
 struct Prefetch {
   const std::byte* first = nullptr;
   std::int64_t step_bytes = 0;

@@ -15,7 +15,7 @@ namespace {
 
 using dnnl::memory;
 
-/// What a primitive is made for: rows, outputs, depth, out_stride.
+/// Key of a primitive: rows, outputs, depth, out_stride.
 using Shape = std::array<std::int64_t, 4>;
 
 struct Descriptions {
@@ -52,7 +52,7 @@ float element(const std::byte* values, std::int64_t i, memory::data_type type) {
   return bf16_to_float(load_unaligned<std::uint16_t>(values + 2 * i));
 }
 
-/// For a shape that oneDNN refuses.
+/// Product of a shape that oneDNN refuses.
 void plain_product(const WideTask& task, memory::data_type type) {
   for (std::int64_t row = 0; row < task.rows; ++row)
     for (std::int64_t o = 0; o < task.outputs; ++o) {

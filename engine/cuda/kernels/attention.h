@@ -19,9 +19,10 @@ namespace draftscope::engine::cuda {
 template <typename Element, int head_dim>
 class Attention {
   static constexpr int blocks = head_dim / dimension_block;
+  static constexpr float lowest = -3.402823466e38F;
   static_assert(head_dim % dimension_block == 0 && head_dim <= max_head_dim);
 
-  /// How many pieces of work there are, and which is which. The first `shared_splits` splits take tiles of
+  /// The launch's pieces of work, counted and put in order. The first `shared_splits` splits take tiles of
   /// mixed rows.
   struct Plan {
     int group, rows, queries;
@@ -106,57 +107,99 @@ class Attention {
     return j < run ? keys.begin + j : p.work.extra_keys[keys.extra_begin + (j - run)];
   }
 
-  DRAFTSCOPE_DEVICE static void attend(const PassParams& p, const Plan& plan, int kv_head, const Item& item) {
-    const int warp = thread_index() / warp_threads;
-    const int lane = thread_index() % warp_threads;
-    const int g = lane / 4;
-    const int t = lane % 4;
-    const DeviceLayer& layer = layer_of(p);
-    const PassState& state = *p.work.state;
-    const std::int64_t plane = std::int64_t{kv_head} * p.model.cache_rows * head_dim;
-    const std::uint16_t* keys = layer.keys + plane;
-    const std::uint16_t* values = layer.values + plane;
+  /// One lane's part of an item. In an mma, lane 4·g + t holds queries g and g + 8 of the tile.
+  struct Lane {
+    int warp, g, t;
+    const std::uint16_t* keys;    ///< [cache_rows][head_dim], of the K/V head
+    const std::uint16_t* values;  ///< likewise
+    const KeyRun* run;            ///< the longest of the tile's rows'; null without keys
+    int tile_keys;                ///< its length
+    int first_key;                ///< of this warp
+    int query_keys[2];            ///< keys of the lane's two queries
+  };
 
-    // This lane's two queries, the rows g and g + 8 of the tile.
+  /// Unnormalised softmax of the lane's two queries over the warp's keys.
+  struct RunStatistics {
+    float maximum[2];
+    float sum[2];
+  };
+
+  DRAFTSCOPE_DEVICE static void attend(const PassParams& p, const Plan& plan, int kv_head, const Item& item) {
+    Lane lane = make_lane(p, plan, kv_head, item);
     Part query[2][blocks];
-    int n_keys[2];
-    const KeyRun* run = nullptr;
-    int most = 0;  // keys of the tile
+    load_queries(p, plan, kv_head, item, lane, query);
+    float scores[4][4];
+    multiply_by_keys(p, lane, query, scores);
+    const RunStatistics statistics = turn_into_weights(p, lane, scores);
+    float mixed[blocks * 4][4];
+    mix_values(p, lane, scores, mixed);
+    synchronise();  // the item before has been read
+    store_run(lane, mixed, statistics);
+    synchronise();
+    combine_runs(p, plan, kv_head, item);
+  }
+
+  DRAFTSCOPE_DEVICE static Lane make_lane(const PassParams& p, const Plan& plan, int kv_head,
+                                          const Item& item) {
+    const int in_warp = thread_index() % warp_threads;
+    const DeviceLayer& layer = layer_of(p);
+    const std::int64_t plane = std::int64_t{kv_head} * p.model.cache_rows * head_dim;
+    Lane lane{thread_index() / warp_threads,
+              in_warp / 4,
+              in_warp % 4,
+              layer.keys + plane,
+              layer.values + plane,
+              nullptr,
+              0,
+              0,
+              {0, 0}};
+    lane.first_key = item.split * split_keys + lane.warp * warp_keys;
     for (int i = 0; i < item.n_queries; ++i) {
-      const KeyRun& candidate = state.keys[p.row_begin + (item.first_query + i) / plan.group];
-      if (key_count(candidate) <= most) continue;
-      most = key_count(candidate);
-      run = &candidate;
+      const KeyRun& candidate = p.work.state->keys[p.row_begin + (item.first_query + i) / plan.group];
+      if (key_count(candidate) <= lane.tile_keys) continue;
+      lane.tile_keys = key_count(candidate);
+      lane.run = &candidate;
     }
+    return lane;
+  }
+
+  DRAFTSCOPE_DEVICE static void load_queries(const PassParams& p, const Plan& plan, int kv_head,
+                                             const Item& item, Lane& lane, Part (&query)[2][blocks]) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int index = g + 8 * i;
-      n_keys[i] = 0;
+      const int index = lane.g + 8 * i;
 #pragma unroll
       for (int block = 0; block < blocks; ++block) query[i][block] = Part{};
       if (index >= item.n_queries) continue;
       const int row = p.row_begin + (item.first_query + index) / plan.group;
       const int head = kv_head * plan.group + (item.first_query + index) % plan.group;
-      n_keys[i] = key_count(state.keys[row]);
+      lane.query_keys[i] = key_count(p.work.state->keys[row]);
       const std::uint16_t* source = p.work.queries + (std::int64_t{row} * p.model.n_heads + head) * head_dim;
 #pragma unroll
       for (int block = 0; block < blocks; ++block) {
-        const auto* words = reinterpret_cast<const Chunk*>(source + block * dimension_block + t * 8)->words;
+        const auto* words =
+            reinterpret_cast<const Chunk*>(source + block * dimension_block + lane.t * 8)->words;
         query[i][block] = {{words[0], words[1], words[2], words[3]}};
       }
     }
+  }
 
-    const int first_key = item.split * split_keys + warp * warp_keys;
-    float scores[4][4];
+  /// Cache row of key `j` of the tile, or -1 past the end.
+  DRAFTSCOPE_DEVICE static int tile_row(const PassParams& p, const Lane& lane, int j) {
+    return lane.run == nullptr ? -1 : cache_row(p, *lane.run, j, lane.tile_keys);
+  }
+
+  DRAFTSCOPE_DEVICE static void multiply_by_keys(const PassParams& p, const Lane& lane,
+                                                 const Part (&query)[2][blocks], float (&scores)[4][4]) {
 #pragma unroll
     for (int tile = 0; tile < 4; ++tile) {
       for (int i = 0; i < 4; ++i) scores[tile][i] = 0.0F;
-      const int row = run == nullptr ? -1 : cache_row(p, *run, first_key + tile * 8 + g, most);
+      const int row = tile_row(p, lane, lane.first_key + tile * 8 + lane.g);
 #pragma unroll
       for (int block = 0; block < blocks; ++block) {
         const Chunk key = row < 0 ? Chunk{}
-                                  : *reinterpret_cast<const Chunk*>(keys + std::int64_t{row} * head_dim +
-                                                                    block * dimension_block + t * 8);
+                                  : *reinterpret_cast<const Chunk*>(lane.keys + std::int64_t{row} * head_dim +
+                                                                    block * dimension_block + lane.t * 8);
 #pragma unroll
         for (int i = 0; i < 4; i += 2)
           Element::multiply_accumulate(scores[tile], query[0][block].pairs[i], query[1][block].pairs[i],
@@ -164,59 +207,63 @@ class Attention {
                                        key.words[i], key.words[i + 1]);
       }
     }
+  }
 
-    // Softmax over this warp's keys; the four lanes of a query hold its scores.
-    constexpr float lowest = -3.402823466e38F;
-    float maximum[2] = {lowest, lowest};
-    float sum[2] = {0.0F, 0.0F};
+  /// Softmax over this warp's keys, unnormalised; the four lanes of a query hold its scores.
+  DRAFTSCOPE_DEVICE static RunStatistics turn_into_weights(const PassParams& p, const Lane& lane,
+                                                           float (&scores)[4][4]) {
+    RunStatistics result{{lowest, lowest}, {0.0F, 0.0F}};
+    const auto is_present = [&](int tile, int i) {
+      return lane.first_key + tile * 8 + lane.t * 2 + i % 2 < lane.query_keys[i / 2];
+    };
 #pragma unroll
     for (int tile = 0; tile < 4; ++tile)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const bool present = first_key + tile * 8 + t * 2 + i % 2 < n_keys[i / 2];
-        scores[tile][i] = present ? scores[tile][i] * p.model.attention_scale : lowest;
-        maximum[i / 2] = fmaxf(maximum[i / 2], scores[tile][i]);
+        scores[tile][i] = is_present(tile, i) ? scores[tile][i] * p.model.attention_scale : lowest;
+        result.maximum[i / 2] = fmaxf(result.maximum[i / 2], scores[tile][i]);
       }
 #pragma unroll
     for (int mask = 1; mask <= 2; mask *= 2)
-      for (int i = 0; i < 2; ++i) maximum[i] = fmaxf(maximum[i], shuffle_xor(maximum[i], mask));
+      for (int i = 0; i < 2; ++i)
+        result.maximum[i] = fmaxf(result.maximum[i], shuffle_xor(result.maximum[i], mask));
 #pragma unroll
     for (int tile = 0; tile < 4; ++tile)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const bool present = first_key + tile * 8 + t * 2 + i % 2 < n_keys[i / 2];
-        scores[tile][i] = present ? expf(scores[tile][i] - maximum[i / 2]) : 0.0F;
-        sum[i / 2] += scores[tile][i];
+        scores[tile][i] = is_present(tile, i) ? expf(scores[tile][i] - result.maximum[i / 2]) : 0.0F;
+        result.sum[i / 2] += scores[tile][i];
       }
 #pragma unroll
     for (int mask = 1; mask <= 2; mask *= 2)
-      for (int i = 0; i < 2; ++i) sum[i] += shuffle_xor(sum[i], mask);
+      for (int i = 0; i < 2; ++i) result.sum[i] += shuffle_xor(result.sum[i], mask);
+    return result;
+  }
 
-    float mixed[blocks * 4][4];
+  DRAFTSCOPE_DEVICE static void mix_values(const PassParams& p, const Lane& lane,
+                                           const float (&weights)[4][4], float (&mixed)[blocks * 4][4]) {
 #pragma unroll
     for (int column = 0; column < blocks * 4; ++column)
       for (int i = 0; i < 4; ++i) mixed[column][i] = 0.0F;
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair) {
-      const std::uint32_t a0 = pack<Element>(scores[2 * pair][0], scores[2 * pair][1]);
-      const std::uint32_t a1 = pack<Element>(scores[2 * pair][2], scores[2 * pair][3]);
-      const std::uint32_t a2 = pack<Element>(scores[2 * pair + 1][0], scores[2 * pair + 1][1]);
-      const std::uint32_t a3 = pack<Element>(scores[2 * pair + 1][2], scores[2 * pair + 1][3]);
+      const std::uint32_t a0 = pack<Element>(weights[2 * pair][0], weights[2 * pair][1]);
+      const std::uint32_t a1 = pack<Element>(weights[2 * pair][2], weights[2 * pair][3]);
+      const std::uint32_t a2 = pack<Element>(weights[2 * pair + 1][0], weights[2 * pair + 1][1]);
+      const std::uint32_t a3 = pack<Element>(weights[2 * pair + 1][2], weights[2 * pair + 1][3]);
       int rows[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int key = first_key + pair * 16 + t * 2 + i / 2 * 8 + i % 2;
-        rows[i] = run == nullptr ? -1 : cache_row(p, *run, key, most);
-      }
+      for (int i = 0; i < 4; ++i)
+        rows[i] = tile_row(p, lane, lane.first_key + pair * 16 + lane.t * 2 + i / 2 * 8 + i % 2);
 #pragma unroll
       for (int block = 0; block < blocks; ++block) {
         HalfChunk value[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-          value[i] = rows[i] < 0
-                         ? HalfChunk{}
-                         : *reinterpret_cast<const HalfChunk*>(values + std::int64_t{rows[i]} * head_dim +
-                                                               block * dimension_block + g * 4);
+          value[i] = rows[i] < 0 ? HalfChunk{}
+                                 : *reinterpret_cast<const HalfChunk*>(lane.values +
+                                                                       std::int64_t{rows[i]} * head_dim +
+                                                                       block * dimension_block + lane.g * 4);
 #pragma unroll
         for (int column = 0; column < 4; ++column) {
           const int shift = column % 2 * 16;
@@ -226,30 +273,44 @@ class Attention {
         }
       }
     }
+  }
 
-    // [warp][query][head_dim], then each warp's maxima and sums.
-    synchronise();  // the item before has been read
-    float* sums = reinterpret_cast<float*>(shared_memory());
-    float* statistics = sums + attention_warps * tile_queries * head_dim;
+  /// Sums of the warps' runs in shared memory, [warp][query][head_dim]; behind them [warp][query][2], the
+  /// maxima and sums of weights.
+  DRAFTSCOPE_DEVICE static float* run_sums() {
+    return reinterpret_cast<float*>(shared_memory());
+  }
+  DRAFTSCOPE_DEVICE static float* run_statistics() {
+    return run_sums() + attention_warps * tile_queries * head_dim;
+  }
+
+  DRAFTSCOPE_DEVICE static void store_run(const Lane& lane, const float (&mixed)[blocks * 4][4],
+                                          const RunStatistics& statistics) {
+    float* sums = run_sums();
 #pragma unroll
     for (int column = 0; column < blocks * 4; ++column)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int dimension = column / 4 * dimension_block + (t * 2 + i % 2) * 4 + column % 4;
-        sums[(warp * tile_queries + g + i / 2 * 8) * head_dim + dimension] = mixed[column][i];
+        const int dimension = column / 4 * dimension_block + (lane.t * 2 + i % 2) * 4 + column % 4;
+        sums[(lane.warp * tile_queries + lane.g + i / 2 * 8) * head_dim + dimension] = mixed[column][i];
       }
-    if (t == 0)
-      for (int i = 0; i < 2; ++i) {
-        statistics[(warp * tile_queries + g + 8 * i) * 2] = maximum[i];
-        statistics[(warp * tile_queries + g + 8 * i) * 2 + 1] = sum[i];
-      }
-    synchronise();
+    if (lane.t != 0) return;
+    for (int i = 0; i < 2; ++i) {
+      float* of_query = run_statistics() + (lane.warp * tile_queries + lane.g + 8 * i) * 2;
+      of_query[0] = statistics.maximum[i];
+      of_query[1] = statistics.sum[i];
+    }
+  }
+
+  /// Puts the warps' runs together, in order, into the item's split.
+  DRAFTSCOPE_DEVICE static void combine_runs(const PassParams& p, const Plan& plan, int kv_head,
+                                             const Item& item) {
     for (int i = thread_index(); i < item.n_queries * head_dim; i += attention_threads) {
       const int query_index = i / head_dim;
       const std::int64_t place = split_place(p, plan, kv_head, item.split, item.first_query + query_index);
       const Combined combined =
-          combine(attention_warps, sums + i % head_dim, tile_queries * head_dim, query_index * head_dim,
-                  statistics + query_index * 2, tile_queries * 2);
+          combine(attention_warps, run_sums() + i % head_dim, tile_queries * head_dim, query_index * head_dim,
+                  run_statistics() + query_index * 2, tile_queries * 2);
       p.work.split_sums[place * head_dim + i % head_dim] = combined.value;
       if (i % head_dim == 0) {
         p.work.split_statistics[place * 2] = combined.maximum;
@@ -272,7 +333,6 @@ class Attention {
   DRAFTSCOPE_DEVICE static Combined combine(int n, const float* sums, std::int64_t sum_stride,
                                             std::int64_t offset, const float* statistics,
                                             std::int64_t statistics_stride) {
-    constexpr float lowest = -3.402823466e38F;
     Combined result{0.0F, lowest, 0.0F};
     for (int i = 0; i < n; ++i)
       if (statistics[i * statistics_stride + 1] > 0.0F)

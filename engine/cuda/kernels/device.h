@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a kernel may use of the device. Kernels are plain function templates over this vocabulary, so that
+// The device's vocabulary for kernels. Kernels are plain function templates over this vocabulary, so that
 // nvcc compiles them for a GPU and any C++ compiler compiles them against an emulation of one
 // (tests/engine/cuda), which runs every thread of a block on the host: the same source is checked where there
 // is no GPU.

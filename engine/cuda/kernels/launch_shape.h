@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How kernels are cut up: what a launch and the kernel it starts must agree on.
+// Sizes of blocks and tiles: a launch and the kernel that it starts must agree on them.
 
 #include <cstddef>
 #include <cstdint>
@@ -51,7 +51,8 @@ inline constexpr int max_splits(int rows) {
 
 // The rest (pass_ops.h)
 inline constexpr int row_threads = 256;
-/// For kernels that bring a block's candidates together; the largest of them takes 16 bytes a thread.
+/// Shared memory of kernels that bring a block's candidates together; the largest of them takes 16 bytes a
+/// thread.
 inline constexpr std::size_t row_shared_bytes = std::size_t{row_threads} * 16;
 
 }  // namespace draftscope::engine::cuda

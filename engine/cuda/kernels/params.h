@@ -7,7 +7,7 @@
 
 namespace draftscope::engine::cuda {
 
-/// Of everything that runs in a pass.
+/// Parameters of every kernel that runs in a pass.
 struct PassParams {
   DeviceModel model;
   Workspace work;
@@ -23,7 +23,7 @@ struct TopParams {
   HeadResult* top;  ///< [head rows][k]
 };
 
-/// Which norm a wide pass applies.
+/// Norm that a wide pass applies.
 enum class Norm : std::int32_t { attention, mlp };
 
 struct WideParams {

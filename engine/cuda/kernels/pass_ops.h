@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a pass does beside products and attention: inputs, the head's result, the step from one draft token to
-// the next, top-k; and, for wide passes whose products are a library's, the parts that decode kernels have
+// The parts of a pass beside products and attention: inputs, the head's result, the step from one draft token
+// to the next, top-k; and, for wide passes whose products are a library's, the parts that decode kernels have
 // inside.
 
 #include "attention.h"
@@ -180,7 +180,7 @@ DRAFTSCOPE_DEVICE void normalise_rows(const WideParams& p) {
 }
 
 /// Rotates and stores what a wide qkv product left in `wide`, [rows][q, k, v]: a thread a pair of dimensions.
-/// The same as QkvOp::finish does with its own sums.
+/// Finishes wide products as QkvOp::finish does its own sums.
 template <typename Format>
 DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
   const DeviceModel& model = p.pass.model;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What changes from one forward pass to the next, in device memory: kernels read it there, so that a captured
-// graph serves every mask, position and length. The host fills it before a pass; while drafting, the device
-// moves it on.
+// State that changes from one forward pass to the next, in device memory: kernels read it there, so that a
+// captured graph serves every mask, position and length. The host fills it before a pass; while drafting, the
+// device moves it on.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ struct KeyRun {
   std::int32_t extra_begin, extra_end;
 };
 
-/// What a draft step leaves behind.
+/// Result of a draft step.
 struct DraftedToken {
   std::int32_t token;
   float logit;
@@ -37,7 +37,7 @@ struct DraftedToken {
   double drawn_probability;  ///< of the token in the distribution that it was drawn from
 };
 
-/// How tokens are chosen; read by the sampling kernels alone.
+/// Sampling options of a round; read by the sampling kernels alone.
 struct SamplingState {
   float inverse_temperature;
   std::int32_t top_k;    ///< 0 = off
@@ -47,7 +47,7 @@ struct SamplingState {
   std::uint64_t seed, stream;
 };
 
-/// What makes a distribution of a row of logits (sampling.h).
+/// Numbers that make a distribution of a row of logits (sampling.h).
 struct WarpedRow {
   float maximum;
   double total;            ///< Σ exp((logit − maximum) / temperature) over the kept tokens
@@ -66,8 +66,8 @@ struct PassState {
   std::int32_t drafted;      ///< draft tokens so far
   std::int32_t root_token;   ///< of a round: what the chain to verify starts with
   std::int32_t root_position;
-  std::int32_t accepted;   ///< of a sampled round
-  std::int32_t own_token;  ///< of a sampled round: the target's, behind the accepted ones
+  std::int32_t accepted;     ///< of a sampled round
+  std::int32_t bonus_token;  ///< sampled rounds only: the token behind the accepted ones
   SamplingState sampling;
   std::uint64_t draft_start_ns, verify_start_ns, end_ns;  ///< of a round, by the device's clock
   std::int32_t n_stop_tokens;
@@ -78,7 +78,7 @@ struct PassState {
   KeyRun keys[max_pass_rows];
 };
 
-/// Which layer a place in the sequence of launches runs, and whether each of its sublayers does.
+/// Layer that a place in the sequence of launches runs, and which of its sublayers.
 struct LayerSlot {
   std::int32_t layer;
   std::int32_t attention;
@@ -100,7 +100,7 @@ struct DeviceLayer {
   std::uint16_t* values;  ///< likewise
 };
 
-/// What all kernels of a model share; in device memory, written once.
+/// Shape and weights that all kernels of a model share; in device memory, written once.
 struct DeviceModel {
   std::int32_t d_model, d_ff, n_heads, n_kv_heads, head_dim, vocab, cache_rows, n_positions;
   float rms_epsilon;

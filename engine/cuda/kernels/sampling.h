@@ -215,7 +215,7 @@ DRAFTSCOPE_DEVICE int coupled_choice(const WarpedLogits& warped, const SamplingS
   return token;
 }
 
-/// As finish_draft_step(), with the token drawn from the warped distribution; its confidence stays the best
+/// finish_draft_step() with the token drawn from the warped distribution; its confidence stays the best
 /// token's probability. Logits are kept for the verdict, where it needs them. One block.
 DRAFTSCOPE_DEVICE void finish_sampled_step(const PassParams& p) {
   let_next_kernel_start();
@@ -256,7 +256,7 @@ DRAFTSCOPE_DEVICE void warp_rows(const PassParams& p) {
   }
 }
 
-/// How many draft tokens are accepted, and the target's own token behind them. One block.
+/// Counts the accepted draft tokens and chooses the bonus token behind them. One block.
 DRAFTSCOPE_DEVICE void judge_draft(const PassParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
@@ -267,7 +267,7 @@ DRAFTSCOPE_DEVICE void judge_draft(const PassParams& p) {
     while (state.accepted < state.drafted &&
            state.draft[state.accepted].token == p.work.target_rows[state.accepted].choice)
       state.accepted += 1;
-    state.own_token = p.work.target_rows[state.accepted].choice;
+    state.bonus_token = p.work.target_rows[state.accepted].choice;
     state.end_ns = device_clock_ns();
     return;
   }
@@ -290,19 +290,19 @@ DRAFTSCOPE_DEVICE void judge_draft(const PassParams& p) {
   }
   const WarpedLogits target = target_at(accepted);
   const double uniform = draw_of(state, state.root_position + accepted + 1, DrawFor::target);
-  int own = -1;
+  int bonus = -1;
   if (accepted < state.drafted) {
     const WarpedLogits draft = draft_at(accepted);
-    own = token_at(vocab, uniform, shared_doubles(), [&](int token) {
+    bonus = token_at(vocab, uniform, shared_doubles(), [&](int token) {
       const double rest = target.probability(token) - draft.probability(token);
       return rest > 0.0 ? rest : 0.0;
     });
   }
-  if (own < 0)
-    own = token_at(vocab, uniform, shared_doubles(), [&](int token) { return target.weight(token); });
+  if (bonus < 0)
+    bonus = token_at(vocab, uniform, shared_doubles(), [&](int token) { return target.weight(token); });
   if (thread_index() != 0) return;
   state.accepted = accepted;
-  state.own_token = own;
+  state.bonus_token = bonus;
   state.end_ns = device_clock_ns();
 }
 

@@ -12,15 +12,25 @@
 // it and load its first weights.
 //
 // An Op says what is multiplied and what becomes of the sums:
-//   Params                       the kernel's argument: `work`, `model`, … and row_begin, the first row of
-//   this launch static constexpr bool normalises   whether activations are RMS-normalised residuals, staged
-//   in shared memory runs(p)                      whether this sublayer runs; known before the kernel before
-//   has ended job(p)                       tiles, depth, number of rows weight_row(p, job, half, tile, r)
-//   address of weight row r (0 … 15) of a half of a tile; always readable activations(p)               16-bit
-//   rows [.][depth] in global memory (not for normalising ops) norm(p)                      the norm's
-//   weights (normalising ops) finish(p, job, tile, r, row, present, upper, lower)   takes output r of both
-//   halves for one row; all lanes of a
-//                                warp call it together, 16 lanes a row
+//
+// clang-format off
+//   | member                                              | meaning                                                     |
+//   | --------------------------------------------------- | ----------------------------------------------------------- |
+//   | Params                                              | the kernel's argument: `work`, `model`, … and `row_begin`,  |
+//   |                                                     | the first row of this launch                                |
+//   | static constexpr bool normalises                    | whether activations are RMS-normalised residuals, staged in |
+//   |                                                     | shared memory                                               |
+//   | runs(p)                                             | whether this sublayer runs; known before the kernel before  |
+//   |                                                     | has ended                                                   |
+//   | job(p)                                              | tiles, depth, number of rows                                |
+//   | weight_row(p, job, half, tile, r)                   | address of weight row r (0 … 15) of a half of a tile;       |
+//   |                                                     | always readable                                             |
+//   | activations(p)                                      | 16-bit rows [.][depth] in global memory (ops that do not    |
+//   |                                                     | normalise)                                                  |
+//   | norm(p)                                             | the norm's weights (ops that normalise)                     |
+//   | finish(p, job, tile, r, row, present, upper, lower) | takes output r of both halves for one row; all lanes of a   |
+//   |                                                     | warp call it together, 16 lanes a row                       |
+// clang-format on
 
 #include "pass_state.h"
 #include "weights.h"
@@ -98,7 +108,7 @@ class SkinnyProduct {
     for (int stage = 0; stage < product_stages; ++stage) load(stage, stage);
   }
 
-  /// Which rows of weights the loads to come read; no tile = none.
+  /// Points the loads to come at the tile's rows of weights; without a tile they read nothing.
   DRAFTSCOPE_DEVICE void aim(int tile) {
     has_tile_ = tile < job_.tiles;
     if (!has_tile_) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How a lane reads weights for mma.m16n8k16, whatever they are stored as.
+// Formats of weights: how a lane reads them for mma.m16n8k16, whatever they are stored as.
 //
 // The order of summation over k is ours to choose, as long as weights and activations agree. So a lane loads
 // 16 consecutive bytes of a weight row, the widest there is, and calls what it got its share of k: lane t of
@@ -28,7 +28,7 @@ struct PlainWeights {
   static constexpr int depth_granule =
       8;  ///< the depth must be a multiple: a load lies within the row or outside
   DRAFTSCOPE_DEVICE static int offset(int part, int t) { return part * 32 + t * 8; }
-  /// Where load `i` of lane t starts.
+  /// Depth at which load `i` of lane t starts.
   DRAFTSCOPE_DEVICE static int load_offset(int i, int t) { return offset(i, t); }
   DRAFTSCOPE_DEVICE static Part part(const Chunk (&loaded)[loads], int index) {
     return {{loaded[index].words[0], loaded[index].words[1], loaded[index].words[2], loaded[index].words[3]}};

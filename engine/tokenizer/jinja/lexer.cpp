@@ -119,7 +119,7 @@ class Lexer {
 
   Result<void> take_words(bool output) {
     const std::string_view closing = output ? "}}" : "%}";
-    int depth = 0;  // of brackets, for a dictionary's closing braces
+    int depth = 0;  // how many brackets are open, for a dictionary's closing braces
     while (true) {
       rest_.remove_prefix(std::min(rest_.find_first_not_of(space), rest_.size()));
       if (rest_.empty()) return fail("line {}: a tag has no {}", line(), closing);

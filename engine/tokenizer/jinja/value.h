@@ -51,7 +51,8 @@ struct Namespace {
 [[nodiscard]] bool truth(const Value& value);
 /// Containers are equal to themselves, and when both are empty: their members are not compared.
 [[nodiscard]] bool equal(const Value& left, const Value& right);
-/// As Python's str(), but nothing for an undefined value. Lists and dictionaries have no text here.
+/// Text as Python's str() gives it, but nothing for an undefined value. Lists and dictionaries have no text
+/// here.
 [[nodiscard]] bool append_text(const Value& value, std::string& text);
 /// "a string", for messages.
 [[nodiscard]] std::string type_name(const Value& value);

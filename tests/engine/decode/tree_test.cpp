@@ -40,18 +40,18 @@ class AnyPlan final : public Strategy {
     }
     if (pick(random_, 0, 2) == 0) {
       ride();
-      plan.extra_rows = riders_;
+      plan.extra_rows = extra_rows_;
     }
     return plan;
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
     EXPECT_EQ(outcome.verified.size(), outcome.nodes.size() + 1);
-    EXPECT_TRUE(outcome.extra_rows.empty() || outcome.extra_rows.size() == riders_.size());
+    EXPECT_TRUE(outcome.extra_rows.empty() || outcome.extra_rows.size() == extra_rows_.size());
     siblings += static_cast<std::int32_t>(outcome.nodes.size() > outcome.steps.size());
     for (std::size_t depth = 0; depth < outcome.accepted_nodes.size(); ++depth)
       beside += static_cast<std::int32_t>(outcome.accepted_nodes[depth] != static_cast<std::int32_t>(depth));
-    riders_.clear();
+    extra_rows_.clear();
   }
 
   std::int32_t siblings = 0;  ///< rounds with more nodes than steps
@@ -67,10 +67,10 @@ class AnyPlan final : public Strategy {
                             pick(random_, -1, static_cast<std::int32_t>(proposals_.size()) - 1)});
   }
   void ride() {
-    riders_.clear();
+    extra_rows_.clear();
     seen_.assign(1, 0);
-    riders_.push_back({pick(random_, 0, shape_.vocab - 1), 1, {}});
-    riders_.push_back({pick(random_, 0, shape_.vocab - 1), 2, seen_});
+    extra_rows_.push_back({pick(random_, 0, shape_.vocab - 1), 1, {}});
+    extra_rows_.push_back({pick(random_, 0, shape_.vocab - 1), 2, seen_});
   }
 
   const speculation::ModelShape& shape_;
@@ -78,7 +78,7 @@ class AnyPlan final : public Strategy {
   speculation::SublayerMask mask_;
   std::vector<BranchWidth> branches_;
   std::vector<Proposal> proposals_;
-  std::vector<ExtraRow> riders_;
+  std::vector<ExtraRow> extra_rows_;
   std::vector<std::int32_t> seen_;
 };
 
@@ -183,7 +183,7 @@ TEST(Trees, DiscardingTheTokenThatStopsTheDraftWouldNotBeExact) {
       SampledJudge().judge(
           {nodes, std::span(&both, 1)}, [&](std::int32_t) -> const Distribution& { return both; }, 0, chooser,
           verdict);
-      first[verdict.path.empty() ? verdict.own : token] += chooser.probability();
+      first[verdict.path.empty() ? verdict.bonus_token : token] += chooser.probability();
     } while (chooser.advance());
     return first;
   };

@@ -40,7 +40,7 @@ struct LayerRange {
   std::int32_t end = 0;
 };
 
-/// What to compute beside writing K/V. Rows are indices into Batch::rows.
+/// Outputs to compute beside writing K/V. Rows are indices into Batch::rows.
 struct Wanted {
   /// Layer boundaries b whose hidden state is wanted for every row: the residual stream after layers < b,
   /// before any final norm (0 = embedding). Ascending, within [range.begin, range.end].
@@ -57,7 +57,7 @@ struct Batch {
   std::span<const float> hidden;  ///< [n][d_model] inputs for rows with token = -1
   std::int32_t committed = 0;     ///< every row attends to cache rows [0, committed)
   std::int32_t first_row = 0;     ///< row i writes its K/V to cache row first_row + i; ≥ committed
-  /// Which uncommitted cache rows a row attends to, beside itself: bit j of row i's words = cache row
+  /// Uncommitted cache rows that each row attends to beside itself: bit j of row i's words = cache row
   /// committed + j, with ceil((first_row - committed + rows.size()) / 64) words a row. Empty = a chain: all
   /// rows below first_row + i.
   std::span<const std::uint64_t> ancestors;
@@ -107,14 +107,15 @@ struct ChainRound {
 };
 
 struct ChainRoundOutputs {
-  /// At least one if any were asked for. `probability` is the draft's best token's, whatever was drawn.
+  /// Draft tokens, at least one if any were asked for. `probability` is the draft's best token's, whatever
+  /// was drawn.
   std::vector<TopToken> drafted;
   std::vector<double> drawn_probabilities;  ///< of each draft token in what it was drawn from; 1 if greedy
   /// The target's best token behind the root and behind each draft token, whatever was drawn.
   std::vector<TopToken> verified;
-  std::int32_t accepted = 0;    ///< sampled rounds only
-  std::int32_t own_token = -1;  ///< sampled rounds only: the target's, behind the accepted ones
-  std::int64_t verify_ns = 0;   ///< the device's own measure of the verification
+  std::int32_t accepted = 0;      ///< sampled rounds only
+  std::int32_t bonus_token = -1;  ///< sampled rounds only: the token behind the accepted ones
+  std::int64_t verify_ns = 0;     ///< the device's own measure of the verification
 };
 
 struct BackendDescription {
@@ -130,7 +131,7 @@ struct BackendDescription {
 class Backend {
  public:
   virtual ~Backend() = default;
-  /// Where the spans of layers and operations go from the next forward on; null = nowhere. Not owned.
+  /// Receiver of the spans of layers and operations from the next forward on; null = none. Not owned.
   virtual void set_recorder(profiler::SpanRecorder* recorder) = 0;
   [[nodiscard]] virtual const speculation::ModelShape& shape() const = 0;
   [[nodiscard]] virtual BackendDescription describe() const = 0;
@@ -142,7 +143,7 @@ class Backend {
   [[nodiscard]] virtual Result<void> forward(const Batch& batch, Outputs& outputs) = 0;
   /// Whether chain_round() is there. Otherwise the caller drafts and verifies by forward().
   [[nodiscard]] virtual bool has_chain_rounds() const { return false; }
-  /// The same bits as the forward() calls that it stands for.
+  /// Drafts and verifies a round, with the same bits as the forward() calls that it stands for.
   [[nodiscard]] virtual Result<void> chain_round(const ChainRound& /*round*/,
                                                  ChainRoundOutputs& /*outputs*/) {
     return fail("{} backend: has no rounds of its own, expected forward() instead", describe().device);

@@ -42,7 +42,7 @@ struct DecodeResult {
   std::int64_t end_ns = 0;
 };
 
-/// What a listener learns of one round: the row of the trace, its draft tokens, and the tokens that reached
+/// One round as a listener sees it: the row of the trace, its draft tokens, and the tokens that reached
 /// the output (the first `round.accepted` of them, at most, were drafted).
 struct RoundReport {
   traces::Round round;
@@ -59,12 +59,13 @@ class DecodeListener {
   [[nodiscard]] virtual std::int64_t next_round_id() { return 0; }
   virtual void on_first_token(std::int32_t /*token*/) {}
   virtual void on_round(const RoundReport& /*report*/) {}
-  /// Where strategies' decisions go; null = nobody records them.
+  /// Receiver of the strategy's decisions; null = nobody records them.
   [[nodiscard]] virtual DecisionLog* decisions() { return nullptr; }
 };
 
-/// Fails, before anything is computed, on an empty prompt, token ids outside the vocabulary, a prompt longer
-/// than the context, or a plan that the model can't run. `recorder` may be null.
+/// Decodes one request. Fails, before anything is computed, on an empty prompt, token ids outside the
+/// vocabulary, a prompt longer than the context, or a plan that the model can't run; and as the backend does.
+/// Nothing is kept; `recorder` may be null. Uses backend, strategy and listener alone: one call at a time.
 [[nodiscard]] Result<DecodeResult> decode(Backend& backend, Strategy& strategy, const DecodeRequest& request,
                                           Chooser& chooser, DecodeListener& listener,
                                           profiler::SpanRecorder* recorder = nullptr);

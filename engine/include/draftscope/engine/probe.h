@@ -30,15 +30,15 @@ class Probe {
   /// optimise().
   Probe(Backend& backend, std::int32_t committed) : backend_(backend), committed_(committed) {}
 
-  /// The text has grown.
+  /// Tells that the text has grown.
   void set_committed(std::int32_t committed) { committed_ = committed; }
 
   [[nodiscard]] const speculation::ModelShape& shape() const { return backend_.shape(); }
   /// Positions of the text whose K/V is there: all but the root.
   [[nodiscard]] std::int32_t committed() const { return committed_; }
-  /// Most rows of one pass now: the widest pass that is batch-invariant, and the room behind the context.
+  /// Maximum rows of one pass now: the widest pass that is batch-invariant, and the room behind the context.
   [[nodiscard]] std::int32_t room() const;
-  /// The same for a pass of no layers (final norm and head on hidden states), which takes no cache rows.
+  /// Maximum rows of a pass of no layers (final norm and head on hidden states), which takes no cache rows.
   [[nodiscard]] std::int32_t head_room() const;
   /// Fails as Backend::forward() does, or if the pass is wider than there is room.
   [[nodiscard]] Result<void> run(const ProbePass& pass, Outputs& outputs);

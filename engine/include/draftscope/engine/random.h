@@ -12,7 +12,7 @@
 
 namespace draftscope::engine {
 
-/// What a choice is for. Different purposes at one position are independent.
+/// Purpose of a choice. Different purposes at one position are independent.
 enum class DrawPurpose : std::uint8_t {
   target,  ///< a token from the target's distribution, or from the residual after a rejection
   draft,   ///< a token from the draft's distribution
@@ -26,7 +26,7 @@ struct Draw {
   std::int32_t branch = 0;    ///< which sibling; for noise, which token. Below 2^24
 };
 
-/// What a device needs in order to draw the very same numbers: a uniform number of [0, 1) is the top 53 bits
+/// Key with which a device draws the very same numbers: a uniform number of [0, 1) is the top 53 bits
 /// of the first two words of philox({stream, position, purpose + 256 · branch}, seed), low
 /// words first.
 struct CounterKey {
@@ -34,7 +34,7 @@ struct CounterKey {
   std::uint64_t stream = 0;
 };
 
-/// Where decoding takes its chances from. One implementation draws them; a test can enumerate them all.
+/// Source of decoding's random choices. One implementation draws them; a test can enumerate them all.
 class Chooser {
  public:
   virtual ~Chooser() = default;
@@ -44,7 +44,7 @@ class Chooser {
   [[nodiscard]] virtual std::optional<CounterKey> counter_key() const { return std::nullopt; }
 };
 
-/// As CounterKey says.
+/// Uniform number of [0, 1) for `draw`, as CounterKey defines it.
 [[nodiscard]] double uniform(CounterKey key, Draw draw);
 
 /// Draws from Philox: key = seed, counter = (stream, position, purpose and branch). `stream` tells requests

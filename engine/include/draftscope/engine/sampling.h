@@ -2,7 +2,7 @@
 #pragma once
 
 // From logits to a distribution, and the exact rejection rule of speculative sampling.
-// Sources: Leviathan et al. 2023 and Chen et al. 2023 (rule 1 of methods: accept x ~ q with probability
+// Sources: Leviathan et al. 2023 and Chen et al. 2023 (docs/methods.md, rule 1: accept x ~ q with probability
 // min(1, p/q), on rejection draw from norm(max(p − q, 0))). Both sides are warped alike, in Hugging Face's
 // order: temperature, top-k, top-p.
 

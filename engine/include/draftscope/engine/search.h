@@ -60,7 +60,7 @@ struct SearchOptions {
 /// κ 2.576, 1000 candidates, no other reason to stop.
 [[nodiscard]] SearchOptions draft_verify_search(std::int32_t n_layers);
 
-/// What its authors probed first, for any number of layers: half of the attentions; the published set's
+/// Sets that its authors probed first, for any number of layers: half of the attentions; the published set's
 /// shares (24 attentions and 10 MLPs of 40) spread evenly; beside them SWIFT's initial set, and the last
 /// third.
 [[nodiscard]] std::vector<speculation::SublayerMask> draft_verify_probes(std::int32_t n_layers);
@@ -87,12 +87,12 @@ class LayerSetSearch {
   /// the same. Microseconds if random; if from the Gaussian process over n observations O(n³) to fit, O(n·(n
   /// + d)) for each random point.
   [[nodiscard]] Candidate propose();
-  /// The same into memory that is there: a random candidate of a given size then allocates nothing, nor does
+  /// propose() into memory that is there: a random candidate of a given size then allocates nothing, nor does
   /// observe() before max_iterations.
   void propose(Candidate& candidate);
 
-  /// What a candidate scored; higher is better. Adopts it if it beats the best score so far. A stopped search
-  /// still takes scores. The candidate need not be the last proposed. At most 8192 scores.
+  /// Takes the score of a candidate; higher is better. Adopts it if it beats the best score so far. A stopped
+  /// search still takes scores. The candidate need not be the last proposed. At most 8192 scores.
   [[nodiscard]] Result<void> observe(const Candidate& candidate, double score);
 
   [[nodiscard]] const SearchOptions& options() const;

@@ -109,7 +109,7 @@ struct RoundOutcome {
   std::span<const DraftStep> steps;
   std::span<const DraftNode> nodes;
   std::span<const std::int32_t> accepted_nodes;  ///< from the root down
-  std::span<const std::int32_t> emitted;         ///< reached the output: accepted ones, then the target's own
+  std::span<const std::int32_t> emitted;         ///< reached the output: accepted ones, then the bonus token
   traces::DraftStop stop = traces::DraftStop::no_draft;
   std::int32_t planned = 0;  ///< γ as planned
   std::int32_t longest = 0;  ///< γ after the cut at budget, context and width

@@ -61,9 +61,9 @@ class DeviceTrace {
   virtual void push_span(const traces::Span& span) = 0;
   virtual void pop_span() = 0;
 
-  /// In graphs that this thread launches until pop_layers(), what was captured as layer i is layer
-  /// layers[i]: one graph serves every sublayer mask of as many layers. Does nothing in graph mode, which
-  /// sees no nodes. Does not nest.
+  /// Names layers in graphs that this thread launches until pop_layers(): what was captured as layer i is
+  /// layer layers[i]: one graph serves every sublayer mask of as many layers. Does nothing in graph mode,
+  /// which sees no nodes. Does not nest.
   virtual void push_layers(std::span<const std::int32_t> layers) = 0;
   virtual void pop_layers() = 0;
 

@@ -28,7 +28,7 @@ namespace draftscope::profiler {
 class DeviceTrace;
 class NvtxRanges;
 
-/// How fine to record. `off` still measures the times that a round's row holds.
+/// Fineness of a recording. `off` still measures the times that a round's row holds.
 enum class Level : std::uint8_t { off, phases, layers, ops };
 
 class SpanRecorder {

@@ -19,25 +19,32 @@ struct DeviceTraceOptions {
   std::int32_t node_requests = 1;  ///< of each strategy, that node mode sees; 0 = all
 };
 
-/// Without a device trace every call does nothing.
+/// One recording's device trace, if it has one; without it every call does nothing. Calls come in the order
+/// start, begin, then begin_request and end_request by turns, end. Thread-safety: none.
 class DeviceRecording {
  public:
-  /// To be called before the backend is made. Where a trace can't be had on a GPU, says why in one line on
-  /// standard error and goes on without it; asking for one on the cpu is an error.
+  /// Attaches to the device; to be called before the backend is made. Fails on an unknown mode and where a
+  /// trace of the cpu is asked for. A GPU of which no trace can be had is recorded without one: see notice().
   [[nodiscard]] static Result<DeviceRecording> start(const DeviceTraceOptions& options,
                                                      const std::string& device);
 
+  /// The trace for the backend to report to; null without one. Owned here.
   [[nodiscard]] profiler::DeviceTrace* trace() const { return trace_.get(); }
 
-  /// From here on work on the device is recorded. Neither is owned.
+  /// One line for the user on why a GPU is recorded without a device trace; otherwise empty.
+  [[nodiscard]] const std::string& notice() const { return notice_; }
+
+  /// Records work on the device from here on. Neither writer nor spans are owned; both must outlive end().
   void begin(traces::Writer& writer, profiler::SpanRecorder& spans);
+  /// Opens the device trace for a request of run `run`, as far as it sees them.
   void begin_request(std::int64_t run);
   void end_request();
-  /// Before the writer is closed.
+  /// Writes what is left; to be called before the writer is closed.
   void end();
 
  private:
   std::unique_ptr<profiler::DeviceTrace> trace_;
+  std::string notice_;
   profiler::SpanRecorder* spans_ = nullptr;
   std::int32_t node_requests_ = 0;
   std::map<std::int64_t, std::int32_t> requests_of_run_;

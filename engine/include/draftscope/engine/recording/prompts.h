@@ -17,8 +17,8 @@ struct Question {
   std::vector<std::string> turns;
 };
 
-/// Blank lines are skipped; anything else that is not a question is an error that names the file, line and
-/// field.
+/// Questions of a prompt file in its order; blank lines are skipped. Fails on anything else that is not a
+/// question and on an id that occurs twice, with file, line and field, and on a file without questions.
 [[nodiscard]] Result<std::vector<Question>> read_questions(const std::filesystem::path& path);
 
 }  // namespace draftscope::engine

@@ -2,6 +2,9 @@
 #pragma once
 
 // Turns decoding into rows of a trace: one object a recording, one call a request.
+//
+// Ownership: writer, spans, backend and tokenizer are the caller's and must outlive the recorder.
+// Thread-safety: none.
 
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/strategy.h>
@@ -22,9 +25,9 @@ namespace draftscope::engine {
 struct RecordedPrompt {
   std::int64_t question_id = 0;
   std::string category;
-  std::int32_t turn = 0;
-  std::string text;
-  std::vector<std::int32_t> tokens;
+  std::int32_t turn = 0;             ///< of the conversation, from 0
+  std::string text;                  ///< earlier turns and answers included
+  std::vector<std::int32_t> tokens;  ///< of `text`
 };
 
 class Recorder final : public DecodeListener, private DecisionLog {
@@ -39,7 +42,8 @@ class Recorder final : public DecodeListener, private DecisionLog {
   [[nodiscard]] std::int64_t add_run(const ConfiguredStrategy& strategy);
 
   /// Decodes one prompt and writes its request, rounds, draft tokens and spans. The stream of random numbers
-  /// depends on the question, the turn and the repeat, not on the strategy. Returns the request's row.
+  /// depends on the question, the turn and the repeat, not on the strategy. Returns the request's row; fails
+  /// as decode() does, with the request written as one that ended in an error.
   [[nodiscard]] Result<traces::Request> request(std::int64_t run, Strategy& strategy,
                                                 const RecordedPrompt& prompt, std::int32_t repeat,
                                                 const DecodeRequest& request, std::uint64_t seed);
@@ -63,9 +67,9 @@ class Recorder final : public DecodeListener, private DecisionLog {
   bool shadow_;
   std::int64_t request_id_ = 0;
   std::unordered_set<std::int32_t> tokens_with_text_;
-  std::vector<std::int32_t> drafted_tokens_;  // of the request
+  std::vector<std::int32_t> drafted_tokens_;  // the request's
   std::int64_t round_id_ = 0;                 // 0 before a request's first
-  std::int32_t end_token_ = -1;               // what ended the text, if a token did
+  std::int32_t end_token_ = -1;               // the token that ended the text, if one did
   std::map<std::tuple<std::int64_t, std::int32_t, std::string>, std::int64_t> prompt_ids_;
 };
 

@@ -25,7 +25,8 @@ struct Grid {
 [[nodiscard]] Result<std::vector<std::string>> grid_settings(const Grid& grid,
                                                              const speculation::ModelShape& shape);
 
-/// So many of them, drawn without replacement, in the grid's order; all if there are no more.
+/// `count` of the settings, drawn without replacement, in the grid's order; all if there are no more. A seed
+/// gives the same settings everywhere.
 [[nodiscard]] std::vector<std::string> sample_settings(std::vector<std::string> settings, std::size_t count,
                                                        std::uint64_t seed);
 

@@ -14,7 +14,7 @@ namespace draftscope::engine {
 
 class GridSource final : public CandidateSource {
  public:
-  /// At least one setting.
+  /// A race of at least one setting; see Halving for `prompts` and `rungs`.
   GridSource(std::vector<std::string> settings, std::int32_t prompts, std::int32_t rungs)
       : settings_(std::move(settings)), halving_(settings_.size(), prompts, rungs) {}
 

@@ -3,7 +3,8 @@
 
 // Successive halving over a list of settings: all are scored on a few prompts, the best third of them on
 // three times as many, and so on until the last rung scores the remaining ones on all. Hopeless settings cost
-// one short look each. Sources: Jamieson & Talwalkar 2016; Li et al. 2018 (Hyperband), η = 3.
+// one short look each. Thread-safety: none. Sources: Jamieson & Talwalkar 2016; Li et al. 2018 (Hyperband), η
+// = 3.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,16 +21,18 @@ class Halving {
     friend bool operator==(const Look&, const Look&) = default;
   };
 
-  /// All arguments ≥ 1. Fewer rungs where there are too few prompts for as many; one rung scores every
-  /// setting on all prompts.
+  /// A race of `settings` settings over up to `prompts` prompts in `rungs` rungs; all arguments ≥ 1. It has
+  /// fewer rungs where there are too few prompts for as many; one rung scores every setting on all prompts.
   Halving(std::size_t settings, std::int32_t prompts, std::int32_t rungs);
 
-  /// Asking twice gives the same; none when all is done.
+  /// The setting to score next, and on how many prompts; the same until it is observed. None when all is
+  /// done.
   [[nodiscard]] std::optional<Look> next() const;
   /// The score of what next() gives; higher is better.
   void observe(double score);
 
-  /// Of the rung with most prompts that has a score; the earlier of equals. None before the first score.
+  /// The setting with the highest score of the rung with most prompts that has one; the earlier of equals.
+  /// None before the first score.
   [[nodiscard]] std::optional<std::size_t> best() const;
   /// Σ prompts over all looks, past and to come.
   [[nodiscard]] std::int64_t prompts_in_all() const;

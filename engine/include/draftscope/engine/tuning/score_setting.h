@@ -20,18 +20,20 @@ enum class Objective : std::uint8_t {
   acceptance_model,  ///< tokens per weights read: what the speedup would be if time were bytes alone
 };
 
+/// Shared by all trials of a search. Backend, checkpoint and `cancelled` are not owned.
 struct ScoringSetup {
   Backend& backend;
-  const Checkpoint& checkpoint;
-  std::vector<std::vector<std::int32_t>> prompts;
-  std::int32_t max_tokens = 32;
+  const Checkpoint& checkpoint;                    ///< the one that `backend` runs
+  std::vector<std::vector<std::int32_t>> prompts;  ///< token ids
+  std::int32_t max_tokens = 32;                    ///< of each decode
   Objective objective = Objective::speedup;
-  const std::atomic<bool>* cancelled = nullptr;
+  const std::atomic<bool>* cancelled = nullptr;  ///< looked at between rounds; null = never cancelled
 };
 
-/// On so many prompts, spread evenly over all. None = cancelled. With Objective::speedup every prompt is
-/// decoded twice, by vanilla and by the setting, and who goes first alternates: a machine that slows down
-/// slows both. Fails if the text differs from vanilla's.
+/// Measures `setting` (a strategy specification) on `prompts` of the prompts, spread evenly over all. None =
+/// cancelled. With Objective::speedup every prompt is decoded twice, by vanilla and by the setting, and who
+/// goes first alternates: a machine that slows down slows both. Fails as make_strategy() and decode() do, and
+/// if the text differs from vanilla's. Uses the backend alone: one call at a time.
 [[nodiscard]] Result<std::optional<Measurement>> score_setting(const ScoringSetup& setup,
                                                                const std::string& setting,
                                                                std::int32_t prompts);

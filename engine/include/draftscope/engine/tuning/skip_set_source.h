@@ -20,6 +20,7 @@ struct SkipSetSearch {
 
 class SkipSetSource final : public CandidateSource {
  public:
+  /// Fails as LayerSetSearch::create() does.
   [[nodiscard]] static Result<SkipSetSource> create(SkipSetSearch options, std::int32_t n_layers);
 
   std::optional<Proposed> next() override;
@@ -36,7 +37,7 @@ class SkipSetSource final : public CandidateSource {
   std::int32_t seen_ = 0;
 };
 
-/// `base` with the set written out.
+/// Strategy specification `base` with the set written out as skip-attention and skip-mlp.
 [[nodiscard]] std::string with_skip_set(const std::string& base, const speculation::SublayerMask& set);
 
 }  // namespace draftscope::engine

@@ -17,23 +17,25 @@
 
 namespace draftscope::engine {
 
-/// Scores a setting on so many prompts; none = interrupted.
+/// Scores a setting on `prompts` prompts; none = interrupted.
 using Measure =
     std::function<Result<std::optional<Measurement>>(const std::string& setting, std::int32_t prompts)>;
 
+/// A search and the way it is run. The source is not owned.
 struct Tuning {
   CandidateSource& source;
   Measure measure;
   bool same_every_time = false;  ///< measuring twice gives the same: nothing is measured twice
-  std::int32_t prompts = 0;      ///< all, for the repeats at the end
-  std::int32_t repeats = 5;
-  std::int32_t finalists = 1;  ///< different settings that are measured again, at most; ≥ 1
-  std::filesystem::path output;
-  /// After each trial: prompts decoded and to be decoded in this run.
+  std::int32_t prompts = 0;      ///< number of all prompts, on which finalists are measured again
+  std::int32_t repeats = 5;      ///< measurements of each finalist, ≥ 1
+  std::int32_t finalists = 1;    ///< different settings that are measured again, at most; ≥ 1
+  std::filesystem::path output;  ///< the policy file, written after every trial
+  /// Called after each trial with the prompts decoded, and to be decoded, in this run.
   std::function<void(const Policy& policy, std::int64_t done, std::int64_t all)> progress;
 };
 
-/// Brings `policy`, and the file with it, forward. False = interrupted: the file holds every whole trial.
+/// Brings `policy`, and the file with it, forward to its end. False = interrupted: the file holds every whole
+/// trial. Fails as measuring and writing do, and on trials of `policy` that this search would not have made.
 [[nodiscard]] Result<bool> tune(const Tuning& tuning, Policy& policy);
 
 }  // namespace draftscope::engine

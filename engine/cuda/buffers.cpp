@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "buffers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/launch_shape.h"
+#include "model_upload.h"
+#include "pass_launcher.h"
+
+namespace draftscope::engine::cuda {
+
+namespace {
+
+std::string gigabytes(std::size_t bytes) {
+  return fmt::format("{:.3f} GB", static_cast<double>(bytes) * 1e-9);
+}
+
+/// Memory that the driver takes beside: for graphs, and for kernels when they are first launched.
+constexpr std::size_t driver_bytes = std::size_t{128} << 20;
+
+}  // namespace
+
+Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, const BufferSizes& sizes) {
+  Buffers b;
+  const std::size_t d_model = size(shape.d_model);
+  const std::size_t group = size(shape.n_heads / shape.n_kv_heads);
+  b.cache =
+      pieces.take<std::uint16_t>(2 * size(shape.n_layers) * size(sizes.cache_rows) * size(shape.kv_width()));
+  b.layers = pieces.take<DeviceLayer>(size(shape.n_layers));
+  b.draft_layers = pieces.take<DeviceLayer>(size(shape.n_layers));
+  b.slots = pieces.take<LayerSlot>(2 * size(shape.n_layers));
+  b.extra_keys = pieces.take<std::int32_t>(max_extra_keys);
+  b.hidden = pieces.take<float>(size(sizes.rows) * d_model);
+  b.boundary_states =
+      pieces.take<float>((size(shape.n_layers) + 1) * size(std::min(sizes.rows, max_decode_rows)) * d_model);
+  b.top = pieces.take<HeadResult>(size(max_decode_rows) * size(std::min(shape.vocab, max_top)));
+  b.moves = pieces.take<RowMove>(size(sizes.cache_rows));
+  b.cosine = pieces.take<float>(size(sizes.positions) * size(shape.head_dim / 2));
+  b.sine = pieces.take<float>(size(sizes.positions) * size(shape.head_dim / 2));
+  Workspace& work = b.work;
+  work.state = pieces.take<PassState>(1);
+  work.residual = pieces.take<float>(size(sizes.rows) * d_model);
+  work.queries = pieces.take<std::uint16_t>(size(sizes.rows) * size(shape.q_width()));
+  work.attended = pieces.take<std::uint16_t>(size(sizes.rows) * size(shape.q_width()));
+  work.gated = pieces.take<std::uint16_t>(size(sizes.rows) * size(shape.d_ff));
+  work.normed = pieces.take<std::uint16_t>(size(sizes.rows) * d_model);
+  work.wide = pieces.take<float>(PassLauncher::wide_values(shape, sizes.rows));
+  const std::size_t places =
+      size(shape.n_kv_heads) * size(max_splits(sizes.cache_rows)) * size(max_decode_rows) * group;
+  work.split_sums = pieces.take<float>(places * size(shape.head_dim));
+  work.split_statistics = pieces.take<float>(places * 2);
+  work.arrivals = pieces.take<unsigned>(size(shape.n_kv_heads));
+  work.logits = pieces.take<float>(size(max_decode_rows) * size(shape.vocab));
+  const std::size_t tiles = size((shape.vocab + tile_outputs - 1) / tile_outputs);
+  work.head_partials = pieces.take<HeadPartial>(size(max_decode_rows) * tiles);
+  work.head_results = pieces.take<HeadResult>(size(max_decode_rows));
+  work.draft_logits = pieces.take<float>(size(max_drafted_tokens) * size(shape.vocab));
+  work.draft_rows = pieces.take<WarpedRow>(size(max_drafted_tokens));
+  work.target_rows = pieces.take<WarpedRow>(size(max_decode_rows));
+  if (sizes.fp8) {
+    const std::size_t widest = std::max(size(shape.d_ff), size(shape.q_width()));
+    work.widened = pieces.take<std::uint16_t>(widest * d_model);
+  }
+  work.slots = b.slots;
+  work.extra_keys = b.extra_keys;
+  work.hidden = b.hidden;
+  return b;
+}
+
+Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint, const CudaOptions& options,
+                          std::size_t buffer_bytes, std::int32_t cache_rows) {
+  const std::size_t weights =
+      model_bytes(checkpoint, options.weights) + (options.fp8_drafts ? draft_layer_bytes(checkpoint) : 0);
+  // A matrix passes through memory of its own while it is quantised, which is given back before the buffers
+  // are allocated; they hold it widened, and so are larger.
+  const std::size_t needed = weights + buffer_bytes + driver_bytes;
+  DRAFTSCOPE_TRY_ASSIGN(const std::size_t free, gpu.free_bytes());
+  if (needed <= free) return {};
+  return fail(
+      "cuda backend: {} needs {} of device memory ({} weights, {} K/V cache of {} rows and buffers, {} "
+      "graphs "
+      "and kernels), {} has {} free",
+      checkpoint.shape.name, gigabytes(needed), gigabytes(weights), gigabytes(buffer_bytes), cache_rows,
+      gigabytes(driver_bytes), gpu.describe().name, gigabytes(free));
+}
+
+}  // namespace draftscope::engine::cuda

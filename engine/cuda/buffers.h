@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Device memory of a backend beside its weights.
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cuda_backend.h>
+#include <draftscope/speculation/model_shape.h>
+#include <cstddef>
+#include <cstdint>
+
+#include "device_memory.h"
+#include "kernels/params.h"
+#include "kernels/pass_state.h"
+
+namespace draftscope::engine::cuda {
+
+inline constexpr std::int32_t max_extra_keys = 64 * 1024;  ///< of all rows of a batch together
+
+[[nodiscard]] constexpr std::size_t size(std::int32_t n) {
+  return static_cast<std::size_t>(n);
+}
+
+struct BufferSizes {
+  std::int32_t cache_rows = 0;
+  std::int32_t rows = 0;       ///< of the widest pass
+  std::int32_t positions = 0;  ///< rows of the rotary tables
+  bool fp8 = false;            ///< layers' weights are fp8, and are widened for wide passes
+};
+
+/// Everything in device memory but the weights.
+struct Buffers {
+  DeviceLayer* layers = nullptr;
+  DeviceLayer* draft_layers = nullptr;  ///< their matrices in fp8; used with fp8 drafts alone
+  LayerSlot* slots = nullptr;           ///< [2][n_layers]: a pass's (or a draft's), and all layers
+  std::int32_t* extra_keys = nullptr;
+  float* hidden = nullptr;
+  float* boundary_states = nullptr;  ///< [most boundaries asked for][rows][d_model]; the residual's copies
+  HeadResult* top = nullptr;
+  RowMove* moves = nullptr;
+  float* cosine = nullptr;
+  float* sine = nullptr;
+  std::uint16_t* cache = nullptr;
+  Workspace work{};
+};
+
+/// Takes the same pieces in the same order every time; with a null base it only measures.
+[[nodiscard]] Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape,
+                                    const BufferSizes& sizes);
+
+/// Fails if weights, buffers and the driver's own memory do not fit together, before any is allocated.
+[[nodiscard]] Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint,
+                                        const CudaOptions& options, std::size_t buffer_bytes,
+                                        std::int32_t cache_rows);
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "pass_graphs.h"
+
+namespace draftscope::engine::cuda {
+
+namespace {
+
+/// Rows that a form's launches have room for: those of a group serve any number up to the group's.
+std::int32_t rows_of_form(std::int32_t rows) {
+  constexpr std::int32_t half_group = 8;
+  if (rows == 1) return 1;
+  return rows <= half_group ? half_group : (rows + max_launch_rows - 1) / max_launch_rows * max_launch_rows;
+}
+
+}  // namespace
+
+Result<void> PassGraphs::launch_pass(PassForm form, std::span<const std::int32_t> layers) {
+  form.rows = rows_of_form(form.rows);
+  DRAFTSCOPE_TRY_ASSIGN(const int graph, graph_of(passes_, form, "forward", {}, [&] { return pass(form); }));
+  const profiler::LayersScope scope(trace_, layers);
+  return gpu_.launch_graph(graph);
+}
+
+Result<void> PassGraphs::launch_round(StepForm form, std::int32_t draft_length,
+                                      std::span<const std::int32_t> layers) {
+  if (draft_length > 0) {
+    DRAFTSCOPE_TRY_ASSIGN(const int graph, graph_of(steps_, form, "draft step", traces::Phase::draft,
+                                                    [&] { return draft_step(form); }));
+    const profiler::LayersScope scope(trace_, layers);
+    for (std::int32_t i = 0; i < draft_length; ++i) DRAFTSCOPE_TRY(gpu_.launch_graph(graph));
+  }
+  const VerificationForm verified{rows_of_form(draft_length + 1), form.sampled};
+  DRAFTSCOPE_TRY_ASSIGN(const int graph,
+                        graph_of(verifications_, verified, "verification", traces::Phase::verify,
+                                 [&] { return verification(verified); }));
+  return gpu_.launch_graph(graph);
+}
+
+/// The graph of a form, captured at its first use.
+template <typename Form, typename Launches>
+Result<int> PassGraphs::graph_of(std::map<Form, int>& graphs, const Form& form, std::string_view name,
+                                 std::optional<traces::Phase> phase, Launches launches) {
+  if (const auto found = graphs.find(form); found != graphs.end()) return found->second;
+  const profiler::GraphScope scope(trace_, name, -1, phase);
+  DRAFTSCOPE_TRY(gpu_.begin_graph());
+  const Result<void> launched = launches();
+  // Ended even if a launch failed: a stream must not stay in capture.
+  const Result<int> graph = gpu_.end_graph();
+  DRAFTSCOPE_TRY(launched);
+  DRAFTSCOPE_TRY(graph);
+  graphs.emplace(form, *graph);
+  return *graph;
+}
+
+Result<void> PassGraphs::pass(const PassForm& form) {
+  PassLauncher& launcher = form.is_draft ? draft_launcher_ : launcher_;
+  DRAFTSCOPE_TRY(launcher.load_inputs(form.rows));
+  for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher.layer(slot, form.rows));
+  if (!form.head) return {};
+  DRAFTSCOPE_TRY(launcher_.head(0, form.rows, form.logits));
+  return launcher_.finish_head(form.rows);
+}
+
+Result<void> PassGraphs::draft_step(const StepForm& form) {
+  DRAFTSCOPE_TRY(launcher_.load_inputs(1));
+  for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(draft_launcher_.layer(slot, 1));
+  DRAFTSCOPE_TRY(launcher_.head(0, 1, form.sampled));
+  return launcher_.finish_draft_step(form.sampled);
+}
+
+Result<void> PassGraphs::verification(const VerificationForm& form) {
+  DRAFTSCOPE_TRY(launcher_.begin_verification());
+  DRAFTSCOPE_TRY(launcher_.load_inputs(form.rows));
+  // The slot table's second half holds all layers.
+  for (std::int32_t slot = n_layers_; slot < 2 * n_layers_; ++slot)
+    DRAFTSCOPE_TRY(launcher_.layer(slot, form.rows));
+  DRAFTSCOPE_TRY(launcher_.head(0, form.rows, form.sampled));
+  DRAFTSCOPE_TRY(launcher_.finish_head(form.rows));
+  if (!form.sampled) return {};
+  return launcher_.judge_draft(form.rows);
+}
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Passes and rounds as graphs: captured at the first use of a form, launched from then on.
+
+#include <draftscope/base/result.h>
+#include <draftscope/profiler/device_trace.h>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "gpu.h"
+#include "pass_launcher.h"
+
+namespace draftscope::engine::cuda {
+
+/// Key of a pass's graph; two passes of one form differ only in device memory.
+struct PassForm {
+  std::int32_t slots = 0;  ///< layers that run
+  std::int32_t rows = 1;   ///< at most; the number itself is in device memory
+  bool head = false;
+  bool logits = false;
+  bool is_draft = false;  ///< runs on the draft's own weights
+
+  friend bool operator<(const PassForm& a, const PassForm& b) {
+    return std::tie(a.slots, a.rows, a.head, a.logits, a.is_draft) <
+           std::tie(b.slots, b.rows, b.head, b.logits, b.is_draft);
+  }
+};
+
+/// Key of a draft step's graph.
+struct StepForm {
+  std::int32_t slots = 0;  ///< layers that run
+  bool sampled = false;
+
+  friend bool operator<(const StepForm& a, const StepForm& b) {
+    return std::tie(a.slots, a.sampled) < std::tie(b.slots, b.sampled);
+  }
+};
+
+class PassGraphs {
+ public:
+  /// Nothing is owned; `draft_launcher` runs layers on the draft's weights. `trace`, perhaps null, hears what
+  /// the graphs compute.
+  PassGraphs(Gpu& gpu, PassLauncher& launcher, PassLauncher& draft_launcher, std::int32_t n_layers,
+             profiler::DeviceTrace* trace)
+      : gpu_(gpu), launcher_(launcher), draft_launcher_(draft_launcher), n_layers_(n_layers), trace_(trace) {}
+
+  /// Launches a pass over the slot table's first `form.slots` places, which hold `layers`.
+  [[nodiscard]] Result<void> launch_pass(PassForm form, std::span<const std::int32_t> layers);
+
+  /// Launches a round: a graph a draft step, `draft_length` times, and one for the verification. Steps after
+  /// the draft's end do nothing. `layers` are the draft's.
+  [[nodiscard]] Result<void> launch_round(StepForm form, std::int32_t draft_length,
+                                          std::span<const std::int32_t> layers);
+
+ private:
+  struct VerificationForm {
+    std::int32_t rows = 1;
+    bool sampled = false;
+
+    friend bool operator<(const VerificationForm& a, const VerificationForm& b) {
+      return std::tie(a.rows, a.sampled) < std::tie(b.rows, b.sampled);
+    }
+  };
+
+  template <typename Form, typename Launches>
+  [[nodiscard]] Result<int> graph_of(std::map<Form, int>& graphs, const Form& form, std::string_view name,
+                                     std::optional<traces::Phase> phase, Launches launches);
+  [[nodiscard]] Result<void> pass(const PassForm& form);
+  [[nodiscard]] Result<void> draft_step(const StepForm& form);
+  [[nodiscard]] Result<void> verification(const VerificationForm& form);
+
+  Gpu& gpu_;
+  PassLauncher& launcher_;
+  PassLauncher& draft_launcher_;
+  std::int32_t n_layers_;
+  profiler::DeviceTrace* trace_;
+  std::map<PassForm, int> passes_;
+  std::map<StepForm, int> steps_;
+  std::map<VerificationForm, int> verifications_;
+};
+
+}  // namespace draftscope::engine::cuda

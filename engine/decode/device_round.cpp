@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "decode/device_round.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace draftscope::engine {
+
+using traces::DraftStop;
+
+bool DeviceRound::can_run(const RoundPlan& plan, std::int32_t steps) const {
+  if (!backend_.has_chain_rounds() || (steps > 0 && plan.verification != Verification::all_layers) ||
+      !plan.branches.empty() || !plan.proposals.empty() || !plan.extra_rows.empty() || !plan.states.empty() ||
+      plan.draft_model != nullptr)
+    return false;
+  // Without a draft a greedy round is one pass either way; a sampled one would bring its logits to the host.
+  if (request_.sampling.greedy()) return steps > 0;
+  return chooser_.counter_key().has_value();
+}
+
+Result<void> DeviceRound::run(const RoundPlan& plan, std::int32_t steps, std::span<const std::int32_t> text,
+                              Drafter& drafter, DraftStop& stop) {
+  const std::span<const std::int32_t> eos = request_.eos_tokens;
+  DRAFTSCOPE_TRY(backend_.chain_round({.root = text.back(),
+                                       .root_position = static_cast<std::int32_t>(text.size()) - 1,
+                                       .draft_length = steps,
+                                       .mask = steps > 0 ? plan.mask : nullptr,
+                                       .layers = {0, steps > 0 ? plan.mask->exit_layer() : 0},
+                                       .threshold = plan.threshold,
+                                       .stops = eos,
+                                       .sampling = &request_.sampling,
+                                       .key = chooser_.counter_key().value_or(CounterKey{})},
+                                      outputs_));
+  drafter.take(outputs_);
+  if (drafter.steps().empty()) return {};
+  const DraftStep& last = drafter.steps().back();
+  if (std::find(eos.begin(), eos.end(), last.token) != eos.end())
+    stop = DraftStop::eos;
+  else if (last.index + 1 < steps)
+    stop = DraftStop::threshold;
+  return {};
+}
+
+void DeviceRound::judge(std::span<const DraftNode> nodes, Verdict& verdict) const {
+  if (request_.sampling.greedy()) return judge_greedily(nodes, outputs_.verified, verdict);
+  verdict.path.clear();
+  verdict.tested.assign(nodes.size(), 0);
+  for (std::int32_t i = 0; i < outputs_.accepted; ++i) verdict.path.push_back(i);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    verdict.tested[i] = static_cast<std::int32_t>(i) <= outputs_.accepted ? 1 : 0;
+  verdict.bonus_token = outputs_.bonus_token;
+}
+
+}  // namespace draftscope::engine

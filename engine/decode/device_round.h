@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Rounds that the backend drafts, verifies and judges by itself (Backend::chain_round).
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/random.h>
+#include <draftscope/engine/strategy.h>
+#include <draftscope/traces/records.h>
+#include <cstdint>
+#include <span>
+
+#include "decode/acceptance.h"
+#include "decode/drafter.h"
+
+namespace draftscope::engine {
+
+class DeviceRound {
+ public:
+  /// Nothing is owned.
+  DeviceRound(Backend& backend, const DecodeRequest& request, const Chooser& chooser)
+      : backend_(backend), request_(request), chooser_(chooser) {}
+
+  /// Whether the backend can do draft and verification of such a round in one go: a chain, drafted by a mask
+  /// in `steps` steps, with nothing beside it.
+  [[nodiscard]] bool can_run(const RoundPlan& plan, std::int32_t steps) const;
+
+  /// Runs the round behind `text`, whose last token is the root, and hands what was drafted to `drafter`.
+  /// `stop` is set if anything but the length ended the draft.
+  [[nodiscard]] Result<void> run(const RoundPlan& plan, std::int32_t steps,
+                                 std::span<const std::int32_t> text, Drafter& drafter,
+                                 traces::DraftStop& stop);
+
+  /// Decides on the draft as the device did.
+  void judge(std::span<const DraftNode> nodes, Verdict& verdict) const;
+
+  /// The target's best tokens behind the root and behind each draft token.
+  [[nodiscard]] std::span<const TopToken> verified() const { return outputs_.verified; }
+  /// Duration of the verification by the device's clock.
+  [[nodiscard]] std::int64_t verify_ns() const { return outputs_.verify_ns; }
+
+ private:
+  Backend& backend_;
+  const DecodeRequest& request_;
+  const Chooser& chooser_;
+  ChainRoundOutputs outputs_;
+};
+
+}  // namespace draftscope::engine

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The target's part of a request: prefill, verification of a draft, and the choice of what the text goes on
+// with.
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/sampling.h>
+#include <draftscope/engine/strategy.h>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "decode/acceptance.h"
+#include "decode/drafter.h"
+
+namespace draftscope::engine {
+
+class Target {
+ public:
+  /// Nothing is owned.
+  Target(Backend& backend, const DecodeRequest& request, Chooser& chooser);
+
+  /// Writes the prompt's K/V, pass by pass; returns the text's first token.
+  [[nodiscard]] Result<std::int32_t> prefill();
+
+  /// Runs the layers that the plan says over the root (`text`'s last token), every draft token and every
+  /// extra row, and leaves what they predict in outputs().
+  [[nodiscard]] Result<void> verify(const RoundPlan& plan, const Drafter& drafter,
+                                    std::span<const std::int32_t> text);
+
+  /// Decides on the draft that was verified last.
+  void judge(const Drafter& drafter, std::int32_t root_position, Verdict& verdict);
+
+  /// Outputs of the last verification: rows of the root, the draft tokens and the extra rows.
+  [[nodiscard]] const Outputs& outputs() const { return outputs_; }
+
+ private:
+  [[nodiscard]] Result<void> verify_above(std::int32_t exit, const Drafter& drafter,
+                                          std::int32_t root_position);
+  [[nodiscard]] Wanted head_wanted(std::int32_t from) const;
+  [[nodiscard]] Batch chain(std::int32_t first_row, LayerRange layers, const Wanted& wanted) const;
+
+  Backend& backend_;
+  const DecodeRequest& request_;
+  Chooser& chooser_;
+  std::int32_t n_layers_;
+  std::vector<Row> rows_;
+  std::vector<std::uint64_t> ancestors_;
+  std::vector<float> exit_states_;  // [rows drafted][d_model]
+  SampledJudge judge_;
+  Distribution distribution_;
+  Outputs outputs_;
+};
+
+}  // namespace draftscope::engine
