@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "calibration_format.h"
+#include "catalogue/earlier_keys.h"
 
 namespace draftscope::simulator {
 
@@ -159,7 +160,7 @@ Result<void> check_laws(const Object& laws, const Json& expected) {
                   computed.is_null() ? "null" : "a law");
     if (computed.is_null()) continue;
     DRAFTSCOPE_TRY_ASSIGN(const Object object, object_of(laws, law));
-    for (const char* field : {"launch_ns", "ns_a_byte"}) {
+    for (const char* field : {"launch_ns", "ns_per_byte"}) {
       DRAFTSCOPE_TRY_ASSIGN(const double value, number_of(object, field, 0.0, longest_ns));
       if (contradicts(value, computed[field].get<double>()))
         return fail("{} is {}, expected {} by the kernels", object.name_of(field), value,
@@ -221,10 +222,11 @@ Result<void> read_machine(const Object& machine, MachineCalibration& calibration
 }  // namespace
 
 Result<MachineCalibration> parse_calibration(std::string_view text, std::string_view name) {
-  const Json json = Json::parse(text, nullptr, false);
+  Json json = Json::parse(text, nullptr, false);
   if (!json.is_object())
     return fail("{}: {}, expected a calibration", name,
                 json.is_discarded() ? "is not valid JSON" : "is no JSON object");
+  rename_earlier_calibration_keys(json);
   const Object file{&json, fmt::format("{}: ", name)};
   DRAFTSCOPE_TRY_ASSIGN(const std::string format, text_of(file, "format"));
   if (format != calibration_format)

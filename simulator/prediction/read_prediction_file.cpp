@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include <draftscope/simulator/prediction/prediction_file.h>
+#include "catalogue/earlier_keys.h"
 #include "prediction/prediction_format.h"
 
 namespace draftscope::simulator {
@@ -125,17 +126,17 @@ Result<PredictedDecoding> decoding_of(const Part& part) {
   DRAFTSCOPE_TRY_ASSIGN(decoding.source,
                         part.named("rounds_source", round_source_name, RoundSource::modelled));
   DRAFTSCOPE_TRY_ASSIGN(decoding.speedup, part.number("speedup"));
-  DRAFTSCOPE_TRY_ASSIGN(decoding.speedup_min_drafted, part.number("speedup_least_drafted"));
-  DRAFTSCOPE_TRY_ASSIGN(decoding.speedup_max_drafted, part.number("speedup_most_drafted"));
+  DRAFTSCOPE_TRY_ASSIGN(decoding.speedup_min_drafted, part.number("speedup_min_drafted"));
+  DRAFTSCOPE_TRY_ASSIGN(decoding.speedup_max_drafted, part.number("speedup_max_drafted"));
   DRAFTSCOPE_TRY_ASSIGN(decoding.interval_80, part.interval("interval_80"));
   DRAFTSCOPE_TRY_ASSIGN(decoding.interval_95, part.interval("interval_95"));
   DRAFTSCOPE_TRY_ASSIGN(decoding.no_interval_reason, part.text("no_interval_reason"));
-  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_step_ns, part.number("vanilla_step_ns"));
+  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_step_ns, part.number("target_step_ns"));
   DRAFTSCOPE_TRY_ASSIGN(decoding.draft_step_ns, part.number("draft_step_ns"));
   DRAFTSCOPE_TRY_ASSIGN(decoding.verify_ns, part.number("verify_ns"));
-  DRAFTSCOPE_TRY_ASSIGN(decoding.mean_accepted_length, part.number("emitted_tokens_per_round"));
-  DRAFTSCOPE_TRY_ASSIGN(decoding.tokens_per_second, part.number("tokens_per_second"));
-  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_tokens_per_second, part.number("vanilla_tokens_per_second"));
+  DRAFTSCOPE_TRY_ASSIGN(decoding.mean_accepted_length, part.number("tokens_per_round"));
+  DRAFTSCOPE_TRY_ASSIGN(decoding.tokens_per_second, part.number("decode_tokens_per_second"));
+  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_tokens_per_second, part.number("vanilla_decode_tokens_per_second"));
   return decoding;
 }
 
@@ -176,7 +177,7 @@ Result<LearntPrompt> prompt_of(const Part& part) {
 }  // namespace
 
 Result<PredictionFile> parse_prediction(std::string_view text, const std::string& name) {
-  const json content = json::parse(text, nullptr, false);
+  json content = json::parse(text, nullptr, false);
   if (!content.is_object() || content.value("format", json()) != prediction_format)
     return fail("{}: found no prediction, expected what draftscope predict writes", name);
   if (content.value("version", json()) != prediction_version)
@@ -189,6 +190,7 @@ Result<PredictionFile> parse_prediction(std::string_view text, const std::string
   if (prediction.digest != actual)
     return fail("{}: digest is {}, its content has {}: it was changed after it was written", name,
                 prediction.digest, actual);
+  rename_earlier_prediction_keys(content);
   DRAFTSCOPE_TRY_ASSIGN(prediction.tool_version, part.text("tool_version"));
   DRAFTSCOPE_TRY_ASSIGN(prediction.command_line, part.text("command_line"));
   DRAFTSCOPE_TRY_ASSIGN(prediction.created_realtime_ns, part.integer<std::int64_t>("created_realtime_ns"));

@@ -41,4 +41,8 @@ struct DraftCost {
 /// `baseline` is the vanilla run of the same recording, or null.
 [[nodiscard]] DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptance& measured);
 
+/// TPT = M / (γ̄·c + v + o), tokens per target-step time as observed, with or without a baseline. Absent if
+/// nothing was drafted.
+[[nodiscard]] std::optional<double> observed_tpt(const DraftCost& cost, const Acceptance& measured);
+
 }  // namespace draftscope::simulator
