@@ -74,7 +74,7 @@ std::string text_of(const Inspection& inspection) {
 }
 
 std::string json_of(const Inspection& inspection) {
-  Json json;
+  Json json = new_document();
   json["path"] = inspection.path;
   json["schema_version"] = inspection.schema_version;
   json["closed_cleanly"] = inspection.closed_cleanly;

@@ -63,7 +63,7 @@ std::string score_text(const Scored& scored, const Glyphs& glyphs) {
 std::string score_json(const Scored& scored) {
   const simulator::PredictionFile& prediction = scored.prediction;
   const simulator::PredictionScore& score = scored.score;
-  Json json;
+  Json json = new_document();
   json["prediction"] = {{"digest", prediction.digest},
                         {"created", utc_text(prediction.created_realtime_ns)},
                         {"tool_version", prediction.tool_version},

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "report/figures/figure_text.h"
 #include "report/report_header.h"
-#include "report/report_text.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -16,6 +16,9 @@ namespace draftscope::cli {
 namespace {
 
 using simulator::Figures;
+using simulator::FigureTable;
+using simulator::measured_figure;
+using simulator::ratio_figure;
 using simulator::RunComparison;
 
 constexpr double significance_level = 0.05;
@@ -70,35 +73,13 @@ std::string meta_section(const Comparisons& comparisons, const Glyphs& glyphs) {
 
 std::string runs_section(const Comparisons& comparisons, const Glyphs& glyphs) {
   const bool several = comparisons.recordings.size() > 1;
-  Table table({{several ? "file" : "", Align::left},
-               {"run", Align::left},
-               {"tokens"},
-               {"tokens/s"},
-               {"decode tokens/s"},
-               {"M"},
-               {"acceptance"},
-               {"eTPL"},
-               {"c"},
-               {"speedup"},
-               {"95 % of prompts"},
-               {"p"},
-               {"same text"}});
+  Table table(with_figure_columns({{several ? "file" : "", Align::left}, {"run", Align::left}},
+                                  FigureTable::comparison));
   for (std::size_t i = 0; i < comparisons.recordings.size(); ++i) {
-    const simulator::MeasuredRecording& measured = comparisons.recordings[i];
-    for (const simulator::RunFigures& run : measured.figures.runs) {
-      const Figures& figures = run.all;
-      const auto& speedup = figures.speedup;
-      table.add_row({several ? file_label(i) : "", printable(figures.run->specification),
-                     count(figures.throughput.output_tokens),
-                     number(figures.throughput.tokens_per_second, glyphs),
-                     number(figures.throughput.decode_tokens_per_second, glyphs),
-                     number(figures.acceptance.mean_accepted_length, glyphs),
-                     percent(figures.acceptance.acceptance_rate, glyphs), number(figures.layers.etpl, glyphs),
-                     number(figures.cost.c, glyphs), speedup_cell(figures, measured.figures, glyphs),
-                     interval_cell(speedup, glyphs),
-                     speedup && speedup->p_value ? p_value(*speedup->p_value) : std::string(glyphs.absent()),
-                     identity_cell(figures.identity, glyphs)});
-    }
+    const simulator::RecordingFigures& all = comparisons.recordings[i].figures;
+    for (const simulator::RunFigures& run : all.runs)
+      table.add_row(with_figure_cells({several ? file_label(i) : "", printable(run.all.run->specification)},
+                                      FigureTable::comparison, run.all, all, glyphs));
   }
   return fmt::format("{}: speedup over the vanilla run of the same recording\n{}",
                      several ? "Within each recording" : "Runs", table.text(2, glyphs.columns));
@@ -193,18 +174,21 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
   if (std::none_of(comparison.runs.begin(), comparison.runs.end(),
                    [](const RunComparison& run) { return run.ratio.has_value(); }))
     return text + "  no prompt in both\n";
+  const simulator::MeasuredFigure& tokens_per_second = measured_figure("tokens_per_second");
+  const simulator::FigureOf<simulator::Speedup>& interval = ratio_figure("interval_95");
+  const simulator::FigureOf<simulator::OutputIdentity>& same_text = simulator::identity_figure("same_text");
   Table table({{"run", Align::left},
                {"prompts"},
-               {"tokens/s A"},
-               {"tokens/s " + label},
+               {tokens_per_second.title + " A"},
+               {tokens_per_second.title + ' ' + label},
                {"difference"},
                {"ratio"},
-               {"95 % of prompts"},
-               {"p (Holm)"},
+               {interval.title},
+               {ratio_figure("p_value").title + " (Holm)"},
                {"", Align::left},
-               {"M"},
-               {"acceptance"},
-               {"same text"}});
+               {measured_figure("mean_accepted_length").title},
+               {measured_figure("acceptance_rate").title},
+               {same_text.title}});
   for (const RunComparison& run : comparison.runs) {
     const Figures& a = figures_of(first, run.baseline);
     const Figures& b = figures_of(other, run.comparison);
@@ -216,12 +200,13 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
         {name, run.ratio ? std::to_string(run.ratio->prompts) : "0",
          number(a.throughput.tokens_per_second, glyphs), number(b.throughput.tokens_per_second, glyphs),
          difference_cell(a.throughput.tokens_per_second, b.throughput.tokens_per_second, glyphs),
-         run.ratio ? factor(run.ratio->value, glyphs) : dash, interval_cell(run.ratio, glyphs),
+         run.ratio ? factor(run.ratio->value, glyphs) : dash,
+         run.ratio ? figure_cell(interval, *run.ratio, glyphs) : dash,
          run.adjusted_p_value ? p_value(*run.adjusted_p_value) : dash,
          run.ratio ? verdict(run.ratio->value, run.adjusted_p_value) : "no common prompt",
          difference_cell(a.acceptance.mean_accepted_length, b.acceptance.mean_accepted_length, glyphs),
          difference_cell(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate, glyphs),
-         run.identity.compared_prompts > 0 ? identity_cell(run.identity, glyphs) : dash});
+         figure_cell(same_text, run.identity, glyphs)});
   }
   return text + table.text(2, glyphs.columns);
 }
@@ -235,27 +220,6 @@ std::string explanation(bool across) {
         "the two\n"
         "  recordings, not its cause: a busier or hotter machine slows every prompt alike\n";
   return text;
-}
-
-Json comparison_json(const RunComparison& run) {
-  Json json;
-  json["specification"] = run.baseline->specification;
-  json["baseline_run_id"] = run.baseline->id;
-  json["comparison_run_id"] = run.comparison->id;
-  json["ratio_across_recordings"] = run.ratio ? speedup_json(*run.ratio) : Json(nullptr);
-  json["adjusted_p_value"] = json_or_null(run.adjusted_p_value);
-  json["verdict"] = run.ratio ? Json(verdict(run.ratio->value, run.adjusted_p_value)) : Json(nullptr);
-  json["identity"] = identity_json(run.identity);
-  return json;
-}
-
-Json winner_json(const simulator::Winner& winner) {
-  Json json;
-  json["category"] = winner.category.empty() ? Json(nullptr) : Json(winner.category);
-  json["run_id"] = winner.run->id;
-  json["runner_up_run_id"] = winner.runner_up->id;
-  json["lead"] = winner.lead ? speedup_json(*winner.lead) : Json(nullptr);
-  return json;
 }
 
 }  // namespace
@@ -276,77 +240,6 @@ std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs) {
   for (std::size_t i = 1; i < comparisons.recordings.size(); ++i)
     text += '\n' + across_section(comparisons, i, glyphs);
   return text + explanation(several);
-}
-
-std::string compare_json(const Comparisons& comparisons) {
-  Json json;
-  Json& recordings = json["recordings"] = Json::array();
-  for (const simulator::MeasuredRecording& measured : comparisons.recordings) {
-    Json entry = recording_json(measured);
-    const traces::Run* baseline = measured.figures.baseline;
-    entry["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id);
-    Json& runs = entry["runs"] = Json::array();
-    for (const simulator::RunFigures& run : measured.figures.runs) runs.push_back(figures_json(run.all));
-    Json& winners = entry["winners"] = Json::array();
-    for (const simulator::Winner& winner : simulator::winners(*measured.recording))
-      winners.push_back(winner_json(winner));
-    recordings.push_back(std::move(entry));
-  }
-  Json& against = json["against_first"] = Json::array();
-  for (std::size_t i = 0; i < comparisons.against_first.size(); ++i) {
-    Json entry;
-    entry["recording"] = i + 1;
-    Json& differences = entry["meta_differences"] = Json::array();
-    for (const simulator::MetaDifference& difference : comparisons.against_first[i].meta)
-      differences.push_back({{"key", difference.key},
-                             {"first", difference.baseline},
-                             {"other", difference.comparison},
-                             {"changes_experiment", difference.changes_experiment}});
-    Json& runs = entry["runs"] = Json::array();
-    for (const RunComparison& run : comparisons.against_first[i].runs) runs.push_back(comparison_json(run));
-    against.push_back(std::move(entry));
-  }
-  return json_text(json);
-}
-
-std::string compare_csv(const Comparisons& comparisons) {
-  std::string text;
-  for (std::size_t i = 0; i < comparisons.recordings.size(); ++i) {
-    const simulator::MeasuredRecording& measured = comparisons.recordings[i];
-    for (const simulator::RunFigures& run : measured.figures.runs) {
-      const Figures& figures = run.all;
-      const RunComparison* across = nullptr;
-      if (i > 0)
-        for (const RunComparison& candidate : comparisons.against_first[i - 1].runs)
-          if (candidate.comparison->id == figures.run->id) across = &candidate;
-      const bool has_ratio = across != nullptr && across->ratio.has_value();
-      const auto ratio_interval = has_ratio ? across->ratio->interval : std::nullopt;
-      Json row;
-      row["recording"] = measured.recording->path.filename().string();
-      row["specification"] = figures.run->specification;
-      row["is_baseline"] = figures.run->is_baseline;
-      row["output_tokens"] = figures.throughput.output_tokens;
-      row["wall_ns"] = figures.throughput.wall_ns;
-      row["tokens_per_second"] = json_or_null(figures.throughput.tokens_per_second);
-      row["decode_tokens_per_second"] = json_or_null(figures.throughput.decode_tokens_per_second);
-      row["mean_accepted_length"] = json_or_null(figures.acceptance.mean_accepted_length);
-      row["acceptance_rate"] = json_or_null(figures.acceptance.acceptance_rate);
-      row["etpl"] = json_or_null(figures.layers.etpl);
-      row["draft_cost_coefficient"] = json_or_null(figures.cost.c);
-      row["speedup_value"] = figures.speedup ? Json(figures.speedup->value) : Json(nullptr);
-      row["identity_differing_prompts"] =
-          figures.identity ? Json(figures.identity->differing_prompts) : Json(nullptr);
-      row["ratio_across_recordings_value"] = has_ratio ? Json(across->ratio->value) : Json(nullptr);
-      row["ratio_across_recordings_interval_low"] =
-          ratio_interval ? Json(ratio_interval->low) : Json(nullptr);
-      row["ratio_across_recordings_interval_high"] =
-          ratio_interval ? Json(ratio_interval->high) : Json(nullptr);
-      row["adjusted_p_value"] = across != nullptr ? json_or_null(across->adjusted_p_value) : Json(nullptr);
-      if (text.empty()) text = csv_header(row);
-      text += csv_line(row);
-    }
-  }
-  return text;
 }
 
 }  // namespace draftscope::cli

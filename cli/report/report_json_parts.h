@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// JSON values that report and compare share. Keys keep their order.
+// What all documents for programs share: their format number, JSON of recordings and runs, lines of CSV. Keys
+// keep their order; cli/OUTPUT.md describes them.
 
 #include <draftscope/base/json_text.h>
+#include <draftscope/simulator/catalogue/figure_json.h>
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <nlohmann/json.hpp>
 #include <optional>
-
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <string>
 
 namespace draftscope::cli {
 
 using Json = nlohmann::ordered_json;
+
+/// Value of "format" in every document that --json prints. It rises when a key moves or changes its meaning.
+inline constexpr int json_format = 2;
+
+/// An object with the format number, to which a document adds its keys.
+[[nodiscard]] Json new_document();
 
 template <typename T>
 [[nodiscard]] Json json_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// Schema version, meta, closed cleanly, dropped rows, warnings.
+/// Path, schema version, whether it was closed cleanly, warnings, meta.
 [[nodiscard]] Json recording_json(const simulator::MeasuredRecording& measured);
+/// Row of the run, and all its figures.
 [[nodiscard]] Json figures_json(const simulator::Figures& figures);
-[[nodiscard]] Json speedup_json(const simulator::Speedup& speedup);
-[[nodiscard]] Json identity_json(const simulator::OutputIdentity& identity);
 
 /// A field as RFC 4180 has it: quoted if it holds a comma, quote or line break.
 [[nodiscard]] std::string csv_field(const std::string& text);

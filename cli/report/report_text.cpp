@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/report_text.h"
 
-#include <fmt/format.h>
-
+#include "report/figures/figure_text.h"
 #include "report/report_charts.h"
 #include "report/report_header.h"
-#include "terminal/numbers.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
@@ -13,106 +11,36 @@ namespace draftscope::cli {
 namespace {
 
 using simulator::Figures;
+using simulator::FigureTable;
 using simulator::RecordingFigures;
 
 std::string name_of(const Figures& figures) {
   return printable(figures.run->specification);
 }
 
-std::string repeats_cell(const Figures& figures, const Glyphs& glyphs) {
-  if (!figures.speedup || figures.speedup->by_repeat.size() < 2) return std::string(glyphs.absent());
-  const simulator::Speedup& speedup = *figures.speedup;
-  return fmt::format("{:.2f} ({:.2f}{}{:.2f})", speedup.repeat_median, speedup.repeat_minimum, glyphs.range(),
-                     speedup.repeat_maximum);
-}
-
-std::string first_token_cell(const Figures& figures, const Glyphs& glyphs) {
-  const auto& first = figures.throughput.time_to_first_token;
-  return first ? duration(first->median_ns, glyphs) : std::string(glyphs.absent());
-}
-
-std::vector<std::string> speed_cells(const Figures& figures, const RecordingFigures& all,
-                                     const Glyphs& glyphs) {
-  return {count(figures.throughput.requests),
-          count(figures.throughput.output_tokens),
-          duration(static_cast<double>(figures.throughput.wall_ns), glyphs),
-          number(figures.throughput.tokens_per_second, glyphs),
-          number(figures.throughput.decode_tokens_per_second, glyphs),
-          first_token_cell(figures, glyphs),
-          speedup_cell(figures, all, glyphs),
-          interval_cell(figures.speedup, glyphs),
-          repeats_cell(figures, glyphs),
-          identity_cell(figures.identity, glyphs)};
-}
-
-std::vector<Column> speed_columns() {
-  return {{"run", Align::left}, {"requests"},        {"tokens"},      {"wall time"},
-          {"tokens/s"},         {"decode tokens/s"}, {"first token"}, {"speedup"},
-          {"95 % of prompts"},  {"repeats"},         {"same text"}};
-}
-
 std::string speed_table(const RecordingFigures& all, const Glyphs& glyphs) {
-  Table table(speed_columns());
-  for (const simulator::RunFigures& run : all.runs) {
-    std::vector<std::string> cells = speed_cells(run.all, all, glyphs);
-    cells.insert(cells.begin(), name_of(run.all));
-    table.add_row(std::move(cells));
-  }
+  Table table(with_figure_columns({{"run", Align::left}}, FigureTable::speed));
+  for (const simulator::RunFigures& run : all.runs)
+    table.add_row(with_figure_cells({name_of(run.all)}, FigureTable::speed, run.all, all, glyphs));
   return "Speed\n" + table.text(2, glyphs.columns);
 }
 
 std::string category_table(const RecordingFigures& all, const Glyphs& glyphs) {
-  std::vector<Column> columns = speed_columns();
-  columns.insert(columns.begin() + 1, {"category", Align::left});
-  columns.insert(columns.begin() + 8, {"M"});
-  columns.insert(columns.begin() + 9, {"acceptance"});
-  Table table(columns);
-  for (const simulator::RunFigures& run : all.runs) {
+  Table table(
+      with_figure_columns({{"run", Align::left}, {"category", Align::left}}, FigureTable::speed_by_category));
+  for (const simulator::RunFigures& run : all.runs)
     for (const Figures& part : run.by_category) {
-      std::vector<std::string> cells = speed_cells(part, all, glyphs);
-      cells.insert(cells.begin() + 6, {number(part.acceptance.mean_accepted_length, glyphs),
-                                       percent(part.acceptance.acceptance_rate, glyphs)});
-      cells.insert(cells.begin(),
-                   {name_of(part), part.category.empty() ? "(none)" : printable(part.category)});
-      table.add_row(std::move(cells));
+      std::vector<std::string> names{name_of(part),
+                                     part.category.empty() ? "(none)" : printable(part.category)};
+      table.add_row(with_figure_cells(std::move(names), FigureTable::speed_by_category, part, all, glyphs));
     }
-  }
   return "Speed by category\n" + table.text(2, glyphs.columns);
 }
 
 std::string drafting_table(const RecordingFigures& all, const Glyphs& glyphs) {
-  Table table({{"run", Align::left},
-               {"rounds"},
-               {"drafted"},
-               {"accepted"},
-               {"M"},
-               {"acceptance"},
-               {"tested"},
-               {"eTPL"},
-               {"steps/round"},
-               {"draft/round"},
-               {"verify/round"},
-               {"c"},
-               {"v"},
-               {"o"},
-               {"M/(gc+v+o)"},
-               {"decode speedup"}});
-  for (const simulator::RunFigures& run : all.runs) {
-    const Figures& figures = run.all;
-    const simulator::Acceptance& acceptance = figures.acceptance;
-    const simulator::DraftCost& cost = figures.cost;
-    const bool drafts = acceptance.drafted_tokens > 0;
-    std::optional<double> decode_speedup;
-    if (figures.speedup) decode_speedup = figures.speedup->decode_value;
-    table.add_row({name_of(figures), count(acceptance.rounds), count(acceptance.drafted_tokens),
-                   count(acceptance.accepted_tokens), number(acceptance.mean_accepted_length, glyphs),
-                   percent(acceptance.acceptance_rate, glyphs), percent(acceptance.tested_rate, glyphs),
-                   number(figures.layers.etpl, glyphs), number(acceptance.steps_per_round, glyphs),
-                   drafts ? duration(cost.draft_ns_per_round, glyphs) : std::string(glyphs.absent()),
-                   duration(cost.verify_ns_per_round, glyphs), number(cost.c, glyphs), number(cost.v, glyphs),
-                   number(cost.o, glyphs), number(cost.closed_form_speedup, glyphs),
-                   number(decode_speedup, glyphs)});
-  }
+  Table table(with_figure_columns({{"run", Align::left}}, FigureTable::drafting));
+  for (const simulator::RunFigures& run : all.runs)
+    table.add_row(with_figure_cells({name_of(run.all)}, FigureTable::drafting, run.all, all, glyphs));
   return "Drafting\n" + table.text(2, glyphs.columns);
 }
 
@@ -143,23 +71,6 @@ std::string explanation(const RecordingFigures& all, const traces::Meta& meta) {
 }
 
 }  // namespace
-
-std::string speedup_cell(const Figures& figures, const RecordingFigures& all, const Glyphs& glyphs) {
-  if (figures.speedup) return factor(figures.speedup->value, glyphs);
-  if (all.baseline != nullptr && figures.run == all.baseline) return "baseline";
-  return std::string(glyphs.absent());
-}
-
-std::string interval_cell(const std::optional<simulator::Speedup>& speedup, const Glyphs& glyphs) {
-  if (!speedup || !speedup->interval) return std::string(glyphs.absent());
-  return fmt::format("{:.2f}{}{:.2f}", speedup->interval->low, glyphs.range(), speedup->interval->high);
-}
-
-std::string identity_cell(const std::optional<simulator::OutputIdentity>& identity, const Glyphs& glyphs) {
-  if (!identity) return std::string(glyphs.absent());
-  if (identity->differing_prompts == 0) return "yes";
-  return fmt::format("no ({} of {})", identity->differing_prompts, identity->compared_prompts);
-}
 
 std::string report_text(const simulator::MeasuredRecording& measured, const ReportOptions& options,
                         const Glyphs& glyphs) {

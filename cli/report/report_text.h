@@ -18,16 +18,4 @@ struct ReportOptions {
 [[nodiscard]] std::string report_text(const simulator::MeasuredRecording& measured,
                                       const ReportOptions& options, const Glyphs& glyphs);
 
-/// "1.52×", "1 (baseline)" or a dash.
-[[nodiscard]] std::string speedup_cell(const simulator::Figures& figures,
-                                       const simulator::RecordingFigures& all, const Glyphs& glyphs);
-
-/// "1.42–1.57", or a dash with too few prompts.
-[[nodiscard]] std::string interval_cell(const std::optional<simulator::Speedup>& speedup,
-                                        const Glyphs& glyphs);
-
-/// "yes", "no (2 of 12)", or a dash.
-[[nodiscard]] std::string identity_cell(const std::optional<simulator::OutputIdentity>& identity,
-                                        const Glyphs& glyphs);
-
 }  // namespace draftscope::cli

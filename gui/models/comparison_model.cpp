@@ -1,45 +1,58 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "comparison_model.h"
 
+#include <draftscope/simulator/catalogue/measured_figures.h>
 #include <QGuiApplication>
 #include <algorithm>
-#include <array>
 
-#include "models/column_words.h"
+#include "models/column_text.h"
 #include "views/plot_style.h"
 #include "views/theme.h"
-#include "views/time_text.h"
 
 namespace draftscope::gui {
 
 namespace {
 
-constexpr std::array<ColumnWords, ComparisonModel::column_count> words{{
-    {QT_TRANSLATE_NOOP("ComparisonModel", "run"),
-     QT_TRANSLATE_NOOP("ComparisonModel", "Strategy, and the recording that it is of")},
-    {QT_TRANSLATE_NOOP("ComparisonModel", "tokens/s"),
-     QT_TRANSLATE_NOOP("ComparisonModel", "Over all its requests, prefill included")},
-    {QT_TRANSLATE_NOOP("ComparisonModel", "Δ tokens/s"),
-     QT_TRANSLATE_NOOP("ComparisonModel", "Less the baseline's")},
-    {QT_TRANSLATE_NOOP("ComparisonModel", "ratio"),
-     QT_TRANSLATE_NOOP("ComparisonModel", "To the baseline, on the prompts of both")},
-    {QT_TRANSLATE_NOOP("ComparisonModel", "95 % from"),
-     QT_TRANSLATE_NOOP("ComparisonModel", "Of the ratio: bootstrap over prompts")},
-    {QT_TRANSLATE_NOOP("ComparisonModel", "to"),
-     QT_TRANSLATE_NOOP("ComparisonModel", "Of the ratio: bootstrap over prompts")},
-    {QT_TRANSLATE_NOOP("ComparisonModel", "p"),
-     QT_TRANSLATE_NOOP("ComparisonModel",
-                       "That the two are equally fast: signed-rank test, corrected for the number of runs")},
-    {QT_TRANSLATE_NOOP("ComparisonModel", "M"),
-     QT_TRANSLATE_NOOP("ComparisonModel", "Tokens that a target forward yields")},
-    {QT_TRANSLATE_NOOP("ComparisonModel", "acceptance α"),
-     QT_TRANSLATE_NOOP("ComparisonModel", "Accepted / drafted tokens")},
-    {QT_TRANSLATE_NOOP("ComparisonModel", "same text"),
-     QT_TRANSLATE_NOOP("ComparisonModel", "As the baseline's, token for token")},
-}};
+using simulator::FigureFormat;
+using simulator::FigureValue;
 
 const simulator::Figures& figures_of(const ComparedRun& run) {
   return run.recording->measured().figures.runs[run.run].all;
+}
+
+/// Key of a column that shows a figure of the run by itself, in the catalogue of measured figures; else
+/// empty.
+std::string_view measured_key(int column) {
+  switch (column) {
+    case ComparisonModel::tokens_per_second:
+      return "tokens_per_second";
+    case ComparisonModel::mean_accepted_length:
+      return "mean_accepted_length";
+    case ComparisonModel::acceptance_rate:
+      return "acceptance_rate";
+    default:
+      return {};
+  }
+}
+
+FigureFormat format_of(int column) {
+  switch (column) {
+    case ComparisonModel::ratio:
+      return FigureFormat::factor;
+    case ComparisonModel::interval:
+      return FigureFormat::interval;
+    case ComparisonModel::acceptance_rate:
+      return FigureFormat::percent;
+    case ComparisonModel::identical:
+      return FigureFormat::match;
+    default:
+      return FigureFormat::number;
+  }
+}
+
+template <typename Source>
+ColumnText text_of(const simulator::FigureOf<Source>& figure) {
+  return column_text(figure.title, figure.explanation);
 }
 
 }  // namespace
@@ -58,60 +71,50 @@ int ComparisonModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : column_count;
 }
 
-std::optional<double> ComparisonModel::value(std::size_t row, int column) const {
+FigureValue ComparisonModel::value(std::size_t row, int column) const {
   const RunAgainstBaseline& of = comparison_.runs[row];
   const simulator::Figures& figures = figures_of(of.run);
+  if (const std::string_view key = measured_key(column); !key.empty())
+    return simulator::measured_figure(key).get(figures);
   switch (column) {
-    case tokens_per_second:
-      return figures.throughput.tokens_per_second;
     case difference:
       for (const RunAgainstBaseline& other : comparison_.runs)
         if (other.is_baseline && !of.is_baseline && figures.throughput.tokens_per_second) {
           const std::optional<double> base = figures_of(other.run).throughput.tokens_per_second;
-          return base ? std::optional(*figures.throughput.tokens_per_second - *base) : std::nullopt;
+          return base ? FigureValue(*figures.throughput.tokens_per_second - *base) : FigureValue();
         }
-      return std::nullopt;
+      return {};
     case ratio:
-      return of.ratio ? std::optional(of.ratio->value) : std::nullopt;
-    case low:
-      return of.ratio && of.ratio->interval ? std::optional(of.ratio->interval->low) : std::nullopt;
-    case high:
-      return of.ratio && of.ratio->interval ? std::optional(of.ratio->interval->high) : std::nullopt;
+      return of.ratio ? FigureValue(of.ratio->value) : FigureValue();
+    case interval:
+      return of.ratio ? simulator::figure_value(of.ratio->interval) : FigureValue();
     case significance:
-      return of.adjusted_p_value;
-    case mean_accepted_length:
-      return figures.acceptance.mean_accepted_length;
-    case acceptance_rate:
-      return figures.acceptance.acceptance_rate;
+      return simulator::figure_value(of.adjusted_p_value);
+    case identical:
+      return of.is_baseline ? FigureValue() : simulator::identity_figure("same_text").get(of.identity);
     default:
-      return std::nullopt;
+      return {};
   }
 }
 
+QString ComparisonModel::run_name(std::size_t row) const {
+  const ComparedRun& of = comparison_.runs[row].run;
+  const QString specification = QString::fromStdString(of.row().specification);
+  const bool is_one_file =
+      std::all_of(comparison_.runs.begin(), comparison_.runs.end(),
+                  [&](const RunAgainstBaseline& other) { return other.run.recording == of.recording; });
+  return is_one_file
+             ? specification
+             : QStringLiteral("%1  (%2)").arg(specification, QString::fromStdString(of.recording->name()));
+}
+
 QString ComparisonModel::text(std::size_t row, int column) const {
-  const RunAgainstBaseline& of = comparison_.runs[row];
-  if (column == run) {
-    const QString specification = QString::fromStdString(of.run.row().specification);
-    const bool is_one_file =
-        std::all_of(comparison_.runs.begin(), comparison_.runs.end(),
-                    [&](const RunAgainstBaseline& other) { return other.run.recording == of.run.recording; });
-    return is_one_file ? specification
-                       : QStringLiteral("%1  (%2)")
-                             .arg(specification, QString::fromStdString(of.run.recording->name()));
-  }
-  if (column == identical) {
-    if (of.is_baseline || of.identity.compared_prompts == 0) return QStringLiteral("–");
-    return of.identity.differing_prompts == 0
-               ? tr("yes")
-               : tr("no (%1 of %2)").arg(of.identity.differing_prompts).arg(of.identity.compared_prompts);
-  }
-  if (column == ratio && of.is_baseline) return tr("baseline");
-  const std::optional<double> number = value(row, column);
-  if (!number) return QStringLiteral("–");
-  if (column == ratio) return QStringLiteral("%1×").arg(number_text(*number));
-  if (column == acceptance_rate) return percent_text(*number);
-  if (column == difference && *number > 0.0) return QStringLiteral("+%1").arg(number_text(*number));
-  return number_text(*number);
+  if (column == run) return run_name(row);
+  if (column == ratio && comparison_.runs[row].is_baseline) return tr("baseline");
+  const FigureValue found = value(row, column);
+  const QString shown = figure_text(format_of(column), found);
+  const std::optional<double> number = simulator::figure_number(found);
+  return column == difference && number && *number > 0.0 ? QStringLiteral("+%1").arg(shown) : shown;
 }
 
 QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
@@ -121,13 +124,33 @@ QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
   // The colour of the run's lines: the table is their legend.
   if (role == Qt::DecorationRole && index.column() == run)
     return series_color(row, is_dark(QGuiApplication::palette()));
-  return figure_cell(
+  return cell_data(
       role, value_role, index.column() == run, [&] { return text(row, index.column()); },
-      [&] { return value(row, index.column()); });
+      [&] { return simulator::figure_number(value(row, index.column())); });
 }
 
 QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  return header_words(words, "ComparisonModel", section, orientation, role);
+  if (const std::string_view key = measured_key(section); !key.empty())
+    return header_data(text_of(simulator::measured_figure(key)), orientation, role);
+  switch (section) {
+    case run:
+      return header_data({tr("run"), tr("Strategy, and the recording that it is of")}, orientation, role);
+    case difference:
+      return header_data({tr("Δ tokens/s"), tr("Less the baseline's")}, orientation, role);
+    case ratio:
+      return header_data({tr("ratio"), tr("To the baseline, on the prompts of both")}, orientation, role);
+    case interval:
+      return header_data(text_of(simulator::ratio_figure("interval_95")), orientation, role);
+    case significance:
+      return header_data(
+          {text_of(simulator::ratio_figure("p_value")).title,
+           tr("That the two are equally fast: signed-rank test, corrected for the number of runs")},
+          orientation, role);
+    case identical:
+      return header_data(text_of(simulator::identity_figure("same_text")), orientation, role);
+    default:
+      return {};
+  }
 }
 
 }  // namespace draftscope::gui

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The compared runs as a table: each one's figures, its ratio to the baseline with interval and test, and
+// The compared runs as a table: figures of each, its ratio to the baseline with interval and test, and
 // whether the text is the same. The run's cell is decorated with the colour of its lines in charts.
 
+#include <draftscope/simulator/catalogue/figure.h>
 #include <QAbstractTableModel>
 
 #include "data/run_comparison.h"
@@ -19,8 +20,7 @@ class ComparisonModel : public QAbstractTableModel {
     tokens_per_second,
     difference,
     ratio,
-    low,
-    high,
+    interval,
     significance,
     mean_accepted_length,
     acceptance_rate,
@@ -39,7 +39,8 @@ class ComparisonModel : public QAbstractTableModel {
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
-  [[nodiscard]] std::optional<double> value(std::size_t row, int column) const;
+  [[nodiscard]] simulator::FigureValue value(std::size_t row, int column) const;
+  [[nodiscard]] QString run_name(std::size_t row) const;
   [[nodiscard]] QString text(std::size_t row, int column) const;
 
   RunsComparison comparison_;

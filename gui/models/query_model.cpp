@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "query_model.h"
 
-#include "models/column_words.h"
+#include "models/column_text.h"
 
 namespace draftscope::gui {
 

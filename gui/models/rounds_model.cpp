@@ -2,60 +2,45 @@
 #include "rounds_model.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 
-#include "models/column_words.h"
-#include "views/time_text.h"
+#include "models/column_text.h"
 
 namespace draftscope::gui {
 
 namespace {
 
-constexpr std::array<ColumnWords, RoundsModel::column_count> words{{
-    {QT_TRANSLATE_NOOP("RoundsModel", "round"),
-     QT_TRANSLATE_NOOP("RoundsModel", "In the order of the run, from 0")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "request"), QT_TRANSLATE_NOOP("RoundsModel", "Question and repeat")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "category"), QT_TRANSLATE_NOOP("RoundsModel", "Of the prompt")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "exit E"),
-     QT_TRANSLATE_NOOP("RoundsModel", "The draft's first layer from which everything is skipped")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "skipped"),
-     QT_TRANSLATE_NOOP("RoundsModel", "Sublayers that the draft skipped, attention and MLP counted apart")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "planned γ"), QT_TRANSLATE_NOOP("RoundsModel", "Speculation length")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "drafted"), QT_TRANSLATE_NOOP("RoundsModel", "Draft tokens")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "accepted"),
-     QT_TRANSLATE_NOOP("RoundsModel", "Draft tokens that the target agreed with")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "emitted"),
-     QT_TRANSLATE_NOOP("RoundsModel", "Tokens that reached the output, the bonus token included")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "draft stop"), QT_TRANSLATE_NOOP("RoundsModel", "Why drafting ended")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "threshold"),
-     QT_TRANSLATE_NOOP("RoundsModel", "Draft-exit threshold in force")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "draft"), QT_TRANSLATE_NOOP("RoundsModel", "Time of the draft phase")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "verify"),
-     QT_TRANSLATE_NOOP("RoundsModel", "Time of the verify phase")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "other"),
-     QT_TRANSLATE_NOOP("RoundsModel", "Accepting, optimising, control, and what no phase covers")},
-    {QT_TRANSLATE_NOOP("RoundsModel", "round time"), QT_TRANSLATE_NOOP("RoundsModel", "From start to end")},
-}};
+using simulator::RequestLabel;
+using simulator::RoundColumn;
+using simulator::RoundValue;
 
-int skipped_sublayers(const traces::LayerSet* set) {
-  if (set == nullptr) return 0;
-  int count = 0;
-  for (const std::uint8_t byte : set->skipped) count += std::popcount(byte);
-  return count;
+const RoundColumn& column_at(int column) {
+  return simulator::round_columns()[static_cast<std::size_t>(column)];
 }
 
-QString request_text(const OpenedRecording& opened, const traces::Request& request) {
-  const traces::Prompt* prompt = opened.prompt_of(request);
-  return QStringLiteral("%1 · %2").arg(prompt == nullptr ? 0 : prompt->question_id).arg(request.repeat);
+/// NaN for texts and where there is none.
+double number_of(const RoundValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  if (const auto* request = std::get_if<RequestLabel>(&value))
+    return static_cast<double>(request->question) * 0x1p20 + request->repeat;
+  return std::numeric_limits<double>::quiet_NaN();
 }
 
-QString category_text(const OpenedRecording& opened, const traces::Request& request) {
-  const traces::Prompt* prompt = opened.prompt_of(request);
-  return prompt == nullptr ? QString() : QString::fromStdString(prompt->category);
+std::string_view text_of(const RoundValue& value) {
+  const auto* text = std::get_if<std::string_view>(&value);
+  return text == nullptr ? std::string_view() : *text;
+}
+
+/// Requests sort by their numbers, although they are shown as a text.
+bool sorts_by_text(const RoundColumn& column) {
+  return column.format == simulator::FigureFormat::text && column.key != "request";
+}
+
+QString label_text(const RequestLabel& request) {
+  return QStringLiteral("%1 · %2").arg(request.question).arg(request.repeat);
 }
 
 }  // namespace
@@ -76,49 +61,43 @@ void RoundsModel::set_filter(const QString& text) {
   endResetModel();
 }
 
+int RoundsModel::column_of(std::string_view key) {
+  return static_cast<int>(simulator::round_column_index(key));
+}
+
+simulator::RoundRow RoundsModel::row_of(std::uint32_t round) const {
+  const traces::Request& request = recording_->request_of(round);
+  return {&recording_->round(round), &request, recording_->prompt_of(request), recording_->layer_set(round),
+          recording_->place_in_run(round)};
+}
+
 std::vector<bool> RoundsModel::matching_requests() const {
   std::vector<bool> matches;
-  for (const traces::Request& of : recording_->recording().requests)
-    matches.push_back(request_text(*recording_, of).contains(filter_, Qt::CaseInsensitive) ||
-                      category_text(*recording_, of).contains(filter_, Qt::CaseInsensitive));
+  for (const traces::Request& request : recording_->recording().requests) {
+    const traces::Prompt* prompt = recording_->prompt_of(request);
+    const QString label = label_text({prompt == nullptr ? 0 : prompt->question_id, request.repeat});
+    const QString category = prompt == nullptr ? QString() : QString::fromStdString(prompt->category);
+    matches.push_back(label.contains(filter_, Qt::CaseInsensitive) ||
+                      category.contains(filter_, Qt::CaseInsensitive));
+  }
   return matches;
 }
 
 std::function<double(std::uint32_t)> RoundsModel::sort_key() const {
-  switch (sort_column_) {
-    case request:
-      return [this](std::uint32_t round) {
-        const traces::Request& of = recording_->request_of(round);
-        const traces::Prompt* prompt = recording_->prompt_of(of);
-        return static_cast<double>(prompt == nullptr ? 0 : prompt->question_id) * 0x1p20 + of.repeat;
-      };
-    case category: {
-      // Prompts are few beside their rounds: their texts are compared once for each.
-      std::map<std::string, double> places{{"", 0.0}};
-      for (const traces::Prompt& prompt : recording_->recording().prompts) places[prompt.category];
-      double next = 0.0;
-      for (auto& [name, at] : places) at = next++;
-      return [this, places = std::move(places)](std::uint32_t round) {
-        const traces::Prompt* prompt = recording_->prompt_of(recording_->request_of(round));
-        return prompt == nullptr ? 0.0 : places.at(prompt->category);
-      };
-    }
-    case stop: {
-      std::map<std::string_view, double> places;
-      for (const std::uint32_t round : rows_)
-        places[traces::draft_stop_name(recording_->round(round).draft_stop)];
-      double next = 0.0;
-      for (auto& [name, at] : places) at = next++;
-      return [this, places = std::move(places)](std::uint32_t round) {
-        return places.at(traces::draft_stop_name(recording_->round(round).draft_stop));
-      };
-    }
-    default:
-      return [this](std::uint32_t round) {
-        const double key = raw(round, sort_column_);
-        return std::isnan(key) ? -std::numeric_limits<double>::infinity() : key;
-      };
-  }
+  const RoundColumn& column = column_at(sort_column_);
+  if (!sorts_by_text(column))
+    return [this, &column](std::uint32_t round) {
+      const double key = number_of(column.get(row_of(round)));
+      return std::isnan(key) ? -std::numeric_limits<double>::infinity() : key;
+    };
+  // Distinct texts are few beside the rounds that have them: they are compared with one another once.
+  std::map<std::string_view, double> places;
+  for (const std::uint32_t round : rows_) places[text_of(column.get(row_of(round)))];
+  double next = 0.0;
+  for (auto& [name, at] : places) at = next++;
+  return [this, &column, places = std::move(places)](std::uint32_t round) {
+    return places.at(text_of(column.get(row_of(round))));
+  };
 }
 
 void RoundsModel::rebuild() {
@@ -132,7 +111,8 @@ void RoundsModel::rebuild() {
     const std::vector<bool> requests = matching_requests();
     for (const std::uint32_t round : all) {
       const auto of = &recording_->request_of(round) - recording_->recording().requests.data();
-      if (requests[static_cast<std::size_t>(of)] || text(round, stop).contains(filter_, Qt::CaseInsensitive))
+      if (requests[static_cast<std::size_t>(of)] ||
+          text(round, column_of("draft_stop")).contains(filter_, Qt::CaseInsensitive))
         rows_.push_back(round);
     }
   }
@@ -163,64 +143,22 @@ int RoundsModel::rowCount(const QModelIndex& parent) const {
 }
 
 int RoundsModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : column_count;
+  return parent.isValid() ? 0 : static_cast<int>(simulator::round_columns().size());
 }
 
-double RoundsModel::raw(std::uint32_t round, int column) const {
-  const traces::Round& row = recording_->round(round);
-  switch (column) {
-    case place:
-      return recording_->place_in_run(round);
-    case exit_layer:
-      return row.exit_layer;
-    case skipped:
-      return skipped_sublayers(recording_->layer_set(round));
-    case planned:
-      return row.planned;
-    case drafted:
-      return row.drafted;
-    case accepted:
-      return row.accepted;
-    case emitted:
-      return row.emitted;
-    case threshold:
-      return row.threshold < 0.0 ? std::numeric_limits<double>::quiet_NaN() : row.threshold;
-    case draft_time:
-      return static_cast<double>(row.draft_ns);
-    case verify_time:
-      return static_cast<double>(row.verify_ns);
-    case other_time:
-      return static_cast<double>(row.end_ns - row.start_ns - row.draft_ns - row.verify_ns);
-    case duration:
-      return static_cast<double>(row.end_ns - row.start_ns);
-    default:
-      return std::numeric_limits<double>::quiet_NaN();
-  }
+RoundValue RoundsModel::value(std::uint32_t round, int column) const {
+  return column_at(column).get(row_of(round));
 }
 
 QString RoundsModel::text(std::uint32_t round, int column) const {
-  const traces::Round& row = recording_->round(round);
-  switch (column) {
-    case request:
-      return request_text(*recording_, recording_->request_of(round));
-    case category:
-      return category_text(*recording_, recording_->request_of(round));
-    case stop:
-      return QString::fromStdString(std::string(traces::draft_stop_name(row.draft_stop)));
-    case draft_time:
-    case verify_time:
-    case other_time:
-    case duration:
-      return duration_text(static_cast<std::int64_t>(raw(round, column)));
-    case threshold:
-      return number_text(raw(round, column));
-    case exit_layer:
-    case skipped:
-      return row.drafted == 0 && row.layer_set == 0 ? QStringLiteral("–")
-                                                    : QString::number(raw(round, column));
-    default:
-      return QString::number(static_cast<qint64>(raw(round, column)));
-  }
+  const RoundValue found = value(round, column);
+  if (const auto* request = std::get_if<RequestLabel>(&found)) return label_text(*request);
+  if (const auto* text = std::get_if<std::string_view>(&found))
+    return QString::fromUtf8(text->data(), static_cast<qsizetype>(text->size()));
+  const simulator::FigureFormat format = column_at(column).format;
+  if (const auto* whole = std::get_if<std::int64_t>(&found)) return figure_text(format, *whole);
+  if (const auto* number = std::get_if<double>(&found)) return figure_text(format, *number);
+  return figure_text(format, {});
 }
 
 QVariant RoundsModel::data(const QModelIndex& index, int role) const {
@@ -230,10 +168,10 @@ QVariant RoundsModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return text(round, index.column());
     case Qt::TextAlignmentRole:
-      return cell_alignment(index.column() == category || index.column() == stop);
+      return cell_alignment(sorts_by_text(column_at(index.column())));
     case sort_role: {
-      const double value = raw(round, index.column());
-      return std::isnan(value) ? QVariant(text(round, index.column())) : QVariant(value);
+      const double number = number_of(value(round, index.column()));
+      return std::isnan(number) ? QVariant(text(round, index.column())) : QVariant(number);
     }
     case round_role:
       return round;
@@ -243,11 +181,13 @@ QVariant RoundsModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant RoundsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  return header_words(words, "RoundsModel", section, orientation, role);
+  if (section < 0 || section >= columnCount()) return {};
+  const RoundColumn& column = column_at(section);
+  return header_data(column_text(column.title, column.explanation), orientation, role);
 }
 
 void RoundsModel::sort(int column, Qt::SortOrder order) {
-  if (column < 0 || column >= column_count) return;
+  if (column < 0 || column >= columnCount()) return;
   emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
   const QModelIndexList before = persistentIndexList();
   std::vector<std::uint32_t> rounds;

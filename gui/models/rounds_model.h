@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rounds of one run as a table: a row a round, sorted and filtered by the raw values, so that a million
-// rows sort in a fraction of a second. The role `sort_role` has the raw value, `round_role` the index into
-// Recording::rounds.
+// The rounds of one run as a table: a row a round, a column for each of simulator::round_columns(), sorted
+// and filtered by the raw values, so that a million rows sort in a fraction of a second. The role `sort_role`
+// has the raw value, `round_role` the index into Recording::rounds.
 
+#include <draftscope/simulator/catalogue/round_columns.h>
 #include <QAbstractTableModel>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "data/opened_recording.h"
@@ -18,28 +20,14 @@ class RoundsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  enum Column {
-    place,
-    request,
-    category,
-    exit_layer,
-    skipped,
-    planned,
-    drafted,
-    accepted,
-    emitted,
-    stop,
-    threshold,
-    draft_time,
-    verify_time,
-    other_time,
-    duration,
-    column_count
-  };
+  static constexpr int place = 0;  ///< the column with the order of the run
   static constexpr int sort_role = Qt::UserRole;
   static constexpr int round_role = Qt::UserRole + 1;
 
   explicit RoundsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+
+  /// Column with this key in simulator::round_columns().
+  [[nodiscard]] static int column_of(std::string_view key);
 
   /// Null shows none.
   void set_run(RecordingPointer recording, std::size_t run);
@@ -57,12 +45,12 @@ class RoundsModel : public QAbstractTableModel {
   [[nodiscard]] int row_of_round(std::uint32_t round) const;
 
  private:
-  /// What the column sorts by, as a number; texts sort by themselves.
-  [[nodiscard]] double raw(std::uint32_t round, int column) const;
+  [[nodiscard]] simulator::RoundRow row_of(std::uint32_t round) const;
+  [[nodiscard]] simulator::RoundValue value(std::uint32_t round, int column) const;
   [[nodiscard]] QString text(std::uint32_t round, int column) const;
   /// By request, whether the filter finds it.
   [[nodiscard]] std::vector<bool> matching_requests() const;
-  /// What the chosen column sorts rounds by: of texts, their place in the alphabet.
+  /// Number that the chosen column sorts a round by: of texts, their place in the alphabet.
   [[nodiscard]] std::function<double(std::uint32_t round)> sort_key() const;
   void rebuild();
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The measured figures of a recording's runs as a table, the same that `draftscope report` prints. The role
-// `value_role` has the raw number.
+// The measured figures of a recording's runs as a table: a column for every figure of the catalogue that fits
+// into a cell, those that tables show at first to the left. The role `value_role` has the raw number.
 
 #include <QAbstractTableModel>
-#include <optional>
+#include <string_view>
 
 #include "data/opened_recording.h"
 
@@ -15,29 +15,16 @@ class RunsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  enum Column {
-    run,
-    requests,
-    tokens,
-    tokens_per_second,
-    speedup,
-    speedup_low,
-    speedup_high,
-    mean_accepted_length,
-    acceptance_rate,
-    etpl,
-    steps_per_round,
-    draft_cost,
-    verify_cost,
-    overhead_cost,
-    tpt,
-    identical,
-    column_count
-  };
+  static constexpr int run = 0;  ///< the column that names the run
   static constexpr int value_role = Qt::UserRole;
 
   explicit RunsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   void set_recording(RecordingPointer recording);
+
+  /// Column of a figure, by its key in the catalogue; -1 if there is none.
+  [[nodiscard]] static int column_of(std::string_view key);
+  /// Columns that are shown at first; those to their right are for who asks for them.
+  [[nodiscard]] static int shown_columns();
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -45,7 +32,6 @@ class RunsModel : public QAbstractTableModel {
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
-  [[nodiscard]] std::optional<double> value(const simulator::Figures& figures, int column) const;
   [[nodiscard]] QString text(const simulator::Figures& figures, int column) const;
 
   RecordingPointer recording_;

@@ -61,7 +61,7 @@ void RoundsView::show_run() {
   if (!is_stale_) return;
   is_stale_ = false;
   model_.set_run(state_.recording(), state_.run());
-  for (int column = 0; column < RoundsModel::column_count; ++column) {
+  for (int column = 0; column < model_.columnCount(); ++column) {
     const int header = table_->horizontalHeader()->sectionSizeHint(column);
     table_->setColumnWidth(column, std::max(header, table_->fontMetrics().horizontalAdvance(u'0') * 7));
   }

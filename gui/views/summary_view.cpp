@@ -9,6 +9,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "models/column_menu.h"
 #include "views/phase_bars.h"
 
 namespace draftscope::gui {
@@ -64,6 +65,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   warnings_->setWordWrap(true);
   warnings_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   table_->setModel(&runs_);
+  offer_columns(*table_, RunsModel::shown_columns());
   table_->setAccessibleName(tr("Runs"));
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);

@@ -46,11 +46,11 @@ Json law_json(const std::optional<AffineLaw>& law) {
   if (!law) return nullptr;
   return {{"launch_ns", law->law.launch_ns},
           {"launch_sigma_ns", law->law.launch_sigma},
-          {"ns_a_byte", law->law.ns_per_byte},
-          {"ns_a_byte_sigma", law->law.ns_per_byte_sigma},
+          {"ns_per_byte", law->law.ns_per_byte},
+          {"ns_per_byte_sigma", law->law.ns_per_byte_sigma},
           {"kernels", law->kernels},
           {"residual_p50", law->residual_p50},
-          {"residual_greatest", law->residual_greatest}};
+          {"residual_max", law->residual_greatest}};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "calibration/calibration_format.h"
+#include "catalogue/earlier_keys.h"
 
 namespace draftscope::simulator {
 
@@ -90,7 +91,7 @@ Result<void> check_laws(const JsonField& laws, const nlohmann::ordered_json& exp
       return found.wrong(computed.is_null() ? "null by the kernels" : "a law by the kernels");
     if (computed.is_null()) continue;
     DRAFTSCOPE_TRY_ASSIGN(const JsonField object, laws[law].object());
-    for (const char* field : {"launch_ns", "ns_a_byte"}) {
+    for (const char* field : {"launch_ns", "ns_per_byte"}) {
       DRAFTSCOPE_TRY_ASSIGN(const double value, object[field].number({0.0, longest_ns}));
       if (contradicts(value, computed[field].get<double>()))
         return fail("{} is {}, expected {} by the kernels", object[field].name(), value,
@@ -141,7 +142,8 @@ Result<void> read_machine(const JsonField& machine, MachineCalibration& calibrat
 }  // namespace
 
 Result<MachineCalibration> parse_calibration(std::string_view text, std::string_view name) {
-  DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json json, parse_json_object(text, name));
+  DRAFTSCOPE_TRY_ASSIGN(nlohmann::json json, parse_json_object(text, name));
+  rename_earlier_calibration_keys(json);
   const JsonField file(json, name);
   if (file["format"].value() != calibration_format) return file["format"].wrong(quote(calibration_format));
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t version, file["version"].integer(Range<std::int32_t>{0, 1 << 24}));

@@ -70,4 +70,10 @@ DraftCost draft_cost(const DraftTimes& times, double baseline_step_ns, const Acc
   return cost;
 }
 
+std::optional<double> observed_tpt(const DraftCost& cost, const Acceptance& measured) {
+  if (!cost.c || !cost.v || !cost.o || !measured.mean_accepted_length || !measured.steps_per_round)
+    return std::nullopt;
+  return *measured.mean_accepted_length / (*measured.steps_per_round * *cost.c + *cost.v + *cost.o);
+}
+
 }  // namespace draftscope::simulator

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "catalogue/earlier_keys.h"
 #include "prediction/prediction_format.h"
 
 namespace draftscope::simulator {
@@ -36,17 +37,17 @@ Result<PredictedDecoding> decoding_of(const JsonField& field) {
   DRAFTSCOPE_TRY_ASSIGN(decoding.source,
                         field["rounds_source"].named(round_source_name, RoundSource::modelled));
   DRAFTSCOPE_TRY_ASSIGN(decoding.speedup, field["speedup"].number());
-  DRAFTSCOPE_TRY_ASSIGN(decoding.speedup_min_drafted, field["speedup_least_drafted"].number());
-  DRAFTSCOPE_TRY_ASSIGN(decoding.speedup_max_drafted, field["speedup_most_drafted"].number());
+  DRAFTSCOPE_TRY_ASSIGN(decoding.speedup_min_drafted, field["speedup_min_drafted"].number());
+  DRAFTSCOPE_TRY_ASSIGN(decoding.speedup_max_drafted, field["speedup_max_drafted"].number());
   DRAFTSCOPE_TRY_ASSIGN(decoding.interval_80, interval_of(field["interval_80"]));
   DRAFTSCOPE_TRY_ASSIGN(decoding.interval_95, interval_of(field["interval_95"]));
   DRAFTSCOPE_TRY_ASSIGN(decoding.no_interval_reason, field["no_interval_reason"].text());
-  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_step_ns, field["vanilla_step_ns"].number());
+  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_step_ns, field["target_step_ns"].number());
   DRAFTSCOPE_TRY_ASSIGN(decoding.draft_step_ns, field["draft_step_ns"].number());
   DRAFTSCOPE_TRY_ASSIGN(decoding.verify_ns, field["verify_ns"].number());
-  DRAFTSCOPE_TRY_ASSIGN(decoding.mean_accepted_length, field["emitted_tokens_per_round"].number());
-  DRAFTSCOPE_TRY_ASSIGN(decoding.tokens_per_second, field["tokens_per_second"].number());
-  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_tokens_per_second, field["vanilla_tokens_per_second"].number());
+  DRAFTSCOPE_TRY_ASSIGN(decoding.mean_accepted_length, field["tokens_per_round"].number());
+  DRAFTSCOPE_TRY_ASSIGN(decoding.tokens_per_second, field["decode_tokens_per_second"].number());
+  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_tokens_per_second, field["vanilla_decode_tokens_per_second"].number());
   return decoding;
 }
 
@@ -86,7 +87,7 @@ Result<LearntPrompt> prompt_of(const JsonField& field) {
 }  // namespace
 
 Result<PredictionFile> parse_prediction(std::string_view text, const std::string& name) {
-  const nlohmann::json content = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::json content = nlohmann::json::parse(text, nullptr, false);
   const JsonField field(content, name);
   if (field["format"].value() != prediction_format)
     return fail("{}: found no prediction, expected what draftscope predict writes", name);
@@ -98,6 +99,7 @@ Result<PredictionFile> parse_prediction(std::string_view text, const std::string
   if (prediction.digest != actual)
     return fail("{}: digest is {}, its content has {}: it was changed after it was written", name,
                 prediction.digest, actual);
+  rename_earlier_prediction_keys(content);
   DRAFTSCOPE_TRY_ASSIGN(prediction.tool_version, field["tool_version"].text());
   DRAFTSCOPE_TRY_ASSIGN(prediction.command_line, field["command_line"].text());
   DRAFTSCOPE_TRY_ASSIGN(prediction.created_realtime_ns, field["created_realtime_ns"].integer<std::int64_t>());

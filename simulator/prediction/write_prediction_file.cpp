@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_text.h>
+#include <draftscope/simulator/catalogue/figure_json.h>
+#include <draftscope/simulator/catalogue/predicted_figures.h>
 #include <draftscope/simulator/prediction/prediction_file.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/speculation/model_shape_json.h>
@@ -11,11 +13,6 @@ namespace draftscope::simulator {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json interval_or_null(const std::optional<Interval>& interval) {
-  if (!interval) return nullptr;
-  return Json::array({interval->low, interval->high});
-}
 
 Json question_json(const PredictedQuestion& question) {
   Json json;
@@ -36,20 +33,7 @@ Json question_json(const PredictedQuestion& question) {
 }  // namespace
 
 nlohmann::ordered_json predicted_json(const PredictedDecoding& predicted) {
-  return {{"speedup", predicted.speedup},
-          {"speedup_least_drafted", predicted.speedup_min_drafted},
-          {"speedup_most_drafted", predicted.speedup_max_drafted},
-          {"interval_80", interval_or_null(predicted.interval_80)},
-          {"interval_95", interval_or_null(predicted.interval_95)},
-          {"no_interval_reason", predicted.no_interval_reason},
-          {"status", answer_status_name(predicted.status)},
-          {"rounds_source", round_source_name(predicted.source)},
-          {"vanilla_step_ns", predicted.vanilla_step_ns},
-          {"draft_step_ns", predicted.draft_step_ns},
-          {"verify_ns", predicted.verify_ns},
-          {"emitted_tokens_per_round", predicted.mean_accepted_length},
-          {"tokens_per_second", predicted.tokens_per_second},
-          {"vanilla_tokens_per_second", predicted.vanilla_tokens_per_second}};
+  return figures_object(predicted_decoding_figures(), predicted);
 }
 
 std::string prediction_text(const PredictionFile& prediction) {

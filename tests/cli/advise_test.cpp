@@ -137,10 +137,10 @@ TEST_F(Shadowed, AdvisesWhatSimulatePrints) {
   const std::string strategy = advice["strategy"];
   const json answer = parsed(run("simulate", path, {"-s", strategy, "--json", "--quiet"}))["answers"][0];
   EXPECT_EQ(advice["fastest"]["interval_95"], answer["interval_95"]);
-  const json& most = answer["speedup_most_drafted"];
+  const json& most = answer["speedup_max_drafted"];
   const double speedup = answer["speedup"];
   EXPECT_EQ(advice["fastest"]["speedup"], most.is_null() ? speedup : std::min(speedup, most.get<double>()));
-  EXPECT_EQ(advice["fastest"]["mean_accepted_length"], answer["mean_accepted_length"]);
+  EXPECT_EQ(advice["fastest"]["tokens_per_round"], answer["tokens_per_round"]);
 }
 
 TEST_F(Shadowed, DocumentsEveryKey) {

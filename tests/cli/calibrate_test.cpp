@@ -132,7 +132,7 @@ TEST_F(Calibrate, PricesARecordingMadeElsewhere) {
   ASSERT_EQ(answers.size(), 2U);
   for (const json& answer : answers) {
     EXPECT_THAT(answer["machine"], HasSubstr("1 thread (calibrated)"));
-    EXPECT_GT(answer["tokens_per_second"], 0.0);
+    EXPECT_GT(answer["decode_tokens_per_second"], 0.0);
     EXPECT_THAT(answer["cost_notes"][0], HasSubstr("kernels of demo-layerskip (bf16) measured there"));
   }
   EXPECT_GT(answers[1]["target_step_ns"], 2.0 * answers[0]["target_step_ns"].get<double>());

@@ -76,8 +76,8 @@ TEST_F(Simulate, TellsTheRoundsOfSettingsThatWereNotRecorded) {
     const auto& run = runs[i + 1];
     ASSERT_EQ(run["specification"], asked[i]);
     EXPECT_DOUBLE_EQ(answer[0]["acceptance_rate"], run["acceptance_rate"]) << asked[i];
-    EXPECT_DOUBLE_EQ(answer[0]["mean_accepted_length"], run["emitted_tokens_per_round"]) << asked[i];
-    EXPECT_DOUBLE_EQ(answer[0]["steps_a_round"], run["draft_steps_per_round"]) << asked[i];
+    EXPECT_DOUBLE_EQ(answer[0]["tokens_per_round"], run["tokens_per_round"]) << asked[i];
+    EXPECT_DOUBLE_EQ(answer[0]["draft_steps_per_round"], run["draft_steps_per_round"]) << asked[i];
   }
 }
 
@@ -88,10 +88,10 @@ TEST_F(Simulate, AsksRecordedRunsAboutOtherMachines) {
   for (const auto& answer : found) {
     EXPECT_EQ(answer["rounds_source"], "recorded");
     EXPECT_EQ(answer["status"], "approximate");  // another model's acceptance is not in the recording
-    EXPECT_GT(answer["tokens_per_second"], 0.0);
+    EXPECT_GT(answer["decode_tokens_per_second"], 0.0);
     EXPECT_FALSE(answer["notes"].empty());
   }
-  EXPECT_GT(found[0]["vanilla_tokens_per_second"], found[1]["vanilla_tokens_per_second"]);
+  EXPECT_GT(found[0]["vanilla_decode_tokens_per_second"], found[1]["vanilla_decode_tokens_per_second"]);
 }
 
 TEST_F(Simulate, ModelsAcceptanceWhereNothingWasShadowed) {
@@ -148,8 +148,8 @@ TEST_F(Simulate, TellsPromptLookupFromTokensAlone) {
   EXPECT_EQ(answer["rounds_source"], "replayed");
   EXPECT_EQ(answer["status"], "exact");
   EXPECT_DOUBLE_EQ(answer["acceptance_rate"], run["acceptance_rate"]);
-  EXPECT_DOUBLE_EQ(answer["mean_accepted_length"], run["emitted_tokens_per_round"]);
-  EXPECT_EQ(answer["draft_cost_coefficient"], 0.0);
+  EXPECT_DOUBLE_EQ(answer["tokens_per_round"], run["tokens_per_round"]);
+  EXPECT_EQ(answer["draft_cost"], 0.0);
   const std::string target = (folder_ / "predicted.dstrace").string();
   ASSERT_EQ(run_command({"simulate", unknown, "--quiet", "-s", asked, "--write", target}).exit_code, 0);
   const auto predicted = nlohmann::json::parse(run_command({"report", target, "--json"}).out)["runs"][1];
@@ -191,8 +191,8 @@ TEST_F(Simulate, ModelsTheAcceptanceOfImportedAnswers) {
     EXPECT_THAT(answer["notes"].dump(), HasSubstr("imported without draft lengths"));
   }
   // (1 − 0.7^(γ + 1)) / 0.3
-  EXPECT_NEAR(found[0]["mean_accepted_length"].get<double>(), 2.533, 0.06);
-  EXPECT_NEAR(found[1]["mean_accepted_length"].get<double>(), 3.141, 0.12);
+  EXPECT_NEAR(found[0]["tokens_per_round"].get<double>(), 2.533, 0.06);
+  EXPECT_NEAR(found[1]["tokens_per_round"].get<double>(), 3.141, 0.12);
 
   expect_one_line(run_command({"simulate", path, "--model", "Llama-2-7B"}), "expected --gpu");
   expect_one_line(run_command({"simulate", path, "--gpu", "H200"}), "expected --model");
@@ -214,7 +214,7 @@ TEST_F(Simulate, PricesImportedRoundsWhoseDraftIsNamed) {
   const auto answer = answers(path, {"--gpu", "H200", "--model", "Llama-2-7B"})[0];
   EXPECT_EQ(answer["rounds_source"], "recorded");
   EXPECT_DOUBLE_EQ(answer["acceptance_rate"], report["acceptance_rate"]);
-  EXPECT_DOUBLE_EQ(answer["mean_accepted_length"], report["emitted_tokens_per_round"]);
+  EXPECT_DOUBLE_EQ(answer["tokens_per_round"], report["tokens_per_round"]);
   expect_one_line(run_command({"simulate", path, "--gpu", "H200", "--model", "Llama-2-7B", "--write",
                                (folder_ / "predicted.dstrace").string()}),
                   "is imported");
@@ -229,7 +229,7 @@ TEST_F(Simulate, TakesTheRateThatABenchmarkStates) {
   const auto answer = answers(path, {"--gpu", "H200", "--model", "Llama-2-7B"})[0];
   EXPECT_EQ(answer["strategy"], "layerskip:exit=8,gamma=4");
   EXPECT_EQ(answer["rounds_source"], "modelled");
-  EXPECT_NEAR(answer["mean_accepted_length"].get<double>(), 1.0 + 4 * 0.6, 0.02);
+  EXPECT_NEAR(answer["tokens_per_round"].get<double>(), 1.0 + 4 * 0.6, 0.02);
   EXPECT_THAT(answer["notes"].dump(), HasSubstr("states"));
 }
 

@@ -89,10 +89,10 @@ void expect_answer_of_command(const LearntRecording& learnt, const Question& que
   EXPECT_EQ(there["status"], answer_status_name(reply.answer.status));
   EXPECT_EQ(there["rounds_source"], round_source_name(reply.answer.source));
   EXPECT_DOUBLE_EQ(there["speedup"], reply.answer.speedup.min_drafted.total.value) << line;
-  EXPECT_DOUBLE_EQ(there["tokens_per_second"], reply.answer.tokens_per_second) << line;
-  EXPECT_DOUBLE_EQ(there["vanilla_tokens_per_second"], reply.answer.vanilla_tokens_per_second) << line;
-  EXPECT_DOUBLE_EQ(there["draft_cost_coefficient"], reply.answer.c);
-  EXPECT_DOUBLE_EQ(there["verification_cost"], reply.answer.v);
+  EXPECT_DOUBLE_EQ(there["decode_tokens_per_second"], reply.answer.tokens_per_second) << line;
+  EXPECT_DOUBLE_EQ(there["vanilla_decode_tokens_per_second"], reply.answer.vanilla_tokens_per_second) << line;
+  EXPECT_DOUBLE_EQ(there["draft_cost"], reply.answer.c);
+  EXPECT_DOUBLE_EQ(there["verify_cost"], reply.answer.v);
   const auto of_80 = outermost_interval_80(reply.answer.speedup);
   const auto of_95 = outermost_interval_95(reply.answer.speedup);
   ASSERT_TRUE(of_80 && of_95);

@@ -2,7 +2,6 @@
 // Every strategy and every part of the catalogue through the engine and through the simulator: a row that
 // either does not know fails.
 #include <draftscope/engine/strategy.h>
-#include <draftscope/simulator/replay/policy_choice.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

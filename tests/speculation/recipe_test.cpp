@@ -4,7 +4,6 @@
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/strategy.h>
-#include <draftscope/simulator/replay/policy_choice.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

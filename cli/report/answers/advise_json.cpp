@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/advise_text.h"
+
+#include <draftscope/simulator/catalogue/figure_json.h>
+#include <draftscope/simulator/catalogue/predicted_figures.h>
+
+#include <array>
+
 #include "report/answers/simulate_refusals.h"
 #include "report/report_json_parts.h"
 
@@ -17,6 +23,16 @@ Json estimate_json(const simulator::RatioEstimate& estimate) {
   return {{"value", estimate.value}, {"interval_95", range_json(estimate.interval_95)}};
 }
 
+/// Figures of the fastest candidate's answer. Its speedup is another: of both bounds the slower.
+constexpr std::array<std::string_view, 8> answer_keys{"decode_tokens_per_second",
+                                                      "vanilla_decode_tokens_per_second",
+                                                      "tokens_per_round",
+                                                      "acceptance_rate",
+                                                      "draft_steps_per_round",
+                                                      "draft_cost",
+                                                      "verify_cost",
+                                                      "overhead"};
+
 Json fastest_json(const Advice& advice) {
   const simulator::Answer& answer = advice.answer;
   Json json{{"strategy", advice.fastest},
@@ -27,16 +43,13 @@ Json fastest_json(const Advice& advice) {
             {"rounds_source", round_source_name(answer.source)},
             {"status", answer_status_name(answer.status)},
             {"speedup", advice.speedup},
-            {"interval_95", range_json(advice.interval_95)},
-            {"tokens_per_second", answer.tokens_per_second},
-            {"vanilla_tokens_per_second", answer.vanilla_tokens_per_second},
-            {"mean_accepted_length", answer.mean_accepted_length},
-            {"acceptance_rate", answer.acceptance_rate},
-            {"steps_a_round", answer.steps_per_round},
-            {"draft_cost_coefficient", answer.c},
-            {"verification_cost", answer.v},
-            {"overhead", answer.o},
-            {"notes", answer.notes}};
+            {"interval_95", range_json(advice.interval_95)}};
+  for (const std::string_view key : answer_keys) {
+    const simulator::FigureOf<simulator::Answer>& figure = simulator::answer_figure(key);
+    const std::array named{simulator::NamedFigure{figure.key, figure.format, figure.get(answer)}};
+    simulator::add_figures(json, named);
+  }
+  json["notes"] = answer.notes;
   if (!advice.setting) return json;
   json["exit"] = advice.setting->exit;
   json["gamma"] = advice.setting->gamma;
@@ -79,7 +92,7 @@ Json machine_json(const Advice& advice) {
                          {"lead", estimate_json(advice.runner_up->lead)}};
   json["break_even"] = nullptr;
   if (advice.break_even)
-    json["break_even"] = {{"mean_accepted_length", advice.break_even->mean_accepted_length},
+    json["break_even"] = {{"tokens_per_round", advice.break_even->mean_accepted_length},
                           {"acceptance_rate", advice.break_even->acceptance_rate},
                           {"alpha", json_or_null(advice.break_even->alpha)}};
   Json& neighbours = json["neighbours"] = Json::array();
@@ -102,7 +115,7 @@ Json machine_json(const Advice& advice) {
 }  // namespace
 
 std::string advise_json(const Advices& advices) {
-  Json json;
+  Json json = new_document();
   json["recording"] = advices.recording->path.filename().string();
   Json& list = json["advice"] = Json::array();
   for (const Advice& advice : advices.machines) list.push_back(machine_json(advice));

@@ -137,7 +137,8 @@ std::string calibration_text(const CalibrationReport& report, const Glyphs& glyp
 }
 
 std::string calibration_report_json(const CalibrationReport& report) {
-  Json json{{"file", report.file}};
+  Json json = new_document();
+  json["file"] = report.file;
   json["calibration"] = Json::parse(calibration_json(*report.calibration), nullptr, false);
   Json& left_out = json["leave_one_out"] = Json::array();
   for (const simulator::LeaveOneOut& shape : report.left_out) {
@@ -145,7 +146,7 @@ std::string calibration_report_json(const CalibrationReport& report) {
     for (const simulator::LeaveOneOut::Error& error : shape.errors)
       errors.push_back({{"kernel", error.kernel}, {"is_pass", error.is_pass}, {"error", error.error}});
     left_out.push_back({{"p50", shape.p50},
-                        {"greatest", shape.greatest},
+                        {"max", shape.greatest},
                         {"pass_rms", shape.pass_rms},
                         {"errors", std::move(errors)}});
   }
@@ -155,7 +156,9 @@ std::string calibration_report_json(const CalibrationReport& report) {
 }
 
 std::string advice_json(const CalibrationAdvice& advice, const simulator::ModelShape& shape) {
-  return json_text(next_json(advice, shape));
+  Json json = new_document();
+  json.update(next_json(advice, shape));
+  return json_text(json);
 }
 
 }  // namespace draftscope::cli

@@ -75,7 +75,7 @@ std::string ladder_text(const std::vector<AnswerLadder>& ladders, const Glyphs& 
 }
 
 std::string ladder_json(const Simulation& simulation, const std::vector<AnswerLadder>& ladders) {
-  Json json;
+  Json json = new_document();
   json["recording"] = simulation.recording->path.filename().string();
   Json& list = json["ladders"] = Json::array();
   for (const AnswerLadder& answer : ladders) {

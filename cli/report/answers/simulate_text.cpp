@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/simulate_text.h"
 
+#include <draftscope/simulator/catalogue/figure_json.h>
+#include <draftscope/simulator/catalogue/predicted_figures.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
+#include "report/answers/simulate_refusals.h"
+#include "report/figures/figure_text.h"
 #include "report/report_json_parts.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
@@ -16,11 +20,6 @@ namespace {
 
 using simulator::Answer;
 
-std::string interval_cell(const std::optional<simulator::Interval>& interval, const Glyphs& glyphs) {
-  if (!interval) return std::string(glyphs.absent());
-  return fmt::format("{:.2f}{}{:.2f}", interval->low, glyphs.range(), interval->high);
-}
-
 /// Of a bounded answer both ends; its intervals are the outermost.
 std::string speedup_cell(const Answer& answer, const Glyphs& glyphs) {
   const double value = answer.speedup.min_drafted.total.value;
@@ -30,9 +29,14 @@ std::string speedup_cell(const Answer& answer, const Glyphs& glyphs) {
                      factor(std::max(value, other), glyphs));
 }
 
-std::optional<simulator::Interval> interval_of(const Answer& answer, int level) {
-  return level == 80 ? simulator::outermost_interval_80(answer.speedup)
-                     : simulator::outermost_interval_95(answer.speedup);
+std::vector<std::string> answer_cells(const Answer& answer, const Glyphs& glyphs) {
+  std::vector<std::string> cells{
+      printable(answer.strategy), printable(answer.machine),
+      fmt::format("{}, {}", round_source_name(answer.source), answer_status_name(answer.status))};
+  for (const std::string_view key : simulator::answer_table())
+    cells.push_back(key == "speedup" ? speedup_cell(answer, glyphs)
+                                     : figure_cell(simulator::answer_figure(key), answer, glyphs));
+  return cells;
 }
 
 /// Each line once, in order of first appearance.
@@ -107,9 +111,37 @@ std::string budget_text(const Simulation& simulation, const Glyphs& glyphs) {
              : "";
 }
 
-nlohmann::ordered_json interval_json(const std::optional<simulator::Interval>& interval) {
-  if (!interval) return nullptr;
-  return nlohmann::ordered_json::array({interval->low, interval->high});
+/// What was asked, and what the rounds are.
+Json question_json(const Answer& answer) {
+  return {{"strategy", answer.strategy},
+          {"machine", answer.machine},
+          {"rounds_source", round_source_name(answer.source)},
+          {"status", answer_status_name(answer.status)}};
+}
+
+Json answer_json(const Answer& answer) {
+  Json entry = question_json(answer);
+  simulator::add_figures(entry, simulator::named_figures(simulator::answer_figures(), answer));
+  entry["notes"] = answer.notes;
+  Json& notes = entry["cost_notes"] = Json::array();
+  for (const simulator::CostNote& note : answer.cost_notes) notes.push_back(note.text);
+  return entry;
+}
+
+Json costs_json(const simulator::CostFitReport& fit) {
+  Json costs{{"groups", fit.groups},
+             {"residual_p50", fit.residual_p50},
+             {"residual_p90", fit.residual_p90},
+             {"conservation_residual", fit.conservation_residual},
+             {"has_gpu_prior", fit.has_gpu_prior}};
+  Json& parameters = costs["parameters"] = Json::array();
+  for (const simulator::FittedParameter& parameter : fit.parameters)
+    parameters.push_back({{"name", parameter.name},
+                          {"value", parameter.value},
+                          {"sigma", parameter.sigma},
+                          {"at_bound", parameter.at_bound},
+                          {"source", source_name(parameter.source)}});
+  return costs;
 }
 
 }  // namespace
@@ -117,27 +149,11 @@ nlohmann::ordered_json interval_json(const std::optional<simulator::Interval>& i
 std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs) {
   std::string text;
   if (!quiet) text += fit_line(*simulation.fit) + '\n';
-  Table table({{"strategy", Align::left},
-               {"machine", Align::left},
-               {"rounds", Align::left},
-               {"M"},
-               {"acceptance"},
-               {"c"},
-               {"v"},
-               {"o"},
-               {"vanilla tokens/s"},
-               {"tokens/s"},
-               {"speedup"},
-               {"80 %"},
-               {"95 %"}});
-  for (const Answer& answer : simulation.answers)
-    table.add_row({printable(answer.strategy), printable(answer.machine),
-                   fmt::format("{}, {}", round_source_name(answer.source), answer_status_name(answer.status)),
-                   number(answer.mean_accepted_length), percent(answer.acceptance_rate), number(answer.c),
-                   number(answer.v), number(answer.o), number(answer.vanilla_tokens_per_second),
-                   number(answer.tokens_per_second), speedup_cell(answer, glyphs),
-                   interval_cell(interval_of(answer, 80), glyphs),
-                   interval_cell(interval_of(answer, 95), glyphs)});
+  std::vector<Column> columns{{"strategy", Align::left}, {"machine", Align::left}, {"rounds", Align::left}};
+  for (const std::string_view key : simulator::answer_table())
+    columns.push_back({simulator::answer_figure(key).title});
+  Table table(std::move(columns));
+  for (const Answer& answer : simulation.answers) table.add_row(answer_cells(answer, glyphs));
   text += "Predicted: decoding without prefill, speedup over vanilla decoding on the same machine\n";
   text += table.text(2, glyphs.columns);
   text += budget_text(simulation, glyphs);
@@ -147,94 +163,20 @@ std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs
 }
 
 std::string simulate_json(const Simulation& simulation) {
-  nlohmann::ordered_json json;
+  Json json = new_document();
   json["recording"] = simulation.recording->path.filename().string();
-  const simulator::CostFitReport& fit = *simulation.fit;
-  auto& costs = json["costs"];
-  costs = {{"groups", fit.groups},
-           {"residual_p50", fit.residual_p50},
-           {"residual_p90", fit.residual_p90},
-           {"conservation_residual", fit.conservation_residual},
-           {"has_gpu_prior", fit.has_gpu_prior}};
-  auto& parameters = costs["parameters"] = nlohmann::ordered_json::array();
-  for (const simulator::FittedParameter& parameter : fit.parameters)
-    parameters.push_back({{"name", parameter.name},
-                          {"value", parameter.value},
-                          {"sigma", parameter.sigma},
-                          {"at_bound", parameter.at_bound},
-                          {"source", source_name(parameter.source)}});
-  auto& answers = json["answers"] = nlohmann::ordered_json::array();
-  for (const Answer& answer : simulation.answers) {
-    nlohmann::ordered_json entry;
-    entry["strategy"] = answer.strategy;
-    entry["machine"] = answer.machine;
-    entry["rounds_source"] = round_source_name(answer.source);
-    entry["status"] = answer_status_name(answer.status);
-    entry["output_tokens"] = answer.tokens;
-    entry["mean_accepted_length"] = answer.mean_accepted_length;
-    entry["acceptance_rate"] = answer.acceptance_rate;
-    entry["steps_a_round"] = answer.steps_per_round;
-    entry["target_step_ns"] = answer.target_step_ns;
-    entry["draft_cost_coefficient"] = answer.c;
-    entry["verification_cost"] = answer.v;
-    entry["overhead"] = answer.o;
-    entry["vanilla_tokens_per_second"] = answer.vanilla_tokens_per_second;
-    entry["tokens_per_second"] = answer.tokens_per_second;
-    entry["speedup"] = answer.speedup.min_drafted.total.value;
-    entry["speedup_most_drafted"] = answer.speedup.max_drafted
-                                        ? nlohmann::ordered_json(answer.speedup.max_drafted->total.value)
-                                        : nlohmann::ordered_json(nullptr);
-    entry["request_mean"] = answer.speedup.min_drafted.request_mean.value;
-    entry["interval_80"] = interval_json(interval_of(answer, 80));
-    entry["interval_95"] = interval_json(interval_of(answer, 95));
-    entry["no_interval_reason"] = answer.speedup.min_drafted.total.no_interval_reason;
-    entry["variance_budget"] = nullptr;
-    if (answer.budget)
-      entry["variance_budget"] = {
-          {"sigma", answer.budget->sigma},       {"acceptance", answer.budget->acceptance},
-          {"fit", answer.budget->fit},           {"width", answer.budget->width},
-          {"transfer", answer.budget->transfer}, {"interaction", answer.budget->interaction}};
-    entry["notes"] = answer.notes;
-    auto& notes = entry["cost_notes"] = nlohmann::ordered_json::array();
-    for (const simulator::CostNote& note : answer.cost_notes) notes.push_back(note.text);
-    answers.push_back(std::move(entry));
-  }
-  auto& refusals = json["refusals"] = nlohmann::ordered_json::array();
-  for (const Refusal& refusal : simulation.refusals)
-    refusals.push_back(
-        {{"strategy", refusal.strategy}, {"machine", refusal.machine}, {"reason", refusal.reason}});
+  json["costs"] = costs_json(*simulation.fit);
+  Json& answers = json["answers"] = Json::array();
+  for (const Answer& answer : simulation.answers) answers.push_back(answer_json(answer));
+  json["refusals"] = refusals_json(simulation.refusals);
   return json_text(json);
 }
 
 std::string simulate_csv(const Simulation& simulation) {
   std::string text;
   for (const Answer& answer : simulation.answers) {
-    const auto narrow = interval_of(answer, 80);
-    const auto wide = interval_of(answer, 95);
-    const auto end = [](const std::optional<simulator::Interval>& interval, bool low) {
-      return interval ? nlohmann::ordered_json(low ? interval->low : interval->high)
-                      : nlohmann::ordered_json(nullptr);
-    };
-    nlohmann::ordered_json row;
-    row["strategy"] = answer.strategy;
-    row["machine"] = answer.machine;
-    row["rounds_source"] = round_source_name(answer.source);
-    row["status"] = answer_status_name(answer.status);
-    row["mean_accepted_length"] = answer.mean_accepted_length;
-    row["acceptance_rate"] = answer.acceptance_rate;
-    row["draft_cost_coefficient"] = answer.c;
-    row["verification_cost"] = answer.v;
-    row["overhead"] = answer.o;
-    row["vanilla_tokens_per_second"] = answer.vanilla_tokens_per_second;
-    row["tokens_per_second"] = answer.tokens_per_second;
-    row["speedup"] = answer.speedup.min_drafted.total.value;
-    row["speedup_most_drafted"] = answer.speedup.max_drafted
-                                      ? nlohmann::ordered_json(answer.speedup.max_drafted->total.value)
-                                      : nlohmann::ordered_json(nullptr);
-    row["interval_80_low"] = end(narrow, true);
-    row["interval_80_high"] = end(narrow, false);
-    row["interval_95_low"] = end(wide, true);
-    row["interval_95_high"] = end(wide, false);
+    Json row = question_json(answer);
+    simulator::add_csv_figures(row, simulator::named_figures(simulator::answer_figures(), answer));
     if (text.empty()) text = csv_header(row);
     text += csv_line(row);
   }

@@ -35,7 +35,7 @@ Json share_json(const StrategyShare& share) {
           {"rounds_source", round_source_name(share.source)},
           {"status", answer_status_name(share.status)},
           {"speedup", share.speedup},
-          {"speedup_most_drafted", json_or_null(share.speedup_max_drafted)},
+          {"speedup_max_drafted", json_or_null(share.speedup_max_drafted)},
           {"of_oracle",
            {{"value", share.of_oracle.value},
             {"interval_95", interval ? Json::array({interval->low, interval->high}) : Json(nullptr)}}},
@@ -101,7 +101,7 @@ Result<Waterfalls> make_waterfalls(const simulator::WhatIf& what_if, const trace
 }
 
 std::string waterfall_json(const Waterfalls& waterfalls) {
-  Json json;
+  Json json = new_document();
   json["recording"] = waterfalls.recording->path.filename().string();
   Json& list = json["waterfalls"] = Json::array();
   for (const MachineWaterfall& machine : waterfalls.machines) list.push_back(machine_json(machine));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/validation/validate_answers.h"
 
+#include <draftscope/simulator/catalogue/figure_json.h>
+#include <draftscope/simulator/catalogue/predicted_figures.h>
+
 namespace draftscope::cli {
 
 namespace {
@@ -13,16 +16,7 @@ Json answer_json(const CheckedAnswer& answer) {
   json["kind"] = question_kind_key(answer.kind);
   json["held_out"] = answer.held_out;
   json["strategy"] = answer.strategy;
-  const simulator::MeasuredDecoding& measured = answer.measured;
-  json["measured"] = {{"speedup", measured.speedup},
-                      {"by_repeat", measured.by_repeat},
-                      {"prompts", measured.prompts},
-                      {"vanilla_step_ns", measured.vanilla_step_ns},
-                      {"draft_step_ns", measured.draft_step_ns},
-                      {"verify_ns", measured.verify_ns},
-                      {"emitted_tokens_per_round", measured.mean_accepted_length},
-                      {"tokens_per_second", measured.tokens_per_second},
-                      {"vanilla_tokens_per_second", measured.vanilla_tokens_per_second}};
+  json["measured"] = simulator::figures_object(simulator::measured_decoding_figures(), answer.measured);
   json["predicted"] = answer.predicted ? simulator::predicted_json(*answer.predicted) : Json(nullptr);
   json["error"] = json_or_null(answer.error());
   json["inside_80"] = json_or_null(answer.inside_80());
@@ -39,7 +33,7 @@ Json mean_json(const ErrorMean& mean) {
   if (mean.count == 0) return nullptr;
   return {{"count", mean.count},
           {"mean_error", mean.mean_absolute},
-          {"greatest_error", mean.greatest},
+          {"max_error", mean.greatest},
           {"bias", mean.bias}};
 }
 
@@ -67,8 +61,8 @@ Json csv_row(const CheckedAnswer& answer) {
   row["interval_95_high"] = end_of(&PredictedDecoding::interval_95, &Interval::high);
   row["inside_80"] = json_or_null(answer.inside_80());
   row["inside_95"] = json_or_null(answer.inside_95());
-  row["measured_vanilla_step_ns"] = answer.measured.vanilla_step_ns;
-  row["predicted_vanilla_step_ns"] = predicted(&PredictedDecoding::vanilla_step_ns);
+  row["measured_target_step_ns"] = answer.measured.vanilla_step_ns;
+  row["predicted_target_step_ns"] = predicted(&PredictedDecoding::vanilla_step_ns);
   row["measured_draft_step_ns"] = answer.measured.draft_step_ns;
   row["predicted_draft_step_ns"] = predicted(&PredictedDecoding::draft_step_ns);
   row["measured_verify_ns"] = answer.measured.verify_ns;
@@ -95,7 +89,7 @@ Json kinds_json(std::span<const simulator::KindErrors> kinds) {
                     {"questions", errors.questions},
                     {"speedup", mean_json(errors.speedup)},
                     {"repeat_deviation", json_or_null(errors.repeat_deviation)},
-                    {"vanilla_step", mean_json(errors.vanilla_step)},
+                    {"target_step", mean_json(errors.vanilla_step)},
                     {"draft_step", mean_json(errors.draft_step)},
                     {"verify", mean_json(errors.verify)},
                     {"intervals", errors.intervals},

@@ -42,7 +42,7 @@ Json test_json(const simulator::Backtest& test) {
   json["title"] = test.title;
   const simulator::ErrorSummary errors = simulator::error_summary(test.cells);
   json["mean_error"] = errors.mean_absolute;
-  json["greatest_error"] = errors.greatest;
+  json["max_error"] = errors.greatest;
   json["bias"] = errors.mean;
   json["bounds"] = bounds_json(test.bounds);
   Json& cells = json["cells"] = Json::array();
@@ -78,7 +78,7 @@ Json orderings_json(const simulator::OrderingBacktest& orderings) {
 }  // namespace
 
 std::string published_json(const simulator::PublishedBacktests& found) {
-  Json json;
+  Json json = new_document();
   json["held"] = true;
   for (const BacktestBound& bound : found.bounds())
     if (!bound.held()) json["held"] = false;

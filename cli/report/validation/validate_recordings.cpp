@@ -88,8 +88,8 @@ std::string validation_text(const RecordingsValidation& validation,
 
 std::string validation_json(const RecordingsValidation& validation,
                             const std::vector<simulator::KindErrors>& kinds) {
-  Json json;
-  json["learnt_from"] = validation.learnt_from;
+  Json json = new_document();
+  json["trained_on"] = validation.learnt_from;
   json["asked"] = validation.asked;
   auto& replays = json["replays"] = Json::array();
   for (const simulator::RunReplay& replay : validation.replays)

@@ -40,6 +40,24 @@ TEST(CalibrationFile, IsReadAsItWasWritten) {
   }
 }
 
+TEST(CalibrationFile, IsReadWithTheKeysThatDraftscope01Wrote) {
+  const std::string text = planted_text();
+  json content = json::parse(text);
+  for (json& law : content["shapes"][0]["laws"]) {
+    if (!law.is_object()) continue;
+    for (const auto& [key, earlier] :
+         {std::pair{"ns_per_byte", "ns_a_byte"}, std::pair{"ns_per_byte_sigma", "ns_a_byte_sigma"},
+          std::pair{"residual_max", "residual_greatest"}}) {
+      ASSERT_TRUE(law.contains(key)) << key;
+      law[earlier] = law[key];
+      law.erase(key);
+    }
+  }
+  const auto read = parse_calibration(content.dump(), "machine.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(calibration_json(*read), text);
+}
+
 struct Contradiction {
   const char* name;
   std::function<void(json&)> change;
@@ -111,8 +129,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "expected them in this order"},
         Contradiction{"Samples", [](json& f) { kernel(f)["ns"]["samples"] = 0; },
                       "shapes[0].kernels[0].ns.samples is 0"},
-        Contradiction{"Law", [](json& f) { f["shapes"][0]["laws"]["products"]["ns_a_byte"] = 1.0; },
-                      "shapes[0].laws.products.ns_a_byte is 1, expected 0.025"},
+        Contradiction{"Law", [](json& f) { f["shapes"][0]["laws"]["products"]["ns_per_byte"] = 1.0; },
+                      "shapes[0].laws.products.ns_per_byte is 1, expected 0.025"},
         Contradiction{"NoLaw", [](json& f) { f["shapes"][0]["laws"]["passes"] = nullptr; },
                       "shapes[0].laws.passes is null, expected a law by the kernels"},
         Contradiction{"Probe", [](json& f) { f["probes"]["memory_gb_s"] = 40; },

@@ -146,6 +146,10 @@ struct DraftCost {
 /// `baseline` is the vanilla run of the same recording, or null.
 [[nodiscard]] DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptance& measured);
 
+/// TPT = M / (γ̄·c + v + o), tokens per target-step time as observed, with or without a baseline. Absent if
+/// nothing was drafted.
+[[nodiscard]] std::optional<double> observed_tpt(const DraftCost& cost, const Acceptance& measured);
+
 // Where the wall time of an interval went: interval union with a fixed priority (the order of traces::Phase),
 // never a sum of durations. Exact in integers: the entries add up to the interval.
 

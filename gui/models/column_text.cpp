@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "column_text.h"
+
+#include <QCoreApplication>
+#include <cmath>
+#include <string>
+
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+using simulator::FigureFormat;
+
+QString translated(std::string_view text) {
+  return QCoreApplication::translate("Figures", std::string(text).c_str());
+}
+
+QString number_cell(FigureFormat format, double value) {
+  switch (format) {
+    case FigureFormat::count:
+      return QString::number(std::llround(value));
+    case FigureFormat::percent:
+      return percent_text(value);
+    case FigureFormat::factor:
+    case FigureFormat::speedup:
+      return QStringLiteral("%1×").arg(number_text(value));
+    case FigureFormat::duration_if_any:
+      return value == 0.0 ? QStringLiteral("–") : duration_text(std::llround(value));
+    case FigureFormat::duration:
+      return duration_text(std::llround(value));
+    default:
+      return number_text(value);
+  }
+}
+
+/// Writes each kind of value.
+struct CellWriter {
+  FigureFormat format;
+
+  QString operator()(std::monostate) const { return QStringLiteral("–"); }
+  QString operator()(std::int64_t value) const { return number_cell(format, static_cast<double>(value)); }
+  QString operator()(double value) const { return number_cell(format, value); }
+  QString operator()(const std::string& value) const { return visible_text(value); }
+  QString operator()(const simulator::Interval& value) const {
+    return QStringLiteral("%1–%2").arg(number_text(value.low), number_text(value.high));
+  }
+  QString operator()(const simulator::RepeatValues& value) const {
+    if (value.values.size() < 2) return QStringLiteral("–");
+    return QStringLiteral("%1 (%2–%3)")
+        .arg(number_text(value.median), number_text(value.min), number_text(value.max));
+  }
+  QString operator()(const simulator::PromptMatch& value) const {
+    return value.differing == 0 ? translated("yes")
+                                : translated("no (%1 of %2)").arg(value.differing).arg(value.compared);
+  }
+  template <typename List>
+  QString operator()(const List& list) const {
+    return QString::number(list.size());
+  }
+};
+
+}  // namespace
+
+ColumnText column_text(std::string_view title, std::string_view explanation) {
+  QString tooltip = translated(explanation);
+  tooltip.remove(u'`');  // marks code in Markdown
+  return {translated(title), tooltip};
+}
+
+QVariant header_data(const ColumnText& column, Qt::Orientation orientation, int role) {
+  if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::DisplayRole) return column.title;
+  if (role == Qt::ToolTipRole) return column.tooltip;
+  return {};
+}
+
+int cell_alignment(bool is_text) {
+  return static_cast<int>((is_text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+}
+
+QString figure_text(FigureFormat format, const simulator::FigureValue& value) {
+  return std::visit(CellWriter{format}, value);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The catalogues of figures against what is made from them: JSON, CSV and cli/OUTPUT.md.
+
+#include <draftscope/simulator/catalogue/figure_json.h>
+#include <draftscope/simulator/catalogue/measured_figures.h>
+#include <draftscope/simulator/catalogue/predicted_figures.h>
+#include <draftscope/simulator/catalogue/round_columns.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "report/report_json_parts.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using nlohmann::json;
+using simulator::FigureFormat;
+using ::testing::Contains;
+using ::testing::ContainsRegex;
+using ::testing::Not;
+
+constexpr const char* document_path = DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md";
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// The table after a heading comment. DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the difference
+/// before committing it.
+void expect_documented(const std::string& name, const std::string& table) {
+  std::string document = read_file(document_path);
+  const std::string head = "<!-- figures of " + name + " -->\n";
+  const std::string foot = "<!-- end of figures -->\n";
+  const std::size_t head_at = document.find(head);
+  ASSERT_NE(head_at, std::string::npos) << head;
+  const std::size_t begin = head_at + head.size();
+  const std::size_t end = document.find(foot, begin);
+  ASSERT_NE(end, std::string::npos) << name;
+  if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) {
+    document.replace(begin, end - begin, table);
+    std::ofstream(document_path, std::ios::binary) << document;
+  } else {
+    EXPECT_EQ(document.substr(begin, end - begin), table) << name;
+  }
+}
+
+TEST(Figures, AreDocumentedUnderTheirKeysTitlesAndMeanings) {
+  expect_documented("a run", simulator::figures_markdown(simulator::measured_figures()));
+  expect_documented("a speedup or ratio", simulator::figures_markdown(simulator::ratio_figures()));
+  expect_documented("an answer", simulator::figures_markdown(simulator::answer_figures()));
+  expect_documented("a predicted decoding",
+                    simulator::figures_markdown(simulator::predicted_decoding_figures()));
+  expect_documented("a measured decoding",
+                    simulator::figures_markdown(simulator::measured_decoding_figures()));
+}
+
+template <typename Source>
+void expect_well_named(std::span<const simulator::FigureOf<Source>> catalogue) {
+  std::set<std::string> keys;
+  for (const simulator::FigureOf<Source>& figure : catalogue) {
+    EXPECT_TRUE(keys.insert(figure.key).second) << figure.key << " is there twice";
+    EXPECT_THAT(figure.key, Not(ContainsRegex("_a_|most_|least_|greatest|minimum|maximum"))) << figure.key;
+    EXPECT_FALSE(figure.title.empty()) << figure.key;
+    EXPECT_FALSE(figure.explanation.empty()) << figure.key;
+    EXPECT_EQ(figure.unit == "ns", figure.key.find("_ns") != std::string::npos) << figure.key;
+  }
+}
+
+TEST(Figures, HaveOneNameEachThatSaysItsUnit) {
+  expect_well_named(simulator::measured_figures());
+  expect_well_named(simulator::ratio_figures());
+  expect_well_named(simulator::answer_figures());
+  expect_well_named(simulator::predicted_decoding_figures());
+  expect_well_named(simulator::measured_decoding_figures());
+}
+
+/// What both have is called the same.
+template <typename A, typename B>
+std::size_t expect_same_names(std::span<const simulator::FigureOf<A>> a,
+                              std::span<const simulator::FigureOf<B>> b) {
+  std::size_t shared = 0;
+  for (const simulator::FigureOf<A>& figure : a) {
+    const simulator::FigureOf<B>* other = simulator::find_figure(b, figure.key);
+    if (other == nullptr) continue;
+    ++shared;
+    EXPECT_EQ(figure.title, other->title) << figure.key;
+    EXPECT_EQ(figure.unit, other->unit) << figure.key;
+  }
+  return shared;
+}
+
+TEST(Figures, AreCalledTheSameWhetherMeasuredOrPredicted) {
+  EXPECT_GE(expect_same_names(simulator::answer_figures(), simulator::measured_figures()), 9U);
+  EXPECT_GE(expect_same_names(simulator::predicted_decoding_figures(), simulator::measured_figures()), 3U);
+  EXPECT_GE(
+      expect_same_names(simulator::predicted_decoding_figures(), simulator::measured_decoding_figures()), 7U);
+  EXPECT_GE(expect_same_names(simulator::predicted_decoding_figures(), simulator::answer_figures()), 8U);
+}
+
+TEST(Figures, OfEveryTableAreInTheCatalogue) {
+  using simulator::FigureTable;
+  for (const FigureTable table : {FigureTable::speed, FigureTable::speed_by_category, FigureTable::drafting,
+                                  FigureTable::comparison, FigureTable::comparison_csv, FigureTable::app})
+    for (const std::string_view key : simulator::figure_table(table)) {
+      EXPECT_EQ(simulator::measured_figure(key).key, key);
+      EXPECT_NE(simulator::measured_figure(key).format, FigureFormat::list) << key;
+    }
+  for (const std::string_view key : simulator::answer_table())
+    EXPECT_EQ(simulator::answer_figure(key).key, key);
+  EXPECT_TRUE(simulator::measured_figure("nothing").title.empty());
+}
+
+bool has(const json& run, const std::string& key) {
+  const std::size_t dot = key.find('.');
+  if (dot == std::string::npos) return run.contains(key);
+  const json& object = run.at(key.substr(0, dot));
+  return object.is_object() && object.contains(key.substr(dot + 1));
+}
+
+std::set<std::string> csv_columns(const std::string& csv) {
+  std::set<std::string> columns;
+  std::istringstream head(csv.substr(0, csv.find('\n')));
+  for (std::string column; std::getline(head, column, ',');) columns.insert(column);
+  return columns;
+}
+
+class FiguresOfATrace : public ::testing::Test {
+ protected:
+  FiguresOfATrace() : path_((folder_ / "small.dstrace").string()) {
+    write_trace(path_, small_recording(), small_spans());
+  }
+
+  TemporaryFolder folder_;
+  std::string path_;
+};
+
+TEST_F(FiguresOfATrace, AreAllInJsonAndCsv) {
+  const json run = json::parse(run_command({"report", path_, "--json"}).out)["runs"][1];
+  const std::set<std::string> columns = csv_columns(run_command({"report", path_, "--csv"}).out);
+  for (const simulator::MeasuredFigure& figure : simulator::measured_figures()) {
+    EXPECT_TRUE(has(run, figure.key)) << figure.key;
+    std::string column = figure.key;
+    std::replace(column.begin(), column.end(), '.', '_');
+    if (figure.format == FigureFormat::list || figure.format == FigureFormat::repeats) {
+      EXPECT_THAT(columns, Not(Contains(column)));
+    } else if (figure.format == FigureFormat::interval) {
+      EXPECT_THAT(columns, Contains(column + "_low"));
+      EXPECT_THAT(columns, Contains(column + "_high"));
+    } else {
+      EXPECT_THAT(columns, Contains(column));
+    }
+  }
+}
+
+TEST_F(FiguresOfATrace, AreInDocumentsThatSayTheirFormat) {
+  for (std::vector<std::string> arguments :
+       {std::vector<std::string>{"report", path_}, {"compare", path_}, {"inspect", path_}}) {
+    arguments.emplace_back("--json");
+    const json document = json::parse(run_command(arguments).out);
+    EXPECT_EQ(document.at("format"), json_format) << arguments.front();
+  }
+  EXPECT_EQ(json_format, 2);
+}
+
+TEST(RoundColumns, HaveOneNameEachThatSaysItsUnit) {
+  std::set<std::string_view> keys;
+  std::set<std::string_view> titles;
+  for (const simulator::RoundColumn& column : simulator::round_columns()) {
+    EXPECT_TRUE(keys.insert(column.key).second) << column.key;
+    EXPECT_TRUE(titles.insert(column.title).second) << column.title;
+    EXPECT_FALSE(column.explanation.empty()) << column.key;
+    EXPECT_EQ(column.unit == "ns", column.key.ends_with("_ns")) << column.key;
+    EXPECT_EQ(simulator::round_columns()[simulator::round_column_index(column.key)].key, column.key);
+  }
+  EXPECT_EQ(simulator::round_column_index("nothing"), simulator::round_columns().size());
+}
+
+TEST(RoundColumns, SayWhatARoundIsWithoutAPromptOrDraft) {
+  const traces::Round round{.start_ns = 10, .end_ns = 30, .verify_ns = 15};
+  const traces::Request request{.repeat = 2};
+  const simulator::RoundRow row{.round = &round, .request = &request, .place = 7};
+  const auto value = [&](std::string_view key) {
+    return simulator::round_columns()[simulator::round_column_index(key)].get(row);
+  };
+  EXPECT_EQ(std::get<std::int64_t>(value("round")), 7);
+  EXPECT_EQ(std::get<simulator::RequestLabel>(value("request")).repeat, 2);
+  EXPECT_EQ(std::get<std::string_view>(value("category")), "");
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(value("exit_layer")));
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(value("threshold")));
+  EXPECT_EQ(std::get<std::int64_t>(value("other_ns")), 5);
+  EXPECT_EQ(std::get<std::int64_t>(value("round_ns")), 20);
+}
+
+}  // namespace
+}  // namespace draftscope::cli
