@@ -173,7 +173,7 @@ CREATE TABLE round_columns (
   start_ns INTEGER NOT NULL,
   rounds INTEGER NOT NULL,
   emitted INTEGER NOT NULL,
-  max_emitted INTEGER NOT NULL,
+  most_emitted INTEGER NOT NULL,
   PRIMARY KEY (run, start_ns)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE request_sums (
