@@ -6,7 +6,7 @@
 
 #include <QAbstractTableModel>
 
-#include "data/run_comparison.h"
+#include "data/run_comparison/run_comparison.h"
 
 namespace draftscope::gui {
 
