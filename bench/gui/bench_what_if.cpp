@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include "what_if/question_panel.h"
+#include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
 #include "window/snapshot.h"
@@ -46,7 +46,7 @@ void measure_steps(WhatIfView& page, const char* name, int steps,
     QElapsedTimer timer;
     timer.start();
     page.question().change_question(asked);
-    wait_until([&] { return page.reply()->question == asked; });
+    wait_until([&] { return page.answer()->question == asked; });
     page.render(&canvas);
     times.push_back(ms_since(timer));
   }
@@ -77,15 +77,15 @@ int main(int argc, char** argv) {
   QElapsedTimer timer;
   timer.start();
   page.start();
-  wait_until([&] { return page.reply() != nullptr || (page.is_settled() && !page.asker().is_learning()); });
-  if (page.reply() == nullptr) {
+  wait_until([&] { return page.answer() != nullptr || (page.is_settled() && !page.worker().is_training()); });
+  if (page.answer() == nullptr) {
     fmt::print(stderr, "bench_what_if: {}: no answer\n", argv[1]);
     return 1;
   }
-  fmt::print("learnt and answered {:.0f} ms\n", ms_since(timer));
+  fmt::print("trained and answered {:.0f} ms\n", ms_since(timer));
   wait_until([&] { return page.is_settled(); });
   fmt::print("all pictures {:.0f} ms\n\n", ms_since(timer));
-  const int exits = page.asker().learnt()->n_layers(page.question().question()).value() - 1;
+  const int exits = page.worker().trained()->n_layers(page.question().question()).value() - 1;
   fmt::print("step to repaint, ms             median       95%     worst\n");
   measure_steps(page, "exit layer, length", 100, [&](Question& asked, int step) {
     asked.kind = StrategyKind::fixed_length;

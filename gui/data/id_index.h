@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lane_slices.h"
+#include "data/lanes/lane_slices.h"
 
 namespace draftscope::gui {
 

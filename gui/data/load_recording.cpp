@@ -12,8 +12,8 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "data/lanes/lane_builder.h"
 #include "id_index.h"
-#include "lane_builder.h"
 
 namespace draftscope::gui {
 

@@ -12,8 +12,8 @@
 #include <memory>
 #include <optional>
 
+#include "data/lanes/timeline.h"
 #include "opened_recording.h"
-#include "timeline.h"
 
 namespace draftscope::gui {
 

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lane_slices.h"
+#include "data/lanes/lane_slices.h"
 
 namespace draftscope::gui {
 

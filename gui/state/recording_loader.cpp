@@ -18,12 +18,12 @@ void RecordingLoader::cancel() {
   emit finished();
 }
 
-template <typename Report>
-void RecordingLoader::post(const std::shared_ptr<Job>& job, Report report) {
+template <typename Apply>
+void RecordingLoader::post(const std::shared_ptr<Job>& job, Apply apply) {
   QMetaObject::invokeMethod(
       this,
-      [this, job, report = std::move(report)] {
-        if (job == job_) report();
+      [this, job, apply = std::move(apply)] {
+        if (job == job_) apply();
       },
       Qt::QueuedConnection);
 }

@@ -46,8 +46,8 @@ class RecordingLoader : public QObject {
   };
   void run(const std::shared_ptr<Job>& job, const std::string& path, Preview preview);
   /// Calls `report` on this object's thread, unless the job was cancelled.
-  template <typename Report>
-  void post(const std::shared_ptr<Job>& job, Report report);
+  template <typename Apply>
+  void post(const std::shared_ptr<Job>& job, Apply apply);
 
   std::shared_ptr<Job> job_;
   std::vector<std::shared_ptr<Job>> all_jobs_;

@@ -12,8 +12,8 @@
 #include <map>
 #include <optional>
 
+#include "data/lanes/timeline.h"
 #include "data/opened_recording.h"
-#include "data/timeline.h"
 
 namespace draftscope::gui {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/timeline.h"
+#include "data/lanes/timeline.h"
 #include "timeline/time_axis.h"
 
 namespace draftscope::gui {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/lane_slices.h"
+#include "data/lanes/lane_slices.h"
 
 namespace draftscope::gui {
 

@@ -15,19 +15,19 @@ void BackgroundJob::cancel() {
   current_.reset();
 }
 
-void BackgroundJob::start(std::function<Report(const GoOn&)> work) {
+void BackgroundJob::start(Job job) {
   cancel();
   std::erase_if(all_, [](const std::shared_ptr<State>& state) { return state->done.load(); });
   current_ = std::make_shared<State>();
   all_.push_back(current_);
-  QThreadPool::globalInstance()->start([this, state = current_, work = std::move(work)] {
-    Report report = work([state] { return !state->cancelled; });
+  QThreadPool::globalInstance()->start([this, state = current_, job = std::move(job)] {
+    Apply apply = job([state] { return !state->cancelled; });
     QMetaObject::invokeMethod(
         this,
-        [this, state, report = std::move(report)] {
+        [this, state, apply = std::move(apply)] {
           if (current_ != state) return;
           current_.reset();
-          report();
+          apply();
         },
         Qt::QueuedConnection);
     // The destructor waits for this: nothing here is touched after it.

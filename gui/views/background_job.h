@@ -17,16 +17,18 @@ namespace draftscope::gui {
 class BackgroundJob : public QObject {
  public:
   /// False when nobody waits for the work any more.
-  using GoOn = std::function<bool()>;
-  using Report = std::function<void()>;
+  using ShouldContinue = std::function<bool()>;
+  /// Takes up the result on the main thread.
+  using Apply = std::function<void()>;
+  using Job = std::function<Apply(const ShouldContinue& should_continue)>;
 
   explicit BackgroundJob(QObject* parent = nullptr) : QObject(parent) {}
   /// Cancels, and waits for the worker to notice.
   ~BackgroundJob() override;
 
-  /// `work` touches nothing that the main thread changes; what it returns is called on the main thread,
+  /// `job` touches nothing that the main thread changes; what it returns is called on the main thread,
   /// unless the work was dropped.
-  void start(std::function<Report(const GoOn& go_on)> work);
+  void start(Job job);
   void cancel();
   [[nodiscard]] bool is_running() const { return current_ != nullptr; }
 

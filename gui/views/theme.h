@@ -9,7 +9,7 @@
 #include <QColor>
 #include <QPalette>
 
-#include "data/replayed_text.h"
+#include "data/replay/replayed_text.h"
 
 namespace draftscope::gui {
 

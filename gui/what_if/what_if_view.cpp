@@ -17,13 +17,13 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "what_if/answer_panel.h"
-#include "what_if/bar_rows.h"
-#include "what_if/heat_map_plot.h"
-#include "what_if/picture_pane.h"
-#include "what_if/picture_words.h"
-#include "what_if/question_panel.h"
-#include "what_if/roofline_plot.h"
+#include "what_if/answers/answer_panel.h"
+#include "what_if/pictures/bar_rows.h"
+#include "what_if/pictures/heat_map_plot.h"
+#include "what_if/pictures/picture_pane.h"
+#include "what_if/pictures/picture_text.h"
+#include "what_if/pictures/roofline_plot.h"
+#include "what_if/questions/question_panel.h"
 
 namespace draftscope::gui {
 
@@ -33,12 +33,12 @@ QString words(const std::string& text) {
   return QString::fromStdString(text);
 }
 
-Result<void> write_policy_of(const Reply& reply, const traces::Recording& recording,
+Result<void> write_policy_of(const WhatIfAnswer& answer, const traces::Recording& recording,
                              const std::string& path) {
   auto policy =
-      simulator::asked_policy(reply.answer, reply.machine, recording,
+      simulator::asked_policy(answer.prediction, answer.machine, recording,
                               {.trace = recording.path,
-                               .command_line = command_line_of(reply.question, recording.path.string()),
+                               .command_line = command_line_of(answer.question, recording.path.string()),
                                .tool_version = QCoreApplication::applicationVersion().toStdString()});
   if (!policy) return fail("{}: {}", path, policy.error().message);
   return speculation::write_policy(path, *policy);
@@ -55,7 +55,7 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
     : QWidget(parent),
       state_(state),
       question_(new QuestionPanel),
-      answer_(new AnswerPanel),
+      answer_panel_(new AnswerPanel),
       ladder_(new BarRows),
       waterfall_(new BarRows),
       map_(new HeatMapPlot),
@@ -70,7 +70,7 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
       draw_again_(new QPushButton(tr("Make the picture&s"))) {
   setAccessibleName(tr("What if"));
   make_layout();
-  connect_asker();
+  connect_worker();
   connect(question_, &QuestionPanel::changed, this, &WhatIfView::ask);
   connect(question_, &QuestionPanel::failed, words_, &QLabel::setText);
   connect(map_, &HeatMapPlot::chosen, this, [this](int exit, int gamma) {
@@ -82,9 +82,9 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
   });
   connect(reset_, &QPushButton::clicked, this, [this] { question_->change_question(first_question_); });
   connect(cancel_, &QPushButton::clicked, this, [this] {
-    const bool is_learning = asker_.is_learning();
-    asker_.cancel();
-    again_->setVisible(is_learning);
+    const bool is_training = worker_.is_training();
+    worker_.cancel();
+    again_->setVisible(is_training);
   });
   connect(draw_again_, &QPushButton::clicked, this, [this] {
     draw_again_->hide();
@@ -92,7 +92,7 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
       if (!named.is_current && !named.pane->picture().message().isEmpty())
         named.pane->set_message(tr("Computing …"));
     since_question_.restart();
-    asker_.make_pictures_again();
+    worker_.make_pictures_again();
   });
   connect(again_, &QPushButton::clicked, this, [this] {
     is_stale_ = true;
@@ -147,7 +147,7 @@ void WhatIfView::make_layout() {
   add("waterfall", waterfall_, tr("Waterfall"), tr("What if: waterfall to the oracle"));
   add("roofline", roofline_, tr("Roofline"), tr("What if: roofline"));
   auto* right = new QSplitter(Qt::Vertical);
-  right->addWidget(answer_);
+  right->addWidget(answer_panel_);
   right->addWidget(tabs_);
   right->setSizes({300, 400});
   right->setStretchFactor(0, 1);
@@ -162,25 +162,25 @@ void WhatIfView::make_layout() {
   layout->addWidget(whole);
 }
 
-void WhatIfView::connect_asker() {
-  connect(&asker_, &WhatIfAsker::learning_progressed, this, [this](int done, int all) {
+void WhatIfView::connect_worker() {
+  connect(&worker_, &WhatIfWorker::training_progressed, this, [this](int done, int all) {
     progress_->setRange(0, all);
     progress_->setValue(done);
   });
-  connect(&asker_, &WhatIfAsker::learnt_from, this, &WhatIfView::take_learnt);
-  connect(&asker_, &WhatIfAsker::refused, this, &WhatIfView::show_message);
-  connect(&asker_, &WhatIfAsker::answered, this, &WhatIfView::show_reply);
-  connect(&asker_, &WhatIfAsker::ladder_made, this, &WhatIfView::show_ladder);
-  connect(&asker_, &WhatIfAsker::roofline_made, this, &WhatIfView::show_roofline);
-  connect(&asker_, &WhatIfAsker::heat_map_made, this, &WhatIfView::show_heat_map);
-  connect(&asker_, &WhatIfAsker::waterfall_made, this, &WhatIfView::show_waterfall);
-  connect(&asker_, &WhatIfAsker::heat_map_progressed, this,
+  connect(&worker_, &WhatIfWorker::trained_on, this, &WhatIfView::take_trained);
+  connect(&worker_, &WhatIfWorker::refused, this, &WhatIfView::show_message);
+  connect(&worker_, &WhatIfWorker::answered, this, &WhatIfView::show_answer);
+  connect(&worker_, &WhatIfWorker::ladder_made, this, &WhatIfView::show_ladder);
+  connect(&worker_, &WhatIfWorker::roofline_made, this, &WhatIfView::show_roofline);
+  connect(&worker_, &WhatIfWorker::heat_map_made, this, &WhatIfView::show_heat_map);
+  connect(&worker_, &WhatIfWorker::waterfall_made, this, &WhatIfView::show_waterfall);
+  connect(&worker_, &WhatIfWorker::heat_map_progressed, this,
           [this](int done, int all) { show_progress(tr("Computing the heat map …"), done, all); });
-  connect(&asker_, &WhatIfAsker::waterfall_progressed, this,
+  connect(&worker_, &WhatIfWorker::waterfall_progressed, this,
           [this](int done, int all) { show_progress(tr("Computing the waterfall …"), done, all); });
-  connect(&asker_, &WhatIfAsker::pictures_stopped, this, &WhatIfView::show_stopped);
-  connect(&asker_, &WhatIfAsker::settled, this, [this] {
-    if (asker_.learnt() != nullptr) hide_progress();
+  connect(&worker_, &WhatIfWorker::pictures_stopped, this, &WhatIfView::show_stopped);
+  connect(&worker_, &WhatIfWorker::settled, this, [this] {
+    if (worker_.trained() != nullptr) hide_progress();
     emit settled();
   });
 }
@@ -197,11 +197,11 @@ void WhatIfView::changeEvent(QEvent* event) {
 }
 
 void WhatIfView::forget() {
-  asker_.clear();
+  worker_.clear();
   question_->forget_recording();
   is_stale_ = true;
   show_message(state_.recording() == nullptr ? tr("Open a recording first.")
-                                             : tr("Nothing was learnt from this recording yet."));
+                                             : tr("Nothing was trained from this recording yet."));
   update();
 }
 
@@ -212,16 +212,16 @@ void WhatIfView::start() {
     emit settled();
     return;
   }
-  learn({});
+  train({});
 }
 
-void WhatIfView::learn(const std::optional<Question>& then) {
+void WhatIfView::train(const std::optional<Question>& then) {
   then_ = then;
   show_message(tr("Learning costs and acceptance from %1 …").arg(words(state_.recording()->name())));
   progress_->setRange(0, 0);
   progress_->show();
   cancel_->show();
-  asker_.learn(state_.recording(), then ? then->recorded_gpu : std::string());
+  worker_.train(state_.recording(), then ? then->recorded_gpu : std::string());
 }
 
 void WhatIfView::show_progress(const QString& text, int done, int all) {
@@ -252,7 +252,7 @@ void WhatIfView::show_stopped() {
 }
 
 void WhatIfView::show_message(const QString& message) {
-  reply_.reset();
+  answer_.reset();
   heat_map_.reset();
   question_->setEnabled(false);
   for (QPushButton* button : {write_, reset_}) button->setEnabled(false);
@@ -261,19 +261,19 @@ void WhatIfView::show_message(const QString& message) {
   again_->hide();
   draw_again_->hide();
   words_->clear();
-  answer_->set_message(message);
+  answer_panel_->set_message(message);
   for (const NamedPane& named : panes_) named.pane->set_message(message);
 }
 
-void WhatIfView::take_learnt() {
+void WhatIfView::take_trained() {
   hide_progress();
   question_->setEnabled(true);
   reset_->setEnabled(true);
-  question_->set_recording(asker_.learnt());
+  question_->set_recording(worker_.trained());
   for (const NamedPane& named : panes_) named.pane->set_message(tr("Computing …"));
   const std::string shown =
       state_.run_rounds() == nullptr ? std::string() : state_.run_rounds()->run->specification;
-  first_question_ = asker_.learnt()->first_question(shown);
+  first_question_ = worker_.trained()->first_question(shown);
   question_->set_question(then_.value_or(first_question_));
   ask();
 }
@@ -281,24 +281,24 @@ void WhatIfView::take_learnt() {
 void WhatIfView::ask() {
   const Question& asked = question_->question();
   // On which GPU it was recorded decides what its costs are.
-  if (asked.recorded_gpu != asker_.learnt()->recorded_gpu()) return learn(asked);
+  if (asked.recorded_gpu != worker_.trained()->recorded_gpu()) return train(asked);
   since_question_.restart();
   hide_progress();
   words_->clear();
   draw_again_->hide();
   for (NamedPane& named : panes_) named.is_current = false;
-  answer_->set_stale(true);
+  answer_panel_->set_stale(true);
   ladder_->set_stale(true);
   waterfall_->set_stale(true);
   roofline_->set_stale(true);
   mark_map();
-  asker_.ask(asked);
+  worker_.ask(asked);
 }
 
 void WhatIfView::mark_map() {
   const Question& asked = question_->question();
   map_->set_stale(heat_map_ == nullptr || !is_same_map(heat_map_->question, asked));
-  const std::vector<RecordedPoint>& points = asker_.learnt()->points();
+  const std::vector<RecordedPoint>& points = worker_.trained()->points();
   HeatMapMarks marks;
   if (asked.kind != StrategyKind::threshold)
     for (const RecordedPoint& point : points)
@@ -311,11 +311,11 @@ void WhatIfView::mark_map() {
   map_->set_marks(std::move(marks));
 }
 
-void WhatIfView::show_reply(const ReplyPointer& reply) {
-  reply_ = reply;
-  answer_->set_reply(reply, command_line_of(reply->question, state_.recording()->name()));
-  answer_->set_stale(reply->question != question_->question());
-  write_->setEnabled(reply->refusal.empty());
+void WhatIfView::show_answer(const AnswerPointer& answer) {
+  answer_ = answer;
+  answer_panel_->set_answer(answer, command_line_of(answer->question, state_.recording()->name()));
+  answer_panel_->set_stale(answer->question != question_->question());
+  write_->setEnabled(answer->refusal.empty());
 }
 
 PicturePane& WhatIfView::current_pane(std::size_t place) {
@@ -327,7 +327,7 @@ void WhatIfView::show_ladder(const LadderPicture& picture) {
   PicturePane& pane = current_pane(1);
   if (!picture->content) return pane.set_message(words(picture->content.error().message));
   ladder_->set_rows(tr("From layers to time: %1; machine: %2 (times modelled)")
-                        .arg(words(reply_->answer.strategy), words(reply_->machine.name)),
+                        .arg(words(answer_->prediction.strategy), words(answer_->machine.name)),
                     {tr("change"), tr("speedup")}, ladder_rows(*picture->content), {});
   ladder_->set_stale(false);
   PictureNumbers numbers = ladder_numbers(*picture->content);
@@ -356,7 +356,7 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
   QString title = is_threshold ? tr("Predicted speedup, drafts stopped below confidence %1 (slower bound)")
                                      .arg(picture->question.threshold)
                                : tr("Predicted speedup of early exits with fixed lengths");
-  if (const std::string& reason = asker_.learnt()->no_replay_reason(); !reason.empty())
+  if (const std::string& reason = worker_.trained()->no_replay_reason(); !reason.empty())
     title += QStringLiteral(" – ") + words(reason);
   map_->set_map(*picture->content, title);
   mark_map();
@@ -367,29 +367,29 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
 void WhatIfView::show_roofline(const RooflinePicture& picture) {
   PicturePane& pane = current_pane(3);
   if (!picture->content) return pane.set_message(words(picture->content.error().message));
-  roofline_->set_roofline(*picture->content,
-                          tr("Operations of %1, one execution each; machine: %2 (times modelled)")
-                              .arg(words(reply_->machine.scenario.shape.name), words(reply_->machine.name)));
+  roofline_->set_roofline(
+      *picture->content, tr("Operations of %1, one execution each; machine: %2 (times modelled)")
+                             .arg(words(answer_->machine.scenario.shape.name), words(answer_->machine.name)));
   roofline_->set_stale(false);
   PictureNumbers numbers = roofline_numbers(*picture->content);
   pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
 }
 
 Result<void> WhatIfView::write_policy(const QString& path) const {
-  if (reply_ == nullptr || !reply_->refusal.empty())
+  if (answer_ == nullptr || !answer_->refusal.empty())
     return fail("{}: found no answer, expected one to write a policy of", path.toStdString());
-  return write_policy_of(*reply_, state_.recording()->recording(), path.toStdString());
+  return write_policy_of(*answer_, state_.recording()->recording(), path.toStdString());
 }
 
 void WhatIfView::choose_policy_file() {
   const QString path = QFileDialog::getSaveFileName(this, tr("Write a policy"), QStringLiteral("policy.json"),
                                                     tr("Policies (*.json)"));
-  if (path.isEmpty() || reply_ == nullptr) return;
+  if (path.isEmpty() || answer_ == nullptr) return;
   words_->setText(tr("Writing %1 …").arg(path));
   // The policy names its recording by a hash of all its bytes.
   QThreadPool::globalInstance()->start(
-      [view = QPointer<WhatIfView>(this), reply = reply_, recording = state_.recording(), path] {
-        const Result<void> written = write_policy_of(*reply, recording->recording(), path.toStdString());
+      [view = QPointer<WhatIfView>(this), answer = answer_, recording = state_.recording(), path] {
+        const Result<void> written = write_policy_of(*answer, recording->recording(), path.toStdString());
         QMetaObject::invokeMethod(
             QCoreApplication::instance(),
             [view, path, reason = written ? QString() : words(written.error().message)] {

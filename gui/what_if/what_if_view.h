@@ -3,14 +3,14 @@
 
 // The what-if page: a question by sliders, its answer with error bars as they move, and pictures of why: the
 // correction ladder, the waterfall to the oracle, the map over exits and lengths, the roofline. Learning from
-// the recording starts when the page is first seen; everything is computed by workers (what_if_asker.h).
+// the recording starts when the page is first seen; everything is computed by workers (what_if_worker.h).
 
 #include <QElapsedTimer>
 #include <QWidget>
 #include <optional>
 
 #include "state/view_state.h"
-#include "what_if/what_if_asker.h"
+#include "what_if/questions/what_if_worker.h"
 
 class QLabel;
 class QProgressBar;
@@ -36,13 +36,13 @@ class WhatIfView : public QWidget {
   /// Learns from the shown recording, unless that is done or under way.
   void start();
   /// The newest question is answered, and all pictures are its own; also without anything to answer.
-  [[nodiscard]] bool is_settled() const { return !is_stale_ && asker_.is_settled(); }
+  [[nodiscard]] bool is_settled() const { return !is_stale_ && worker_.is_settled(); }
 
   [[nodiscard]] QuestionPanel& question() { return *question_; }
-  [[nodiscard]] const AnswerPanel& answer() const { return *answer_; }
-  [[nodiscard]] WhatIfAsker& asker() { return asker_; }
+  [[nodiscard]] const AnswerPanel& answer_panel() const { return *answer_panel_; }
+  [[nodiscard]] WhatIfWorker& worker() { return worker_; }
   /// Null before the first answer.
-  [[nodiscard]] const ReplyPointer& reply() const { return reply_; }
+  [[nodiscard]] const AnswerPointer& answer() const { return answer_; }
 
   struct NamedPane {
     QString name;  ///< "heat-map"
@@ -65,18 +65,18 @@ class WhatIfView : public QWidget {
  private:
   void make_layout();
   QWidget* make_controls();
-  void connect_asker();
+  void connect_worker();
   void forget();
   /// On a worker; `then` is asked first, or what the shown run suggests.
-  void learn(const std::optional<Question>& then);
+  void train(const std::optional<Question>& then);
   void show_message(const QString& words);
   /// Of pictures that take long; the bar comes when they have taken a while.
   void show_progress(const QString& words, int done, int all);
   void hide_progress();
   void show_stopped();
-  void take_learnt();
+  void take_trained();
   void ask();
-  void show_reply(const ReplyPointer& reply);
+  void show_answer(const AnswerPointer& answer);
   /// Of the picture that arrives.
   PicturePane& current_pane(std::size_t place);
   void show_ladder(const LadderPicture& picture);
@@ -87,14 +87,14 @@ class WhatIfView : public QWidget {
   void choose_policy_file();
 
   ViewState& state_;
-  WhatIfAsker asker_;
-  bool is_stale_ = true;  ///< the shown recording was not learnt from
+  WhatIfWorker worker_;
+  bool is_stale_ = true;  ///< the shown recording was not trained from
   std::optional<Question> then_;
   QElapsedTimer since_question_;
-  ReplyPointer reply_;
+  AnswerPointer answer_;
   HeatMapPicture heat_map_;
   QuestionPanel* question_;
-  AnswerPanel* answer_;
+  AnswerPanel* answer_panel_;
   BarRows* ladder_;
   BarRows* waterfall_;
   HeatMapPlot* map_;

@@ -18,17 +18,17 @@
 #include <QVBoxLayout>
 
 #include "timeline/timeline_view.h"
-#include "views/breakdown_view.h"
-#include "views/compare_view.h"
-#include "views/confidence_view.h"
-#include "views/replay_view.h"
-#include "views/rounds_strip.h"
-#include "views/rounds_view.h"
-#include "views/skip_map.h"
-#include "views/sql_view.h"
-#include "views/summary_view.h"
+#include "views/breakdown/breakdown_view.h"
+#include "views/compare/compare_view.h"
+#include "views/confidence/confidence_view.h"
+#include "views/replay/replay_view.h"
+#include "views/rounds/rounds_strip.h"
+#include "views/rounds/rounds_view.h"
+#include "views/skip_map/skip_map.h"
+#include "views/sql/sql_view.h"
+#include "views/summary/summary_view.h"
 #include "views/time_text.h"
-#include "what_if/picture_pane.h"
+#include "what_if/pictures/picture_pane.h"
 #include "what_if/what_if_view.h"
 #include "window/notice_bar.h"
 #include "window/paths.h"
@@ -54,7 +54,7 @@ MainWindow::MainWindow(Memory memory)
       progress_(new QProgressBar),
       cancel_(new QAction(tr("&Cancel opening"), this)),
       cancel_button_(new QToolButton),
-      range_words_(new QLabel) {
+      range_text_(new QLabel) {
   setWindowTitle(tr("Draftscope"));
   setAcceptDrops(true);
   setDockNestingEnabled(true);
@@ -318,7 +318,7 @@ void MainWindow::remember(const QString& path) {
 void MainWindow::show_range_statistics() {
   const auto& selection = state_.selection();
   if (!selection || !state_.timeline() || !state_.recording()->has_rows()) {
-    range_words_->clear();
+    range_text_->clear();
     return;
   }
   const RunRounds* run = state_.run_rounds();
@@ -332,11 +332,11 @@ void MainWindow::show_range_statistics() {
       tokens += row.emitted;
     }
   const double seconds = static_cast<double>(selection->duration_ns()) / 1e9;
-  range_words_->setText(tr("selected %1: %2 whole rounds of this run, %3 tokens, %4 tokens/s")
-                            .arg(duration_text(selection->duration_ns()))
-                            .arg(rounds)
-                            .arg(tokens)
-                            .arg(number_text(seconds > 0.0 ? static_cast<double>(tokens) / seconds : 0.0)));
+  range_text_->setText(tr("selected %1: %2 whole rounds of this run, %3 tokens, %4 tokens/s")
+                           .arg(duration_text(selection->duration_ns()))
+                           .arg(rounds)
+                           .arg(tokens)
+                           .arg(number_text(seconds > 0.0 ? static_cast<double>(tokens) / seconds : 0.0)));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -123,7 +123,7 @@ class MainWindow : public QMainWindow {
   QStringList waiting_;      ///< to be opened
   qsizetype opening_ = 0;    ///< how many of what open() was given have been begun
   bool shows_next_ = true;   ///< whether the next that is read is the one to show
-  QLabel* range_words_;
+  QLabel* range_text_;
 };
 
 }  // namespace draftscope::gui

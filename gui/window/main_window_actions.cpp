@@ -194,7 +194,7 @@ void MainWindow::make_status_bar() {
   cancel_button_->hide();
   statusBar()->addPermanentWidget(progress_);
   statusBar()->addPermanentWidget(cancel_button_);
-  statusBar()->addWidget(range_words_, 1);
+  statusBar()->addWidget(range_text_, 1);
 }
 
 QString MainWindow::usual_folder() const {

@@ -36,27 +36,27 @@ NoticeBar::NoticeBar(QWidget* parent)
 
 void NoticeBar::add_error(const QString& words) {
   errors_ << words;
-  show_words();
+  show_text();
 }
 
 void NoticeBar::clear_errors() {
   errors_.clear();
-  show_words();
+  show_text();
 }
 
 void NoticeBar::set_notice(const QString& words, Offer offer) {
   notice_ = words;
   offer_ = offer;
-  show_words();
+  show_text();
 }
 
 void NoticeBar::dismiss() {
   errors_.clear();
   notice_.clear();
-  show_words();
+  show_text();
 }
 
-void NoticeBar::show_words() {
+void NoticeBar::show_text() {
   QStringList lines;
   for (const QString& error : errors_.first(std::min(errors_.size(), max_errors)))
     lines << QStringLiteral("✕ %1").arg(error);

@@ -30,7 +30,7 @@ class NoticeBar : public QFrame {
   void reload_requested();
 
  private:
-  void show_words();
+  void show_text();
   void dismiss();
 
   QStringList errors_;

@@ -7,9 +7,9 @@
 #include <QMenu>
 #include <QMenuBar>
 
-#include "views/compare_view.h"
-#include "views/replay_view.h"
-#include "views/sql_view.h"
+#include "views/compare/compare_view.h"
+#include "views/replay/replay_view.h"
+#include "views/sql/sql_view.h"
 #include "what_if/what_if_view.h"
 #include "window_fixture.h"
 
@@ -136,19 +136,19 @@ TEST_F(Closing, GivesBackTheRecordingAndItsTimelineWhateverHasBeenLookedAt) {
   for (const NamedView& named : window_.views()) EXPECT_FALSE(named.view->grab().isNull());
 }
 
-TEST_F(Closing, GivesBackWhatWhatIfsWereLearntFrom) {
+TEST_F(Closing, GivesBackWhatWhatIfsWereTrainedOn) {
   const std::filesystem::path sample =
       std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/early-exit.dstrace";
-  std::filesystem::copy_file(sample, folder_ / "learnt.dstrace");
-  ASSERT_EQ(open(folder_ / "learnt.dstrace"), QString());
+  std::filesystem::copy_file(sample, folder_ / "trained.dstrace");
+  ASSERT_EQ(open(folder_ / "trained.dstrace"), QString());
   auto& what_if = view_of<WhatIfView>(window_, QStringLiteral("what-if"));
   what_if.start();
   ASSERT_TRUE(QTest::qWaitFor([&] { return what_if.is_settled(); }, 120000));
-  ASSERT_NE(what_if.asker().learnt(), nullptr);
+  ASSERT_NE(what_if.worker().trained(), nullptr);
   const std::weak_ptr<const OpenedRecording> recording = window_.state().recording();
-  const std::weak_ptr<const LearntRecording> learnt = what_if.asker().learnt();
+  const std::weak_ptr<const TrainedRecording> trained = what_if.worker().trained();
   window_.close_recording();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return recording.expired() && learnt.expired(); }, 20000));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return recording.expired() && trained.expired(); }, 20000));
 }
 
 TEST_F(Closing, StopsWorkersThatAreAtIt) {

@@ -11,14 +11,14 @@
 #include <random>
 
 #include "data/id_index.h"
-#include "data/lane_builder.h"
+#include "data/lanes/lane_builder.h"
+#include "data/lanes/timeline.h"
 #include "data/load_recording.h"
 #include "data/opened_recording.h"
-#include "data/replayed_text.h"
-#include "data/round_times.h"
-#include "data/run_comparison.h"
-#include "data/skip_pyramid.h"
-#include "data/timeline.h"
+#include "data/pyramids/skip_pyramid.h"
+#include "data/replay/replayed_text.h"
+#include "data/rounds/round_times.h"
+#include "data/run_comparison/run_comparison.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
-#include "data/acceptance_by_position.h"
-#include "data/detailed_times.h"
+#include "data/rounds/acceptance_by_position.h"
+#include "data/rounds/detailed_times.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -14,7 +14,7 @@
 #include <csignal>
 
 #include "state/trace_exporter.h"
-#include "views/sql_view.h"
+#include "views/sql/sql_view.h"
 #include "window/paths.h"
 #include "window_fixture.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
-#include "data/race.h"
-#include "data/run_comparison.h"
+#include "data/run_comparison/race.h"
+#include "data/run_comparison/run_comparison.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "views/round_axis.h"
+#include "views/rounds/round_axis.h"
 
 namespace draftscope::gui {
 namespace {

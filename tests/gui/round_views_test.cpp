@@ -13,7 +13,7 @@
 
 #include "sample.h"
 #include "views/background_job.h"
-#include "views/replay_view.h"
+#include "views/replay/replay_view.h"
 #include "window/main_window.h"
 
 namespace draftscope::gui {
@@ -113,7 +113,7 @@ TEST_F(RoundViews, ReplayTellsTheRanksOfATokenAndTheCaretGoesToIt) {
       ASSERT_TRUE(read.wait(10000));
     }
     const bool is_baseline = requests[request].run == state.recording()->runs()[0].run->id;
-    EXPECT_THAT(replay.words_of_token(2).toStdString(),
+    EXPECT_THAT(replay.token_text(2).toStdString(),
                 testing::HasSubstr(is_baseline ? "exit layer" : "--shadow"));
   }
   auto* document = replay.findChild<QTextEdit*>();
@@ -134,7 +134,7 @@ TEST_F(RoundViews, ReplayTellsTheRanksOfATokenAndTheCaretGoesToIt) {
 TEST(BackgroundJob, ReportsOnTheMainThreadUnlessItWasDropped) {
   int reports = 0;
   BackgroundJob job;
-  const auto counting = [&](const BackgroundJob::GoOn&) -> BackgroundJob::Report {
+  const auto counting = [&](const BackgroundJob::ShouldContinue&) -> BackgroundJob::Apply {
     return [&] { ++reports; };
   };
   job.start(counting);
@@ -153,8 +153,8 @@ TEST(BackgroundJob, EndsWhileItsWorkIsUnderWay) {
   std::atomic<bool> was_told = false;
   {
     BackgroundJob job;
-    job.start([&](const BackgroundJob::GoOn& go_on) -> BackgroundJob::Report {
-      while (go_on()) QThread::msleep(1);
+    job.start([&](const BackgroundJob::ShouldContinue& should_continue) -> BackgroundJob::Apply {
+      while (should_continue()) QThread::msleep(1);
       was_told = true;
       return [] { FAIL(); };
     });

@@ -9,9 +9,9 @@
 #include <random>
 
 #include "../cli/trace_files.h"
-#include "what_if/heat_map.h"
-#include "what_if/reply.h"
-#include "what_if/waterfall_picture.h"
+#include "what_if/answers/what_if_answer.h"
+#include "what_if/pictures/heat_map.h"
+#include "what_if/pictures/waterfall_picture.h"
 #include "what_if_recordings.h"
 
 namespace draftscope::gui {
@@ -74,10 +74,10 @@ std::vector<std::string> words_of(const std::string& line) {
 }
 
 /// Asks both, and compares every number that the page shows.
-void expect_answer_of_command(const LearntRecording& learnt, const Question& question) {
-  const std::string line = command_line_of(question, learnt.recording().path.string());
-  const Reply reply = answer(learnt, question);
-  ASSERT_EQ(reply.refusal, "") << line;
+void expect_answer_of_command(const TrainedRecording& trained, const Question& question) {
+  const std::string line = command_line_of(question, trained.recording().path.string());
+  const WhatIfAnswer answer = answer_of(trained, question);
+  ASSERT_EQ(answer.refusal, "") << line;
   std::vector<std::string> command = words_of(line);
   command.erase(command.begin());
   command.emplace_back("--json");
@@ -85,23 +85,23 @@ void expect_answer_of_command(const LearntRecording& learnt, const Question& que
   ASSERT_EQ(printed.exit_code, 0) << line << printed.err;
   const json there = json::parse(printed.out)["answers"][0];
   EXPECT_EQ(there["strategy"], strategy_of(question));
-  EXPECT_EQ(there["machine"], reply.machine.name);
-  EXPECT_EQ(there["status"], answer_status_name(reply.answer.status));
-  EXPECT_EQ(there["rounds_source"], round_source_name(reply.answer.source));
-  EXPECT_DOUBLE_EQ(there["speedup"], reply.answer.speedup.min_drafted.total.value) << line;
-  EXPECT_DOUBLE_EQ(there["decode_tokens_per_second"], reply.answer.tokens_per_second) << line;
-  EXPECT_DOUBLE_EQ(there["vanilla_decode_tokens_per_second"], reply.answer.vanilla_tokens_per_second) << line;
-  EXPECT_DOUBLE_EQ(there["draft_cost"], reply.answer.c);
-  EXPECT_DOUBLE_EQ(there["verify_cost"], reply.answer.v);
-  const auto of_80 = outermost_interval_80(reply.answer.speedup);
-  const auto of_95 = outermost_interval_95(reply.answer.speedup);
+  EXPECT_EQ(there["machine"], answer.machine.name);
+  EXPECT_EQ(there["status"], answer_status_name(answer.prediction.status));
+  EXPECT_EQ(there["rounds_source"], round_source_name(answer.prediction.source));
+  EXPECT_DOUBLE_EQ(there["speedup"], answer.prediction.speedup.min_drafted.total.value) << line;
+  EXPECT_DOUBLE_EQ(there["decode_tokens_per_second"], answer.prediction.tokens_per_second) << line;
+  EXPECT_DOUBLE_EQ(there["vanilla_decode_tokens_per_second"], answer.prediction.vanilla_tokens_per_second) << line;
+  EXPECT_DOUBLE_EQ(there["draft_cost"], answer.prediction.c);
+  EXPECT_DOUBLE_EQ(there["verify_cost"], answer.prediction.v);
+  const auto of_80 = outermost_interval_80(answer.prediction.speedup);
+  const auto of_95 = outermost_interval_95(answer.prediction.speedup);
   ASSERT_TRUE(of_80 && of_95);
   EXPECT_DOUBLE_EQ(there["interval_80"][0], of_80->low) << line;
   EXPECT_DOUBLE_EQ(there["interval_80"][1], of_80->high) << line;
   EXPECT_DOUBLE_EQ(there["interval_95"][0], of_95->low) << line;
   EXPECT_DOUBLE_EQ(there["interval_95"][1], of_95->high) << line;
-  EXPECT_EQ(there["notes"].get<std::vector<std::string>>(), reply.answer.notes);
-  EXPECT_EQ(there["cost_notes"].size(), reply.answer.cost_notes.size());
+  EXPECT_EQ(there["notes"].get<std::vector<std::string>>(), answer.prediction.notes);
+  EXPECT_EQ(there["cost_notes"].size(), answer.prediction.cost_notes.size());
 }
 
 MachineFilePointer machine_file(const std::filesystem::path& path) {
@@ -109,15 +109,15 @@ MachineFilePointer machine_file(const std::filesystem::path& path) {
 }
 
 TEST_F(WhatIfAnswers, AreThoseOfTheCommandThatTheyName) {
-  const LearntPointer learnt = learn(write());
+  const TrainedPointer trained = train(write());
   for (Question question : questions()) {
     if (!question.gpu.empty()) question.gpu = some_gpu();
-    expect_answer_of_command(*learnt, question);
+    expect_answer_of_command(*trained, question);
   }
 }
 
 TEST_F(WhatIfAnswers, AreThoseOfTheCommandOnMachinesAndModelsOfFiles) {
-  const LearntPointer learnt = learn(write());
+  const TrainedPointer trained = train(write());
   Question measured = fixed(3, 4);
   measured.machine_file = machine_file(calibration_file());
   measured.batch = 2;
@@ -127,64 +127,64 @@ TEST_F(WhatIfAnswers, AreThoseOfTheCommandOnMachinesAndModelsOfFiles) {
   specified.model = config_file().string();
   specified.tensor_parallel = 2;
   EXPECT_THAT(command_line_of(specified, "run.dstrace"), HasSubstr("--gpu-spec '"));
-  for (const Question& question : {measured, specified}) expect_answer_of_command(*learnt, question);
+  for (const Question& question : {measured, specified}) expect_answer_of_command(*trained, question);
 }
 
 TEST_F(WhatIfAnswers, AreThoseOfTheCommandWhereTheRecordedGpuIsSaid) {
-  const LearntPointer learnt = learn(write(), some_gpu());
+  const TrainedPointer trained = train(write(), some_gpu());
   Question question = fixed(3, 4);
   question.recorded_gpu = some_gpu();
   question.regime = simulator::Regime::graph;
   EXPECT_THAT(command_line_of(question, "run.dstrace"), HasSubstr("--recorded-gpu '"));
-  expect_answer_of_command(*learnt, question);
+  expect_answer_of_command(*trained, question);
 }
 
 TEST_F(WhatIfAnswers, OfImportedAnswersAreThoseOfTheCommand) {
   const std::vector<std::string> stated{"--strategy", "layerskip:exit=8,gamma=5", "--draft-length", "5"};
   for (const auto& options : {std::vector<std::string>{}, stated}) {
-    const LearntPointer learnt = learn(import_answers(options));
-    ASSERT_TRUE(learnt->is_imported());
+    const TrainedPointer trained = train(import_answers(options));
+    ASSERT_TRUE(trained->is_imported());
     Question question = fixed(8, 3);
     question.gpu = some_gpu();
     question.model = "Llama-2-7B";
-    expect_answer_of_command(*learnt, question);
+    expect_answer_of_command(*trained, question);
     question.weights = simulator::WeightType::fp8;
     question.batch = 4;
     question.longer_context = 256;
-    expect_answer_of_command(*learnt, question);
+    expect_answer_of_command(*trained, question);
     question.gpu.clear();
     question.machine_file = machine_file(specification_file());
     question.regime = simulator::Regime::graph;
-    expect_answer_of_command(*learnt, question);
+    expect_answer_of_command(*trained, question);
     // Back at once to what was specified before.
     Question shallow = fixed(8, 2);
     shallow.gpu = some_gpu();
     shallow.model = config_file().string();
-    expect_answer_of_command(*learnt, shallow);
-    expect_answer_of_command(*learnt, question);
+    expect_answer_of_command(*trained, shallow);
+    expect_answer_of_command(*trained, question);
     if (options.empty()) continue;
     question.kind = StrategyKind::recorded;
-    question.recorded = learnt->strategies().front();
-    expect_answer_of_command(*learnt, question);
-    EXPECT_EQ(answer(*learnt, question).answer.source, simulator::RoundSource::recorded);
+    question.recorded = trained->strategies().front();
+    expect_answer_of_command(*trained, question);
+    EXPECT_EQ(answer_of(*trained, question).prediction.source, simulator::RoundSource::recorded);
   }
 }
 
 TEST_F(WhatIfAnswers, OfImportedAnswersSayWhichChoicesAreMissing) {
-  const LearntPointer learnt = learn(import_answers({}));
+  const TrainedPointer trained = train(import_answers({}));
   Question question = fixed(8, 3);
   const auto refusal = [&] {
-    const Reply reply = answer(*learnt, question);
-    EXPECT_EQ(reply.what_if, nullptr);
-    EXPECT_FALSE(ladder_of(reply));
-    EXPECT_FALSE(waterfall_of(*learnt, reply));
-    EXPECT_FALSE(HeatMapRounds(learnt).map(question));
-    return reply.refusal;
+    const WhatIfAnswer answer = answer_of(*trained, question);
+    EXPECT_EQ(answer.what_if, nullptr);
+    EXPECT_FALSE(ladder_of(answer));
+    EXPECT_FALSE(waterfall_of(*trained, answer));
+    EXPECT_FALSE(HeatMapRounds(trained).map(question));
+    return answer.refusal;
   };
-  EXPECT_FALSE(learnt->n_layers(question));
+  EXPECT_FALSE(trained->n_layers(question));
   EXPECT_THAT(refusal(), testing::AllOf(HasSubstr("choose a GPU"), HasSubstr("and a model")));
   question.model = "Llama-2-7B";
-  EXPECT_EQ(learnt->n_layers(question), 32);
+  EXPECT_EQ(trained->n_layers(question), 32);
   EXPECT_THAT(refusal(), testing::AllOf(HasSubstr("choose a GPU"), testing::Not(HasSubstr("a model"))));
   question.machine_file = machine_file(calibration_file());
   EXPECT_THAT(refusal(), HasSubstr("choose a GPU")) << "what was measured prices no other machine's answers";
@@ -193,32 +193,33 @@ TEST_F(WhatIfAnswers, OfImportedAnswersSayWhichChoicesAreMissing) {
   question.model.clear();
   EXPECT_THAT(refusal(), HasSubstr("choose a model"));
   question.model = "Llama-2-7B";
-  EXPECT_EQ(answer(*learnt, question).refusal, "");
+  EXPECT_EQ(answer_of(*trained, question).refusal, "");
 }
 
 TEST_F(WhatIfAnswers, OfImportedAnswersHaveAMapOfTheChosenModelsExits) {
-  const LearntPointer learnt = learn(import_answers({}));
+  const TrainedPointer trained = train(import_answers({}));
   Question question = fixed(4, 3);
   question.gpu = some_gpu();
-  HeatMapRounds rounds(learnt);
+  HeatMapRounds rounds(trained);
   for (const auto& [model, layers] :
        {std::pair(std::string("Llama-2-7B"), 32), {config_file().string(), 12}}) {
     question.model = model;
     const auto map = rounds.map(question);
     ASSERT_TRUE(map) << map.error().message;
     EXPECT_EQ(map->exits, layers - 1);
-    EXPECT_NEAR(map->at(4, 3).speedup / answer(*learnt, question).answer.speedup.min_drafted.total.value, 1.0,
-                1e-4);
+    EXPECT_NEAR(
+        map->at(4, 3).speedup / answer_of(*trained, question).prediction.speedup.min_drafted.total.value, 1.0,
+        1e-4);
   }
 }
 
 TEST_F(WhatIfAnswers, HaveARateAroundTheirTokensASecond) {
-  const LearntPointer learnt = learn(write());
+  const TrainedPointer trained = train(write());
   for (Question question : questions()) {
     if (!question.gpu.empty()) question.gpu = some_gpu();
-    const Reply reply = answer(*learnt, question);
-    const simulator::RatioEstimate& rate = reply.rate.min_drafted;
-    EXPECT_NEAR(rate.value / reply.answer.tokens_per_second, 1.0, 1e-9) << strategy_of(question);
+    const WhatIfAnswer answer = answer_of(*trained, question);
+    const simulator::RatioEstimate& rate = answer.rate.min_drafted;
+    EXPECT_NEAR(rate.value / answer.prediction.tokens_per_second, 1.0, 1e-9) << strategy_of(question);
     ASSERT_TRUE(rate.interval_80 && rate.interval_95);
     EXPECT_LT(rate.interval_95->low, rate.interval_80->low);
     EXPECT_LT(rate.interval_80->low, rate.value);
@@ -228,50 +229,51 @@ TEST_F(WhatIfAnswers, HaveARateAroundTheirTokensASecond) {
 }
 
 TEST_F(WhatIfAnswers, SayWhenTimesAreBeyondWhatWasMeasured) {
-  const LearntPointer learnt = learn(write());
-  EXPECT_FALSE(answer(*learnt, {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"})
+  const TrainedPointer trained = train(write());
+  EXPECT_FALSE(answer_of(*trained, {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"})
                    .is_extrapolated);
   Question large = fixed(3, 4);
   large.batch = 64;
-  const Reply reply = answer(*learnt, large);
-  EXPECT_TRUE(reply.is_extrapolated);
-  EXPECT_THAT(standing(reply), HasSubstr("extrapolated"));
-  EXPECT_THAT(notes_of(reply), testing::Contains(HasSubstr("extrapolated: passes of more than")));
+  const WhatIfAnswer answer = answer_of(*trained, large);
+  EXPECT_TRUE(answer.is_extrapolated);
+  EXPECT_THAT(standing(answer), HasSubstr("extrapolated"));
+  EXPECT_THAT(notes_of(answer), testing::Contains(HasSubstr("extrapolated: passes of more than")));
 }
 
 TEST_F(WhatIfAnswers, BreakEvenWhereARoundTakesWhatItsTokensTakeByVanilla) {
-  const LearntPointer learnt = learn(write());
-  const Reply reply = answer(*learnt, fixed(3, 4));
-  ASSERT_TRUE(reply.break_even);
-  const simulator::Answer& answer = reply.answer;
-  EXPECT_NEAR(reply.break_even->mean_accepted_length, answer.steps_per_round * answer.c + answer.v + answer.o,
-              1e-9);
-  ASSERT_TRUE(reply.break_even->alpha);
+  const TrainedPointer trained = train(write());
+  const WhatIfAnswer answer = answer_of(*trained, fixed(3, 4));
+  ASSERT_TRUE(answer.break_even);
+  const simulator::Answer& prediction = answer.prediction;
+  EXPECT_NEAR(answer.break_even->mean_accepted_length,
+              prediction.steps_per_round * prediction.c + prediction.v + prediction.o, 1e-9);
+  ASSERT_TRUE(answer.break_even->alpha);
 }
 
 TEST_F(WhatIfAnswers, RefuseWhatTheRecordingCantTellWithWhatToRecord) {
-  const LearntPointer learnt = learn(write({.with_shadow = false}));
-  EXPECT_THAT(learnt->no_replay_reason(), HasSubstr("--shadow"));
-  const Reply unrecorded = answer(*learnt, fixed(2, 3));
+  const TrainedPointer trained = train(write({.with_shadow = false}));
+  EXPECT_THAT(trained->no_replay_reason(), HasSubstr("--shadow"));
+  const WhatIfAnswer unrecorded = answer_of(*trained, fixed(2, 3));
   EXPECT_THAT(unrecorded.refusal, HasSubstr("record"));
-  const Reply threshold = answer(*learnt, {.kind = StrategyKind::threshold, .exit = 3});
+  const WhatIfAnswer threshold = answer_of(*trained, {.kind = StrategyKind::threshold, .exit = 3});
   EXPECT_THAT(threshold.refusal, HasSubstr("shadow"));
-  EXPECT_EQ(answer(*learnt, {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"}).refusal,
-            "")
+  EXPECT_EQ(
+      answer_of(*trained, {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"}).refusal,
+      "")
       << "a recorded run is known without them";
   EXPECT_FALSE(ladder_of(unrecorded));
   EXPECT_FALSE(roofline_of(unrecorded));
-  EXPECT_FALSE(waterfall_of(*learnt, unrecorded));
+  EXPECT_FALSE(waterfall_of(*trained, unrecorded));
   Question regime = {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"};
   regime.regime = simulator::Regime::graph;
-  EXPECT_THAT(answer(*learnt, regime).refusal, HasSubstr("regime"));
+  EXPECT_THAT(answer_of(*trained, regime).refusal, HasSubstr("regime"));
 }
 
 TEST_F(WhatIfAnswers, NeedVanillaDecodingAndTimes) {
   const auto reason = [](const std::filesystem::path& path) {
-    const auto learnt = LearntRecording::learn(OpenedRecording::open(path).value());
-    EXPECT_FALSE(learnt) << path;
-    return learnt ? std::string() : learnt.error().message;
+    const auto trained = TrainedRecording::train(OpenedRecording::open(path).value());
+    EXPECT_FALSE(trained) << path;
+    return trained ? std::string() : trained.error().message;
   };
   const std::string without_vanilla = reason(write({.strategies = {"layerskip:exit=3,gamma=4"}}));
   EXPECT_THAT(without_vanilla, HasSubstr("--strategy vanilla"));
@@ -294,33 +296,33 @@ TEST_F(WhatIfAnswers, NeedVanillaDecodingAndTimes) {
 TEST_F(WhatIfAnswers, LearningStopsWhenItIsToldTo) {
   const std::filesystem::path path = write();
   int calls = 0;
-  const auto learnt = LearntRecording::learn(OpenedRecording::open(path).value(), {},
-                                             [&](std::int64_t done, std::int64_t all) {
-                                               EXPECT_LE(done, all);
-                                               return ++calls < 2;
-                                             });
-  ASSERT_FALSE(learnt);
-  EXPECT_THAT(learnt.error().message, HasSubstr("stopped"));
+  const auto trained = TrainedRecording::train(OpenedRecording::open(path).value(), {},
+                                               [&](std::int64_t done, std::int64_t all) {
+                                                 EXPECT_LE(done, all);
+                                                 return ++calls < 2;
+                                               });
+  ASSERT_FALSE(trained);
+  EXPECT_THAT(trained.error().message, HasSubstr("stopped"));
 }
 
 TEST_F(WhatIfAnswers, KnowWhereRecordedRunsAreInTheMap) {
-  const LearntPointer learnt = learn(write());
-  ASSERT_EQ(learnt->points().size(), 2U);
-  EXPECT_EQ(learnt->points()[0].exit, 3);
-  EXPECT_EQ(learnt->points()[0].gamma, 4);
-  EXPECT_EQ(learnt->points()[1].exit, 5);
-  EXPECT_EQ(learnt->points()[1].gamma, 9);
+  const TrainedPointer trained = train(write());
+  ASSERT_EQ(trained->points().size(), 2U);
+  EXPECT_EQ(trained->points()[0].exit, 3);
+  EXPECT_EQ(trained->points()[0].gamma, 4);
+  EXPECT_EQ(trained->points()[1].exit, 5);
+  EXPECT_EQ(trained->points()[1].gamma, 9);
 }
 
-double slower(const Reply& reply) {
-  const simulator::PredictedSpeedup& speedup = reply.answer.speedup;
+double slower(const WhatIfAnswer& answer) {
+  const simulator::PredictedSpeedup& speedup = answer.prediction.speedup;
   const double least = speedup.min_drafted.total.value;
   return speedup.max_drafted ? std::min(least, speedup.max_drafted->total.value) : least;
 }
 
 TEST_F(WhatIfAnswers, HeatMapHasTheAnswerOfEachOfItsCells) {
-  const LearntPointer learnt = learn(write());
-  HeatMapRounds rounds(learnt);
+  const TrainedPointer trained = train(write());
+  HeatMapRounds rounds(trained);
   std::mt19937_64 random(3);
   for (Question question : questions()) {
     if (!question.gpu.empty()) question.gpu = some_gpu();
@@ -336,11 +338,11 @@ TEST_F(WhatIfAnswers, HeatMapHasTheAnswerOfEachOfItsCells) {
       one.gamma = gamma;
       const HeatCell& cell = map->at(exit, gamma);
       EXPECT_EQ(cell.strategy, strategy_of(one));
-      const Reply reply = answer(*learnt, one);
-      EXPECT_EQ(cell.refusal, reply.refusal);
+      const WhatIfAnswer answer = answer_of(*trained, one);
+      EXPECT_EQ(cell.refusal, answer.refusal);
       // One set of prices for all cells; corrections of passes depend a little on which are priced.
-      EXPECT_NEAR(cell.speedup / slower(reply), 1.0, 1e-4) << cell.strategy << " on " << reply.machine.name;
-      EXPECT_EQ(cell.status, reply.answer.status);
+      EXPECT_NEAR(cell.speedup / slower(answer), 1.0, 1e-4) << cell.strategy << " on " << answer.machine.name;
+      EXPECT_EQ(cell.status, answer.prediction.status);
     }
     const HeatCell* best = map->best();
     ASSERT_NE(best, nullptr);
@@ -349,9 +351,9 @@ TEST_F(WhatIfAnswers, HeatMapHasTheAnswerOfEachOfItsCells) {
 }
 
 TEST_F(WhatIfAnswers, HeatMapGoesOnWhereItWasStopped) {
-  const LearntPointer learnt = learn(write());
-  HeatMapRounds whole(learnt);
-  HeatMapRounds parts(learnt);
+  const TrainedPointer trained = train(write());
+  HeatMapRounds whole(trained);
+  HeatMapRounds parts(trained);
   const auto expected = whole.map(fixed(1, 1));
   ASSERT_TRUE(expected);
   constexpr std::int64_t first_stop = 50;
@@ -368,43 +370,44 @@ TEST_F(WhatIfAnswers, HeatMapGoesOnWhereItWasStopped) {
 }
 
 TEST_F(WhatIfAnswers, LadderEndsAtTheAnswer) {
-  const LearntPointer learnt = learn(write());
-  const Reply reply = answer(*learnt, fixed(3, 4));
-  const auto ladder = ladder_of(reply);
+  const TrainedPointer trained = train(write());
+  const WhatIfAnswer answer = answer_of(*trained, fixed(3, 4));
+  const auto ladder = ladder_of(answer);
   ASSERT_TRUE(ladder) << ladder.error().message;
-  EXPECT_NEAR(ladder->back().speedup, reply.answer.speedup.min_drafted.total.value, 1e-9);
+  EXPECT_NEAR(ladder->back().speedup, answer.prediction.speedup.min_drafted.total.value, 1e-9);
 }
 
 TEST_F(WhatIfAnswers, WaterfallHasTheStrategyBelowTheOracle) {
-  const LearntPointer learnt = learn(write());
-  const Reply reply = answer(*learnt, fixed(3, 4));
-  const auto levels = waterfall_of(*learnt, reply);
+  const TrainedPointer trained = train(write());
+  const WhatIfAnswer answer = answer_of(*trained, fixed(3, 4));
+  const auto levels = waterfall_of(*trained, answer);
   ASSERT_TRUE(levels) << levels.error().message;
   ASSERT_EQ(levels->found.strategies.size(), 1U);
-  EXPECT_NEAR(levels->found.strategies[0].speedup, reply.answer.speedup.min_drafted.total.value, 1e-4);
+  EXPECT_NEAR(levels->found.strategies[0].speedup, answer.prediction.speedup.min_drafted.total.value, 1e-4);
   const auto& oracle = simulator::step_at(levels->found.waterfall, simulator::WaterfallLevel::oracle);
   EXPECT_LE(levels->found.strategies[0].speedup, oracle.speedup.value + 1e-9);
 }
 
 TEST_F(WhatIfAnswers, WaterfallStopsWhenNobodyWantsIt) {
-  const LearntPointer learnt = learn(write());
-  const Reply reply = answer(*learnt, fixed(3, 4));
+  const TrainedPointer trained = train(write());
+  const WhatIfAnswer answer = answer_of(*trained, fixed(3, 4));
   int calls = 0;
-  const auto stopped = waterfall_of(*learnt, reply, [&](std::int64_t, std::int64_t) { return ++calls < 20; });
+  const auto stopped =
+      waterfall_of(*trained, answer, [&](std::int64_t, std::int64_t) { return ++calls < 20; });
   ASSERT_FALSE(stopped);
   EXPECT_EQ(calls, 20);
 }
 
 TEST_F(WhatIfAnswers, NoOperationIsAboveTheRoof) {
-  const LearntPointer learnt = learn(write());
+  const TrainedPointer trained = train(write());
   for (const std::string& gpu : {std::string(), some_gpu()})
     for (const std::int32_t batch : {1, 16}) {
       Question question = fixed(3, 4);
       question.gpu = gpu;
       question.batch = batch;
-      const Reply reply = answer(*learnt, question);
-      ASSERT_EQ(reply.refusal, "");
-      const auto roofline = roofline_of(reply);
+      const WhatIfAnswer answer = answer_of(*trained, question);
+      ASSERT_EQ(answer.refusal, "");
+      const auto roofline = roofline_of(answer);
       ASSERT_TRUE(roofline) << roofline.error().message;
       EXPECT_EQ(roofline->is_specified, !gpu.empty());
       ASSERT_FALSE(roofline->points.empty());
@@ -418,12 +421,12 @@ TEST_F(WhatIfAnswers, NoOperationIsAboveTheRoof) {
 }
 
 TEST_F(WhatIfAnswers, RooflineCountsArithmeticAndBytesOfAPass) {
-  const LearntPointer learnt = learn(write());
-  const Reply reply = answer(*learnt, fixed(3, 4));
-  const auto roofline = roofline_of(reply);
+  const TrainedPointer trained = train(write());
+  const WhatIfAnswer answer = answer_of(*trained, fixed(3, 4));
+  const auto roofline = roofline_of(answer);
   ASSERT_TRUE(roofline);
-  const simulator::ModelShape& shape = reply.machine.scenario.shape;
-  const double element = reply.machine.scenario.weights == simulator::WeightType::fp32 ? 4.0 : 2.0;
+  const simulator::ModelShape& shape = answer.machine.scenario.shape;
+  const double element = answer.machine.scenario.weights == simulator::WeightType::fp32 ? 4.0 : 2.0;
   for (const simulator::RooflinePoint& point : roofline->points) {
     if (point.operation == speculation::Operation::down) {
       const double weights = static_cast<double>(shape.d_ff) * shape.d_model;
@@ -439,12 +442,13 @@ TEST_F(WhatIfAnswers, RooflineCountsArithmeticAndBytesOfAPass) {
 }
 
 TEST_F(WhatIfAnswers, PolicyIsReadAsItWasWritten) {
-  const LearntPointer learnt = learn(write());
-  const Reply reply =
-      answer(*learnt, {.kind = StrategyKind::threshold, .exit = 3, .gamma = 6, .threshold = 0.7});
+  const TrainedPointer trained = train(write());
+  const WhatIfAnswer answer =
+      answer_of(*trained, {.kind = StrategyKind::threshold, .exit = 3, .gamma = 6, .threshold = 0.7});
   const simulator::PolicyOrigin origin{
-      .trace = learnt->recording().path, .command_line = "draftscope-gui", .tool_version = "1.2.3"};
-  const auto policy = simulator::asked_policy(reply.answer, reply.machine, learnt->recording(), origin);
+      .trace = trained->recording().path, .command_line = "draftscope-gui", .tool_version = "1.2.3"};
+  const auto policy =
+      simulator::asked_policy(answer.prediction, answer.machine, trained->recording(), origin);
   ASSERT_TRUE(policy) << policy.error().message;
   const std::string text = speculation::policy_json(*policy);
   const auto read = speculation::parse_policy(text, "policy.json");
@@ -452,20 +456,20 @@ TEST_F(WhatIfAnswers, PolicyIsReadAsItWasWritten) {
   EXPECT_TRUE(read->finished);
   EXPECT_EQ(read->strategy, "mix:stop=threshold,exit=3,gamma=6,threshold=0.7");
   ASSERT_EQ(read->repeats.size(), 1U);
-  EXPECT_DOUBLE_EQ(read->repeats[0].score, slower(reply));
+  EXPECT_DOUBLE_EQ(read->repeats[0].score, slower(answer));
   EXPECT_EQ(read->model.at("n_layers"), "8");
   EXPECT_EQ(read->settings.at("search"), "what-if");
   EXPECT_EQ(speculation::policy_json(*read), text);
 }
 
 TEST_F(WhatIfAnswers, NoPolicyForAnotherModel) {
-  const LearntPointer learnt = learn(write());
+  const TrainedPointer trained = train(write());
   Question question = fixed(3, 4);
   question.model = "Llama-3.2-1B";
-  const Reply reply = answer(*learnt, question);
-  ASSERT_EQ(reply.refusal, "");
-  const auto policy = simulator::asked_policy(reply.answer, reply.machine, learnt->recording(),
-                                              {.trace = learnt->recording().path});
+  const WhatIfAnswer answer = answer_of(*trained, question);
+  ASSERT_EQ(answer.refusal, "");
+  const auto policy = simulator::asked_policy(answer.prediction, answer.machine, trained->recording(),
+                                              {.trace = trained->recording().path});
   ASSERT_FALSE(policy);
   EXPECT_THAT(policy.error().message, HasSubstr("Llama-3.2-1B"));
 }

@@ -18,10 +18,10 @@
 
 #include "../cli/trace_files.h"
 #include "views/picture_export.h"
-#include "what_if/answer_panel.h"
-#include "what_if/picture_pane.h"
-#include "what_if/question_panel.h"
-#include "what_if/what_if_picture.h"
+#include "what_if/answers/answer_panel.h"
+#include "what_if/pictures/picture_pane.h"
+#include "what_if/pictures/what_if_picture.h"
+#include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
 #include "what_if_recordings.h"
 #include "window/main_window.h"
@@ -69,22 +69,22 @@ class WhatIfPage : public WhatIfRecordings {
       if (named.name == name) return *named.pane;
     throw std::runtime_error(name.toStdString());
   }
-  [[nodiscard]] double speedup() { return page().reply()->answer.speedup.min_drafted.total.value; }
+  [[nodiscard]] double speedup() { return page().answer()->prediction.speedup.min_drafted.total.value; }
 
   MainWindow window_{Memory::none};
 };
 
 TEST_F(WhatIfPage, LearnsWhenItIsSeenAndNotBefore) {
-  QSignalSpy learnt(&page().asker(), &WhatIfAsker::learnt_from);
+  QSignalSpy trained(&page().worker(), &WhatIfWorker::trained_on);
   open(write());
-  EXPECT_FALSE(page().asker().is_learning());
-  EXPECT_TRUE(learnt.isEmpty());
+  EXPECT_FALSE(page().worker().is_training());
+  EXPECT_TRUE(trained.isEmpty());
   raise();
   wait_until_settled();
-  EXPECT_EQ(learnt.size(), 1);
-  ASSERT_NE(page().reply(), nullptr);
-  EXPECT_EQ(page().reply()->question.kind, StrategyKind::recorded);
-  EXPECT_EQ(page().reply()->question.recorded, "layerskip:exit=3,gamma=4") << "the run that is shown";
+  EXPECT_EQ(trained.size(), 1);
+  ASSERT_NE(page().answer(), nullptr);
+  EXPECT_EQ(page().answer()->question.kind, StrategyKind::recorded);
+  EXPECT_EQ(page().answer()->question.recorded, "layerskip:exit=3,gamma=4") << "the run that is shown";
   EXPECT_EQ(control<QSpinBox>("Exit layer")->value(), 3);
   EXPECT_EQ(control<QSpinBox>("Draft length")->value(), 4);
   for (const WhatIfView::NamedPane& named : page().panes()) {
@@ -101,47 +101,47 @@ TEST_F(WhatIfPage, SlidersMoveTheAnswer) {
   auto* strategy = control<QComboBox>("Strategy");
   strategy->setCurrentIndex(0);
   wait_until_settled();
-  EXPECT_EQ(page().reply()->question.kind, StrategyKind::fixed_length);
+  EXPECT_EQ(page().answer()->question.kind, StrategyKind::fixed_length);
   const double before = speedup();
   control<QSlider>("Exit layer, slider")->setValue(6);
   EXPECT_EQ(control<QSpinBox>("Exit layer")->value(), 6);
   wait_until_settled();
-  EXPECT_EQ(page().reply()->question.exit, 6);
+  EXPECT_EQ(page().answer()->question.exit, 6);
   EXPECT_NE(speedup(), before);
-  EXPECT_EQ(page().answer().numbers().index(1, 1).data(Qt::UserRole).toDouble(), speedup());
+  EXPECT_EQ(page().answer_panel().numbers().index(1, 1).data(Qt::UserRole).toDouble(), speedup());
   // The keyboard does as well.
   auto* gamma = control<QSlider>("Draft length, slider");
   gamma->setFocus();
   QTest::keyClick(gamma, Qt::Key_Right);
   wait_until_settled();
-  EXPECT_EQ(page().reply()->question.gamma, 5);
+  EXPECT_EQ(page().answer()->question.gamma, 5);
   auto* gpu = control<QComboBox>("GPU");
   gpu->setCurrentIndex(gpu->count() - 1);
   wait_until_settled();
-  EXPECT_EQ(page().reply()->machine.name, gpu->currentText().toStdString());
-  EXPECT_EQ(page().reply()->refusal, "");
+  EXPECT_EQ(page().answer()->machine.name, gpu->currentText().toStdString());
+  EXPECT_EQ(page().answer()->refusal, "");
   auto* model = control<QComboBox>("Model");
   model->setCurrentIndex(model->findText(QStringLiteral("Llama-3.2-1B")));
   wait_until_settled();
-  EXPECT_EQ(page().reply()->answer.status, simulator::AnswerStatus::approximate);
+  EXPECT_EQ(page().answer()->prediction.status, simulator::AnswerStatus::approximate);
   control<QSlider>("Requests decoded together, slider")->setValue(3);
   wait_until_settled();
-  EXPECT_EQ(page().reply()->question.batch, 8);
+  EXPECT_EQ(page().answer()->question.batch, 8);
   control<QSlider>("Rows of context beside the recorded ones, slider")->setValue(2);
   wait_until_settled();
-  EXPECT_EQ(page().reply()->question.longer_context, 128);
+  EXPECT_EQ(page().answer()->question.longer_context, 128);
   strategy->setCurrentIndex(1);
   wait_until_settled();
   const double lenient = speedup();
   control<QSlider>("Confidence threshold, slider")->setValue(95);
   wait_until_settled();
-  EXPECT_DOUBLE_EQ(page().reply()->question.threshold, 0.95);
+  EXPECT_DOUBLE_EQ(page().answer()->question.threshold, 0.95);
   EXPECT_NE(speedup(), lenient);
   for (QPushButton* button : page().findChildren<QPushButton*>())
     if (button->text() == QStringLiteral("As recor&ded")) button->click();
   wait_until_settled();
-  EXPECT_EQ(page().reply()->question.recorded, "layerskip:exit=3,gamma=4");
-  EXPECT_EQ(page().reply()->machine.name, "as recorded");
+  EXPECT_EQ(page().answer()->question.recorded, "layerskip:exit=3,gamma=4");
+  EXPECT_EQ(page().answer()->machine.name, "as recorded");
 }
 
 TEST_F(WhatIfPage, TheNewestQuestionWinsAndThoseInBetweenAreDropped) {
@@ -150,7 +150,7 @@ TEST_F(WhatIfPage, TheNewestQuestionWinsAndThoseInBetweenAreDropped) {
   wait_until_settled();
   control<QComboBox>("Strategy")->setCurrentIndex(0);
   wait_until_settled();
-  QSignalSpy answered(&page().asker(), &WhatIfAsker::answered);
+  QSignalSpy answered(&page().worker(), &WhatIfWorker::answered);
   Question last;
   constexpr int moves = 40;
   for (int move = 0; move < moves; ++move) {
@@ -163,7 +163,7 @@ TEST_F(WhatIfPage, TheNewestQuestionWinsAndThoseInBetweenAreDropped) {
   }
   wait_until_settled();
   EXPECT_LT(answered.size(), moves);
-  EXPECT_EQ(page().reply()->question, last);
+  EXPECT_EQ(page().answer()->question, last);
   EXPECT_FALSE(pane(QStringLiteral("ladder")).picture().is_stale());
   EXPECT_FALSE(pane(QStringLiteral("waterfall")).picture().is_stale());
 }
@@ -192,12 +192,12 @@ TEST_F(WhatIfPage, ACellOfTheMapCanBeChosen) {
   ASSERT_NE(plot, nullptr);
   QTest::keyClick(plot, Qt::Key_Up);
   wait_until_settled();
-  EXPECT_EQ(page().reply()->question.kind, StrategyKind::fixed_length);
-  EXPECT_EQ(page().reply()->question.exit, 3);
-  EXPECT_EQ(page().reply()->question.gamma, 5);
+  EXPECT_EQ(page().answer()->question.kind, StrategyKind::fixed_length);
+  EXPECT_EQ(page().answer()->question.exit, 3);
+  EXPECT_EQ(page().answer()->question.gamma, 5);
   QTest::mouseClick(plot, Qt::LeftButton, Qt::NoModifier, plot->rect().center());
   wait_until_settled();
-  EXPECT_NE(page().reply()->question.exit, 3);
+  EXPECT_NE(page().answer()->question.exit, 3);
 }
 
 TEST_F(WhatIfPage, WritesAPolicyThatTheEngineAccepts) {
@@ -238,37 +238,37 @@ TEST_F(WhatIfPage, NumbersOfEveryPictureComeOutAsCsvAndThePictureAsFile) {
 TEST_F(WhatIfPage, CanBeStoppedWhileItLearnsAndStartedAgain) {
   open(write({.prompts = 60, .tokens = 300}));
   page().start();
-  EXPECT_TRUE(page().asker().is_learning());
-  page().asker().cancel();
-  EXPECT_FALSE(page().asker().is_learning());
-  EXPECT_THAT(page().answer().message().toStdString(), HasSubstr("stopped"));
+  EXPECT_TRUE(page().worker().is_training());
+  page().worker().cancel();
+  EXPECT_FALSE(page().worker().is_training());
+  EXPECT_THAT(page().answer_panel().message().toStdString(), HasSubstr("stopped"));
   QTest::qWait(50);
-  EXPECT_EQ(page().reply(), nullptr);
+  EXPECT_EQ(page().answer(), nullptr);
   for (QPushButton* button : page().findChildren<QPushButton*>())
     if (button->text() == QStringLiteral("Lear&n from the recording")) button->click();
   wait_until_settled();
-  EXPECT_NE(page().reply(), nullptr);
+  EXPECT_NE(page().answer(), nullptr);
 }
 
 TEST_F(WhatIfPage, SaysWhatToRecordWhereThereIsNoAnswer) {
   open(write({.with_shadow = false}));
   raise();
   wait_until_settled();
-  ASSERT_NE(page().reply(), nullptr);
-  EXPECT_EQ(page().reply()->refusal, "") << "a recorded run";
+  ASSERT_NE(page().answer(), nullptr);
+  EXPECT_EQ(page().answer()->refusal, "") << "a recorded run";
   EXPECT_THAT(pane(QStringLiteral("waterfall")).picture().message().toStdString(), HasSubstr("shadow"));
   control<QComboBox>("Strategy")->setCurrentIndex(0);
   control<QSlider>("Exit layer, slider")->setValue(2);
   wait_until_settled();
-  EXPECT_THAT(page().answer().message().toStdString(), HasSubstr("record"));
-  EXPECT_EQ(page().answer().numbers().rowCount(), 0) << "no numbers beside a refusal";
+  EXPECT_THAT(page().answer_panel().message().toStdString(), HasSubstr("record"));
+  EXPECT_EQ(page().answer_panel().numbers().rowCount(), 0) << "no numbers beside a refusal";
   EXPECT_THAT(pane(QStringLiteral("ladder")).picture().message().toStdString(), HasSubstr("record"));
   EXPECT_FALSE(page().write_policy(QString::fromStdString((folder_ / "policy.json").string())));
 
   open(write({.strategies = {"layerskip:exit=3,gamma=4"}}, "alone.dstrace"));
   raise();
   wait_until_settled();
-  EXPECT_THAT(page().answer().message().toStdString(), HasSubstr("--strategy vanilla"));
+  EXPECT_THAT(page().answer_panel().message().toStdString(), HasSubstr("--strategy vanilla"));
   EXPECT_FALSE(page().question().isEnabled());
 }
 
@@ -276,7 +276,7 @@ TEST_F(WhatIfPage, AsksImportedAnswersOnceTheirMachineAndModelAreChosen) {
   open(import_answers({}));
   raise();
   wait_until_settled();
-  const auto message = [&] { return page().answer().message().toStdString(); };
+  const auto message = [&] { return page().answer_panel().message().toStdString(); };
   EXPECT_THAT(message(), testing::AllOf(HasSubstr("choose a GPU"), HasSubstr("and a model")));
   EXPECT_THAT(pane(QStringLiteral("heat-map")).picture().message().toStdString(), HasSubstr("choose"));
   auto* gpu = control<QComboBox>("GPU");
@@ -286,12 +286,12 @@ TEST_F(WhatIfPage, AsksImportedAnswersOnceTheirMachineAndModelAreChosen) {
   gpu->setCurrentIndex(4);
   wait_until_settled();
   EXPECT_THAT(message(), testing::AllOf(HasSubstr("choose a model"), testing::Not(HasSubstr("GPU"))));
-  EXPECT_EQ(page().answer().numbers().rowCount(), 0);
+  EXPECT_EQ(page().answer_panel().numbers().rowCount(), 0);
   model->setCurrentIndex(model->findText(QStringLiteral("Llama-2-7B")));
   wait_until_settled();
   EXPECT_EQ(message(), "");
-  EXPECT_EQ(page().reply()->machine.name, gpu->currentText().toStdString());
-  EXPECT_EQ(page().reply()->answer.status, simulator::AnswerStatus::approximate);
+  EXPECT_EQ(page().answer()->machine.name, gpu->currentText().toStdString());
+  EXPECT_EQ(page().answer()->prediction.status, simulator::AnswerStatus::approximate);
   EXPECT_EQ(control<QSlider>("Exit layer, slider")->maximum(), 31);
   for (const char* name : {"heat-map", "ladder", "roofline"}) {
     EXPECT_EQ(pane(QString::fromUtf8(name)).picture().message(), QString()) << name;
@@ -304,7 +304,7 @@ TEST_F(WhatIfPage, AsksImportedAnswersOnceTheirMachineAndModelAreChosen) {
       << "the deepest exit of the shallower model";
   wait_until_settled();
   EXPECT_EQ(control<QSlider>("Exit layer, slider")->maximum(), 11);
-  EXPECT_EQ(page().reply()->refusal, "");
+  EXPECT_EQ(page().answer()->refusal, "");
 }
 
 TEST_F(WhatIfPage, AsksMachinesThatFilesDescribe) {
@@ -316,24 +316,24 @@ TEST_F(WhatIfPage, AsksMachinesThatFilesDescribe) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return panel.question().machine_file != nullptr; }, patience_ms));
   wait_until_settled();
   auto* gpu = control<QComboBox>("GPU");
-  EXPECT_THAT(page().reply()->machine.name, testing::EndsWith("(calibrated)"));
-  EXPECT_EQ(gpu->currentText().toStdString(), page().reply()->machine.name);
+  EXPECT_THAT(page().answer()->machine.name, testing::EndsWith("(calibrated)"));
+  EXPECT_EQ(gpu->currentText().toStdString(), page().answer()->machine.name);
   panel.open_machine_file(QString::fromStdString(specification_file().string()));
   EXPECT_TRUE(QTest::qWaitFor([&] { return panel.question().machine_file->gpu.has_value(); }, patience_ms));
   wait_until_settled();
-  EXPECT_EQ(page().reply()->machine.name, "Card");
+  EXPECT_EQ(page().answer()->machine.name, "Card");
   // Both stay in the list.
   gpu->setCurrentIndex(1);
   wait_until_settled();
-  EXPECT_THAT(page().reply()->machine.name, testing::EndsWith("(calibrated)"));
+  EXPECT_THAT(page().answer()->machine.name, testing::EndsWith("(calibrated)"));
   gpu->setCurrentIndex(0);
   wait_until_settled();
-  EXPECT_EQ(page().reply()->machine.name, "as recorded");
+  EXPECT_EQ(page().answer()->machine.name, "as recorded");
   auto* words = control<QLabel>("Progress");
   panel.open_machine_file(QString::fromStdString((folder_ / "missing.json").string()));
   EXPECT_TRUE(
       QTest::qWaitFor([&] { return words->text().contains(QStringLiteral("missing.json")); }, patience_ms));
-  EXPECT_EQ(page().reply()->machine.name, "as recorded") << "what was chosen stays";
+  EXPECT_EQ(page().answer()->machine.name, "as recorded") << "what was chosen stays";
 }
 
 TEST_F(WhatIfPage, AsksForWeightsAndForGpusThatShareTheModel) {
@@ -345,31 +345,31 @@ TEST_F(WhatIfPage, AsksForWeightsAndForGpusThatShareTheModel) {
   auto* model = control<QComboBox>("Model");
   model->setCurrentIndex(model->findText(QStringLiteral("Llama-3-8B")));
   wait_until_settled();
-  const double alone = page().reply()->answer.vanilla_tokens_per_second;
+  const double alone = page().answer()->prediction.vanilla_tokens_per_second;
   control<QSlider>("GPUs that share the model, slider")->setValue(1);
   wait_until_settled();
-  EXPECT_EQ(page().reply()->refusal, "");
-  EXPECT_EQ(page().reply()->machine.scenario.tensor_parallel, 2);
-  const double shared = page().reply()->answer.vanilla_tokens_per_second;
+  EXPECT_EQ(page().answer()->refusal, "");
+  EXPECT_EQ(page().answer()->machine.scenario.tensor_parallel, 2);
+  const double shared = page().answer()->prediction.vanilla_tokens_per_second;
   EXPECT_GT(shared, alone);
   auto* weights = control<QComboBox>("Number type of the weights");
   weights->setCurrentIndex(weights->findText(QStringLiteral("fp8")));
   wait_until_settled();
-  EXPECT_EQ(page().reply()->machine.scenario.weights, simulator::WeightType::fp8);
-  EXPECT_GT(page().reply()->answer.vanilla_tokens_per_second, shared);
+  EXPECT_EQ(page().answer()->machine.scenario.weights, simulator::WeightType::fp8);
+  EXPECT_GT(page().answer()->prediction.vanilla_tokens_per_second, shared);
   control<QSpinBox>("GPUs that share the model")->setValue(3);
   wait_until_settled();
-  EXPECT_THAT(page().answer().message().toStdString(), HasSubstr("tensor_parallel is 3"));
+  EXPECT_THAT(page().answer_panel().message().toStdString(), HasSubstr("tensor_parallel is 3"));
 }
 
 TEST_F(WhatIfPage, PicturesCanBeStoppedAndMadeAfterAll) {
   open(write({.prompts = 60, .tokens = 300}));
   raise();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page().asker().is_drawing(); }, patience_ms));
-  page().asker().cancel();
-  EXPECT_FALSE(page().asker().is_drawing());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page().worker().is_drawing(); }, patience_ms));
+  page().worker().cancel();
+  EXPECT_FALSE(page().worker().is_drawing());
   EXPECT_TRUE(page().is_settled());
-  EXPECT_NE(page().reply(), nullptr) << "the answer is there already";
+  EXPECT_NE(page().answer(), nullptr) << "the answer is there already";
   PicturePane& waterfall = pane(QStringLiteral("waterfall"));
   EXPECT_THAT(waterfall.picture().message().toStdString(), HasSubstr("Stopped"));
   QTest::qWait(200);
@@ -387,16 +387,16 @@ TEST_F(WhatIfPage, PicturesCanBeStoppedAndMadeAfterAll) {
 TEST_F(WhatIfPage, PicturesOfAClosedRecordingAreStopped) {
   open(write({.prompts = 60, .tokens = 300}));
   raise();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page().asker().is_drawing(); }, patience_ms));
-  QSignalSpy waterfalls(&page().asker(), &WhatIfAsker::waterfall_made);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page().worker().is_drawing(); }, patience_ms));
+  QSignalSpy waterfalls(&page().worker(), &WhatIfWorker::waterfall_made);
   window_.state().show(nullptr);
-  EXPECT_FALSE(page().asker().is_drawing());
-  EXPECT_EQ(page().asker().learnt(), nullptr);
+  EXPECT_FALSE(page().worker().is_drawing());
+  EXPECT_EQ(page().worker().trained(), nullptr);
   QTest::qWait(200);
   EXPECT_TRUE(waterfalls.isEmpty());
 }
 
-TEST_F(WhatIfPage, AnotherRecordingIsLearntFromAnew) {
+TEST_F(WhatIfPage, TrainsAnewOnAnotherRecording) {
   open(write());
   raise();
   wait_until_settled();
@@ -404,7 +404,7 @@ TEST_F(WhatIfPage, AnotherRecordingIsLearntFromAnew) {
   open(write({.skill = 0.6, .seed = 21}, "other.dstrace"));
   raise();
   wait_until_settled();
-  ASSERT_NE(page().reply(), nullptr);
+  ASSERT_NE(page().answer(), nullptr);
   EXPECT_NE(speedup(), before);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Recordings whose texts and times follow a rule (shadowed_recording.h), opened and learnt from.
+// Recordings whose texts and times follow a rule (shadowed_recording.h), opened and trained from.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "../simulator/advice/shadowed_recording.h"
 #include "../simulator/calibration/planted_calibration.h"
 #include "sample.h"
-#include "what_if/learnt_recording.h"
+#include "what_if/questions/trained_recording.h"
 
 namespace draftscope::gui {
 
@@ -25,9 +25,9 @@ class WhatIfRecordings : public testing::Test {
     write_shadowed_recording(what, folder_ / name);
     return folder_ / name;
   }
-  [[nodiscard]] static LearntPointer learn(const std::filesystem::path& path,
-                                           const std::string& recorded_gpu = {}) {
-    return LearntRecording::learn(OpenedRecording::open(path).value(), recorded_gpu).value();
+  [[nodiscard]] static TrainedPointer train(const std::filesystem::path& path,
+                                            const std::string& recorded_gpu = {}) {
+    return TrainedRecording::train(OpenedRecording::open(path).value(), recorded_gpu).value();
   }
 
   /// Of 20 answers with accepted lengths alone, at a rate of 0.7, imported with these options.

@@ -10,9 +10,9 @@
 #include <QWheelEvent>
 
 #include "timeline/timeline_view.h"
-#include "views/compare_view.h"
-#include "views/race_player.h"
-#include "views/replay_view.h"
+#include "views/compare/compare_view.h"
+#include "views/compare/race_player.h"
+#include "views/replay/replay_view.h"
 #include "window/snapshot.h"
 #include "window_fixture.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/policy_choice.h"
 #include "toy_backend.h"
 
 namespace draftscope {

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "replay/policy_choice.h"
 #include "toy_backend.h"
 
 namespace draftscope {

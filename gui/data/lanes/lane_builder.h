@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Sorts slices into lanes as they are read. A slice that would overlap the one before it in its lane goes to
+// the next free lane of the same group (kernels of concurrent graphs, damaged recordings).
+//
+// Several threads may read parts of a recording, each into a builder of its own: they become one before the
+// end.
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "data/id_index.h"
+#include "timeline.h"
+
+namespace draftscope::gui {
+
+/// Lanes of one group stand together: of a run, or of a track.
+struct LaneGroup {
+  LaneKind kind = LaneKind::track;
+  std::int64_t id = 0;  ///< of the run or track
+
+  /// Runs first, each with its requests above its rounds.
+  friend bool operator<(const LaneGroup& a, const LaneGroup& b) {
+    const auto place = [](const LaneGroup& group) {
+      const bool is_run = group.kind == LaneKind::requests || group.kind == LaneKind::rounds;
+      return std::tuple(is_run ? LaneKind::requests : group.kind, group.id, group.kind);
+    };
+    return place(a) < place(b);
+  }
+};
+
+[[nodiscard]] std::string group_name(const traces::Recording& recording, const LaneGroup& group);
+/// Empty if the group is no track's.
+[[nodiscard]] std::string track_kind(const traces::Recording& recording, const LaneGroup& group);
+
+/// The names that slices of a recording have: its strings and those of requests, rounds and what has none.
+class LaneNames {
+ public:
+  explicit LaneNames(const std::unordered_map<std::int64_t, std::string>& strings);
+
+  [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
+  [[nodiscard]] std::uint32_t request() const { return 0; }
+  [[nodiscard]] std::uint32_t round() const { return 1; }
+  /// Of an id in the table `strings`.
+  [[nodiscard]] std::uint32_t of(std::int64_t string) const {
+    const std::uint32_t place = index_[string];
+    return place == no_index ? unnamed_ : name_of_[place];
+  }
+
+ private:
+  std::vector<std::string> names_;
+  IdIndex index_;                       ///< of strings, into name_of_
+  std::vector<std::uint32_t> name_of_;  ///< equal texts share a name
+  std::uint32_t unnamed_ = 2;
+};
+
+class LaneBuilder {
+ public:
+  /// In any order, the order of the starts being the fastest. Until finish(), a slice's round is its id, cut
+  /// to 32 bits: 0 if it has none.
+  void add(const LaneGroup& group, std::int32_t depth, const LaneSlice& slice);
+  /// In the order of their times.
+  void add(const traces::Counter& counter);
+  void launch(std::int64_t kernel, std::int64_t span);
+  /// What another read of the same recording, of later ids.
+  void add(LaneBuilder&& later);
+
+  /// `rounds` finds indices into Recording::rounds.
+  [[nodiscard]] Timeline finish(const traces::Recording& recording, const LaneNames& names,
+                                const IdIndex& rounds) &&;
+
+ private:
+  struct Gathered {
+    LaneSlices slices;
+    std::int64_t end_ns = 0;
+    bool is_in_order = true;  ///< and without overlap
+  };
+
+  std::map<LaneGroup, std::map<std::int32_t, Gathered>> groups_;
+  Gathered* last_ = nullptr;  ///< of the slice before, which mostly is the next one's too
+  LaneGroup last_group_;
+  std::int32_t last_depth_ = -1;
+  std::map<std::int64_t, CounterLane> counters_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> launches_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The time of a run's rounds by layer and by operation, from what was recorded inside their phases: kernels
+// where the device has some, host spans else. Parts never overlap: an instant belongs to the innermost span
+// that is open, or to the kernel that began first, so that the parts add up to the rounds' time exactly. What
+// no layer or operation covers:
+//   no layer, no operation   inside a phase, or in a kernel, without one
+//   idle                     no phase (host spans)
+//   gap, host                no kernel: between the round's first and last, and around them (kernels)
+//   not recorded             rounds of which there are no spans or kernels
+//
+// Operations have the names of the engine's spans; a kernel that carries one before a colon counts there,
+// others by their function. Beyond the 14 that took longest they are one part.
+
+#include <functional>
+
+#include "data/opened_recording.h"
+#include "data/rounds/parted_times.h"
+
+namespace draftscope::gui {
+
+enum class TimeSource : std::uint8_t { none, spans, kernels };
+
+struct DetailedTimes {
+  struct Side {
+    TimeSource source = TimeSource::none;  ///< none: nothing was recorded that fine
+    std::size_t named = 0;                 ///< the first parts are layers or operations
+    PartedTimes times;
+  };
+  Side by_layer;  ///< part ℓ is layer ℓ
+  Side by_operation;
+};
+
+/// Layers from here on count as none.
+inline constexpr std::int32_t max_layers = 1024;
+
+/// `should_continue` is asked now and then; false cancels. Errors: unreadable tables; "cancelled".
+[[nodiscard]] Result<DetailedTimes> read_detailed_times(traces::Reader& reader, const OpenedRecording& opened,
+                                                        std::size_t run,
+                                                        const std::function<bool()>& should_continue);
+
+}  // namespace draftscope::gui

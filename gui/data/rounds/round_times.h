@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Where the time of a run's rounds went, as running sums, so that any stretch of rounds takes two look-ups;
+// and the percentiles of single rounds. Parts add up to the rounds' time exactly, what no phase covers
+// included. Memory: 60 bytes a round. Immutable once built.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "data/opened_recording.h"
+#include "data/rounds/quantiles.h"
+
+namespace draftscope::gui {
+
+enum class RoundPart : std::uint8_t { draft, verify, accept, optimise, control, idle };
+inline constexpr std::size_t round_parts = 6;
+/// "draft", …, "idle": what no phase of the round covers, as reports call it.
+[[nodiscard]] std::string_view round_part_name(RoundPart part);
+[[nodiscard]] traces::Phase phase_of(RoundPart part);
+
+using PartTimes = std::array<std::int64_t, round_parts>;
+[[nodiscard]] PartTimes part_times(const traces::Round& round);
+
+struct PartPercentiles {
+  double mean_ns = 0.0;
+  std::int64_t p50_ns = 0;
+  std::int64_t p95_ns = 0;
+  std::int64_t p99_ns = 0;
+  std::int64_t max_ns = 0;
+};
+/// Of each part and, behind them, of the whole round.
+using RoundPercentiles = std::array<PartPercentiles, round_parts + 1>;
+
+class RoundTimes {
+ public:
+  /// Of up to so many rounds, percentiles are exact; of more, within quantile_error.
+  static constexpr std::size_t most_exact = 4096;
+
+  RoundTimes() = default;
+  RoundTimes(const OpenedRecording& opened, std::size_t run);
+
+  [[nodiscard]] std::size_t rounds() const { return sums_.empty() ? 0 : sums_.size() - 1; }
+  /// Nanoseconds of the rounds [first, last).
+  [[nodiscard]] PartTimes sum(std::size_t first, std::size_t last) const;
+  /// Of single rounds among [first, last). O(most_exact), or less.
+  [[nodiscard]] RoundPercentiles percentiles(std::size_t first, std::size_t last) const;
+
+ private:
+  [[nodiscard]] std::int64_t part_ns(std::size_t place, std::size_t part) const;
+
+  std::vector<PartTimes> sums_;
+  std::array<Quantiles, round_parts + 1> quantiles_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "breakdown_view.h"
+
+#include <QComboBox>
+#include <QPainter>
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "views/plot_style.h"
+#include "views/theme.h"
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int row_height = 22;
+constexpr int name_width = 134;
+constexpr int cell_width = 56;
+
+QString part_text(std::size_t part) {
+  return QString::fromStdString(std::string(round_part_name(static_cast<RoundPart>(part))));
+}
+
+/// Layers from pale to strong, operations each in a colour of its own; greys for what neither covers.
+QColor part_color(std::size_t part, std::size_t named, bool is_layer, bool dark) {
+  if (part < named && is_layer)
+    return scale_color(0.25 + 0.75 * static_cast<double>(part) / static_cast<double>(named), dark);
+  if (part < named) {
+    constexpr std::size_t colors = 7;
+    const QColor color = series_color(1 + part % colors, dark);
+    return part < colors ? color : color.darker(150);
+  }
+  constexpr std::array<traces::Phase, 5> rest{traces::Phase::sync, traces::Phase::idle, traces::Phase::idle,
+                                              traces::Phase::prefill, traces::Phase::idle};
+  return phase_color(rest[std::min(part - named, rest.size() - 1)], dark);
+}
+
+std::int64_t total(const std::vector<std::int64_t>& times) {
+  return std::accumulate(times.begin(), times.end(), std::int64_t{0});
+}
+
+}  // namespace
+
+BreakdownView::BreakdownView(ViewState& state, QWidget* parent)
+    : RoundsPlot(state, parent),
+      choice_(
+          add_choice(tr("What the breakdown shows"), {tr("by phase"), tr("by layer"), tr("by operation")})) {
+  setAccessibleName(tr("Breakdown of the rounds' time"));
+  connect(&details_, &DetailedTimesReader::changed, this, qOverload<>(&QWidget::update));
+}
+
+BreakdownView::Mode BreakdownView::mode() const {
+  return static_cast<Mode>(choice_.currentIndex());
+}
+
+BackgroundJob::Job BreakdownView::reading_job(const RecordingPointer& recording, std::size_t run) {
+  details_.set_run(recording, run);
+  return [this, recording,
+          run](const BackgroundJob::ShouldContinue& /*should_continue*/) -> BackgroundJob::Apply {
+    return [this, times = std::make_shared<RoundTimes>(*recording, run)] {
+      times_ = std::move(*times);
+      first_ = last_ = 0;
+    };
+  };
+}
+
+void BreakdownView::forget_run() {
+  details_.set_run(nullptr, 0);
+  times_ = RoundTimes();
+}
+
+const DetailedTimes::Side* BreakdownView::side(const DetailedTimes* times) const {
+  if (times == nullptr) return nullptr;
+  return mode() == Mode::layers ? &times->by_layer : &times->by_operation;
+}
+
+BreakdownView::Parts BreakdownView::phase_parts() const {
+  Parts parts;
+  for (std::size_t part = 0; part < round_parts; ++part) {
+    parts.names << part_text(part);
+    parts.colors.push_back(phase_color(phase_of(static_cast<RoundPart>(part)), is_dark(palette())));
+  }
+  parts.sum = [this](std::size_t first, std::size_t last) {
+    const PartTimes sum = times_.sum(first, last);
+    return std::vector<std::int64_t>(sum.begin(), sum.end());
+  };
+  return parts;
+}
+
+BreakdownView::Parts BreakdownView::detailed_parts(const DetailedTimes::Side& times) const {
+  Parts parts;
+  for (std::size_t part = 0; part < times.times.names().size(); ++part) {
+    parts.names << QString::fromStdString(times.times.names()[part]);
+    parts.colors.push_back(part_color(part, times.named, mode() == Mode::layers, is_dark(palette())));
+  }
+  parts.sum = [&times](std::size_t first, std::size_t last) { return times.times.sum(first, last); };
+  return parts;
+}
+
+std::optional<BreakdownView::Parts> BreakdownView::parts() const {
+  if (mode() == Mode::phases) return phase_parts();
+  const DetailedTimes::Side* times = side(details_.read_times());
+  if (times == nullptr || times->source == TimeSource::none) return std::nullopt;
+  return detailed_parts(*times);
+}
+
+QString BreakdownView::why_no_parts() const {
+  if (!details_.problem().isEmpty()) return details_.problem();
+  if (details_.read_times() == nullptr) return tr("reading what was recorded inside the phases …");
+  return mode() == Mode::layers
+             ? tr("This recording has no times of layers. On a CPU, record with --level layers or --level "
+                  "ops; "
+                  "on a GPU, with --device-trace node.")
+             : tr("This recording has no times of operations. On a CPU, record with --level ops; on a GPU, "
+                  "with --device-trace node.");
+}
+
+void BreakdownView::paint(QPainter& painter, const RoundAxis& axis) {
+  if (axis.first != first_ || axis.last != last_) {
+    first_ = axis.first;
+    last_ = axis.last;
+    percentiles_ = times_.percentiles(first_, last_);
+  }
+  if (mode() != Mode::phases) (void)details_.times();
+  const std::optional<Parts> shown = parts();
+  if (!shown) {
+    paint_notice(painter, why_no_parts());
+    return;
+  }
+  const double top_ns = paint_scale(painter, axis);
+  paint_columns(painter, axis, *shown, top_ns);
+  painter.setPen(palette().color(QPalette::WindowText));
+  painter.drawText(QRect(plot_area().right() + 190, 0, 240, plot_area().top()),
+                   Qt::AlignLeft | Qt::AlignVCenter, tr("of the %1 rounds shown").arg(axis.count()));
+  if (mode() == Mode::phases)
+    paint_percentiles(painter, axis);
+  else
+    paint_shares(painter, axis, *shown);
+}
+
+double BreakdownView::paint_scale(QPainter& painter, const RoundAxis& axis) const {
+  const QRect area = plot_area();
+  // Outliers may leave the picture: the scale is for the many.
+  const PartPercentiles& whole = percentiles_[round_parts];
+  const double top = std::max(
+      1.0, std::min(1.15 * static_cast<double>(whole.p99_ns), 1.05 * static_cast<double>(whole.max_ns)));
+  const std::int64_t step = tick_step_ns(std::max<std::int64_t>(1, std::llround(top / 5.0)));
+  for (std::int64_t tick = 0; static_cast<double>(tick) <= top; tick += step) {
+    const int y = area.bottom() - static_cast<int>(static_cast<double>(tick) / top * area.height());
+    painter.setPen(grid_color(palette()));
+    painter.drawLine(area.left(), y, area.right(), y);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(QRect(0, y - 9, area.left() - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
+                     tick_text(tick, step));
+  }
+  QString words =
+      axis.rounds_per_pixel() > 1.0
+          ? tr("time of a round, mean of up to %1 in a column").arg(std::ceil(axis.rounds_per_pixel()))
+          : tr("time of a round");
+  if (static_cast<double>(whole.max_ns) > top)
+    words += tr("; the longest (%1) leave the picture").arg(duration_text(whole.max_ns));
+  painter.drawText(QRect(area.left(), 0, area.width(), area.top()), Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(words, Qt::ElideRight, area.width()));
+  return top;
+}
+
+void BreakdownView::paint_columns(QPainter& painter, const RoundAxis& axis, const Parts& parts,
+                                  double top_ns) const {
+  const QRect area = plot_area();
+  painter.save();
+  painter.setClipRect(area);
+  for (const RoundColumn& column : round_columns(axis)) {
+    const std::vector<std::int64_t> sum = parts.sum(column.first, column.last);
+    const int gap = column.width() > 4 ? 1 : 0;
+    double below = 0.0;
+    const auto y = [&](double ns) {
+      return area.bottom() + 1 - static_cast<int>(std::lround(ns / top_ns * area.height()));
+    };
+    for (std::size_t part = 0; part < sum.size(); ++part) {
+      const double ns = static_cast<double>(sum[part]) / static_cast<double>(column.count());
+      if (ns <= 0.0) continue;
+      painter.fillRect(column.left, y(below + ns), column.width() - gap, y(below) - y(below + ns),
+                       parts.colors[part]);
+      below += ns;
+    }
+  }
+  painter.restore();
+}
+
+void BreakdownView::paint_row(QPainter& painter, int row, const QColor& color, const QString& name,
+                              const QStringList& cells) const {
+  const int left = plot_area().right() + 14;
+  const int top = plot_area().top() + row * row_height;
+  if (color.isValid()) {
+    painter.setPen(grid_color(palette()));
+    painter.setBrush(color);
+    painter.drawRect(left, top + 5, 12, 12);
+  }
+  painter.setPen(palette().color(QPalette::WindowText));
+  painter.drawText(QRect(left + 18, top, name_width - 18, row_height), Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(name, Qt::ElideRight, name_width - 20));
+  for (int column = 0; column < cells.size(); ++column)
+    painter.drawText(QRect(left + name_width + column * cell_width, top, cell_width - 4, row_height),
+                     Qt::AlignRight | Qt::AlignVCenter, cells[column]);
+}
+
+void BreakdownView::paint_percentiles(QPainter& painter, const RoundAxis& axis) {
+  const double whole = percentiles_[round_parts].mean_ns;
+  QStringList spoken;
+  paint_row(painter, 0, QColor(), QString(), {tr("share"), tr("mean"), tr("p50"), tr("p95"), tr("p99")});
+  for (std::size_t part = 0; part <= round_parts; ++part) {
+    const PartPercentiles& of = percentiles_[part];
+    const bool is_whole = part == round_parts;
+    const QString name = is_whole ? tr("round") : part_text(part);
+    const QString share = percent_text(whole > 0.0 ? of.mean_ns / whole : 0.0);
+    paint_row(painter, static_cast<int>(part) + 1,
+              is_whole ? QColor() : phase_color(phase_of(static_cast<RoundPart>(part)), is_dark(palette())),
+              name,
+              {share, duration_text(std::llround(of.mean_ns)), duration_text(of.p50_ns),
+               duration_text(of.p95_ns), duration_text(of.p99_ns)});
+    spoken << QStringLiteral("%1 %2").arg(name, share);
+  }
+  setAccessibleDescription(spoken.join(u", "));
+  if (axis.count() <= RoundTimes::most_exact) return;
+  const QRect area = plot_area();
+  const int top = area.top() + (static_cast<int>(round_parts) + 2) * row_height;
+  painter.drawText(QRect(area.right() + 32, top, right_margin() - 40, row_height), Qt::AlignLeft,
+                   tr("percentiles of so many rounds: within %1").arg(percent_text(quantile_error)));
+}
+
+void BreakdownView::paint_shares(QPainter& painter, const RoundAxis& axis, const Parts& parts) {
+  const std::vector<std::int64_t> sum = parts.sum(axis.first, axis.last);
+  const auto whole = static_cast<double>(std::max<std::int64_t>(total(sum), 1));
+  const auto rounds = static_cast<double>(axis.count());
+  const auto cells = [&](std::int64_t ns) {
+    return QStringList{percent_text(static_cast<double>(ns) / whole),
+                       duration_text(std::llround(static_cast<double>(ns) / rounds))};
+  };
+  QStringList spoken;
+  paint_row(painter, 0, QColor(), QString(), {tr("share"), tr("mean")});
+  const int max_rows = plot_area().height() / row_height - 1;
+  int row = 1;
+  std::int64_t left_over = 0;
+  int left_out = 0;
+  // The topmost part of a column first, as it stands there; what finds no room is one row.
+  for (std::size_t i = sum.size(); i-- > 0;) {
+    if (sum[i] <= 0) continue;
+    const QString& name = parts.names[static_cast<qsizetype>(i)];
+    spoken << QStringLiteral("%1 %2").arg(name, cells(sum[i]).front());
+    if (row < max_rows - 1) {
+      paint_row(painter, row++, parts.colors[i], name, cells(sum[i]));
+    } else {
+      ++left_out;
+      left_over += sum[i];
+    }
+  }
+  if (left_out > 0) paint_row(painter, row++, QColor(), tr("%1 more").arg(left_out), cells(left_over));
+  paint_row(painter, row, QColor(), tr("round"), cells(total(sum)));
+  setAccessibleDescription(spoken.join(u", "));
+}
+
+QString BreakdownView::tooltip_at(const RoundAxis& axis, const QPoint& point) const {
+  const std::optional<Parts> shown = parts();
+  if (!shown) return {};
+  const std::size_t place = axis.place(point.x());
+  const std::vector<std::int64_t> sum = shown->sum(place, place + 1);
+  QStringList lines{tr("round %1: %2").arg(place).arg(duration_text(total(sum)))};
+  for (std::size_t part = 0; part < sum.size(); ++part)
+    if (sum[part] > 0)
+      lines << QStringLiteral("%1: %2").arg(shown->names[static_cast<qsizetype>(part)],
+                                            duration_text(sum[part]));
+  return lines.join(u'\n');
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Every drafted token by its confidence, over the rounds: a dot where it was accepted, a cross where it was
+// rejected, a ring where the verifier did not get to it; the draft-exit threshold runs through. From afar,
+// where there are more tokens than marks can show, a cell's colour is the mix of fates and its strength how
+// many tokens it has. Below: the acceptance rate α and the exit layer. Lines are means of the rounds that
+// share a column, with a band from the smallest to the largest. On the right: how far confidence can be
+// trusted (calibration), and how often the verifier accepted the first, second, … draft token of those that
+// it got to.
+
+#include "data/rounds/acceptance_by_position.h"
+#include "data/rounds/draft_density.h"
+#include "views/rounds/rounds_plot.h"
+
+namespace draftscope::gui {
+
+class ConfidenceView : public RoundsPlot {
+  Q_OBJECT
+
+ public:
+  explicit ConfidenceView(ViewState& state, QWidget* parent = nullptr);
+
+ protected:
+  [[nodiscard]] int right_margin() const override { return 190; }
+  [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording, std::size_t run) override;
+  void forget_run() override;
+  void paint(QPainter& painter, const RoundAxis& axis) override;
+  [[nodiscard]] QString tooltip_at(const RoundAxis& axis, const QPoint& point) const override;
+  [[nodiscard]] QString tooltip_beside(const RoundAxis& axis, const QPoint& point) const override;
+
+ private:
+  [[nodiscard]] QRect confidence_area() const;
+  [[nodiscard]] QRect trend_area() const;
+  [[nodiscard]] bool has_marks(const RoundAxis& axis) const;
+  [[nodiscard]] double x_of_token(const RoundAxis& axis, std::size_t place, std::size_t token) const;
+  void paint_legend(QPainter& painter, const RoundAxis& axis) const;
+  void paint_marks(QPainter& painter, const RoundAxis& axis) const;
+  void paint_density(QPainter& painter, const RoundAxis& axis) const;
+  void paint_threshold(QPainter& painter, const RoundAxis& axis) const;
+  void paint_trends(QPainter& painter, const RoundAxis& axis) const;
+  void paint_trend_legend(QPainter& painter, std::size_t window) const;
+  /// The upper and the lower of the small plots on the right; empty where there is no room.
+  [[nodiscard]] QRect small_plot(int place) const;
+  void paint_frame(QPainter& painter, const QRect& box, const QString& title, const QString& x) const;
+  void paint_calibration(QPainter& painter, const RoundAxis& axis) const;
+  void paint_positions(QPainter& painter, const RoundAxis& axis) const;
+  [[nodiscard]] QString round_text(std::size_t place) const;
+  [[nodiscard]] QString rounds_text(const RoundAxis& axis, const QPoint& point) const;
+
+  void describe_run();
+
+  DraftConfidences drafts_;
+  DraftDensity density_;
+  AcceptanceByPosition positions_;
+};
+
+}  // namespace draftscope::gui

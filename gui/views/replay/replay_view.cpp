@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "replay_view.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QHBoxLayout>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QSlider>
+#include <QTextCursor>
+#include <QTextEdit>
+#include <QToolButton>
+#include <QToolTip>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "views/theme.h"
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int scrub_steps = 10000;
+constexpr qsizetype longest_title = 60;
+constexpr int details_width = 230;
+
+QString request_title(const OpenedRecording& opened, std::size_t index) {
+  const traces::Request& request = opened.recording().requests[index];
+  const traces::Prompt* prompt = opened.prompt_of(request);
+  const auto run = std::find_if(opened.runs().begin(), opened.runs().end(),
+                                [&](const RunRounds& candidate) { return candidate.run->id == request.run; });
+  QString words = prompt == nullptr ? QString() : visible_text(prompt->text).replace(u'·', u' ');
+  if (words.size() > longest_title) words = words.left(longest_title) + u'…';
+  return QStringLiteral("%1 — %2 %3: %4")
+      .arg(run == opened.runs().end() ? QString() : QString::fromStdString(run->run->specification))
+      .arg(ReplayView::tr("question %1").arg(prompt == nullptr ? 0 : prompt->question_id))
+      .arg(ReplayView::tr("repeat %1").arg(request.repeat), words);
+}
+
+}  // namespace
+
+ReplayView::ReplayView(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      player_(state),
+      requests_(new QComboBox),
+      document_(new QTextEdit),
+      details_(new QLabel),
+      legend_(new QLabel),
+      play_(new QToolButton),
+      scrub_(new QSlider(Qt::Horizontal)),
+      position_(new QLabel),
+      speed_(new QDoubleSpinBox),
+      rejected_(new QCheckBox(tr("&rejected drafts"))) {
+  setAccessibleName(tr("Text replay"));
+  requests_->setAccessibleName(tr("Request"));
+  requests_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  document_->setReadOnly(true);
+  document_->setAccessibleName(tr("Text of the request"));
+  document_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  QFont font = document_->font();
+  font.setPointSizeF(font.pointSizeF() * 1.15);
+  document_->setFont(font);
+  document_->viewport()->installEventFilter(this);
+  document_->installEventFilter(this);
+  details_->setAccessibleName(tr("The token at the cursor"));
+  details_->setTextFormat(Qt::PlainText);
+  details_->setWordWrap(true);
+  details_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  details_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  details_->setFixedWidth(details_width);
+  details_->setMargin(6);
+  legend_->setAccessibleName(tr("What the colours mean"));
+  legend_->setTextFormat(Qt::RichText);
+  legend_->setWordWrap(true);
+  legend_->setFixedWidth(details_width);
+  legend_->setMargin(6);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(4, 4, 4, 4);
+  layout->addWidget(requests_);
+  auto* reading = new QHBoxLayout;
+  reading->addWidget(document_, 1);
+  auto* beside = new QVBoxLayout;
+  beside->addWidget(details_, 1);
+  beside->addWidget(legend_);
+  reading->addLayout(beside);
+  layout->addLayout(reading, 1);
+  layout->addWidget(make_controls());
+  connect(requests_, &QComboBox::activated, this,
+          [this](int index) { state_.go_to_token(static_cast<std::size_t>(index), 0); });
+  connect(&state_, &ViewState::recording_changed, this, [this] {
+    forget();
+    if (isVisible()) list_requests();
+  });
+  connect(&state_, &ViewState::cursor_changed, this, [this] {
+    if (is_stale_ || !state_.recording()) return;
+    if (state_.cursor().request != request_)
+      show_request();
+    else
+      mark_cursor();
+    show_details_of_cursor();
+  });
+  connect(document_, &QTextEdit::cursorPositionChanged, this, [this] {
+    if (document_->hasFocus()) show_details(piece_at(document_->textCursor().position()));
+  });
+  connect(&player_, &Player::position_changed, this, &ReplayView::show_position);
+  connect(&player_, &Player::playing_changed, this, &ReplayView::show_signs);
+  show_signs();
+}
+
+void ReplayView::show_signs() {
+  const bool dark = is_dark(palette());
+  const auto sample = [](const QColor& back, const char* style, const QString& words) {
+    return QStringLiteral("<span style='background-color:%1; %2'>&nbsp;%3&nbsp;</span>")
+        .arg(back.name(), QString::fromUtf8(style), words);
+  };
+  const auto line = [](const QString& words) {
+    return QStringLiteral("<p style='margin:2px'>%1</p>").arg(words);
+  };
+  legend_->setText(line(sample(origin_color(TokenOrigin::accepted, dark), "", tr("drafted and accepted"))) +
+                   line(sample(origin_color(TokenOrigin::bonus, dark), "text-decoration:underline",
+                               tr("the target's own"))) +
+                   line(sample(origin_color(TokenOrigin::prefill, dark), "", tr("the prefill's"))) +
+                   line(QStringLiteral("<span style='color:%1; text-decoration:line-through'>%2</span>")
+                            .arg(rejected_color(dark).name(), tr("drafted in vain"))));
+  for (const auto& [button, sign] : signs_) {
+    const QSize size = button->iconSize();
+    const bool is_pause = button == play_ && player_.is_playing();
+    QPixmap pixmap =
+        style()->standardIcon(is_pause ? QStyle::SP_MediaPause : sign).pixmap(size, devicePixelRatioF());
+    QPainter painter(&pixmap);
+    painter.setCompositionMode(QPainter::CompositionMode_SourceIn);
+    painter.fillRect(QRect(QPoint(), size), palette().color(QPalette::ButtonText));
+    painter.end();
+    button->setIcon(pixmap);
+  }
+}
+
+QWidget* ReplayView::make_controls() {
+  auto* controls = new QWidget;
+  auto* row = new QHBoxLayout(controls);
+  row->setContentsMargins(0, 0, 0, 0);
+  const auto button = [&](QToolButton* made, QStyle::StandardPixmap sign, const QString& words,
+                          const QKeySequence& key, auto action) {
+    signs_.emplace_back(made, sign);
+    made->setToolTip(QStringLiteral("%1 (%2)").arg(words, key.toString(QKeySequence::NativeText)));
+    made->setAccessibleName(words);
+    made->setShortcut(key);
+    row->addWidget(made);
+    connect(made, &QToolButton::clicked, this, action);
+  };
+  button(new QToolButton, QStyle::SP_MediaSkipBackward, tr("Previous round"), tr("Ctrl+Shift+Left"),
+         [this] { player_.step_round(-1); });
+  button(new QToolButton, QStyle::SP_MediaSeekBackward, tr("Previous token"), tr("Ctrl+Left"),
+         [this] { player_.step_token(-1); });
+  button(play_, QStyle::SP_MediaPlay, tr("Play or pause"), tr("Ctrl+Space"),
+         [this] { player_.is_playing() ? player_.pause() : player_.play(); });
+  button(new QToolButton, QStyle::SP_MediaSeekForward, tr("Next token"), tr("Ctrl+Right"),
+         [this] { player_.step_token(1); });
+  button(new QToolButton, QStyle::SP_MediaSkipForward, tr("Next round"), tr("Ctrl+Shift+Right"),
+         [this] { player_.step_round(1); });
+  scrub_->setRange(0, scrub_steps);
+  scrub_->setAccessibleName(tr("Position in time"));
+  row->addWidget(scrub_, 1);
+  row->addWidget(position_);
+  speed_->setRange(0.1, 10.0);
+  speed_->setSingleStep(0.1);
+  speed_->setDecimals(1);
+  speed_->setValue(1.0);
+  speed_->setPrefix(QStringLiteral("× "));
+  speed_->setAccessibleName(tr("Speed, in multiples of real time"));
+  row->addWidget(speed_);
+  rejected_->setChecked(true);
+  row->addWidget(rejected_);
+  connect(scrub_, &QSlider::sliderMoved, this, [this](int value) {
+    player_.seek(player_.duration_ns() / scrub_steps * value +
+                 player_.duration_ns() % scrub_steps * value / scrub_steps);
+  });
+  connect(speed_, &QDoubleSpinBox::valueChanged, &player_, &Player::set_speed);
+  connect(rejected_, &QCheckBox::toggled, this, &ReplayView::write_document);
+  return controls;
+}
+
+void ReplayView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (is_stale_) list_requests();
+}
+
+void ReplayView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() != QEvent::PaletteChange) return;
+  show_signs();
+  if (!is_stale_) write_document();
+}
+
+void ReplayView::forget() {
+  is_stale_ = true;
+  ranks_job_.cancel();
+  ranks_ = {};
+  player_.set_text(nullptr);
+  text_ = {};
+  requests_->clear();
+  write_document();
+  show_details(nullptr);
+}
+
+void ReplayView::list_requests() {
+  is_stale_ = false;
+  QStringList titles;
+  if (const RecordingPointer& recording = state_.recording())
+    for (std::size_t i = 0; i < recording->recording().requests.size(); ++i)
+      titles << request_title(*recording, i);
+  requests_->clear();
+  requests_->addItems(titles);
+  show_request();
+}
+
+void ReplayView::show_request() {
+  player_.set_text(nullptr);
+  text_ = {};
+  const RecordingPointer& recording = state_.recording();
+  if (recording && !recording->recording().requests.empty()) {
+    request_ = state_.cursor().request;
+    text_ = replayed_text(*recording, request_);
+    requests_->setCurrentIndex(static_cast<int>(request_));
+    player_.set_text(&text_);
+  }
+  write_document();
+  read_ranks();
+  show_details_of_cursor();
+}
+
+void ReplayView::read_ranks() {
+  ranks_ = {};
+  ranks_problem_.clear();
+  ranks_job_.cancel();
+  if (text_.request == nullptr) return;
+  ranks_job_.start([this, recording = state_.recording(), request = request_](const auto& should_continue) {
+    auto read = [&]() -> Result<ShadowRanks> {
+      DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
+      return read_shadow_ranks(reader, *recording, request, should_continue);
+    }();
+    return [this, read = std::make_shared<Result<ShadowRanks>>(std::move(read))] {
+      if (*read)
+        ranks_ = std::move(**read);
+      else
+        ranks_problem_ = QString::fromStdString(read->error().message);
+      show_details_of_cursor();
+      emit ranks_read();
+    };
+  });
+}
+
+void ReplayView::write_document() {
+  const bool dark = is_dark(palette());
+  pieces_.clear();
+  piece_of_token_.assign(text_.tokens.size(), 0);
+  document_->clear();
+  QTextCursor cursor(document_->document());
+  cursor.beginEditBlock();
+  std::size_t next_rejected = 0;
+  const auto write = [&](const QString& words, const QTextCharFormat& format, std::size_t token,
+                         std::uint32_t draft) {
+    const int begin = cursor.position();
+    cursor.insertText(words, format);
+    pieces_.push_back({begin, cursor.position(), token, draft});
+  };
+  const auto write_rejected = [&](std::size_t before) {
+    for (; next_rejected < text_.rejected.size() && text_.rejected[next_rejected].after <= before;
+         ++next_rejected) {
+      if (!rejected_->isChecked()) continue;
+      QTextCharFormat format;
+      format.setForeground(rejected_color(dark));
+      format.setFontStrikeOut(true);
+      format.setFontPointSize(document_->font().pointSizeF() * 0.8);
+      for (const std::uint32_t draft : text_.rejected[next_rejected].drafts)
+        write(visible_text(
+                  state_.recording()->token_text(state_.recording()->recording().draft_tokens[draft].token)),
+              format, before > 0 ? before - 1 : 0, draft);
+    }
+  };
+  for (std::size_t i = 0; i < text_.tokens.size(); ++i) {
+    write_rejected(i);
+    const ReplayedToken& token = text_.tokens[i];
+    QTextCharFormat format;
+    format.setBackground(origin_color(token.origin, dark));
+    if (token.origin == TokenOrigin::bonus) format.setUnderlineStyle(QTextCharFormat::DotLine);
+    piece_of_token_[i] = pieces_.size();
+    write(QString::fromStdString(token.text), format, i, no_index);
+  }
+  write_rejected(text_.tokens.size());
+  cursor.endEditBlock();
+  mark_cursor();
+}
+
+void ReplayView::mark_cursor() {
+  QList<QTextEdit::ExtraSelection> marks;
+  if (!text_.tokens.empty() && state_.cursor().request == request_) {
+    const std::size_t token = std::min(state_.cursor().token, text_.tokens.size() - 1);
+    const Piece& piece = pieces_[piece_of_token_[token]];
+    QTextEdit::ExtraSelection here;
+    here.cursor = QTextCursor(document_->document());
+    here.cursor.setPosition(piece.begin);
+    here.cursor.setPosition(std::max(piece.end, piece.begin), QTextCursor::KeepAnchor);
+    here.format.setBackground(cursor_color(is_dark(palette())));
+    here.format.setForeground(palette().color(QPalette::Base));
+    marks.push_back(here);
+    // What is still to come is dim.
+    QTextEdit::ExtraSelection later;
+    later.cursor = QTextCursor(document_->document());
+    later.cursor.setPosition(piece.end);
+    later.cursor.movePosition(QTextCursor::End, QTextCursor::KeepAnchor);
+    QColor dim = palette().color(QPalette::Text);
+    dim.setAlpha(140);
+    later.format.setForeground(dim);
+    marks.push_back(later);
+    QTextCursor visible(document_->document());
+    visible.setPosition(piece.begin);
+    if (!document_->rect().contains(document_->cursorRect(visible))) {
+      document_->setTextCursor(visible);
+      document_->ensureCursorVisible();
+    }
+  }
+  document_->setExtraSelections(marks);
+}
+
+void ReplayView::show_position() {
+  const std::int64_t all = player_.duration_ns();
+  if (!scrub_->isSliderDown())
+    scrub_->setValue(all > 0 ? static_cast<int>(static_cast<double>(player_.position_ns()) /
+                                                static_cast<double>(all) * scrub_steps)
+                             : 0);
+  position_->setText(QStringLiteral("%1 / %2").arg(duration_text(player_.position_ns()), duration_text(all)));
+}
+
+void ReplayView::show_details(const Piece* piece) {
+  details_->setText(piece == nullptr ? QString() : describe(*piece));
+}
+
+void ReplayView::show_details_of_cursor() {
+  const bool is_here = !text_.tokens.empty() && state_.cursor().request == request_;
+  const std::size_t token = is_here ? std::min(state_.cursor().token, text_.tokens.size() - 1) : 0;
+  show_details(is_here ? &pieces_[piece_of_token_[token]] : nullptr);
+}
+
+const ReplayView::Piece* ReplayView::piece_at(int position) const {
+  const auto piece = std::partition_point(pieces_.begin(), pieces_.end(),
+                                          [&](const Piece& candidate) { return candidate.end <= position; });
+  return piece == pieces_.end() ? nullptr : &*piece;
+}
+
+QString ReplayView::token_text(std::size_t token) const {
+  return describe(pieces_[piece_of_token_[token]]);
+}
+
+QString ReplayView::ranks_text(std::size_t token) const {
+  if (ranks_job_.is_running()) return tr("reading what layers would have predicted …");
+  if (!ranks_problem_.isEmpty()) return ranks_problem_;
+  if (ranks_.empty()) return tr("what layers would have predicted was not recorded (record --shadow)");
+  const std::vector<RankedLayers> groups = ranked_layers(ranks_, token);
+  if (groups.empty()) return tr("what layers would have predicted here was not recorded");
+  QStringList first;
+  QStringList others;
+  for (const RankedLayers& group : groups) {
+    const QString layers = group.first == group.last ? QString::number(group.first)
+                                                     : tr("%1 to %2").arg(group.first).arg(group.last);
+    if (group.rank == 0)
+      first << layers;
+    else
+      others << (group.rank > 0 ? tr("%1 at %2").arg(group.rank).arg(layers)
+                                : tr("unranked at %1").arg(layers));
+  }
+  const QString choice = first.isEmpty()
+                             ? tr("first choice at no exit layer")
+                             : tr("first choice at exit layers %1").arg(first.join(QStringLiteral(", ")));
+  return others.isEmpty() ? choice
+                          : tr("%1; rank (first: 0) %2").arg(choice, others.join(QStringLiteral(", ")));
+}
+
+QString ReplayView::describe(const Piece& piece) const {
+  const traces::Recording& rows = state_.recording()->recording();
+  const std::uint32_t draft = piece.draft != no_index ? piece.draft : text_.tokens[piece.token].draft;
+  QStringList lines;
+  if (piece.draft == no_index) {
+    const ReplayedToken& token = text_.tokens[piece.token];
+    lines
+        << tr("token %1: %2").arg(piece.token).arg(visible_text(state_.recording()->token_text(token.token)));
+    lines << (token.origin == TokenOrigin::accepted ? tr("drafted and accepted")
+              : token.origin == TokenOrigin::bonus  ? tr("the target's own")
+                                                    : tr("predicted by the prefill"));
+    if (token.round != no_index) lines << tr("round %1 of the request").arg(rows.rounds[token.round].index);
+    lines << tr("there after %1").arg(duration_text(token.known_ns - text_.request->start_ns));
+  }
+  if (draft != no_index) {
+    const traces::DraftToken& row = rows.draft_tokens[draft];
+    if (piece.draft != no_index)
+      lines << tr("%1: drafted and %2")
+                   .arg(visible_text(state_.recording()->token_text(row.token)),
+                        row.tested ? tr("rejected") : tr("thrown away untested"));
+    lines << tr("draft position %1, confidence %2").arg(row.index).arg(number_text(row.confidence));
+  }
+  if (piece.draft == no_index) lines << ranks_text(piece.token);
+  return lines.join(u'\n');
+}
+
+bool ReplayView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == document_) {
+    // The caret goes through the text with the arrows; Return takes the cursor of all views to it.
+    if (event->type() != QEvent::KeyPress) return false;
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    const Piece* at = piece_at(document_->textCursor().position());
+    if ((key != Qt::Key_Return && key != Qt::Key_Enter) || at == nullptr) return false;
+    state_.go_to_token(request_, at->token);
+    return true;
+  }
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const Piece* piece = piece_at(document_->cursorForPosition(help->pos()).position());
+    QToolTip::showText(help->globalPos(), piece == nullptr ? QString() : describe(*piece), document_);
+    return true;
+  }
+  if (event->type() == QEvent::MouseButtonRelease && !document_->textCursor().hasSelection()) {
+    const auto* mouse = static_cast<QMouseEvent*>(event);
+    if (const Piece* piece = piece_at(document_->cursorForPosition(mouse->pos()).position()))
+      state_.go_to_token(request_, piece->token);
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+}  // namespace draftscope::gui

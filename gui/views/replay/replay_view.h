@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A request's text as it came: accepted, rejected and bonus tokens by colour and shape (rejected ones struck
+// through, the target's own underlined), and a player that drives the cursor of all views. Of the token that
+// the pointer or the cursor is on: its round and confidence, and at which layers it was the first choice
+// already.
+
+#include <QStyle>
+#include <QWidget>
+#include <vector>
+
+#include "data/replay/replayed_text.h"
+#include "data/replay/shadow_ranks.h"
+#include "state/player.h"
+#include "state/view_state.h"
+#include "views/background_job.h"
+
+class QCheckBox;
+class QComboBox;
+class QDoubleSpinBox;
+class QLabel;
+class QSlider;
+class QTextEdit;
+class QToolButton;
+
+namespace draftscope::gui {
+
+class ReplayView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ReplayView(ViewState& state, QWidget* parent = nullptr);
+
+  [[nodiscard]] Player& player() { return player_; }
+  [[nodiscard]] const ReplayedText& text() const { return text_; }
+  /// What the view says of a token of the text.
+  [[nodiscard]] QString token_text(std::size_t token) const;
+
+ signals:
+  /// The layers' ranks of the request were read, or why not is known.
+  void ranks_read();
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  /// A stretch of the document: a token of the text, or drafts that were rejected.
+  struct Piece {
+    int begin = 0;
+    int end = 0;
+    std::size_t token = 0;           ///< of the text; of the one before, if rejected
+    std::uint32_t draft = no_index;  ///< the rejected draft token
+  };
+
+  QWidget* make_controls();
+  /// In the colour of the text: the style's own signs are black, whatever the palette.
+  void show_signs();
+  void list_requests();
+  /// Lets go of the recording.
+  void forget();
+  void show_request();
+  void write_document();
+  void mark_cursor();
+  void show_position();
+  void show_details(const Piece* piece);
+  void show_details_of_cursor();
+  void read_ranks();
+  [[nodiscard]] const Piece* piece_at(int position) const;
+  [[nodiscard]] QString describe(const Piece& piece) const;
+  [[nodiscard]] QString ranks_text(std::size_t token) const;
+
+  ViewState& state_;
+  ReplayedText text_;
+  std::size_t request_ = 0;
+  ShadowRanks ranks_;
+  QString ranks_problem_;
+  BackgroundJob ranks_job_;
+  Player player_;
+  std::vector<Piece> pieces_;
+  std::vector<std::size_t> piece_of_token_;
+  bool is_stale_ = true;
+  QComboBox* requests_;
+  std::vector<std::pair<QToolButton*, QStyle::StandardPixmap>> signs_;
+  QTextEdit* document_;
+  QLabel* details_;
+  QLabel* legend_;
+  QToolButton* play_;
+  QSlider* scrub_;
+  QLabel* position_;
+  QDoubleSpinBox* speed_;
+  QCheckBox* rejected_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds_plot.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <QWheelEvent>
+
+#include "views/theme.h"
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int left_margin = 64;
+constexpr int top_margin = 26;
+constexpr int bottom_margin = 26;
+constexpr int min_tick_pixels = 70;
+constexpr int choice_width = 170;
+
+}  // namespace
+
+RoundsPlot::RoundsPlot(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  connect(&state_, &ViewState::recording_changed, this, &RoundsPlot::forget);
+  connect(&state_, &ViewState::run_changed, this, &RoundsPlot::forget);
+  connect(&state_, &ViewState::range_changed, this, qOverload<>(&QWidget::update));
+  connect(&state_, &ViewState::cursor_changed, this, qOverload<>(&QWidget::update));
+}
+
+void RoundsPlot::forget() {
+  job_.cancel();
+  forget_run();
+  is_stale_ = true;
+  update();
+}
+
+void RoundsPlot::read() {
+  is_stale_ = false;
+  const RunRounds* run = state_.run_rounds();
+  if (run == nullptr || run->rounds.empty()) return;
+  const BackgroundJob::Job job = reading_job(state_.recording(), state_.run());
+  if (run->rounds.size() <= max_read_at_once) {
+    job([] { return true; })();
+    return;
+  }
+  job_.start([this, job](const BackgroundJob::ShouldContinue& should_continue) -> BackgroundJob::Apply {
+    return [this, apply = job(should_continue)] {
+      apply();
+      update();
+    };
+  });
+}
+
+bool RoundsPlot::is_ready() const {
+  const RunRounds* run = state_.run_rounds();
+  return run != nullptr && !run->rounds.empty() && !is_stale_ && !job_.is_running();
+}
+
+QComboBox& RoundsPlot::add_choice(const QString& name, const QStringList& choices) {
+  choice_ = new QComboBox(this);
+  choice_->setAccessibleName(name);
+  choice_->setToolTip(tr("%1 (M: the next)").arg(name));
+  choice_->addItems(choices);
+  connect(choice_, &QComboBox::currentIndexChanged, this, qOverload<>(&QWidget::update));
+  return *choice_;
+}
+
+void RoundsPlot::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (choice_ == nullptr) return;
+  const QRect area = plot_area();
+  choice_->setGeometry(area.right() + 9, 2, choice_width, area.top() - 4);
+}
+
+void RoundsPlot::paint_notice(QPainter& painter, const QString& words) {
+  setAccessibleDescription(words);
+  painter.setPen(palette().color(QPalette::WindowText));
+  // Where the window is small, beside the plot there is room for words, too.
+  const QRect area = plot_area().width() < 300 ? rect() : plot_area();
+  painter.drawText(area, Qt::AlignCenter | Qt::TextWordWrap, words);
+}
+
+QRect RoundsPlot::plot_area() const {
+  return rect().adjusted(left_margin, top_margin, -right_margin(), -bottom_margin);
+}
+
+RoundAxis RoundsPlot::axis() const {
+  const QRect area = plot_area();
+  return visible_rounds(state_, area.left(), area.width());
+}
+
+void RoundsPlot::paint_round_ticks(QPainter& painter, const RoundAxis& axis) const {
+  const QRect area = plot_area();
+  const auto least = static_cast<std::int64_t>(std::ceil(axis.rounds_per_pixel() * min_tick_pixels));
+  const auto step = static_cast<std::size_t>(tick_step_ns(std::max<std::int64_t>(least, 1)));
+  painter.setPen(palette().color(QPalette::WindowText));
+  for (std::size_t tick = (axis.first + step - 1) / step * step; tick < axis.last; tick += step) {
+    const int x = static_cast<int>(axis.x(static_cast<double>(tick) + 0.5));
+    painter.drawLine(x, area.bottom() + 1, x, area.bottom() + 4);
+    const QString words = QString::number(tick);
+    const int half = painter.fontMetrics().horizontalAdvance(words) / 2 + 1;
+    // The last one stays clear of the axis' name.
+    painter.drawText(std::min(x - half, area.right() - 2 * half),
+                     area.bottom() + 5 + painter.fontMetrics().ascent(), words);
+  }
+  painter.drawText(QRect(area.right() + 6, area.bottom() + 2, right_margin() - 8, bottom_margin - 4),
+                   Qt::AlignLeft, tr("round of the run"));
+}
+
+void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), palette().color(QPalette::Base));
+  if (is_stale_) read();
+  const RoundAxis axis = this->axis();
+  if (axis.count() == 0 || plot_area().width() < 10) {
+    paint_notice(painter, tr("no rounds"));
+    return;
+  }
+  if (!is_ready()) {
+    paint_notice(painter, tr("reading the rounds …"));
+    return;
+  }
+  paint(painter, axis);
+  paint_round_ticks(painter, axis);
+  const std::uint32_t round = state_.cursor().round;
+  if (round == no_index || state_.recording()->run_of(round) != state_.run()) return;
+  const auto place = static_cast<double>(state_.recording()->place_in_run(round));
+  const double from = axis.x(place);
+  const double to = std::max(axis.x(place + 1), from + 1.0);
+  const QRect area = plot_area();
+  if (to < area.left() || from > area.right() + 1) return;
+  painter.setPen(QPen(cursor_color(is_dark(palette())), 1.5));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(QRectF(from, area.top() - 1, to - from, area.height() + 1));
+}
+
+void RoundsPlot::wheelEvent(QWheelEvent* event) {
+  if (state_.run_rounds() == nullptr) return;
+  constexpr double notch = 120.0;
+  const QPoint turn = event->angleDelta();
+  if (std::abs(turn.x()) > std::abs(turn.y()))
+    state_.set_range(moved_rounds(state_, axis(), -turn.x()));
+  else if (turn.y() != 0)
+    state_.set_range(zoomed_rounds(state_, axis(), std::pow(1.25, -turn.y() / notch), event->position().x()));
+  event->accept();
+}
+
+void RoundsPlot::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton || state_.run_rounds() == nullptr) return;
+  state_.end_range_change();
+  is_dragging_ = true;
+  moved_ = false;
+  pressed_ = event->pos();
+  pressed_axis_ = axis();
+}
+
+void RoundsPlot::mouseMoveEvent(QMouseEvent* event) {
+  if (!is_dragging_) return;
+  const int by = event->pos().x() - pressed_.x();
+  if (!moved_ && std::abs(by) < QApplication::startDragDistance()) return;
+  moved_ = true;
+  state_.set_range(moved_rounds(state_, pressed_axis_, -by));
+}
+
+void RoundsPlot::mouseReleaseEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton || !is_dragging_) return;
+  is_dragging_ = false;
+  state_.end_range_change();
+  const RunRounds* run = state_.run_rounds();
+  if (!moved_ && run != nullptr && !run->rounds.empty())
+    state_.go_to_round(run->rounds[axis().place(event->pos().x())]);
+}
+
+void RoundsPlot::keyPressEvent(QKeyEvent* event) {
+  const RoundAxis axis = this->axis();
+  const double middle = axis.left + axis.width / 2.0;
+  constexpr double key_zoom = 1.4;
+  switch (event->key()) {
+    case Qt::Key_W:
+    case Qt::Key_Up:
+      state_.set_range(zoomed_rounds(state_, axis, 1.0 / key_zoom, middle));
+      break;
+    case Qt::Key_S:
+    case Qt::Key_Down:
+      state_.set_range(zoomed_rounds(state_, axis, key_zoom, middle));
+      break;
+    case Qt::Key_A:
+    case Qt::Key_Left:
+      state_.set_range(moved_rounds(state_, axis, -0.15 * axis.width));
+      break;
+    case Qt::Key_D:
+    case Qt::Key_Right:
+      state_.set_range(moved_rounds(state_, axis, 0.15 * axis.width));
+      break;
+    case Qt::Key_Home:
+      state_.show_whole();
+      break;
+    case Qt::Key_M:
+      if (choice_ != nullptr) choice_->setCurrentIndex((choice_->currentIndex() + 1) % choice_->count());
+      break;
+    default:
+      QWidget::keyPressEvent(event);
+      return;
+  }
+  event->accept();
+}
+
+bool RoundsPlot::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    QString words;
+    if (is_ready())
+      words = plot_area().contains(help->pos()) ? tooltip_at(axis(), help->pos())
+                                                : tooltip_beside(axis(), help->pos());
+    QToolTip::showText(help->globalPos(), words, this);
+    return true;
+  }
+  return QWidget::event(event);
+}
+
+}  // namespace draftscope::gui

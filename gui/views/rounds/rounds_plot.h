@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What views over rounds have in common: the rounds that the visible range holds on the x axis, zoom with the
+// wheel, dragging, a click that takes the cursor to a round, the cursor's line; and that a run is read when
+// it is first seen, on a worker if it is long. A view reads and draws its part and has its words.
+
+#include <QWidget>
+
+#include "views/background_job.h"
+#include "views/rounds/round_axis.h"
+
+class QComboBox;
+
+namespace draftscope::gui {
+
+class RoundsPlot : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit RoundsPlot(ViewState& state, QWidget* parent = nullptr);
+  [[nodiscard]] QSize sizeHint() const override { return {900, 420}; }
+  /// Runs of so many rounds are read within a frame, longer ones on a worker.
+  static constexpr std::size_t max_read_at_once = 10'000;
+
+ protected:
+  /// Job that reads this run of a recording that has its rows; done on a worker if the run is long.
+  [[nodiscard]] virtual BackgroundJob::Job reading_job(const RecordingPointer& recording,
+                                                       std::size_t run) = 0;
+  /// Of another run, or none: lets go of all that was read.
+  virtual void forget_run() = 0;
+  /// Draws what reading_job() read.
+  virtual void paint(QPainter& painter, const RoundAxis& axis) = 0;
+  /// Of a place in the plot, for the tool tip; empty shows none.
+  [[nodiscard]] virtual QString tooltip_at(const RoundAxis& axis, const QPoint& point) const = 0;
+
+  /// Of a place beside the plot; empty shows none.
+  [[nodiscard]] virtual QString tooltip_beside(const RoundAxis& /*axis*/, const QPoint& /*point*/) const {
+    return {};
+  }
+
+  /// A choice of what the view shows, above the room beside the plot; M takes the next one. Once at most.
+  QComboBox& add_choice(const QString& name, const QStringList& choices);
+
+  /// Room beside the plot, for legends and tables.
+  [[nodiscard]] virtual int right_margin() const { return 150; }
+
+  [[nodiscard]] const ViewState& state() const { return state_; }
+  [[nodiscard]] ViewState& state() { return state_; }
+  /// Inside margins that are the same in every such view, so that their axes stand below one another.
+  [[nodiscard]] QRect plot_area() const;
+  [[nodiscard]] RoundAxis axis() const;
+  /// In the plot's place; the view's description too.
+  void paint_notice(QPainter& painter, const QString& words);
+
+  void paintEvent(QPaintEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  void forget();
+  void read();
+  /// The run has been read, and can be drawn.
+  [[nodiscard]] bool is_ready() const;
+  void paint_round_ticks(QPainter& painter, const RoundAxis& axis) const;
+
+  ViewState& state_;
+  QComboBox* choice_ = nullptr;
+  BackgroundJob job_;
+  bool is_stale_ =
+      true;  ///< the run is read when it is first painted: docked pages in hidden tabs count as visible
+  QPoint pressed_;
+  RoundAxis pressed_axis_;
+  bool is_dragging_ = false;
+  bool moved_ = false;
+};
+
+}  // namespace draftscope::gui

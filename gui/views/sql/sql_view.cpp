@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sql_view.h"
+
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QFileDialog>
+#include <QFontDatabase>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QInputDialog>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSettings>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <array>
+
+#include "views/picture_export.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr std::size_t max_rows = 100'000;
+
+struct NamedQuery {
+  const char* name;
+  const char* sql;
+};
+constexpr std::array<NamedQuery, 5> shipped{{
+    {QT_TRANSLATE_NOOP("SqlView", "Figures of the runs"), "SELECT * FROM run_figures"},
+    {QT_TRANSLATE_NOOP("SqlView", "Slowest rounds"),
+     "SELECT round, specification, category, drafted, accepted, duration_ns / 1e6 AS ms\nFROM round_figures "
+     "ORDER BY duration_ns DESC LIMIT 50"},
+    {QT_TRANSLATE_NOOP("SqlView", "Acceptance by draft position"),
+     "SELECT specification, draft_tokens.\"index\" AS position, count(*) AS drafted,\n       "
+     "sum(draft_tokens.accepted) AS accepted, avg(draft_tokens.accepted) AS acceptance, avg(confidence) AS "
+     "confidence\n"
+     "FROM draft_tokens JOIN round_figures USING (round)\nGROUP BY specification, position ORDER BY "
+     "specification, position"},
+    {QT_TRANSLATE_NOOP("SqlView", "Why drafts ended"),
+     "SELECT specification, draft_stop, count(*) AS rounds, avg(accepted) AS accepted\nFROM round_figures "
+     "GROUP BY specification, draft_stop"},
+    {QT_TRANSLATE_NOOP("SqlView", "Time by span name"),
+     "SELECT strings.text AS name, count(*) AS spans, sum(end_ns - start_ns) / 1e6 AS ms\nFROM spans JOIN "
+     "strings ON strings.id = spans.name GROUP BY name ORDER BY ms DESC"},
+}};
+
+}  // namespace
+
+SqlView::SqlView(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      queries_(new QComboBox),
+      sql_(new QPlainTextEdit),
+      run_(new QPushButton(tr("&Run"))),
+      stop_(new QPushButton(tr("S&top"))),
+      words_(new QLabel),
+      table_(new QTableView) {
+  setAccessibleName(tr("SQL"));
+  queries_->setAccessibleName(tr("Queries to start from"));
+  sql_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  sql_->setAccessibleName(tr("SQL, one statement that reads"));
+  sql_->setMaximumHeight(150);
+  run_->setShortcut(QKeySequence(tr("Ctrl+Return")));
+  stop_->setEnabled(false);
+  table_->setModel(&model_);
+  table_->setAccessibleName(tr("Result"));
+  table_->setAlternatingRowColors(true);
+  words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  auto* save = new QPushButton(tr("&Save query…"));
+  auto* csv = new QPushButton(tr("Write &CSV…"));
+  auto* row = new QHBoxLayout;
+  row->addWidget(queries_, 1);
+  row->addWidget(save);
+  row->addWidget(run_);
+  row->addWidget(stop_);
+  row->addWidget(csv);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(4, 4, 4, 4);
+  layout->addLayout(row);
+  layout->addWidget(sql_);
+  layout->addWidget(words_);
+  layout->addWidget(table_, 1);
+  connect(queries_, &QComboBox::activated, this,
+          [this](int index) { sql_->setPlainText(queries_->itemData(index).toString()); });
+  connect(run_, &QPushButton::clicked, this, &SqlView::run);
+  connect(stop_, &QPushButton::clicked, this, &SqlView::stop);
+  connect(save, &QPushButton::clicked, this, &SqlView::save_query);
+  connect(csv, &QPushButton::clicked, this, [this] {
+    const QString path =
+        QFileDialog::getSaveFileName(this, tr("Write the result"), QString(), tr("CSV (*.csv)"));
+    if (path.isEmpty()) return;
+    const Result<void> written = write_csv(model_, path);
+    words_->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().message));
+  });
+  connect(&state_, &ViewState::recording_changed, this, &SqlView::forget);
+  // Files that are dropped here are to be opened.
+  sql_->setAcceptDrops(false);
+  list_queries();
+  sql_->setPlainText(queries_->itemData(0).toString());
+  forget();
+}
+
+void SqlView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  if (!has_run_ && state_.recording() && state_.recording()->has_rows())
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+          if (!has_run_) run();
+        },
+        Qt::QueuedConnection);
+}
+
+void SqlView::forget() {
+  const std::filesystem::path path =
+      state_.recording() ? state_.recording()->recording().path : std::filesystem::path();
+  if (path == path_ && !path.empty()) return;
+  path_ = path;
+  has_run_ = false;
+  job_.cancel();
+  model_.set_result({});
+  run_->setEnabled(!path.empty());
+  stop_->setEnabled(false);
+  words_->setText(path.empty() ? tr("Open a recording first.") : QString());
+  update();
+}
+
+void SqlView::list_queries() {
+  queries_->clear();
+  for (const NamedQuery& query : shipped) queries_->addItem(tr(query.name), QString::fromUtf8(query.sql));
+  QSettings settings;
+  const int count = settings.beginReadArray(QStringLiteral("queries"));
+  for (int i = 0; i < count; ++i) {
+    settings.setArrayIndex(i);
+    queries_->addItem(settings.value(QStringLiteral("name")).toString(),
+                      settings.value(QStringLiteral("sql")).toString());
+  }
+  settings.endArray();
+}
+
+void SqlView::save_query() {
+  const QString name = QInputDialog::getText(this, tr("Save query"), tr("Name:"));
+  if (name.isEmpty()) return;
+  queries_->addItem(name, sql_->toPlainText());
+  QSettings settings;
+  settings.beginWriteArray(QStringLiteral("queries"));
+  const auto first = static_cast<int>(shipped.size());
+  for (int i = first; i < queries_->count(); ++i) {
+    settings.setArrayIndex(i - first);
+    settings.setValue(QStringLiteral("name"), queries_->itemText(i));
+    settings.setValue(QStringLiteral("sql"), queries_->itemData(i));
+  }
+  settings.endArray();
+}
+
+void SqlView::set_sql(const QString& sql) {
+  sql_->setPlainText(sql);
+}
+
+void SqlView::stop() {
+  if (!job_.is_running()) return;
+  job_.cancel();
+  show_result(fail("stopped"), 0);
+}
+
+void SqlView::run() {
+  if (job_.is_running()) return;
+  if (!state_.recording()) {
+    words_->setText(tr("Open a recording first."));
+    emit finished();
+    return;
+  }
+  has_run_ = true;
+  run_->setEnabled(false);
+  stop_->setEnabled(true);
+  words_->setText(tr("Running …"));
+  job_.start([this, path = state_.recording()->recording().path,
+              sql = sql_->toPlainText().toStdString()](const BackgroundJob::ShouldContinue& should_continue) {
+    QElapsedTimer timer;
+    timer.start();
+    auto result =
+        std::make_shared<Result<traces::QueryResult>>(traces::query(path, sql, max_rows, should_continue));
+    return [this, result, milliseconds = timer.elapsed()] { show_result(std::move(*result), milliseconds); };
+  });
+}
+
+void SqlView::show_result(Result<traces::QueryResult> result, qint64 milliseconds) {
+  run_->setEnabled(true);
+  stop_->setEnabled(false);
+  if (!result) {
+    words_->setText(QString::fromStdString(result.error().message));
+    model_.set_result({});
+  } else {
+    words_->setText(tr("%n row(s) in %1 ms%2", nullptr, static_cast<int>(result->rows.size()))
+                        .arg(milliseconds)
+                        .arg(result->is_cut ? tr("; there are more") : QString()));
+    model_.set_result(*std::move(result));
+    table_->resizeColumnsToContents();
+  }
+  emit finished();
+}
+
+}  // namespace draftscope::gui

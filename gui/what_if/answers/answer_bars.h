@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Tokens a second and speedup as points with their 80 % (thick) and 95 % (thin) intervals; of a bounded
+// answer the points are both bounds. The dashed lines are vanilla decoding.
+
+#include <array>
+#include <memory>
+
+#include "what_if/answers/what_if_answer.h"
+#include "what_if/pictures/what_if_picture.h"
+
+namespace draftscope::gui {
+
+class AnswerBars : public WhatIfPicture {
+  Q_OBJECT
+
+ public:
+  explicit AnswerBars(QWidget* parent = nullptr) : WhatIfPicture(parent) {}
+
+  /// Expects an answer without a refusal.
+  void set_answer(std::shared_ptr<const WhatIfAnswer> answer);
+  [[nodiscard]] QSize sizeHint() const override { return {720, 128}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {320, 116}; }
+
+ protected:
+  void paint(QPainter& painter) override;
+
+ private:
+  std::shared_ptr<const WhatIfAnswer> answer_;
+  /// Ends of the axes. They stay while they can, so that it is the points that move.
+  std::array<double, 2> ends_{};
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "what_if_answer.h"
+
+#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace draftscope::gui {
+
+namespace {
+
+using simulator::Provenance;
+
+Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions& options,
+                  WhatIfAnswer& answer) {
+  const Question& question = answer.question;
+  DRAFTSCOPE_TRY_ASSIGN(answer.what_if, trained.what_if(question));
+  const simulator::WhatIf& what_if = *answer.what_if;
+  const simulator::Scenario recorded = what_if.recorded_scenario();
+  DRAFTSCOPE_TRY_ASSIGN(answer.rounds, what_if.rounds(strategy_of(question)));
+  DRAFTSCOPE_TRY_ASSIGN(answer.machine, machine_of(question, recorded));
+  if (question.longer_context > 0) simulator::lengthen_context(answer.rounds, question.longer_context);
+  answer.rounds =
+      simulator::for_shape(std::move(answer.rounds), recorded.shape, answer.machine.scenario.shape);
+  const simulator::CostModel& costs = what_if.costs().model;
+  DRAFTSCOPE_TRY_ASSIGN(answer.prediction, simulator::ask(costs, answer.rounds, answer.machine, options));
+  DRAFTSCOPE_TRY_ASSIGN(answer.rate, simulator::ask_rate(costs, answer.rounds, answer.machine, options));
+  answer.is_extrapolated = std::any_of(
+      answer.prediction.cost_notes.begin(), answer.prediction.cost_notes.end(),
+      [](const simulator::CostNote& note) { return note.provenance == Provenance::extrapolated; });
+  const simulator::Answer& prediction = answer.prediction;
+  if (!(prediction.steps_per_round > 0.0)) return {};
+  const auto gamma =
+      question.kind == StrategyKind::fixed_length ? std::optional(question.gamma) : std::nullopt;
+  DRAFTSCOPE_TRY_ASSIGN(
+      answer.break_even,
+      simulator::break_even({prediction.steps_per_round, prediction.c, prediction.v, prediction.o}, gamma));
+  return {};
+}
+
+bool is_elsewhere(const WhatIfAnswer& answer) {
+  const Question& question = answer.question;
+  return !question.gpu.empty() || question.machine_file != nullptr || !question.model.empty() ||
+         question.weights || question.regime != simulator::Regime::as_fitted || question.batch != 1 ||
+         question.tensor_parallel != 1;
+}
+
+}  // namespace
+
+WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
+                       const simulator::SweepOptions& options) {
+  WhatIfAnswer answer{.question = question};
+  if (const Result<void> filled = fill(trained, options, answer); !filled)
+    answer.refusal = filled.error().message;
+  return answer;
+}
+
+std::string standing(const WhatIfAnswer& answer) {
+  const char* times = answer.is_extrapolated ? "extrapolated" : is_elsewhere(answer) ? "modelled" : "fitted";
+  return fmt::format("{} rounds ({}), {} times", answer_status_name(answer.prediction.status),
+                     round_source_name(answer.prediction.source), times);
+}
+
+std::vector<std::string> notes_of(const WhatIfAnswer& answer) {
+  std::vector<std::string> lines = answer.prediction.notes;
+  const std::string& reason = answer.prediction.speedup.min_drafted.total.no_interval_reason;
+  if (!reason.empty()) lines.push_back("no interval: " + reason);
+  int undetermined = 0;
+  for (const simulator::CostNote& note : answer.prediction.cost_notes) {
+    if (note.provenance == Provenance::undetermined)
+      ++undetermined;
+    else
+      lines.push_back((note.provenance == Provenance::extrapolated ? "extrapolated: " : "") + note.text);
+  }
+  if (undetermined > 0)
+    lines.push_back(fmt::format(
+        "{} cost parameters are not determined by the recording (draftscope simulate --json names them)",
+        undetermined));
+  return lines;
+}
+
+Result<simulator::Ladder> ladder_of(const WhatIfAnswer& answer) {
+  if (!answer.refusal.empty()) return fail("{}", answer.refusal);
+  return simulator::answer_ladder(answer.what_if->costs().model, answer.rounds, answer.machine);
+}
+
+Result<simulator::Roofline> roofline_of(const WhatIfAnswer& answer) {
+  if (!answer.refusal.empty()) return fail("{}", answer.refusal);
+  simulator::PassCount steps;
+  for (const simulator::PassCount& request : answer.rounds.vanilla) {
+    steps.passes += request.passes;
+    steps.context += request.context;
+  }
+  const double context =
+      steps.passes > 0 ? static_cast<double>(steps.context) / static_cast<double>(steps.passes) : 0.0;
+  std::vector<std::int32_t> rows{1};
+  std::int32_t widest = 1;
+  for (const simulator::RoundStatistics& request : answer.rounds.setting.least)
+    for (const simulator::DraftStatistics& draft : request.drafts)
+      for (std::size_t width = 2; width < draft.verify.size(); ++width)
+        if (draft.verify[width].passes > 0) widest = std::max(widest, static_cast<std::int32_t>(width));
+  if (widest > 1) rows.push_back(widest);
+  return simulator::roofline(answer.what_if->costs().model, answer.machine, context, rows);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "heat_map_plot.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "views/theme.h"
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int left_margin = 54;
+constexpr int top_margin = 30;
+constexpr int bottom_margin = 44;
+constexpr int legend_width = 150;
+constexpr double min_number_width = 36.0;  // of a cell that has its number written in it
+constexpr double mark_inset = 7.0;         // of rings and the diamond from a cell's side
+
+QString speedup_text(double speedup) {
+  return QStringLiteral("%1×").arg(speedup, 0, 'f', 2);
+}
+
+/// Black or white, whichever can be read on it.
+QColor on(const QColor& background) {
+  return qGray(background.rgb()) > 140 ? QColor(Qt::black) : QColor(Qt::white);
+}
+
+}  // namespace
+
+void HeatMapPlot::set_map(HeatMap map, const QString& title) {
+  map_ = std::move(map);
+  title_ = title;
+  min_ = 1.0;
+  max_ = 1.0;
+  for (const HeatCell& cell : map_.cells) {
+    if (!cell.refusal.empty()) continue;
+    min_ = std::min(min_, cell.speedup);
+    max_ = std::max(max_, cell.speedup);
+  }
+  const HeatCell* best = map_.best();
+  set_message(best == nullptr && !map_.cells.empty() ? QString::fromStdString(map_.cells.front().refusal)
+                                                     : QString());
+  describe();
+}
+
+void HeatMapPlot::set_marks(HeatMapMarks marks) {
+  marks_ = std::move(marks);
+  describe();
+  update();
+}
+
+void HeatMapPlot::describe() {
+  const HeatCell* best = map_.best();
+  if (best == nullptr) return;
+  QString words =
+      tr("fastest: exit %1, γ %2, %3").arg(best->exit).arg(best->gamma).arg(speedup_text(best->speedup));
+  if (marks_.current) {
+    const auto [exit, gamma] = *marks_.current;
+    if (exit >= 1 && exit <= map_.exits && gamma >= 1 && gamma <= map_.lengths)
+      words += tr("; current: exit %1, γ %2, %3")
+                   .arg(exit)
+                   .arg(gamma)
+                   .arg(speedup_text(map_.at(exit, gamma).speedup));
+  }
+  setAccessibleDescription(words);
+}
+
+QRectF HeatMapPlot::area() const {
+  return QRectF(rect()).adjusted(left_margin, top_margin, -legend_width, -bottom_margin);
+}
+
+QRectF HeatMapPlot::cell_rect(std::int32_t exit, std::int32_t gamma) const {
+  const QRectF all = area();
+  const double width = all.width() / std::max(map_.exits, 1);
+  const double height = all.height() / std::max(map_.lengths, 1);
+  return {all.left() + (exit - 1) * width, all.bottom() - gamma * height, width, height};
+}
+
+const HeatCell* HeatMapPlot::cell_at(const QPointF& point) const {
+  const QRectF all = area();
+  if (map_.cells.empty() || !all.contains(point)) return nullptr;
+  const auto exit = 1 + static_cast<std::int32_t>((point.x() - all.left()) / all.width() * map_.exits);
+  const auto gamma = 1 + static_cast<std::int32_t>((all.bottom() - point.y()) / all.height() * map_.lengths);
+  return &map_.at(std::clamp(exit, 1, map_.exits), std::clamp(gamma, 1, map_.lengths));
+}
+
+double HeatMapPlot::share(double speedup) const {
+  return max_ > min_ ? (speedup - min_) / (max_ - min_) : 0.5;
+}
+
+void HeatMapPlot::paint_cell(QPainter& painter, const HeatCell& cell) const {
+  const QRectF place = cell_rect(cell.exit, cell.gamma);
+  const bool has_gaps = place.width() > 6.0 && place.height() > 6.0;
+  const QRectF filled = has_gaps ? place.adjusted(0.5, 0.5, -0.5, -0.5) : place;
+  if (!cell.refusal.empty()) {
+    painter.fillRect(filled, QBrush(grid_color(palette()), Qt::DiagCrossPattern));
+    return;
+  }
+  const QColor color = scale_color(share(cell.speedup), is_dark(palette()));
+  painter.fillRect(filled, color);
+  QColor ink = on(color);
+  if (cell.speedup < 1.0) {
+    QColor hatch = ink;
+    hatch.setAlpha(70);
+    painter.fillRect(filled, QBrush(hatch, Qt::BDiagPattern));
+  }
+  constexpr double min_height = 14.0;
+  if (place.width() < min_number_width || place.height() < min_height) return;
+  painter.setPen(ink);
+  painter.drawText(place, Qt::AlignCenter, QString::number(cell.speedup, 'f', 2));
+}
+
+void HeatMapPlot::paint_axes(QPainter& painter) const {
+  const QRectF all = area();
+  painter.setPen(palette().color(QPalette::WindowText));
+  constexpr int min_pixels = 26;
+  const auto step = [](double pixels) {
+    return static_cast<std::int32_t>(
+        tick_step_ns(static_cast<std::int64_t>(std::ceil(min_pixels / std::max(pixels, 0.1)))));
+  };
+  const std::int32_t exits = step(all.width() / std::max(map_.exits, 1));
+  for (std::int32_t exit = 1; exit <= map_.exits; ++exit) {
+    if (exits > 1 && exit % exits != 0) continue;
+    const QRectF cell = cell_rect(exit, 1);
+    painter.drawText(QRectF(cell.center().x() - 20, all.bottom() + 3, 40, 18),
+                     Qt::AlignHCenter | Qt::AlignTop, QString::number(exit));
+  }
+  const std::int32_t lengths = step(all.height() / std::max(map_.lengths, 1) * 1.6);
+  for (std::int32_t gamma = 1; gamma <= map_.lengths; ++gamma) {
+    if (lengths > 1 && gamma % lengths != 0) continue;
+    const QRectF cell = cell_rect(1, gamma);
+    painter.drawText(QRectF(0, cell.center().y() - 9, left_margin - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
+                     QString::number(gamma));
+  }
+  painter.drawText(QRectF(all.left(), all.bottom() + 22, all.width(), 18), Qt::AlignCenter,
+                   tr("exit layer E of the recorded model"));
+  painter.save();
+  painter.translate(12, all.center().y());
+  painter.rotate(-90);
+  painter.drawText(QRectF(-all.height() / 2, -10, all.height(), 18), Qt::AlignCenter, tr("draft length γ"));
+  painter.restore();
+  painter.drawText(QRectF(6, 0, width() - 12.0, top_margin), Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(title_, Qt::ElideRight, width() - 12));
+}
+
+void HeatMapPlot::paint_marks(QPainter& painter) const {
+  const auto ring = [&](const QPointF& center, double radius) {
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(Qt::black, 4.0));
+    painter.drawEllipse(center, radius, radius);
+    painter.setPen(QPen(Qt::white, 2.0));
+    painter.drawEllipse(center, radius, radius);
+  };
+  for (const RecordedPoint& point : marks_.recorded) {
+    if (point.exit < 1 || point.exit > map_.exits || point.gamma < 1 || point.gamma > map_.lengths) continue;
+    const QRectF cell = cell_rect(point.exit, point.gamma);
+    // Beside the number, where there is room.
+    const bool has_room = cell.width() >= min_number_width;
+    const QPointF center(has_room ? cell.left() + mark_inset : cell.center().x(), cell.center().y());
+    ring(center, std::clamp(std::min(cell.width(), cell.height()) * 0.5 - 2.0, 3.0, 4.5));
+  }
+  if (const HeatCell* best = map_.best()) {
+    const QRectF cell = cell_rect(best->exit, best->gamma);
+    const QPointF center(cell.right() - std::min(mark_inset, cell.width() / 2), cell.center().y());
+    constexpr double size = 5.0;
+    painter.setPen(QPen(Qt::white, 1.0));
+    painter.setBrush(Qt::black);
+    painter.drawPolygon(QPolygonF({center + QPointF(0, -size), center + QPointF(size, 0),
+                                   center + QPointF(0, size), center + QPointF(-size, 0)}));
+  }
+  if (!marks_.current) return;
+  const auto [exit, gamma] = *marks_.current;
+  if (exit < 1 || exit > map_.exits || gamma < 1 || gamma > map_.lengths) return;
+  const QRectF cell = cell_rect(exit, gamma).adjusted(-1, -1, 1, 1);
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(palette().color(QPalette::Base), 5.0));
+  painter.drawRect(cell);
+  painter.setPen(QPen(cursor_color(is_dark(palette())), 3.0));
+  painter.drawRect(cell);
+}
+
+void HeatMapPlot::paint_legend(QPainter& painter) const {
+  const bool dark = is_dark(palette());
+  const int left = width() - legend_width + 16;
+  const QColor text = palette().color(QPalette::WindowText);
+  const int top = top_margin;
+  const int height = std::clamp(this->height() - top - 120, 30, 160);
+  for (int y = 0; y < height; ++y)
+    painter.fillRect(left, top + height - 1 - y, 16, 1, scale_color(y / std::max(1.0, height - 1.0), dark));
+  painter.setPen(text);
+  const auto tick = [&](double speedup, const QString& words) {
+    const int y = top + height - 1 - static_cast<int>(share(speedup) * (height - 1));
+    painter.drawLine(left + 16, y, left + 20, y);
+    painter.drawText(QRect(left + 24, y - 9, legend_width - 42, 18), Qt::AlignLeft | Qt::AlignVCenter, words);
+  };
+  const double apart = height > 0 ? 14.0 / height : 1.0;
+  tick(max_, speedup_text(max_));
+  if (min_ < 1.0 && share(1.0) < 1.0 - apart && share(1.0) > apart) tick(1.0, tr("1× vanilla"));
+  if (share(min_) < 1.0 - apart) tick(min_, speedup_text(min_));
+  int y = top + height + 14;
+  const auto entry = [&](const QString& words, const auto& draw) {
+    draw(QPointF(left + 8, y + 8));
+    painter.setPen(text);
+    painter.drawText(QRect(left + 24, y, legend_width - 42, 16), Qt::AlignLeft | Qt::AlignVCenter, words);
+    y += 18;
+  };
+  painter.setBrush(Qt::NoBrush);
+  entry(tr("current"), [&](const QPointF& at) {
+    painter.setPen(QPen(cursor_color(dark), 3.0));
+    painter.drawRect(QRectF(at.x() - 6, at.y() - 5, 12, 10));
+  });
+  entry(tr("recorded"), [&](const QPointF& at) {
+    painter.setPen(QPen(text, 2.0));
+    painter.drawEllipse(at, 5.0, 5.0);
+  });
+  entry(tr("fastest"), [&](const QPointF& at) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(text);
+    painter.drawPolygon(
+        QPolygonF({at + QPointF(0, -5), at + QPointF(5, 0), at + QPointF(0, 5), at + QPointF(-5, 0)}));
+    painter.setBrush(Qt::NoBrush);
+  });
+  entry(tr("no answer"), [&](const QPointF& at) {
+    painter.fillRect(QRectF(at.x() - 7, at.y() - 6, 14, 12), QBrush(text, Qt::DiagCrossPattern));
+  });
+  entry(tr("slower"), [&](const QPointF& at) {
+    painter.fillRect(QRectF(at.x() - 7, at.y() - 6, 14, 12), QBrush(text, Qt::BDiagPattern));
+  });
+}
+
+void HeatMapPlot::paint(QPainter& painter) {
+  if (map_.cells.empty() || area().width() < 20.0 || area().height() < 20.0) return;
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  for (const HeatCell& cell : map_.cells) paint_cell(painter, cell);
+  painter.setRenderHint(QPainter::Antialiasing);
+  paint_axes(painter);
+  paint_marks(painter);
+  paint_legend(painter);
+}
+
+QString HeatMapPlot::tooltip_at(const QPoint& point) const {
+  const HeatCell* cell = cell_at(point);
+  if (cell == nullptr) return {};
+  const QString strategy = QString::fromStdString(cell->strategy);
+  if (!cell->refusal.empty())
+    return tr("%1: no answer\n%2").arg(strategy, QString::fromStdString(cell->refusal));
+  QString words = tr("%1: %2 (%3 rounds)")
+                      .arg(strategy, speedup_text(cell->speedup),
+                           QString::fromUtf8(answer_status_name(cell->status).data()));
+  for (const RecordedPoint& recorded : marks_.recorded)
+    if (recorded.exit == cell->exit && recorded.gamma == cell->gamma)
+      words += tr("\nrecorded: %1").arg(QString::fromStdString(recorded.strategy));
+  return words;
+}
+
+void HeatMapPlot::mousePressEvent(QMouseEvent* event) {
+  if (const HeatCell* cell = message().isEmpty() ? cell_at(event->position()) : nullptr)
+    emit chosen(cell->exit, cell->gamma);
+}
+
+void HeatMapPlot::keyPressEvent(QKeyEvent* event) {
+  if (!marks_.current || map_.cells.empty()) return QWidget::keyPressEvent(event);
+  auto [exit, gamma] = *marks_.current;
+  switch (event->key()) {
+    case Qt::Key_Left:
+      --exit;
+      break;
+    case Qt::Key_Right:
+      ++exit;
+      break;
+    case Qt::Key_Up:
+      ++gamma;
+      break;
+    case Qt::Key_Down:
+      --gamma;
+      break;
+    default:
+      return QWidget::keyPressEvent(event);
+  }
+  emit chosen(std::clamp(exit, 1, map_.exits), std::clamp(gamma, 1, map_.lengths));
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Predicted speedup of every exit layer (to the right) and draft length (upwards). Cells slower than vanilla
+// decoding are hatched, cells without an answer crossed out; rings are recorded runs, the frame is the
+// current setting, the diamond the fastest. A click or the arrow keys choose another setting.
+
+#include <functional>
+#include <optional>
+
+#include "what_if/pictures/heat_map.h"
+#include "what_if/pictures/what_if_picture.h"
+
+namespace draftscope::gui {
+
+struct HeatMapMarks {
+  std::vector<RecordedPoint> recorded;
+  std::optional<std::pair<std::int32_t, std::int32_t>> current;  ///< exit, length
+};
+
+class HeatMapPlot : public WhatIfPicture {
+  Q_OBJECT
+
+ public:
+  explicit HeatMapPlot(QWidget* parent = nullptr) : WhatIfPicture(parent) {}
+
+  void set_map(HeatMap map, const QString& title);
+  void set_marks(HeatMapMarks marks);
+
+ signals:
+  void chosen(int exit, int gamma);
+
+ protected:
+  void paint(QPainter& painter) override;
+  [[nodiscard]] QString tooltip_at(const QPoint& point) const override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  [[nodiscard]] QRectF area() const;
+  [[nodiscard]] QRectF cell_rect(std::int32_t exit, std::int32_t gamma) const;
+  [[nodiscard]] const HeatCell* cell_at(const QPointF& point) const;
+  /// 0 of the slowest cell, 1 of the fastest.
+  [[nodiscard]] double share(double speedup) const;
+  void paint_cell(QPainter& painter, const HeatCell& cell) const;
+  void paint_axes(QPainter& painter) const;
+  void paint_marks(QPainter& painter) const;
+  void paint_legend(QPainter& painter) const;
+  void describe();
+
+  HeatMap map_;
+  HeatMapMarks marks_;
+  QString title_;
+  double min_ = 0.0;
+  double max_ = 1.0;
+};
+
+}  // namespace draftscope::gui

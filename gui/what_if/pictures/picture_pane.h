@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A picture with its numbers below, which can be hidden; exported, it is a picture and a CSV.
+
+#include <QWidget>
+
+#include "what_if/answers/numbers_model.h"
+
+class QTableView;
+
+namespace draftscope::gui {
+
+class WhatIfPicture;
+
+class PicturePane : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// Takes ownership of the picture.
+  PicturePane(WhatIfPicture* picture, const QString& name, QWidget* parent = nullptr);
+
+  void set_numbers(QStringList columns, std::vector<NumbersModel::Row> rows);
+  void show_numbers(bool shown);
+  /// In place of picture and numbers.
+  void set_message(const QString& words);
+  [[nodiscard]] const NumbersModel& numbers() const { return numbers_; }
+  [[nodiscard]] const WhatIfPicture& picture() const { return *picture_; }
+
+ private:
+  WhatIfPicture* picture_;
+  NumbersModel numbers_;
+  QTableView* table_;
+};
+
+}  // namespace draftscope::gui

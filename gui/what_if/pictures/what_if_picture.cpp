@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "what_if_picture.h"
+
+#include <QHelpEvent>
+#include <QPainter>
+#include <QToolTip>
+
+namespace draftscope::gui {
+
+WhatIfPicture::WhatIfPicture(QWidget* parent) : QWidget(parent) {
+  setFocusPolicy(Qt::StrongFocus);
+}
+
+void WhatIfPicture::set_message(const QString& words) {
+  message_ = words;
+  if (!words.isEmpty()) setAccessibleDescription(words);
+  update();
+}
+
+void WhatIfPicture::set_stale(bool is_stale) {
+  if (is_stale == is_stale_) return;
+  is_stale_ = is_stale;
+  update();
+}
+
+void WhatIfPicture::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.fillRect(rect(), palette().color(QPalette::Base));
+  painter.setPen(palette().color(QPalette::WindowText));
+  constexpr int margin = 24;
+  if (!message_.isEmpty()) {
+    painter.drawText(rect().adjusted(margin, margin, -margin, -margin), Qt::AlignCenter | Qt::TextWordWrap,
+                     message_);
+    return;
+  }
+  painter.save();
+  paint(painter);
+  painter.restore();
+  if (!is_stale_) return;
+  QColor veil = palette().color(QPalette::Base);
+  veil.setAlpha(140);
+  painter.fillRect(rect(), veil);
+  const QString words = tr("of an older setting; the new one is being computed …");
+  const QRect text = painter.fontMetrics().boundingRect(words).adjusted(-8, -4, 8, 4);
+  const QRect badge(width() - text.width() - 6, 6, text.width(), text.height());
+  painter.fillRect(badge, palette().color(QPalette::ToolTipBase));
+  painter.setPen(palette().color(QPalette::ToolTipText));
+  painter.drawRect(badge);
+  painter.drawText(badge, Qt::AlignCenter, words);
+}
+
+bool WhatIfPicture::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const QString words = message_.isEmpty() ? tooltip_at(help->pos()) : QString();
+  if (words.isEmpty())
+    QToolTip::hideText();
+  else
+    QToolTip::showText(help->globalPos(), words, this);
+  return true;
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What the pictures of the what-if page have in common: a message in place of numbers that can't be given,
+// and a mark while they are still of an older question.
+
+#include <QWidget>
+
+class QPainter;
+
+namespace draftscope::gui {
+
+class WhatIfPicture : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit WhatIfPicture(QWidget* parent = nullptr);
+
+  /// In place of the picture; empty shows it.
+  void set_message(const QString& words);
+  [[nodiscard]] const QString& message() const { return message_; }
+  void set_stale(bool is_stale);
+  [[nodiscard]] bool is_stale() const { return is_stale_; }
+  [[nodiscard]] QSize sizeHint() const override { return {720, 380}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {320, 160}; }
+
+ protected:
+  virtual void paint(QPainter& painter) = 0;
+  /// Of a place in the picture, for the tool tip; empty shows none.
+  [[nodiscard]] virtual QString tooltip_at(const QPoint& /*point*/) const { return {}; }
+
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  QString message_;
+  bool is_stale_ = false;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Sliders and choices for a question. Each slider has a box beside it for the exact number. Machines and
+// models may also come from files, which a worker reads.
+
+#include <QWidget>
+
+#include "views/background_job.h"
+#include "what_if/questions/question.h"
+#include "what_if/questions/trained_recording.h"
+
+class QCheckBox;
+class QComboBox;
+class QDoubleSpinBox;
+class QFormLayout;
+class QLabel;
+class QSlider;
+class QSpinBox;
+
+namespace draftscope::gui {
+
+class QuestionPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit QuestionPanel(QWidget* parent = nullptr);
+
+  /// What can be asked of it.
+  void set_recording(const TrainedPointer& trained);
+  void forget_recording() { trained_.reset(); }
+  /// Moves everything there without a signal.
+  void set_question(const Question& question);
+  [[nodiscard]] const Question& question() const { return question_; }
+  /// As set_question(), with a signal if anything changes. Expects a recording; an exit beyond the model's
+  /// becomes its last.
+  void change_question(const Question& question);
+
+  /// Chooses what a file describes: a machine measured by `draftscope calibrate` or specified, a config.json.
+  void open_machine_file(const QString& path);
+  void open_model_file(const QString& path);
+
+ signals:
+  void changed();
+  /// One line: why a file says nothing of a machine or a model.
+  void failed(const QString& reason);
+
+ private:
+  /// A slider over chosen values, and a box for every value.
+  struct Steps {
+    QSlider* slider = nullptr;
+    QSpinBox* box = nullptr;
+    std::vector<int> values;  ///< [slider position]; empty: the position is the value
+  };
+  Steps add_steps(QFormLayout& form, const QString& label, const QString& spoken, std::vector<int> values,
+                  int least, int most);
+  static void show_steps(const Steps& steps, int value);
+  void add_threshold(QFormLayout& form);
+  /// With a button that chooses a file.
+  void add_machine(QFormLayout& form);
+  void add_model(QFormLayout& form);
+  void list_machines();
+  void list_models();
+  void show_question();
+  void show_machine();
+  void show_range();
+  void take();
+
+  TrainedPointer trained_;
+  Question question_;
+  std::vector<MachineFilePointer> machine_files_;
+  std::vector<std::pair<QString, QString>> model_files_;  ///< shape's name, path
+  BackgroundJob reading_;
+  QFormLayout* form_;
+  bool is_showing_ = false;
+  QComboBox* strategy_;
+  QComboBox* gpu_;
+  QComboBox* model_;
+  QComboBox* weights_;
+  QComboBox* regime_;
+  QComboBox* recorded_gpu_;
+  QCheckBox* above_exit_;
+  QSlider* threshold_slider_;
+  QDoubleSpinBox* threshold_;
+  Steps exit_;
+  Steps gamma_;
+  Steps batch_;
+  Steps gpus_;
+  Steps context_;
+};
+
+}  // namespace draftscope::gui

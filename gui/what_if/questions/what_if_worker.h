@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Asks what-ifs on workers, so that sliders never wait: learns from a recording once, then answers one
+// question at a time, always the newest (those in between are dropped), and behind that, at lower precedence,
+// makes the pictures that take longer. On the main thread only.
+
+#include <QObject>
+#include <QThreadPool>
+#include <QTimer>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "what_if/answers/what_if_answer.h"
+#include "what_if/pictures/heat_map.h"
+#include "what_if/pictures/waterfall_picture.h"
+#include "what_if/questions/trained_recording.h"
+
+namespace draftscope::gui {
+
+/// What a picture shows, or why there is none, and of which question.
+template <typename Content>
+struct Picture {
+  Question question;
+  Result<Content> content;
+};
+
+using AnswerPointer = std::shared_ptr<const WhatIfAnswer>;
+using LadderPicture = std::shared_ptr<const Picture<simulator::Ladder>>;
+using RooflinePicture = std::shared_ptr<const Picture<simulator::Roofline>>;
+using HeatMapPicture = std::shared_ptr<const Picture<HeatMap>>;
+using WaterfallPicture = std::shared_ptr<const Picture<WaterfallLevels>>;
+
+class WhatIfWorker : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit WhatIfWorker(QObject* parent = nullptr);
+  /// Cancels, and waits for the workers to notice.
+  ~WhatIfWorker() override;
+
+  /// Drops what was trained before and all that is under way. `recorded_gpu` as TrainedRecording::train() has
+  /// it.
+  void train(const RecordingPointer& recording, const std::string& recorded_gpu = {});
+  /// Stops learning, or the pictures that are being made or wait to be.
+  void cancel();
+  /// Forgets the recording.
+  void clear();
+  [[nodiscard]] bool is_training() const { return training_ != nullptr; }
+  /// Null until trained.
+  [[nodiscard]] const TrainedPointer& trained() const { return trained_; }
+
+  /// Expects trained().
+  void ask(const Question& question);
+  /// Of the last answer, if they were stopped.
+  void make_pictures_again();
+  [[nodiscard]] bool is_drawing() const { return drawing_ != nullptr; }
+  /// Nothing is under way, or waits.
+  [[nodiscard]] bool is_settled() const;
+
+ signals:
+  void training_progressed(int done, int all);
+  void trained_on();
+  /// One line: what can't be trained, and what to record instead.
+  void refused(const QString& reason);
+  void answered(const draftscope::gui::AnswerPointer& answer);
+  void ladder_made(const draftscope::gui::LadderPicture& picture);
+  void roofline_made(const draftscope::gui::RooflinePicture& picture);
+  void heat_map_made(const draftscope::gui::HeatMapPicture& picture);
+  void heat_map_progressed(int done, int all);
+  void waterfall_progressed(int done, int all);
+  void waterfall_made(const draftscope::gui::WaterfallPicture& picture);
+  /// Some pictures of the last answer will not come.
+  void pictures_stopped();
+  /// After the last of the others.
+  void settled();
+
+ private:
+  struct Job {
+    std::atomic<bool> cancelled{false};
+  };
+  using JobPointer = std::shared_ptr<Job>;
+  /// Calls `apply` on this object's thread, unless the job was cancelled.
+  template <typename Apply>
+  void post(const JobPointer& job, Apply apply);
+  void drop(JobPointer& job);
+  void answer_next();
+  void take(const AnswerPointer& answer);
+  void make_pictures();
+  /// For the worker that makes pictures: reports a part in so many, and tells whether to go on.
+  std::function<bool(std::int64_t, std::int64_t)> reporter(const JobPointer& job, std::int64_t parts,
+                                                           void (WhatIfWorker::*signal)(int, int));
+  void stop_pictures();
+  void end_if_settled();
+
+  QThreadPool questions_;
+  QThreadPool pictures_;
+  TrainedPointer trained_;
+  std::shared_ptr<HeatMapRounds> heat_map_rounds_;  // used by the one worker for pictures alone
+  JobPointer training_;
+  JobPointer answering_;
+  JobPointer drawing_;
+  std::optional<Question> waiting_;
+  QTimer rest_;  // pictures wait until the sliders do
+  AnswerPointer to_picture_;
+  AnswerPointer last_answer_;
+};
+
+}  // namespace draftscope::gui
