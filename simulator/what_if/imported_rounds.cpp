@@ -19,11 +19,11 @@ namespace {
 using traces::Lack;
 
 bool is_early_exit(std::string_view specification) {
-  return specification.substr(0, specification.find(':')) == "layerskip";
+  return speculation::strategy_name(specification) == "layerskip";
 }
 
 bool drafts_without_model(std::string_view specification) {
-  return specification.substr(0, specification.find(':')) == "prompt-lookup";
+  return speculation::strategy_name(specification) == "prompt-lookup";
 }
 
 /// What "layerskip:exit=8,gamma=6" plans; absent where the exit is not stated.

@@ -52,7 +52,7 @@ Result<StrategyRounds> WhatIf::rounds(std::string_view strategy) const {
     if (pieces(run.run->specification) == pieces(strategy))
       return is_import ? imported_rounds(run) : recorded_rounds(run);
   if (is_import) return rounds_of_import(strategy);
-  if (strategy.substr(0, strategy.find(':')) == "prompt-lookup") return lookup_rounds(strategy);
+  if (speculation::strategy_name(strategy) == "prompt-lookup") return lookup_rounds(strategy);
   if (tables_.empty()) return modelled_rounds(strategy);
   return replayed_rounds(strategy);
 }
@@ -167,7 +167,7 @@ void WhatIf::fit_acceptance() const {
 }
 
 Result<StrategyRounds> WhatIf::modelled_rounds(std::string_view strategy) const {
-  if (strategy.substr(0, strategy.find(':')) != "layerskip")
+  if (speculation::strategy_name(strategy) != "layerskip")
     return fail("strategy {}: {}; without shadow tokens only layerskip can be modelled", strategy,
                 no_tables_reason_);
   DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(*recording_));
