@@ -59,7 +59,7 @@ class Mixed final : public Strategy {
     states_.erase(std::unique(states_.begin(), states_.end()), states_.end());
   }
 
-  /// What one learner asked for, out of the states that all of them asked for.
+  /// One learner's states, out of those that all learners asked for.
   [[nodiscard]] std::span<const float> states_of(std::span<const std::int32_t> boundaries,
                                                  std::span<const float> states) const {
     if (boundaries.empty()) return {};

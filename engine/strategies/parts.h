@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What drafting by a part of the target is made of: which mask, how long, when to stop, how wide to verify.
-// The papers' strategies are mixes of these parts, and so is any other mix (mixed.cpp).
+// The parts of drafting by a part of the target: which mask, how long, when to stop, how wide to verify.
+// The papers' strategies are mixes of these parts, and so is any other mix.
 //
 // A part that learns is a Learner too. Parts are made by functions that take their parameters; one that
 // several share (DEL's statistics) is one Learner and several choices.
@@ -34,7 +34,7 @@ class ThresholdChoice {
   [[nodiscard]] virtual double threshold(const RoundView& round) = 0;
 };
 
-/// What a part hears and does between rounds; as the Strategy functions of the same names.
+/// A part that learns between rounds. Its functions are the Strategy functions of the same names.
 class Learner {
  public:
   virtual ~Learner() = default;

@@ -12,7 +12,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// What a trace says of the run: the file, and what it configured.
+/// The run's parameters for a trace: the file, and what it configured.
 std::string parameters_json(const Policy& policy, const std::string& file, const ConfiguredStrategy& inner,
                             std::string_view checkpoint_hash) {
   nlohmann::ordered_json json{{"policy", file},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "predicted_trace/known_rounds.h"
 
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
@@ -136,7 +137,7 @@ Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
   for (const RunRows& run : trained.runs)
     for (const RequestRows& rows : run.requests) known[rows.request->id] = {rows.request, rows.prompt, {}};
   std::vector<KnownRequest> requests;
-  if (is_strategy(rounds.strategy, "prompt-lookup")) {
+  if (speculation::strategy_name(rounds.strategy) == "prompt-lookup") {
     DRAFTSCOPE_TRY_ASSIGN(const auto lookups, replayed_lookups(trained, rounds.strategy));
     for (std::size_t i = 0; i < lookups.size(); ++i) {
       const ShadowTable& table = trained.texts().tables[i];

@@ -28,7 +28,7 @@ enum class AcceptanceBit : std::int8_t { rejected = 0, accepted = 1, unseen = 2 
 /// One request's, in the order of its positions.
 using AcceptanceBits = std::vector<AcceptanceBit>;
 
-/// Of each request of the run. A tree counts as the chain of its accepted path.
+/// Acceptance bits of each request of the run. A tree counts as the chain of its accepted path.
 [[nodiscard]] std::vector<AcceptanceBits> acceptance_bits(const RunRows& run);
 
 /// The same where only accepted lengths are known: the run's longest one is taken for the length of every
@@ -59,8 +59,8 @@ struct AcceptanceModel {
 /// (1 − α^(γ+1)) / (1 − α).
 [[nodiscard]] double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t length);
 
-/// What is decoded: an exit and a length, or length 0 for none; so many tokens behind a context of so many
-/// rows.
+/// Setting that is decoded: an exit and a length, or length 0 for none; so many tokens behind a context of so
+/// many rows.
 struct ExpectedSetting {
   std::int32_t exit = 0;
   std::int32_t length = 0;

@@ -15,7 +15,7 @@ namespace draftscope::simulator {
 /// prediction is not the text's token is at risk whatever its margin.
 [[nodiscard]] std::vector<std::int32_t> near_ties(const ShadowTable& table, float epsilon);
 
-/// How a draft token at a position at risk is judged.
+/// Verdict on a draft token at a position at risk.
 enum class TieOutcome : std::uint8_t {
   rejected,  ///< pessimistic: no exit's token is accepted there
   accepted,  ///< optimistic: every exit's token is

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a policy is to a replay: it plans a round from what a strategy would know at that moment, and hears of
+// A policy plans the rounds of a replay from what a strategy would know at that moment, and hears of
 // its outcome. One that decides only a part (an exit, a length, a threshold) leaves the other fields alone,
 // so that parts are mixed as the engine's strategies mix theirs (policies.h).
 
@@ -11,7 +11,7 @@
 
 namespace draftscope::simulator {
 
-/// Before a round.
+/// Everything that is known before a round.
 struct RoundState {
   const ShadowTable* table = nullptr;  ///< of the request. A plan may read the text up to the root alone
   std::int32_t round = 0;              ///< within the request
@@ -26,7 +26,7 @@ struct PlannedRound {
       -1.0;  ///< draft-exit threshold: a draft token of lower confidence is the last; -1 = none
 };
 
-/// What became of a draft.
+/// The end of a draft.
 struct DraftOutcome {
   std::int32_t drafted = 0;   ///< draft tokens
   std::int32_t accepted = 0;  ///< before a cut at the end of the text
@@ -39,7 +39,8 @@ struct ObservedRound {
   RoundState state;
   PlannedRound plan;
   DraftOutcome outcome;  ///< what the policy is to go by
-  /// What the table leaves possible, by draft tokens: both are `outcome` where it tells everything.
+  /// The outcomes that the table leaves possible, by draft tokens: both are `outcome` where it tells
+  /// everything.
   DraftOutcome least, most;
 };
 

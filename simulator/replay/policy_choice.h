@@ -21,7 +21,7 @@ struct PolicyChoice {
   std::unique_ptr<Policy> policy;  ///< null if it can't be replayed from shadow tables
 };
 
-/// What policies need to know of the target model.
+/// Facts of the target model that policies need.
 struct ReplayModel {
   std::int32_t n_layers = 0;
   double head_in_layers = 0.0;  ///< weight bytes of the head in units of a layer's
@@ -40,8 +40,8 @@ struct ReplayModel {
 [[nodiscard]] Result<PolicyChoice> policy_of_specification(std::string_view specification,
                                                            const ReplayModel& model);
 
-/// What the run recorded, from Run::parameters. The policy starts as the strategy did before its first
-/// request.
+/// The policy that the run recorded, from Run::parameters. The policy starts as the strategy did before its
+/// first request.
 [[nodiscard]] Result<PolicyChoice> policy_of_run(const traces::Run& run, const ReplayModel& model);
 
 /// Whether texts of this recording are the same under any policy: greedy ones are. `exact`, or the status and

@@ -18,7 +18,7 @@ namespace draftscope::simulator {
 
 class DelPolicy final : public Policy {
  public:
-  /// Which of its decisions count: the parts of a mix.
+  /// Decisions that count: the parts of a mix that are DEL's.
   struct Parts {
     bool exit = true;
     bool length = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What another policy would have done on a recorded text: its rounds, one by one, read from the shadow table
+// Another policy on a recorded text: the rounds it would have done, one by one, read from the shadow table
 // (shadow_table.h says why that is exact). Nothing is sampled.
 //
 // What is certain and what not:
@@ -28,7 +28,7 @@
 
 namespace draftscope::simulator {
 
-/// What ends drafts and requests beside the policy.
+/// Limits that end drafts and requests beside the policy.
 struct ReplayConditions {
   std::int32_t max_new_tokens = 0;       ///< the request's token budget
   std::int32_t context_rows = 0;         ///< rows of K/V cache
@@ -50,7 +50,7 @@ struct ReplayedRound {
   AnswerStatus status = AnswerStatus::exact;
 };
 
-/// Which outcome a policy hears of where several are possible.
+/// The outcome that a policy hears of where several are possible.
 enum class Waste : std::uint8_t { least, most };
 
 /// Expects exits that the table has, below its n_layers. O(text), and the policy's own work.

@@ -71,7 +71,7 @@ class Comparison {
     return "";
   }
 
-  /// What a recording tells of a round's plan: of one that drafted nothing, no exit.
+  /// A round's plan as far as a recording tells it: no exit of one that drafted nothing.
   static PlannedRound recorded_plan(const traces::Round& round) {
     return {round.exit_layer, round.planned, round.threshold};
   }

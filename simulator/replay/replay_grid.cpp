@@ -9,7 +9,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// What a walk with one exit needs to know of each position.
+/// Facts of each position that a walk with one exit needs.
 struct ExitRuns {
   std::int32_t exit = 0;
   std::vector<std::int32_t> lengths;  ///< run_lengths()

@@ -25,12 +25,12 @@ struct LookupRound {
   AnswerStatus status = AnswerStatus::exact;
 };
 
-/// Of `table` only the text is read, and if there are any its end_cells.
+/// The rounds of a request. Of `table` only the text is read, and if there are any its end_cells.
 [[nodiscard]] std::vector<LookupRound> replay_lookup(const ShadowTable& table,
                                                      const speculation::LookupOptions& options,
                                                      const ReplayConditions& conditions, std::int32_t vocab);
 
-/// As a row. No model drafts: its passes are those of draft 1 with no sublayers.
+/// The round as a row. No model drafts: its passes are those of draft 1 with no sublayers.
 [[nodiscard]] KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::int32_t index);
 
 /// The rounds' passes, likewise.

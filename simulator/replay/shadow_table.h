@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What every layer would have predicted at every position of one request's text: the table that replays are
+// Predictions of every layer at every position of one request's text: the table that replays are
 // read from. (Exactness: while drafts match, a prefix draft's input is the text itself, so that its j-th
 // draft token at exit E from position p is layer E's prediction for position p + j; the round commits min(γ,
 // run length) + 1 tokens under any history of policies.)
@@ -45,7 +45,7 @@ struct ShadowTable {
                  static_cast<std::size_t>(layer - 1)];
   }
   [[nodiscard]] std::int32_t end() const { return static_cast<std::int32_t>(text.size()); }
-  /// How many positions prompt_cells has.
+  /// Number of positions of prompt_cells.
   [[nodiscard]] std::int32_t prompt_positions() const {
     return n_layers < 1 ? 0
                         : static_cast<std::int32_t>(prompt_cells.size() / static_cast<std::size_t>(n_layers));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rounds of imported recordings. They tell how many draft tokens were accepted, some how many there were, and
 // nothing of the layers that drafted: what a file lacks is taken from the question, and said.
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/import_lacks.h>
 #include <fmt/format.h>
 
@@ -19,11 +20,11 @@ namespace {
 using traces::Lack;
 
 bool is_early_exit(std::string_view specification) {
-  return is_strategy(specification, "layerskip");
+  return speculation::strategy_name(specification) == "layerskip";
 }
 
 bool drafts_without_model(std::string_view specification) {
-  return is_strategy(specification, "prompt-lookup");
+  return speculation::strategy_name(specification) == "prompt-lookup";
 }
 
 /// Plan of "layerskip:exit=8,gamma=6"; absent where the exit is not stated.

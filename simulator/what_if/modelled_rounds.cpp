@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rounds of early exits where no layer's predictions were recorded: from a model of acceptance.
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void fit_acceptance(const TrainedRecording& trained) {
 }
 
 Result<StrategyRounds> modelled_rounds(const TrainedRecording& trained, std::string_view strategy) {
-  if (!is_strategy(strategy, "layerskip"))
+  if (speculation::strategy_name(strategy) != "layerskip")
     return fail("strategy {}: {}; without shadow tokens only layerskip can be modelled", strategy,
                 trained.no_tables_reason);
   DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(*trained.recording));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The choice among the sources of rounds, and how a specification's text is read for it.
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/import_lacks.h>
 
 #include <algorithm>
@@ -23,10 +24,6 @@ std::multiset<std::string_view> pieces(std::string_view specification) {
 }
 
 }  // namespace
-
-bool is_strategy(std::string_view specification, std::string_view strategy) {
-  return specification.substr(0, specification.find(':')) == strategy;
-}
 
 bool is_same_specification(std::string_view a, std::string_view b) {
   return pieces(a) == pieces(b);
@@ -57,7 +54,7 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
     if (is_same_specification(run.run->specification, strategy))
       return is_import ? imported_rounds(trained, run) : recorded_rounds(trained, run);
   if (is_import) return modelled_import(trained, strategy);
-  if (is_strategy(strategy, "prompt-lookup")) return lookup_rounds(trained, strategy);
+  if (speculation::strategy_name(strategy) == "prompt-lookup") return lookup_rounds(trained, strategy);
   if (trained.shadowed.tables.empty()) return modelled_rounds(trained, strategy);
   return replayed_rounds(trained, strategy);
 }

@@ -77,9 +77,6 @@ void fit_acceptance(const TrainedRecording& trained);
 [[nodiscard]] Result<StrategyRounds> modelled_import(const TrainedRecording& trained,
                                                      std::string_view strategy);
 
-/// Whether the specification names `strategy`, with whatever parameters.
-[[nodiscard]] bool is_strategy(std::string_view specification, std::string_view strategy);
-
 /// Whether two specifications have the same name and parameters, in whatever order.
 [[nodiscard]] bool is_same_specification(std::string_view a, std::string_view b);
 

@@ -68,7 +68,7 @@ class SpecificationParser {
   }
 
  private:
-  /// Which parameters there are depends on the parts.
+  /// Reads the parts, which decide what parameters there are.
   Result<void> choose_parts(const Items& items) {
     for (std::size_t kind = 0; kind < part_kind_count; ++kind)
       for (const auto& [key, value] : items) {

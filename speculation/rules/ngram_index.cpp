@@ -62,11 +62,11 @@ std::int32_t NgramIndex::behind_leftmost() const {
   return first_.back() + 1;
 }
 
-std::int32_t NgramIndex::behind_latest(std::int32_t most) const {
+std::int32_t NgramIndex::behind_latest(std::int32_t last) const {
   if (previous_.empty()) return -1;
-  std::int32_t last = previous_.back();
-  while (last >= 0 && last >= most) last = previous_[static_cast<std::size_t>(last)];
-  return last < 0 ? -1 : last + 1;
+  std::int32_t at = previous_.back();
+  while (at >= 0 && at >= last) at = previous_[static_cast<std::size_t>(at)];
+  return at < 0 ? -1 : at + 1;
 }
 
 }  // namespace draftscope::speculation

@@ -43,7 +43,7 @@ std::span<const std::int32_t> PromptLookup::guess(std::span<const std::int32_t> 
   return guesses_;
 }
 
-/// Where in a text of `tokens` the continuation starts.
+/// The place in a text of `tokens` where the continuation starts.
 std::optional<std::int32_t> PromptLookup::continuation(std::int32_t tokens) const {
   const std::int32_t last = options_.is_published ? tokens - options_.length : tokens - 1;
   if (options_.match == Match::longest) {

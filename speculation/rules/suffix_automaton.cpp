@@ -91,9 +91,9 @@ std::size_t SuffixAutomaton::slot_of(std::int32_t state, std::int32_t token) con
   return slot;
 }
 
-std::optional<SuffixAutomaton::Match> SuffixAutomaton::longest(std::int32_t most) const {
+std::optional<SuffixAutomaton::Match> SuffixAutomaton::longest(std::int32_t last) const {
   std::int32_t at = states_[static_cast<std::size_t>(whole_)].link;
-  while (at > 0 && states_[static_cast<std::size_t>(at)].behind > most)
+  while (at > 0 && states_[static_cast<std::size_t>(at)].behind > last)
     at = states_[static_cast<std::size_t>(at)].link;
   if (at <= 0) return std::nullopt;
   return Match{states_[static_cast<std::size_t>(at)].length, states_[static_cast<std::size_t>(at)].behind};

@@ -36,15 +36,6 @@ std::string text_of(const std::string& file) {
   return text.str();
 }
 
-TEST(Recipe, ShowsTheRowThatIsTestedHere) {
-  const std::string source = text_of("tests/speculation/recipe_test.cpp");
-  const std::string begin = "// The recipe begins.\n";
-  const std::size_t first = source.find(begin) + begin.size();
-  const std::string row = source.substr(first, source.find("    // The recipe ends.") - first);
-  ASSERT_THAT(row, testing::HasSubstr("every-second"));
-  EXPECT_THAT(text_of("docs/recipes/add-a-strategy.md"), testing::HasSubstr(row));
-}
-
 class Recipe : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(catalogue_.add(recipe_row())); }
@@ -55,6 +46,15 @@ class Recipe : public testing::Test {
  private:
   speculation::StrategyCatalogue catalogue_ = speculation::strategy_catalogue();
 };
+
+TEST_F(Recipe, ShowsTheRowThatIsTestedHere) {
+  const std::string source = text_of("tests/speculation/recipe_test.cpp");
+  const std::string begin = "// The recipe begins.\n";
+  const std::size_t first = source.find(begin) + begin.size();
+  const std::string row = source.substr(first, source.find("    // The recipe ends.") - first);
+  ASSERT_THAT(row, testing::HasSubstr("every-second"));
+  EXPECT_THAT(text_of("docs/recipes/add-a-strategy.md"), testing::HasSubstr(row));
+}
 
 TEST_F(Recipe, SkipsEverySecondLayerWithALengthByFs) {
   const auto parsed = parse("every-second:max-gamma=9");

@@ -4,7 +4,7 @@
 // 2023), algorithm 2 (block by block, as many iterations as a block needs). The paper is greedy; with a
 // temperature guesses are point masses here and are still made of the target's best tokens.
 //
-// A row of the verification is either a guess, kept as soon as the target agrees, or a extra row, which is
+// A row of the verification is either a guess, kept as soon as the target agrees, or an extra row, which is
 // never kept. The published rule trusts one token an iteration until an iteration changes nothing: its
 // guesses ride along, and a block found settled is then verified as guesses.
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int32_t largest_block = 63;
 
-/// What a block holds before anything is predicted: the padding token, which decoder-only models lack and
+/// Content of a block before anything is predicted: the padding token, which decoder-only models lack and
 /// their public code takes to be the end of the text.
 std::int32_t padding(const RequestView& request) {
   return request.eos_tokens.empty() ? 0 : request.eos_tokens.front();
@@ -63,7 +63,7 @@ class PublishedJacobi final : public Strategy {
     std::iota(all_.begin(), all_.end(), 0);
     block_.reserve(size_);
     proposals_.reserve(size_);
-    riders_.reserve(size_);
+    extra_rows_.reserve(size_);
   }
 
   void begin_request(const RequestView& request) override {
@@ -72,7 +72,7 @@ class PublishedJacobi final : public Strategy {
   }
 
   RoundPlan plan(const RoundView& /*round*/) override {
-    riders_.clear();
+    extra_rows_.clear();
     proposals_.clear();
     if (settled_) {
       for (const std::int32_t token : block_)
@@ -80,9 +80,9 @@ class PublishedJacobi final : public Strategy {
     } else {
       // What follows the block's last guess is beyond the block.
       for (std::size_t i = 0; i + 1 < block_.size(); ++i)
-        riders_.push_back({block_[i], static_cast<std::int32_t>(i) + 1, std::span(all_).first(i)});
+        extra_rows_.push_back({block_[i], static_cast<std::int32_t>(i) + 1, std::span(all_).first(i)});
     }
-    return {.origin = "jacobi", .proposals = proposals_, .extra_rows = riders_};
+    return {.origin = "jacobi", .proposals = proposals_, .extra_rows = extra_rows_};
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
@@ -110,7 +110,7 @@ class PublishedJacobi final : public Strategy {
   std::vector<std::int32_t> block_;  // guesses of what follows the root, within the block
   std::array<std::int32_t, largest_block> all_{};
   std::vector<Proposal> proposals_;
-  std::vector<ExtraRow> riders_;
+  std::vector<ExtraRow> extra_rows_;
 };
 
 }  // namespace

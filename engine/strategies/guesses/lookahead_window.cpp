@@ -26,7 +26,7 @@ void LookaheadWindow::begin(std::span<const std::int32_t> prompt, std::span<cons
   levels_[0].resize(columns_ + levels_.size() - 2);
   for (std::int32_t& token : levels_[0]) token = prompt_token();
   filled_ = 1;
-  build_riders();
+  build_extra_rows();
 }
 
 std::int32_t LookaheadWindow::prompt_token() {
@@ -47,7 +47,7 @@ void LookaheadWindow::advance(std::int32_t root, std::span<const TopToken> predi
   } else {
     fill(last_level);
   }
-  build_riders();
+  build_extra_rows();
 }
 
 void LookaheadWindow::fill(std::span<const TopToken> last_level) {
@@ -78,9 +78,9 @@ void LookaheadWindow::slide(std::span<const TopToken> last_level) {
   for (const TopToken& top : last_level) levels_.back().push_back(window_token(top));
 }
 
-void LookaheadWindow::build_riders() {
+void LookaheadWindow::build_extra_rows() {
   const std::size_t width = levels_[0].size();
-  riders_.clear();
+  extra_rows_.clear();
   seen_.clear();
   // Room for all, so that the extra rows' spans stay where they are.
   seen_.reserve((width + (filled_ - 1) * (width + 1)) * (width + filled_));
@@ -92,8 +92,8 @@ void LookaheadWindow::build_riders() {
       for (std::size_t below = 1; below < level; ++below)
         seen_.push_back(static_cast<std::int32_t>(width + (below - 1) * (width + 1) + i));
       const std::size_t column = level == 0 ? i + 1 : i;
-      riders_.push_back({levels_[level][i], static_cast<std::int32_t>(level + column),
-                         std::span(seen_).subspan(first, seen_.size() - first)});
+      extra_rows_.push_back({levels_[level][i], static_cast<std::int32_t>(level + column),
+                             std::span(seen_).subspan(first, seen_.size() - first)});
     }
 }
 

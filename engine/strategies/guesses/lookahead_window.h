@@ -33,7 +33,7 @@ class LookaheadWindow {
     return std::span(levels_).first(filled_);
   }
   /// The window's rows behind the root, level by level.
-  [[nodiscard]] std::span<const ExtraRow> extra_rows() const { return riders_; }
+  [[nodiscard]] std::span<const ExtraRow> extra_rows() const { return extra_rows_; }
   /// Takes what the extra rows of a round predicted. A full window adds its n-grams to the pool.
   void advance(std::int32_t root, std::span<const TopToken> predicted, NgramPool& pool);
 
@@ -41,7 +41,7 @@ class LookaheadWindow {
   void fill(std::span<const TopToken> last_level);
   void slide(std::span<const TopToken> last_level);
   void add_ngrams(std::int32_t root, std::span<const TopToken> last_level, NgramPool& pool);
-  void build_riders();
+  void build_extra_rows();
   [[nodiscard]] std::int32_t prompt_token();
   [[nodiscard]] std::int32_t window_token(const TopToken& predicted);
 
@@ -50,7 +50,7 @@ class LookaheadWindow {
   std::size_t filled_ = 0;
   std::span<const std::int32_t> prompt_, eos_tokens_;
   std::uint32_t drawn_ = 0;
-  std::vector<ExtraRow> riders_;
+  std::vector<ExtraRow> extra_rows_;
   std::vector<std::int32_t> seen_;  // what the extra rows see, one after the other
   std::vector<std::int32_t> continuation_;
 };

@@ -20,8 +20,8 @@ struct Anchor {
   std::span<const float> states;  ///< [n_layers + 1][d_model]: h_0 … h_L, before the final norm
 };
 
-/// Which `skip` whole layers to skip, in ascending order. 0 ≤ skip ≤ L. Ties skip. Source: docs/methods.md,
-/// CLaSp.
+/// Search for the `skip` whole layers to skip, in ascending order. 0 ≤ skip ≤ L. Ties skip. Source:
+/// docs/methods.md, CLaSp.
 class ClaspSearch {
  public:
   [[nodiscard]] Result<std::span<const std::int32_t>> run(const Anchor& anchor, std::int32_t skip,

@@ -53,7 +53,7 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   bool greedy_ = true;
   bool drafts_ = false;  // the planned round, with the exit in use
 
-  // What the next optimise() reads: states of `positions_` positions, and the target's tokens there.
+  // Input of the next optimise(): states of `positions_` positions, and the target's tokens there.
   std::int32_t positions_ = 0;
   std::int32_t prompt_positions_ = 0;  // of them
   std::vector<float> states_;          // [L − 1][positions][d_model]

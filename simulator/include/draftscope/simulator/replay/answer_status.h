@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How much an answer to "what if" can be trusted. Every answer of the simulator carries one.
+// Trust in an answer to "what if". Every answer of the simulator carries one.
 
 #include <cstdint>
 #include <string>

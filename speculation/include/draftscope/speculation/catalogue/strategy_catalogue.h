@@ -63,7 +63,7 @@ struct PartRow {
   std::string no_replay;
 };
 
-/// What a recording must hold for the simulator to replay a strategy's rounds from it.
+/// Contents that a recording must have for the simulator to replay a strategy's rounds from it.
 enum class ReplayNeeds : std::uint8_t {
   texts,          ///< token ids
   shadow_tokens,  ///< and what every layer would have predicted
@@ -114,7 +114,7 @@ class StrategyCatalogue {
   std::vector<StrategyRow> strategies_;
 };
 
-/// What ships.
+/// The catalogue that ships.
 [[nodiscard]] const StrategyCatalogue& strategy_catalogue();
 
 /// The name that a strategy's parameter has today, for one that it had once; any other name as it is.

@@ -67,7 +67,7 @@ class StrategySpecification {
     std::string_view name, std::string_view json, std::int32_t n_layers,
     const StrategyCatalogue& catalogue = strategy_catalogue());
 
-/// What stands before the colon.
+/// The part before the colon.
 [[nodiscard]] inline std::string_view strategy_name(std::string_view specification) {
   return specification.substr(0, specification.find(':'));
 }

@@ -103,7 +103,7 @@ class DelRule {
   bool is_first_round_ = true;
 };
 
-/// What a head says of a position.
+/// A head's prediction of a position.
 struct ShadowToken {
   bool matches = false;     ///< its best token is the target's
   double confidence = 0.0;  ///< its probability

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where the last n tokens of a growing text occurred before: a chain through all occurrences of each n-gram.
+// Earlier occurrences of the last n tokens of a growing text: a chain through all occurrences of each n-gram.
 // O(n) a token; memory for three numbers a token.
 
 #include <cstdint>
@@ -20,11 +20,12 @@ class NgramIndex {
   /// `text` is the text so far with tokens appended. It is not kept.
   void extend(std::span<const std::int32_t> text);
 
-  /// Where the leftmost occurrence of the text's last n tokens ends: the position behind it. -1 if there is
+  /// Position behind the leftmost occurrence of the text's last n tokens. -1 if there is
   /// none before the end of the text.
   [[nodiscard]] std::int32_t behind_leftmost() const;
-  /// Likewise of the latest occurrence that `most` is not before. Takes a step for each later one.
-  [[nodiscard]] std::int32_t behind_latest(std::int32_t most) const;
+  /// Position behind the latest occurrence with such a position of at most `last`. Takes a step for each
+  /// later one.
+  [[nodiscard]] std::int32_t behind_latest(std::int32_t last) const;
 
  private:
   [[nodiscard]] std::size_t slot_of(std::span<const std::int32_t> text, std::size_t last) const;

@@ -18,7 +18,8 @@
 namespace draftscope::speculation {
 
 struct LookupOptions {
-  /// Which occurrence of an end of the text; `longest`: the leftmost of the longest one that occurred before.
+  /// The occurrence of an end of the text that is continued; `longest`: the leftmost of the longest one that
+  /// occurred before.
   enum class Match : std::uint8_t { leftmost, latest, longest };
   std::int32_t ngram = 3;      ///< tokens of the longest end that is looked up
   std::int32_t min_ngram = 1;  ///< tokens of the shortest
@@ -38,7 +39,7 @@ class PromptLookup {
   void begin_request(std::size_t tokens, std::span<const std::int32_t> end_tokens);
   /// Indexes the tokens that `text` has more than before. It is not kept.
   void extend(std::span<const std::int32_t> text);
-  /// What is guessed to follow `text`, the text so far with tokens appended. Valid until the next call;
+  /// The guesses of what follows `text`, the text so far with tokens appended. Valid until the next call;
   /// without allocations while the text is no longer than expected.
   [[nodiscard]] std::span<const std::int32_t> guess(std::span<const std::int32_t> text);
 

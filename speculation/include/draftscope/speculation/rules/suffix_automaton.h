@@ -24,8 +24,8 @@ class SuffixAutomaton {
     std::int32_t length = 0;
     std::int32_t behind = 0;  ///< the position behind its leftmost occurrence
   };
-  /// The longest end of the text with an occurrence before it that `most` is not before.
-  [[nodiscard]] std::optional<Match> longest(std::int32_t most) const;
+  /// The longest end of the text that occurred before with `behind` at most `last`.
+  [[nodiscard]] std::optional<Match> longest(std::int32_t last) const;
 
  private:
   struct State {
