@@ -73,7 +73,7 @@ TEST(JsonField, RefusesMembersThatNobodyKnows) {
   const json document = json::parse(R"({"a": {"known": 1, "un\nknown": 2}})");
   constexpr std::array known{"known"};
   EXPECT_EQ(refusal(JsonField(document, "f")["a"].knows_only(known, "none beside")),
-            R"(f: unknown field a.'un\x0Aknown', expected none beside)");
+            R"(f: unknown field a.'un\x0aknown', expected none beside)");
 }
 
 TEST(JsonField, KeepsAMessageOnOneLineWhateverAKeyHolds) {

@@ -137,7 +137,7 @@ TEST_F(Calibrate, PricesARecordingMadeElsewhere) {
   }
   EXPECT_GT(answers[1]["target_step_ns"], 2.0 * answers[0]["target_step_ns"].get<double>());
 
-  expect_one_line(run_command({"simulate", trace, "--quiet", "--calibration", trace}), "is not valid JSON");
+  expect_one_line(run_command({"simulate", trace, "--quiet", "--calibration", trace}), "not valid JSON");
   expect_one_line(
       run_command({"simulate", trace, "--quiet", "--calibration", path_, "--sweep", "gpu=H200,L4"}),
       "--calibration");

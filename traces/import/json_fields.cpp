@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "json_fields.h"
 
+#include <draftscope/base/json_field.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -28,33 +30,20 @@ Result<std::optional<std::vector<std::int64_t>>> list(const nlohmann::json* valu
 
 Error unexpected_json(const nlohmann::json& value, const std::string& where, const std::string& field,
                       const std::string& expected) {
-  constexpr std::size_t max_characters = 40;
-  std::string found = value.type_name();
-  if (value.is_primitive()) {
-    // Non-ASCII is escaped, so that a cut is still UTF-8 and no terminal is told to do anything.
-    found = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-    if (found.size() > max_characters) found = found.substr(0, max_characters) + "...";
-  }
-  return {fmt::format("{}: {} is {}, expected {}", where, field, found, expected)};
+  return JsonField(value, where, field).wrong(expected).value();
 }
 
 Result<std::int64_t> json_integer(const nlohmann::json& value, std::int64_t least, std::int64_t most,
                                   const std::string& where, const std::string& field) {
-  const bool fits = value.is_number_unsigned()
-                        ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
-                        : value.is_number_integer() && value.get<std::int64_t>() <= most;
-  if (!fits || value.get<std::int64_t>() < least)
-    return tl::unexpected<Error>(
-        unexpected_json(value, where, field, fmt::format("an integer from {} to {}", least, most)));
-  return value.get<std::int64_t>();
+  return JsonField(value, where, field).integer(Range<std::int64_t>{least, most});
 }
 
 Result<std::int64_t> json_duration_ns(const nlohmann::json& value, double unit_ns, const std::string& where,
                                       const std::string& field) {
   const double duration_ns = value.is_number() ? value.get<double>() * unit_ns : -1.0;
   if (!(duration_ns >= 0.0 && duration_ns <= max_duration_ns))
-    return tl::unexpected<Error>(unexpected_json(
-        value, where, field, fmt::format("a duration of 0 s to {:.0f} s", max_duration_ns * 1e-9)));
+    return JsonField(value, where, field)
+        .wrong(fmt::format("a duration of 0 s to {:.0f} s", max_duration_ns * 1e-9));
   return std::llround(duration_ns);
 }
 
@@ -73,8 +62,7 @@ Result<std::optional<std::int64_t>> JsonFields::integer(const char* name, std::i
 Result<std::optional<std::string>> JsonFields::text(const char* name) const {
   const nlohmann::json* const value = find(name);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_string()) return tl::unexpected<Error>(unexpected_json(*value, where_, name, "text"));
-  return value->get<std::string>();
+  return JsonField(*value, where_, name).text();
 }
 
 Result<std::optional<std::vector<std::int64_t>>> JsonFields::integers(const char* name, std::int64_t least,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A JSON object's fields with their types and ranges checked. Errors name the place and the field.
+// An answer's optional fields and their limits, over base/json_field.h.
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -49,7 +49,7 @@ class JsonFields {
 [[nodiscard]] Result<std::int64_t> json_duration_ns(const nlohmann::json& value, double unit_ns,
                                                     const std::string& where, const std::string& field);
 
-/// `where: field is X, expected Y`, with X's text cut short.
+/// "where: field is X, expected Y".
 [[nodiscard]] Error unexpected_json(const nlohmann::json& value, const std::string& where,
                                     const std::string& field, const std::string& expected);
 

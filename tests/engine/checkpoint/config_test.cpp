@@ -10,6 +10,7 @@
 
 #include <draftscope/base/json_text.h>
 #include <draftscope/speculation/model_config.h>
+#include <draftscope/speculation/model_families.h>
 #include "tensor_slots.h"
 #include "tiny_checkpoint.h"
 
@@ -126,6 +127,44 @@ std::string test_name(const testing::TestParamInfo<std::string>& parameter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, PublishedConfig, testing::ValuesIn(folders()), test_name);
+
+TEST(ModelFamilies, EachIsReadOrRefusedWithItsNameAndTheMissingTrait) {
+  for (const speculation::ModelFamily& family : speculation::model_families()) {
+    auto by_architecture = tiny::tiny_config();
+    by_architecture["architectures"] = {family.architecture};
+    auto by_type = tiny::tiny_config();
+    by_type.erase("architectures");
+    by_type["model_type"] = family.model_type;
+    const auto trait = speculation::unsupported_trait(family.traits);
+    for (const auto& config : {by_architecture, by_type}) {
+      const auto shape = parse(config);
+      if (trait) {
+        ASSERT_FALSE(shape) << family.architecture;
+        EXPECT_EQ(shape.error().message,
+                  fmt::format("config.json: model_type {}: {} is not supported by a backend yet",
+                              family.model_type, *trait));
+      } else {
+        ASSERT_TRUE(shape) << shape.error().message;
+        EXPECT_EQ(shape->architecture, family.architecture);
+      }
+    }
+  }
+}
+
+TEST(ModelFamilies, GemmaTwoNamesItsCap) {
+  auto config = tiny::tiny_config();
+  config["architectures"] = {"Gemma2ForCausalLM"};
+  EXPECT_EQ(parse(config).error().message,
+            "config.json: model_type gemma2: logit soft-capping is not supported by a backend yet");
+}
+
+TEST(ModelFamilies, WhatNobodyKnowsIsRefusedWithTheSupportedOnes) {
+  auto config = tiny::tiny_config();
+  config["architectures"] = {"GPT2LMHeadModel"};
+  EXPECT_EQ(parse(config).error().message,
+            "config.json: architectures names 'GPT2LMHeadModel', expected LlamaForCausalLM, "
+            "MistralForCausalLM or Qwen2ForCausalLM");
+}
 
 TEST(Config, DefaultEndTokenHoldsOnlyIfNeitherFileNamesOne) {
   const auto config = tiny::tiny_config().dump();

@@ -3,6 +3,7 @@
 
 // A finished policy for a model of four layers, made by hand.
 
+#include <draftscope/engine/search.h>
 #include <draftscope/engine/tuning/policy.h>
 
 namespace draftscope::engine {

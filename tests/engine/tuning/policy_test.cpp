@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/counter_random.h>
+#include <draftscope/engine/search.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -26,6 +28,69 @@ TEST(PolicyFile, IsReadAsItWasWritten) {
   EXPECT_EQ(read->trials[0].candidate->point, policy.trials[0].candidate->point);
   EXPECT_EQ(read->trials[1].candidate->mask, policy.trials[1].candidate->mask);
   EXPECT_FALSE(read->trials[2].candidate);
+}
+
+/// A policy with any of its parts there or not, and texts that JSON has to escape.
+Policy random_policy(std::uint64_t seed) {
+  CounterRandom random(seed, 0);
+  const auto text = [&] {
+    constexpr std::string_view letters = "ab,=:\"\\\n\t/7{}[]";
+    std::string chosen;
+    for (std::size_t i = random.index(9); i > 0; --i) chosen += letters[random.index(letters.size())];
+    return chosen;
+  };
+  const auto measured = [&] {
+    Measurement one{.score = 4.0 * random.uniform() - 1.0,
+                    .acceptance_rate = random.uniform(),
+                    .tokens_per_round = 9.0 * random.uniform()};
+    if (random.index(2) == 0)
+      one.tokens_per_second = one.vanilla_tokens_per_second = 100.0 * random.uniform();
+    return one;
+  };
+  const auto set = [&] {
+    speculation::SublayerMask mask(4);
+    for (std::int32_t layer = 0; layer < 4; ++layer) {
+      if (random.index(2) == 0) mask.skip_attention(layer);
+      if (random.index(2) == 0) mask.skip_mlp(layer);
+    }
+    return mask;
+  };
+  Policy policy;
+  policy.model = model_facts(small_shape(), text());
+  for (Facts* facts : {&policy.machine, &policy.prompts, &policy.settings})
+    for (std::size_t i = random.index(4); i > 0; --i)
+      (*facts)["k" + text()] = random.index(2) == 0 ? text() : std::to_string(random.index(1000));
+  policy.strategy = "s" + text();
+  for (std::size_t i = 1 + random.index(3); i > 0; --i) policy.repeats.push_back(measured());
+  policy.finished = random.index(2) == 0;
+  for (std::size_t i = random.index(3); i > 0; --i) policy.finalists.push_back({text(), {measured()}});
+  if (random.index(2) == 0) policy.skip_set = set();
+  for (std::size_t i = random.index(3); i > 0; --i) {
+    Trial trial{text(), 1 + static_cast<std::int32_t>(random.index(9)), measured(), std::nullopt};
+    if (random.index(2) == 0)
+      trial.candidate =
+          Candidate{set(), {random.uniform(), 1.0}, static_cast<CandidateOrigin>(random.index(3))};
+    policy.trials.push_back(std::move(trial));
+  }
+  policy.tool_version = text();
+  policy.date = text();
+  policy.command_line = text();
+  return policy;
+}
+
+TEST(PolicyFile, AnyIsReadAsItWasWritten) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Policy policy = random_policy(seed);
+    const std::string text = policy_json(policy);
+    const auto read = parse_policy(text, "policy.json");
+    ASSERT_TRUE(read) << seed << ": " << read.error().message;
+    EXPECT_EQ(policy_json(*read), text) << seed;
+    EXPECT_EQ(read->repeats, policy.repeats) << seed;
+    EXPECT_EQ(read->finalists, policy.finalists) << seed;
+    EXPECT_EQ(read->skip_set, policy.skip_set) << seed;
+    EXPECT_EQ(read->settings, policy.settings) << seed;
+    EXPECT_EQ(read->trials.size(), policy.trials.size()) << seed;
+  }
 }
 
 TEST(PolicyFile, HoldsTheSpreadOfItsRepeats) {

@@ -146,11 +146,11 @@ TEST(ModelShape, BadInputIsNamed) {
               HasSubstr("num_hidden_layers is missing"));
   EXPECT_THAT(speculation::parse_model_sizes({"[", "config.json"}).error().message, HasSubstr("config.json"));
   const auto with = [](const char* layers, const char* heads) {
-    return speculation::parse_model_sizes({
-      fmt::format(R"({{"num_hidden_layers":{},"hidden_size":64,"num_attention_heads":4,
+    const std::string text = fmt::format(
+        R"({{"num_hidden_layers":{},"hidden_size":64,"num_attention_heads":4,
         "num_key_value_heads":{},"intermediate_size":96,"vocab_size":10}})",
-                  layers, heads);
-      return speculation::parse_model_sizes({text, "c"});
+        layers, heads);
+    return speculation::parse_model_sizes({text, "c"});
   };
   EXPECT_TRUE(with("2", "2"));
   EXPECT_THAT(with("0", "2").error().message, HasSubstr("num_hidden_layers is 0"));

@@ -8,6 +8,8 @@
 namespace draftscope::engine {
 
 using Policy = speculation::PolicyFile;
+using speculation::Candidate;
+using speculation::CandidateOrigin;
 using speculation::check_policy_shape;
 using speculation::Facts;
 using speculation::Finalist;
