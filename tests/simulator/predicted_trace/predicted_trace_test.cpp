@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Of the demo model, small.
+/// Records the demo model with a small shape.
 std::filesystem::path record(const std::filesystem::path& file, const std::vector<std::string>& strategies,
                              bool shadow) {
   const std::string source = DRAFTSCOPE_SOURCE_DIR;
