@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers written as a trace: what the file says must be what the answer said.
-#include <draftscope/simulator/figures/pairing.h>
 #include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/figures/speedup.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <draftscope/traces/import_lacks.h>
