@@ -72,7 +72,7 @@ std::string_view only_category(std::span<const traces::Prompt> prompts) {
   return is_alone ? std::string_view(prompts.front().category) : std::string_view();
 }
 
-/// What splits passes into parts whose times add up, unless that was recorded.
+/// The level of recording that splits passes into parts whose times add up, unless that was recorded.
 std::string_view finer_level(const traces::Meta& meta) {
   const auto level = meta.find("level");
   const bool is_fine = level != meta.end() && (level->second == "ops" || level->second == "layers");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What an advice's figures are unsure of, and what to record about it.
+// Doubts about an advice's figures, and what to record about it.
 
 #include <draftscope/simulator/advice/advice.h>
 

@@ -21,7 +21,7 @@ Result<bool> pays_at(const AdvisedMachine& advised, std::int32_t batch) {
   return competition.speedup(competition.fastest()) > 1.0;
 }
 
-/// What is fastest with so many more rows, and by how much.
+/// The fastest candidate with so many more rows, and its lead.
 struct Best {
   std::string strategy;
   double gain = 0.0;  ///< over the chosen one

@@ -17,7 +17,7 @@ struct KeptSublayers {
   double mlp = 0.0;
 };
 
-/// What one pass reads of each part.
+/// Bytes that one pass reads of each part.
 struct WeightBytes {
   std::int32_t n_layers = 0;
   double attention = 0.0;  ///< of one attention sublayer, its norm included

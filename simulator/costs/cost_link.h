@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What an all-reduce of a few rows takes between GPUs that share a model: measured tables of 8–64 KB inside
+// Time of an all-reduce of a few rows between GPUs that share a model: measured tables of 8–64 KB inside
 // graphs, for NVLink by architecture (H100, B200, A100) and for PCIe; a prior for every other GPU. Linear in
 // the bytes between the ends, held at 8 KB below and continued above 64 KB at the link's rate.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a trace says of costs: groups of like things (an operation, a layer, a draft, a target pass, the rest
+// Costs as a trace shows them: groups of like things (an operation, a layer, a draft, a target pass, the rest
 // of a round; equal rows, contexts within 64 rows of one another) with the mean of the times that nothing
 // interrupted, and passes once more by kind alone. What took more than three times the median was
 // interrupted; interruptions are kept apart, since they befall long and short passes alike, by their time.
@@ -43,7 +43,7 @@ struct CostObservations {
   std::vector<CostObservation> groups;
   std::vector<MeasuredPass> passes;
   std::vector<MeasuredRun> runs;
-  /// Of all rounds that were used, for the test of conservation.
+  /// Sums over all rounds that were used, for the test of conservation.
   double total_wall_ns = 0.0;     ///< without the search for better parameters
   double interruptions_ns = 0.0;  ///< in that
   std::int64_t rounds = 0;

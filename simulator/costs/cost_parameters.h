@@ -71,7 +71,7 @@ struct CostCoefficients {
   CostVector a_context_row{};
 };
 
-/// What a part of a pass is computed for: `rows` rows of each of `batch` requests.
+/// Rows that a part of a pass is computed for: `rows` of each of `batch` requests.
 struct PassForm {
   double rows = 1.0;
   double batch = 1.0;
@@ -88,7 +88,7 @@ struct PassForm {
 [[nodiscard]] CostCoefficients mlp_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
                                                 const PassForm& form);
 
-/// What a round's first draft step takes beside the others.
+/// Coefficients of the time that a round's first draft step takes beside the others.
 [[nodiscard]] CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type,
                                                         std::int32_t attention, std::int32_t mlp,
                                                         std::int32_t tensor_parallel = 1);

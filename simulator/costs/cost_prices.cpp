@@ -26,7 +26,7 @@ constexpr auto unknowns = static_cast<Index>(cost_parameter_count);
 /// context row).
 enum Part : Index { attention_part, mlp_part, draft_rest_part, target_rest_part, parts };
 
-/// What surrounds the kernels in another regime than the fitted one.
+/// Costs around the kernels in another regime than the fitted one.
 struct Surroundings {
   bool replaced = false;
   Regime regime = Regime::as_fitted;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What is assumed of parameters before a recording is read.
+// Assumptions about parameters before a recording is read.
 
 #include <draftscope/simulator/hardware/gpu.h>
 #include <vector>
@@ -17,7 +17,7 @@ namespace draftscope::simulator {
 /// From the specification, in the graph regime: §4 of the published kernel measurements.
 [[nodiscard]] std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu);
 
-/// Of a machine nobody specified: the recording's own scale (time a weight byte), nearly flat.
+/// Priors of a machine nobody specified: the recording's own scale (time a weight byte), nearly flat.
 [[nodiscard]] std::vector<GaussianPrior> scale_priors(const CostObservations& observations);
 
 }  // namespace draftscope::simulator

@@ -31,7 +31,7 @@ struct RegularTime {
   double relative_deviation = 0.0;  ///< of one time, whatever outliers there are
 };
 
-/// Of passes that follow one another a mean is less certain than of independent ones.
+/// Factor of a mean's error: passes that follow one another make it less certain than independent ones do.
 inline constexpr double dependence_of_passes = 2.0;
 
 /// Means over times up to `times_usual` times the usual one and `beyond_ns`: those that nothing interrupted.

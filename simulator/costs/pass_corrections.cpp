@@ -73,7 +73,7 @@ VectorXd shared_features(const MeasuredPassKind& kind, const CorrectionScale& sc
   return row;
 }
 
-/// What only this kind has, beside what passes of its number of rows share.
+/// Scale of the part that only this kind has, beside the one that passes of its number of rows share.
 double own_part(const MeasuredPassKind& kind, const CorrectionScale& scale) {
   return of_one_kind * (kind.is_draft ? scale.drafts : scale.own);
 }
@@ -158,7 +158,7 @@ std::vector<MeasuredPass> heaviest(std::span<const MeasuredPass> passes) {
   return kept;
 }
 
-/// What kinds of these features take over of each measured pass's residual.
+/// Share that kinds of these features take over of each measured pass's residual.
 MatrixXd gain_of(std::span<const MeasuredPass> passes, const CorrectionScale& scale, const MatrixXd& asked) {
   const MatrixXd measured = measured_features(passes, scale);
   MatrixXd covariance = measured * measured.transpose();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a cost law leaves over at kinds of passes that were measured, and what that says of other kinds.
+// Residuals of a cost law at kinds of passes that were measured, and what they say of other kinds.
 //
 // ln(measured / law) is taken for a Gaussian process over kinds: one constant for all, then drafts by their
 // share of the depth and target passes by ln(rows), each a constant plus a Brownian path (so that it is
@@ -33,7 +33,7 @@ class PassCorrections {
   PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale,
                   std::span<const MeasuredPassKind> kinds);
 
-  /// Of the normal numbers that a draw takes.
+  /// Count of the normal numbers that a draw takes.
   [[nodiscard]] Eigen::Index noise_size() const { return spread_.cols(); }
 
   /// [kind]: the expected ln(correction) plus its spread times `noise`, independent standard normal numbers.

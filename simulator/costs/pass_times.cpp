@@ -25,7 +25,7 @@ struct Sum {
   }
 };
 
-/// Of one kind, without its interrupted passes.
+/// Times of one kind, without its interrupted passes.
 struct Means {
   MeasuredPassKind kind;
   Sum sum;
@@ -109,7 +109,7 @@ Scatter scatter_of(const Means& means, const BlockTimes& blocks) {
 }
 
 constexpr double min_error = 0.002;
-/// Of kinds whose few passes may all have been interrupted.
+/// Relative error of kinds whose few passes may all have been interrupted.
 constexpr double hardly_measured = 0.5;
 
 /// Fewer blocks do not show how much they differ.
@@ -128,7 +128,7 @@ double relative_error(const Means& means, const Scatter& scatter,
   return std::max(error, min_error);
 }
 
-/// Of each run, over its passes that nothing interrupted.
+/// Ratio of each run, over its passes that nothing interrupted.
 std::vector<MeasuredRun> runs_of(const PassTimes& times, const std::vector<Means>& kinds, double beyond_ns,
                                  const BlockTimes& blocks) {
   // A round without a draft is priced as vanilla decoding's are.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/figures/comparison.h>
-#include <draftscope/simulator/figures/pairing.h>
 #include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/figures/speedup.h>
 
 #include <algorithm>
 #include <utility>

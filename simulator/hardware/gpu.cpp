@@ -47,7 +47,7 @@ struct FamilyPrior {
   double efficiency;
 };
 
-/// Of a GPU that only has a data sheet: the middle of the fitted ones of its kind.
+/// Numbers of a GPU that only has a data sheet: the middle of the fitted ones of its kind.
 FamilyPrior family_prior(MemoryFamily family) {
   switch (family) {
     case MemoryFamily::hbm:

@@ -27,7 +27,7 @@ double probability_of(std::size_t level) {
   return level < hopeless ? std::exp(-static_cast<double>(level) / levels_per_unit) : 0.0;
 }
 
-/// Of one exit at one context.
+/// Prices of one exit at one context.
 struct RoundPrices {
   double plain_ns = 0.0;
   double first_ns = 0.0;           ///< a round with one draft token

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a nanosecond is worth in tokens, and the best causal rule at that price.
+// Price of a nanosecond in tokens, and the best causal rule at that price.
 //
 // Least time for a text is most tokens a second. By Dinkelbach (1967) the best ratio λ* of tokens to time is
 // where the best of tokens − λ · time is zero, so that each decision can be judged alone: one more draft step
@@ -40,7 +40,7 @@ namespace draftscope::simulator {
 [[nodiscard]] Result<PricedRule> best_prefix_rule(const ConfidenceModel& model, const Prices& prices,
                                                   std::int32_t longest, double context);
 
-/// What a rule is chosen from, and on.
+/// Candidates among which a rule is chosen.
 struct RuleSearch {
   std::vector<std::int32_t> exits;
   std::int32_t longest = 17;

@@ -19,8 +19,8 @@ namespace draftscope::simulator {
 /// One past the last position that a round must yield; the end token, which the text lacks, has one.
 [[nodiscard]] std::int32_t finish(const ShadowTable& table);
 
-/// What the decode loop lets a round at `position` draft of `length`: the budget ends with the text. A text
-/// that ended by itself had a larger budget, which the table doesn't know and which is taken as ample.
+/// Draft tokens of `length` that the decode loop allows a round at `position`: the budget ends with the text.
+/// A text that ended by itself had a larger budget, which the table doesn't know and which is taken as ample.
 [[nodiscard]] std::int32_t drafts_allowed(const ShadowTable& table, std::int32_t position,
                                           std::int32_t length);
 

@@ -18,7 +18,7 @@ namespace {
 
 using Times = std::vector<double>;
 
-// What progress counts.
+// Parts that progress counts.
 constexpr std::size_t oracles = 5;
 constexpr std::size_t steps = 12;
 
@@ -103,7 +103,7 @@ Result<Times> times_of(const std::vector<RoundStatistics>& requests, const Price
   return times;
 }
 
-/// Of the setting that `setting_of(request)` names.
+/// Times of the setting that `setting_of(request)` names.
 template <typename SettingOf>
 Times times_of(const SettingMatrix& matrix, const Prices& prices, SettingOf setting_of) {
   Times times;
@@ -224,7 +224,7 @@ class Maker {
     return {};
   }
 
-  /// What the policy did stays among the oracle's choices, so that the bound holds for it.
+  /// Keeps what the policy did among the oracle's choices, so that the bound holds for it.
   void cover(const WaterfallPolicy& policy) {
     for (const RoundStatistics& statistics : policy.requests) {
       for (const DraftStatistics& draft : statistics.drafts)

@@ -17,7 +17,8 @@ struct KnownRound {
   /// Positions, counts, exit, threshold and tokens. Ids are the recording's or 0; of a replay there are no
   /// times and no layer set.
   traces::Round round;
-  /// Of a replay, a token behind the first wrong one is unknown: token -1, confidence not a number.
+  /// Draft tokens; a replay does not know those behind the first wrong one: token -1, confidence not a
+  /// number.
   std::vector<traces::DraftToken> draft_tokens;
   std::int32_t draft = 0;        ///< an index into Prices::drafts; 0 = a target step
   std::int32_t draft_steps = 0;  ///< passes of the draft

@@ -18,8 +18,8 @@ class PredictedMasks {
   /// All of them must outlive this.
   PredictedMasks(const traces::Recording& recording, std::int32_t asked_layers);
 
-  /// Of a round of `rounds`; n_layers is 0 if no model drafted. Errors: which sublayers a draft skips is not
-  /// known for a model with another number of layers, unless it is an exit.
+  /// Mask of a round of `rounds`; n_layers is 0 if no model drafted. Errors: which sublayers a draft skips is
+  /// not known for a model with another number of layers, unless it is an exit.
   [[nodiscard]] Result<traces::LayerSet> mask_of(const StrategyRounds& rounds, const KnownRound& round) const;
 
  private:

@@ -56,7 +56,7 @@ Json run_json(const PredictedRun& run) {
   return json;
 }
 
-/// What texts and rounds lack, they lack anywhere; times are predicted.
+/// Data that texts and rounds lack, which they lack anywhere; times are predicted.
 std::vector<traces::Lack> lacks_of_prediction(const traces::Meta& recorded, bool has_prefill) {
   using traces::Lack;
   constexpr std::array times{Lack::wall_times, Lack::first_token_times, Lack::round_times, Lack::phase_times,

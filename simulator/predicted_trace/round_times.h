@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What one known round takes at given prices. Summed over the rounds it is what time_ns() (prices.h) says of
+// Time of one known round at given prices. Summed over the rounds it is what time_ns() (prices.h) says of
 // their statistics.
 
 #include <draftscope/simulator/closed_forms/prices.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What writing and reading a prediction agree on.
+// Names that writing and reading a prediction agree on.
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -31,7 +31,7 @@ struct PassSums {
   Eigen::MatrixXd sums;         ///< [request][2 · kind]: passes, then contexts
 };
 
-/// Of the requests whose indices are given, those kinds that occur in any of them.
+/// Sums of the requests whose indices are given, of those kinds that occur in any of them.
 [[nodiscard]] PassSums pass_sums(std::span<const RoundStatistics> statistics,
                                  std::span<const std::size_t> requests);
 [[nodiscard]] PassSums pass_sums(std::span<const PassCount> vanilla, std::span<const std::size_t> requests);

@@ -32,7 +32,7 @@ struct Value {
   BothIntervals intervals;
 };
 
-/// What all targets share.
+/// Data that all targets share.
 struct Plan {
   PassSums vanilla;
   Eigen::MatrixXd vanilla_drawn;
@@ -119,7 +119,7 @@ double relative_variance(const Eigen::ArrayXd& values) {
   return (values / mean - 1.0).square().mean();
 }
 
-/// Of ln(sum of vanilla times / sum of times) when requests are resampled, to first order.
+/// Variance of ln(sum of vanilla times / sum of times) when requests are resampled, to first order.
 double sampling_variance(const Eigen::VectorXd& vanilla, const Eigen::VectorXd& times) {
   return (vanilla / vanilla.sum() - times / times.sum()).squaredNorm();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What statistics and prices must fulfil before they are multiplied.
+// Conditions that statistics and prices must fulfil before they are multiplied.
 
 #include <draftscope/simulator/sweep/sweep.h>
 #include <Eigen/Core>

@@ -18,7 +18,7 @@ namespace {
 
 using Eigen::Index;
 
-/// What the prices' noise does to ln(value), draw by draw, with every request once. Empty if prices are
+/// Effect of the prices' noise on ln(value), draw by draw, with every request once. Empty if prices are
 /// certain.
 struct PriceNoise {
   std::vector<double> total, request_mean;

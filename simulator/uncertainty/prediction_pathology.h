@@ -28,7 +28,7 @@ struct RepetitionLoop {
 inline constexpr double degenerate_loop_share = 0.25;
 /// A request of this many times the median length is a runaway.
 inline constexpr double runaway_lengths = 8.0;
-/// Of all tokens, held by the longest 1 % of the requests: the total is theirs.
+/// Share of all tokens, held by the longest 1 % of the requests: the total is theirs.
 inline constexpr double suspicious_top_share = 0.1;
 
 struct Pathology {
@@ -39,7 +39,7 @@ struct Pathology {
   bool is_flagged = false;  ///< either share is above suspicious_top_share (the first from 100 requests on)
 };
 
-/// Of the output tokens of each request. O(64 · tokens).
+/// Pathology of the output tokens of each request. O(64 · tokens).
 [[nodiscard]] Pathology find_pathology(std::span<const std::vector<std::int32_t>> outputs);
 
 /// Indices in `loops` or `runaways`, ascending.

@@ -33,7 +33,7 @@ struct Errors {
   }
 };
 
-/// Of the speedups of single repeats, relative to their mean; absent below two.
+/// Deviation of the speedups of single repeats, relative to their mean; absent below two.
 std::optional<double> relative_variance(std::span<const double> values) {
   if (values.size() < 2) return std::nullopt;
   const auto count = static_cast<double>(values.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/pairing.h>
+#include <draftscope/simulator/figures/speedup.h>
 #include <draftscope/simulator/validation/checked_answer.h>
 
 #include <set>

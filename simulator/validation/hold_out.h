@@ -9,7 +9,7 @@
 
 namespace draftscope::simulator {
 
-/// Of a request, with the run and the prompt that it belongs to.
+/// Choice of requests, each with the run and the prompt that it belongs to.
 using RequestFilter = std::function<bool(const traces::Run&, const traces::Prompt&, const traces::Request&)>;
 
 /// A copy with the requests that `keep` accepts, their rounds and draft tokens, and the runs that still have

@@ -13,7 +13,7 @@
 
 namespace draftscope::simulator {
 
-/// What one recorded round drafted with.
+/// Draft of one recorded round.
 struct RecordedDraft {
   std::int32_t number = 0;  ///< among the statistics' exits; 0 = nothing was drafted, a target step
   std::int32_t steps = 0;   ///< passes of the draft; 0 if no model drafted
@@ -22,7 +22,7 @@ struct RecordedDraft {
 struct RecordedStatistics {
   std::vector<RoundStatistics> requests;             ///< [request of the run]
   std::vector<std::vector<RecordedDraft>> by_round;  ///< [request of the run][round]
-  /// What exit i + 1 of the statistics drafts with; empty if exits are exit layers.
+  /// Sublayers that exit i + 1 of the statistics drafts with; empty if exits are exit layers.
   std::vector<speculation::DraftSublayers> drafts;
   /// Time of the recording that went to searching for better parameters, before the first round too, a round
   /// that drafted; no price of a pass covers it.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/pairing.h>
 #include <draftscope/simulator/figures/speedup.h>
 #include <gtest/gtest.h>
 

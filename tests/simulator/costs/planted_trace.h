@@ -25,7 +25,7 @@ struct PlantedTrace {
   int rounds_per_setting = 300;
   double noise = 0.05;
   double outliers = 0.02;  ///< share of times that are 1.5 to 4 times as long
-  /// What passes take that no parameter says: factors of target passes by rows and of draft steps by exit.
+  /// Factors of passes that no parameter says: of target passes by rows and of draft steps by exit.
   std::map<std::int32_t, double> of_rows, of_exit;
   double interrupted_every_ns = 0.0;  ///< for `interruption_ns`, whatever runs then; 0: never
   double interruption_ns = 0.0;

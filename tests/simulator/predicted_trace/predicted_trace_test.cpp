@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers written as a trace: what the file says must be what the answer said.
-#include <draftscope/simulator/figures/pairing.h>
 #include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/figures/speedup.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <draftscope/speculation/published_models.h>
@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Of the demo model, small.
+/// Records the demo model with a small shape.
 std::filesystem::path record(const std::filesystem::path& file, const std::vector<std::string>& strategies,
                              bool shadow) {
   const std::string source = DRAFTSCOPE_SOURCE_DIR;

@@ -25,7 +25,7 @@ Result<PredictedSpeedup> ask(traces::Reader& reader, const traces::Recording& re
   return answer.speedup;
 }
 
-/// Of far more requests than a recording has, at the prices that recordings are made with.
+/// Speedup of far more requests than a recording has, at the prices that recordings are made with.
 double true_speedup() {
   constexpr int population = 50'000;
   std::mt19937_64 random(2);

@@ -83,7 +83,7 @@ class AskHeldOut : public ::testing::Test {
     EXPECT_NE(found, answers.end()) << held_out << ' ' << strategy;
     return *found;
   }
-  /// What is predicted of `held_out` must not depend on its own times, which the measurement must.
+  /// The prediction for `held_out` must not depend on its own times, which the measurement must.
   void expect_unseen(const std::string& held_out, const std::string& strategy, const traces::Recording& other,
                      double slower_by) {
     const auto before = answers(recording_);

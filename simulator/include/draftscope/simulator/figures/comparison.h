@@ -4,7 +4,6 @@
 // One recording against another: what was set differently, and how the runs that both hold differ. A ratio
 // across recordings is never called a speedup: machine, clocks and settings may have changed between them.
 
-#include <draftscope/simulator/figures/pairing.h>
 #include <draftscope/simulator/figures/speedup.h>
 #include <draftscope/traces/reader.h>
 #include <optional>
