@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "commands/model_options.h"
+#include "options/model_options.h"
 
 namespace {
 
