@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "commands/model_options.h"
 #include "figures.h"
 #include "measured.h"
+#include "options/model_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/progress_bar.h"
 

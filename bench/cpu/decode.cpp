@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a forward pass costs: one row against the memory's read rate, T(M)/T(1) for verify widths, prefill,
+// Cost of a forward pass: one row against the memory's read rate, T(M)/T(1) for verify widths, prefill,
 // and where the time of a pass goes. Widths are interleaved, so that a disturbance hits all of them; figures
 // are medians with the quartiles beside them.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What decoding costs on a GPU: one row against the memory's read and copy rate, verify widths against one
+// Cost of decoding on a GPU: one row against the memory's read and copy rate, verify widths against one
 // row, draft steps against the bytes they read, rounds against their kernels, speculation against its
 // formula. Prints JSON, or a line.
 

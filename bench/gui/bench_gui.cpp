@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long the app takes to open a large recording, for how long the window could not answer meanwhile, and
-// how long a frame takes while someone pans and zooms. Offscreen. Usage: bench_gui [ROUNDS [SPANS [FILE]]];
+// Time in which the app opens a large recording, in which the window could not answer meanwhile, and of a
+// frame while someone pans and zooms. Offscreen. Usage: bench_gui [ROUNDS [SPANS [FILE]]];
 // the file is made if it is not there.
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long it takes from a step of a slider of the what-if page to the repainted answer, and until all
-// pictures are of that answer. Offscreen. Usage: bench_what_if FILE (a recording with --shadow and vanilla).
+// Time from a step of a slider of the what-if page to the repainted answer, and until all pictures are of
+// that answer. Offscreen. Usage: bench_what_if FILE (a recording with --shadow and vanilla).
 #include <fmt/format.h>
 
 #include <QApplication>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What recording costs: the demo model decodes the same prompts unrecorded and at each level, interleaved, in
+// Cost of recording: the demo model decodes the same prompts unrecorded and at each level, interleaved, in
 // one run. Usage: bench_recording [--json] [repeats]
 
 #include <draftscope/engine/decode.h>
@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "commands/model_options.h"
+#include "options/model_options.h"
 
 namespace {
 

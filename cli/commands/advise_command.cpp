@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "commands/learning.h"
-#include "commands/machine_options.h"
+#include "options/machine_options.h"
 #include "report/answers/advise_text.h"
 #include "terminal/progress_bar.h"
 

@@ -3,16 +3,16 @@
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/utc_time.h>
+#include <draftscope/engine/calibration/measure_calibration.h>
 #include <draftscope/profiler/clock.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
 
 #include <algorithm>
+#include <draftscope/speculation/published_models.h>
 #include <filesystem>
 #include <memory>
 
-#include <draftscope/engine/calibration/measure_calibration.h>
-#include <draftscope/speculation/published_models.h>
-#include "commands/calibrate_shapes.h"
+#include "options/calibrate_shapes.h"
 #include "report/answers/calibrate_text.h"
 #include "terminal/interrupt.h"
 #include "terminal/progress_bar.h"
@@ -189,6 +189,59 @@ Result<int> suggest(const CalibrateOptions& options) {
                                 : advice_text(advice, shape, glyphs_for_stdout()));
 }
 
+void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
+  command.add_option("--device", options.model.device, "cpu, cuda, or cuda:N for the N-th GPU")
+      ->capture_default_str();
+  command.add_option("-m,--model", options.models,
+                     "What to measure: a published name, synthetic:NAME[,layers=N,…], a folder, or cached "
+                     "(weights that stay "
+                     "in the last cache); default: one from memory and, on a processor, one from the cache");
+  command.add_option("--threads", options.model.threads, "Threads; 0 = one a core (cpu)")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command.add_option("--kernels", options.model.kernels,
+                     "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
+  command.add_option("--weights", options.model.weights, "On a GPU: as-stored, or fp8")
+      ->check(CLI::IsMember({"as-stored", "fp8"}))
+      ->capture_default_str();
+  command.add_option("--gpu", options.gpu, "The GPU's name in simulator/data/gpus.csv, if not its own");
+  command.add_option("--seconds", options.seconds, "How long to measure; three repeats are made in any case")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  command.add_option("--rows", options.rows, "Widths of passes")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command.add_option("--contexts", options.contexts, "K/V rows before a pass, ascending")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+}
+
+/// Measure or suggest: one of them is asked for.
+void add_mode_options(CLI::App& command, CalibrateOptions& options) {
+  CLI::Option_group* modes = command.add_option_group("What to do");
+  CLI::Option* output = modes->add_option("-o,--output", options.output, "Measure, into this file (JSON)");
+  CLI::Option* suggestions =
+      modes->add_option("--suggest", options.suggest, "Read this calibration and say what to measure next");
+  output->excludes(suggestions);
+  modes->require_option(1);
+}
+
+void add_suggestion_options(CLI::App& command, CalibrateOptions& options) {
+  command
+      .add_option("--exit", options.exit,
+                  "The round that suggestions are for: its exit layer; 0 = a quarter of the layers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--gamma", options.gamma, "Its draft length")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--at-context", options.at_context, "Its context")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void add_calibrate_command(CLI::App& app, Outcome& outcome) {
@@ -203,50 +256,9 @@ void add_calibrate_command(CLI::App& app, Outcome& outcome) {
       "Example: draftscope calibrate -o machine.json\n"
       "         draftscope simulate run.dstrace --calibration machine.json --model Llama-3-8B\n"
       "         draftscope calibrate --suggest machine.json --exit 4 --gamma 6");
-  command->add_option("--device", options->model.device, "cpu, cuda, or cuda:N for the N-th GPU")
-      ->capture_default_str();
-  command->add_option("-m,--model", options->models,
-                      "What to measure: a published name, synthetic:NAME[,layers=N,…], a folder, or cached "
-                      "(weights that stay "
-                      "in the last cache); default: one from memory and, on a processor, one from the cache");
-  command->add_option("--threads", options->model.threads, "Threads; 0 = one a core (cpu)")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  command->add_option("--kernels", options->model.kernels,
-                      "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
-  command->add_option("--weights", options->model.weights, "On a GPU: as-stored, or fp8")
-      ->check(CLI::IsMember({"as-stored", "fp8"}))
-      ->capture_default_str();
-  command->add_option("--gpu", options->gpu, "The GPU's name in simulator/data/gpus.csv, if not its own");
-  command
-      ->add_option("--seconds", options->seconds, "How long to measure; three repeats are made in any case")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
-  command->add_option("--rows", options->rows, "Widths of passes")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command->add_option("--contexts", options->contexts, "K/V rows before a pass, ascending")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  CLI::Option_group* modes = command->add_option_group("What to do");
-  CLI::Option* output = modes->add_option("-o,--output", options->output, "Measure, into this file (JSON)");
-  CLI::Option* suggestions =
-      modes->add_option("--suggest", options->suggest, "Read this calibration and say what to measure next");
-  output->excludes(suggestions);
-  modes->require_option(1);
-  command
-      ->add_option("--exit", options->exit,
-                   "The round that suggestions are for: its exit layer; 0 = a quarter of the layers")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--gamma", options->gamma, "Its draft length")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--at-context", options->at_context, "Its context")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_measuring_options(*command, *options);
+  add_mode_options(*command, *options);
+  add_suggestion_options(*command, *options);
   command->add_flag("--overwrite", options->overwrite, "Replace an existing file");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "No progress, no report");

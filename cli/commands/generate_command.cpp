@@ -10,7 +10,7 @@
 #include <iterator>
 #include <memory>
 
-#include "commands/model_options.h"
+#include "options/model_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/token_printer.h"
 

@@ -7,7 +7,7 @@
 #include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/traces/reader.h>
 
-#include "commands/machine_options.h"
+#include "options/machine_options.h"
 
 namespace draftscope::cli {
 

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "commands/learning.h"
-#include "commands/machine_options.h"
+#include "options/machine_options.h"
 #include "terminal/numbers.h"
 #include "terminal/progress_bar.h"
 #include "terminal/table.h"

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "commands/commands.h"
-#include "commands/device_trace_options.h"
+#include "options/device_trace_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/progress_bar.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <draftscope/engine/recording/device_recording.h>
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include <draftscope/engine/recording/device_recording.h>
-#include "commands/model_options.h"
+#include "options/model_options.h"
 #include "terminal/outcome.h"
 
 namespace draftscope::cli {

@@ -10,7 +10,7 @@
 #include <draftscope/simulator/what_if/strategy_rounds.h>
 
 #include "commands/learning.h"
-#include "commands/machine_options.h"
+#include "options/machine_options.h"
 #include "report/answers/simulate_ladder.h"
 #include "report/answers/simulate_text.h"
 #include "report/answers/simulate_trace.h"

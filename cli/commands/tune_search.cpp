@@ -3,12 +3,11 @@
 
 #include <draftscope/engine/skip_set.h>
 #include <draftscope/engine/strategy.h>
-
-#include <fmt/ranges.h>
-
 #include <draftscope/engine/tuning/grid_settings.h>
 #include <draftscope/engine/tuning/grid_source.h>
 #include <draftscope/engine/tuning/skip_set_source.h>
+
+#include <fmt/ranges.h>
 
 namespace draftscope::cli {
 

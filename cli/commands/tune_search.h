@@ -3,11 +3,11 @@
 
 // From the options of `draftscope tune` to a search, and to what the policy file says of it.
 
+#include <draftscope/engine/tuning/candidate_source.h>
 #include <draftscope/speculation/model_shape.h>
 #include <memory>
 
-#include <draftscope/engine/tuning/candidate_source.h>
-#include "commands/tune_options.h"
+#include "options/tune_options.h"
 
 namespace draftscope::cli {
 

@@ -13,10 +13,11 @@ namespace draftscope::engine {
 class MemoryProbe {
  public:
   virtual ~MemoryProbe() = default;
-  /// 10⁹ bytes a second, of memory several times larger than any cache.
+  /// Measures: 10⁹ bytes a second, of memory several times larger than any cache.
   [[nodiscard]] virtual Result<double> gb_per_s() = 0;
 };
 
+/// Rate of a plain read by `threads` threads.
 [[nodiscard]] std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads);
 
 /// Rate of the device that this thread uses. Fails where there is none.

@@ -18,57 +18,83 @@ std::int32_t rank_of(std::int32_t token, std::span<const float> logits) {
   return rank;
 }
 
+using Visit = std::function<void(const traces::ShadowToken&)>;
+
+/// Passes over runs of a text, whose states after every layer go through the head one layer at a time.
+class ShadowPasses {
+ public:
+  ShadowPasses(Backend& backend, std::span<const std::int32_t> text)
+      : backend_(backend), shape_(backend.shape()), text_(text) {
+    boundaries_.resize(static_cast<std::size_t>(shape_.n_layers));
+    std::iota(boundaries_.begin(), boundaries_.end(), 1);
+  }
+
+  /// Rows [begin, begin + count); row p predicts the token at p + 1.
+  Result<void> run(std::int32_t begin, std::int32_t count, const Visit& visit) {
+    // K/V is written over with the same bits.
+    rows_.clear();
+    for (std::int32_t p = begin; p < begin + count; ++p)
+      rows_.push_back({.token = text_[static_cast<std::size_t>(p)], .hidden = -1, .position = p});
+    DRAFTSCOPE_TRY(backend_.forward({.rows = rows_,
+                                     .committed = begin,
+                                     .first_row = begin,
+                                     .layers = {0, shape_.n_layers},
+                                     .wanted = {.hidden_after = boundaries_}},
+                                    states_));
+    rows_.clear();
+    for (std::int32_t i = 0; i < count; ++i) rows_.push_back({.token = -1, .hidden = i, .position = 0});
+    for (std::int32_t layer = 1; layer <= shape_.n_layers; ++layer)
+      DRAFTSCOPE_TRY(predict(layer, begin, visit));
+    return {};
+  }
+
+ private:
+  /// Predictions of one layer for all rows at hand, of which `begin` is the first.
+  Result<void> predict(std::int32_t layer, std::int32_t begin, const Visit& visit) {
+    const auto vocab = static_cast<std::size_t>(shape_.vocab);
+    const std::size_t top = std::min<std::size_t>(vocab, 2);  // the second for the margin
+    const std::size_t values = rows_.size() * static_cast<std::size_t>(shape_.d_model);
+    DRAFTSCOPE_TRY(backend_.forward(
+        {.rows = rows_,
+         .hidden = std::span(states_.hidden).subspan(static_cast<std::size_t>(layer - 1) * values, values),
+         .layers = {shape_.n_layers, shape_.n_layers},
+         .wanted = {.head = true, .logits = true, .top_k = static_cast<std::int32_t>(top)}},
+        heads_));
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const std::int32_t position = begin + static_cast<std::int32_t>(i) + 1;
+      const std::span<const TopToken> best = std::span(heads_.top).subspan(i * top, top);
+      visit({.position = position,
+             .layer = layer,
+             .token = best[0].token,
+             .probability = static_cast<double>(best[0].probability),
+             .margin = static_cast<double>(best[0].logit) - static_cast<double>(best.back().logit),
+             .true_rank = rank_of(text_[static_cast<std::size_t>(position)],
+                                  std::span(heads_.logits).subspan(i * vocab, vocab))});
+    }
+    return {};
+  }
+
+  Backend& backend_;
+  const speculation::ModelShape& shape_;
+  std::span<const std::int32_t> text_;
+  std::vector<std::int32_t> boundaries_;
+  std::vector<Row> rows_;
+  Outputs states_;
+  Outputs heads_;
+};
+
 }  // namespace
 
 Result<void> shadow_tokens(Backend& backend, std::span<const std::int32_t> text, std::int32_t first,
                            const std::function<void(const traces::ShadowToken&)>& visit) {
-  const speculation::ModelShape& shape = backend.shape();
   const auto size = static_cast<std::int32_t>(text.size());
   if (first < 1 || first > size)
     return fail("shadow tokens: first position is {}, expected 1 to {}", first, size);
   const std::int32_t width = std::min(backend.max_invariant_rows(), backend.max_rows());
-  const auto d_model = static_cast<std::size_t>(shape.d_model);
-  const auto vocab = static_cast<std::size_t>(shape.vocab);
-  const std::size_t top = std::min<std::size_t>(vocab, 2);  // the second for the margin
-  std::vector<std::int32_t> boundaries(static_cast<std::size_t>(shape.n_layers));
-  std::iota(boundaries.begin(), boundaries.end(), 1);
-  std::vector<Row> rows;
-  Outputs states;
-  Outputs heads;
-  // Row p predicts the token at p + 1. Its K/V is written over with the same bits.
+  ShadowPasses passes(backend, text);
   for (std::int32_t begin = first - 1; begin < size - 1;) {
     const std::int32_t count = std::min(width, size - 1 - begin);
-    rows.clear();
-    for (std::int32_t p = begin; p < begin + count; ++p)
-      rows.push_back({.token = text[static_cast<std::size_t>(p)], .hidden = -1, .position = p});
-    DRAFTSCOPE_TRY(backend.forward({.rows = rows,
-                                    .committed = begin,
-                                    .first_row = begin,
-                                    .layers = {0, shape.n_layers},
-                                    .wanted = {.hidden_after = boundaries}},
-                                   states));
-    rows.clear();
-    for (std::int32_t i = 0; i < count; ++i) rows.push_back({.token = -1, .hidden = i, .position = 0});
-    for (std::int32_t layer = 1; layer <= shape.n_layers; ++layer) {
-      const std::size_t values = static_cast<std::size_t>(count) * d_model;
-      DRAFTSCOPE_TRY(backend.forward(
-          {.rows = rows,
-           .hidden = std::span(states.hidden).subspan(static_cast<std::size_t>(layer - 1) * values, values),
-           .layers = {shape.n_layers, shape.n_layers},
-           .wanted = {.head = true, .logits = true, .top_k = static_cast<std::int32_t>(top)}},
-          heads));
-      for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-        const std::int32_t position = begin + static_cast<std::int32_t>(i) + 1;
-        const std::span<const TopToken> best = std::span(heads.top).subspan(i * top, top);
-        visit({.position = position,
-               .layer = layer,
-               .token = best[0].token,
-               .probability = static_cast<double>(best[0].probability),
-               .margin = static_cast<double>(best[0].logit) - static_cast<double>(best.back().logit),
-               .true_rank = rank_of(text[static_cast<std::size_t>(position)],
-                                    std::span(heads.logits).subspan(i * vocab, vocab))});
-      }
-    }
+    DRAFTSCOPE_TRY(passes.run(begin, count, visit));
     begin += count;
   }
   return {};

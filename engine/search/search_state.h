@@ -19,7 +19,7 @@ namespace draftscope::engine {
 struct LayerSetSearch::State {
   explicit State(const SearchOptions& chosen);
 
-  // What is proposed goes into the caller's memory: SWIFT asks every round.
+  /// Proposes into the caller's memory: SWIFT asks every round.
   void propose_random(Candidate& candidate);
   /// Allocates as it pleases: the Gaussian process grows with the scores, and it is asked every
   /// `gp_interval`-th time only.

@@ -2,13 +2,12 @@
 #include <draftscope/engine/tuning/grid_settings.h>
 
 #include <draftscope/engine/strategy.h>
+#include <draftscope/speculation/strategy_text.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
-
-#include <draftscope/speculation/strategy_text.h>
 
 namespace draftscope::engine {
 

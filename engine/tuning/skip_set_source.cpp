@@ -2,10 +2,9 @@
 #include <draftscope/engine/tuning/skip_set_source.h>
 
 #include <draftscope/engine/skip_set.h>
+#include <draftscope/speculation/strategy_text.h>
 
 #include <algorithm>
-
-#include <draftscope/speculation/strategy_text.h>
 
 namespace draftscope::engine {
 

@@ -8,7 +8,7 @@
 // two by the end of a buffer: a row whose correlation has not come yet waits for the next settle(). The map
 // from correlation ids lives across buffers.
 //
-// Where rows go: kernels, copies, memory sets and graph launches on a track of kind "stream" for each stream;
+// Tracks of rows: kernels, copies, memory sets and graph launches on one of kind "stream" for each stream;
 // waits of the host on one of kind "sync"; what measuring cost on one of kind "overhead". Bytes of copies are
 // counters, one track a direction, at the time the copy begins.
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "device_conservation.h"
+#include "temporary_folder.h"
 
 namespace draftscope {
 namespace {
@@ -141,12 +142,10 @@ int run(profiler::DeviceTraceMode mode) {
     std::printf("skipped: %s\n", opened.error().message.c_str());
     return skipped;
   }
-  std::string folder = (std::filesystem::temp_directory_path() / "draftscope-recorded-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return failed({"no folder can be made for the recording"});
-  const std::filesystem::path file = std::filesystem::path(folder) / "recorded.dstrace";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "recorded.dstrace";
   const auto recorded = program.record(file);
   const auto checked = recorded ? profiler::device_conservation(file) : tl::unexpected(recorded.error());
-  std::filesystem::remove_all(folder);
   if (!checked) return failed(checked.error());
   std::printf(
       "%lld rounds, %lld activities: %.1f %% busy, %.1f %% gaps, %.1f %% host; worst round off by %.3f %%\n",

@@ -6,14 +6,16 @@
 #include <draftscope/simulator/figures/figures.h>
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/writer.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "temporary_folder.h"
 
 namespace draftscope::profiler {
 namespace {
@@ -55,15 +57,6 @@ std::vector<Made> pass_of_layers(std::int64_t start_ns, const std::vector<std::i
 /// A recording of rounds with these kernels.
 class MadeTrace {
  public:
-  MadeTrace() {
-    std::string folder = (std::filesystem::temp_directory_path() / "draftscope-conservation-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) throw std::filesystem::filesystem_error("mkdtemp", {});
-    folder_ = folder;
-  }
-  MadeTrace(const MadeTrace&) = delete;
-  MadeTrace& operator=(const MadeTrace&) = delete;
-  ~MadeTrace() { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] std::filesystem::path file() const { return folder_ / "made.dstrace"; }
   std::map<std::string, std::string> meta{{"device_trace", "node"},    {"device_dropped", "0"},
                                           {"device_rejected", "0"},    {"device_unattributed", "0"},
@@ -117,7 +110,7 @@ class MadeTrace {
   }
 
  private:
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 DeviceConservation checked(const MadeTrace& trace) {

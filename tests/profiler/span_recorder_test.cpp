@@ -13,6 +13,7 @@
 #include <random>
 
 #include "allocation_count.h"
+#include "temporary_folder.h"
 
 namespace draftscope::profiler {
 namespace {
@@ -141,9 +142,8 @@ TEST(SpanRecorder, AllocatesNothingInTheSteadyState) {
 }
 
 TEST(SpanRecorder, FlushesFinishedSpansToItsWriterWithNamesAndATrack) {
-  std::string folder = (std::filesystem::temp_directory_path() / "draftscope-spans-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const std::filesystem::path path = std::filesystem::path(folder) / "spans.dstrace";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "spans.dstrace";
   {
     auto writer = traces::Writer::create(path, {});
     ASSERT_TRUE(writer) << writer.error().message;
@@ -175,7 +175,6 @@ TEST(SpanRecorder, FlushesFinishedSpansToItsWriterWithNamesAndATrack) {
     if (span.depth > 0) ++products;
   }
   EXPECT_EQ(products, 3U);
-  std::filesystem::remove_all(folder);
 }
 
 // A random decoding thread: phases one after another with gaps, each with random nested spans.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What it costs to go from one kernel of a graph to the next that depends on it: chains of kernels that read
+// Cost of going from one kernel of a graph to the next that depends on it: chains of kernels that read
 // nothing, or as many bytes as a small matrix, with plain and with programmatic edges. Prints JSON.
 
 #include "boundary_kernels.h"

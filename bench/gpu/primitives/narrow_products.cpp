@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the library's product (cuBLASLt, bf16 in, fp32 sums) takes for 1 to 32 rows on the matrices of two
+// Time of the library's product (cuBLASLt, bf16 in, fp32 sums) for 1 to 32 rows on the matrices of two
 // models, as a share of the time that reading the weights takes, and whether a row's bits depend on how many
-// rows are computed with it. What our own narrow products are to be compared with. Prints JSON.
+// rows are computed with it. Our own narrow products are to be compared with it. Prints JSON.
 
 #include <cublasLt.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an iteration of a loop costs when the device runs it (a conditional WHILE node) and when the host does
+// Cost of an iteration of a loop when the device runs it (a conditional WHILE node) and when the host does
 // (a graph launched again once the host has seen the counter). Prints JSON.
 
 #include <atomic>

@@ -6,7 +6,7 @@
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <string>
 
-#include "commands/machine_options.h"
+#include "options/machine_options.h"
 
 namespace draftscope::cli {
 

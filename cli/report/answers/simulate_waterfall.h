@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/machine_options.h"
+#include "options/machine_options.h"
 #include "report/answers/simulate_text.h"
 #include "terminal/glyphs.h"
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace draftscope::profiler {
 
@@ -15,17 +14,7 @@ std::vector<DeviceRow> DeviceRows::of_kind(const std::string& track_kind) const 
   return chosen;
 }
 
-TraceFile::TraceFile() {
-  std::string folder = (std::filesystem::temp_directory_path() / "draftscope-device-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) throw std::filesystem::filesystem_error("mkdtemp", {});
-  folder_ = folder;
-  writer_ = traces::Writer::create(folder_ / "device.dstrace", {}).value();
-}
-
-TraceFile::~TraceFile() {
-  writer_.reset();
-  std::filesystem::remove_all(folder_);
-}
+TraceFile::TraceFile() : writer_(traces::Writer::create(folder_ / "device.dstrace", {}).value()) {}
 
 DeviceRows TraceFile::close() {
   const auto closed = writer_->close();

@@ -5,11 +5,12 @@
 
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/writer.h>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "temporary_folder.h"
 
 namespace draftscope::profiler {
 
@@ -32,16 +33,13 @@ struct DeviceRows {
 class TraceFile {
  public:
   TraceFile();
-  TraceFile(const TraceFile&) = delete;
-  TraceFile& operator=(const TraceFile&) = delete;
-  ~TraceFile();
 
   [[nodiscard]] traces::Writer& writer() { return *writer_; }
   /// Closes the writer, expects a valid trace, and reads it.
   [[nodiscard]] DeviceRows close();
 
  private:
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;  // outlives the writer
   std::unique_ptr<traces::Writer> writer_;
 };
 

@@ -26,7 +26,8 @@ struct CpuOptions {
   bool wide_products = true;  ///< oneDNN beyond the invariant widths; false = our kernels at any width
 };
 
-/// `checkpoint` must outlive the backend.
+/// Backend of a checkpoint on this machine's processor. Fails on kernels that the processor lacks, and where
+/// memory is short. `checkpoint` must outlive the backend.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint,
                                                                 const CpuOptions& options);
 

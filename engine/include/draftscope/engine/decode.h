@@ -26,18 +26,19 @@
 
 namespace draftscope::engine {
 
+/// One text to decode; nothing is owned, and everything must outlive decode().
 struct DecodeRequest {
-  std::span<const std::int32_t> prompt;
-  std::int32_t max_new_tokens = 128;
+  std::span<const std::int32_t> prompt;  ///< token ids, at least one
+  std::int32_t max_new_tokens = 128;     ///< ≥ 1
   SamplingOptions sampling;
   std::span<const std::int32_t> eos_tokens;      ///< any of them ends the text and is not part of it
   const std::atomic<bool>* cancelled = nullptr;  ///< looked at between rounds
 };
 
 struct DecodeResult {
-  std::vector<std::int32_t> tokens;
+  std::vector<std::int32_t> tokens;  ///< the output, without a token that ended it
   traces::RequestStop stop = traces::RequestStop::length;
-  std::int64_t start_ns = 0;
+  std::int64_t start_ns = 0;  ///< on the profiler's clock, as the others
   std::int64_t first_token_ns = 0;
   std::int64_t end_ns = 0;
 };
@@ -48,7 +49,7 @@ struct RoundReport {
   traces::Round round;
   traces::LayerSet layer_set;  ///< empty (n_layers = 0) if nothing was drafted
   std::span<const traces::DraftToken> draft_tokens;
-  std::span<const std::int32_t> emitted;
+  std::span<const std::int32_t> emitted;  ///< tokens that reached the output
 };
 
 /// Hears of tokens and rounds as they happen. Its time counts as the next round's control phase.

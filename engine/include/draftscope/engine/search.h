@@ -30,8 +30,8 @@ namespace draftscope::engine {
 struct SearchOptions {
   std::int32_t n_layers = 0;
   bool protect_ends = true;  ///< the first and the last layer always run
-  /// Exactly so many sublayers are skipped: a random set of them, or the largest components of the point.
-  /// None = as many as there are components above ½.
+  /// Number of sublayers that every candidate skips: a random set of them, or the largest components of the
+  /// point. None = as many as there are components above ½.
   std::optional<std::int32_t> skipped_sublayers;
   std::int32_t gp_interval = 25;    ///< every so many-th candidate comes from the Gaussian process; 0 = none
   std::int32_t refit_interval = 1;  ///< its length scale is fitted for every so many-th of those
@@ -39,8 +39,8 @@ struct SearchOptions {
   double noise = 1e-2;  ///< variance of a score's noise over the variance of the scores, ≥ 1e−6
   std::int32_t random_points = 10000;  ///< on which the bound is screened …
   std::int32_t random_starts = 10;  ///< … and from which it is climbed, besides the best of both kinds so far
-  speculation::SublayerMask initial_set;  ///< the best set until a candidate scores more than
-  double initial_score = 0.0;             ///< this
+  speculation::SublayerMask initial_set;  ///< the best set until a candidate scores more than …
+  double initial_score = 0.0;             ///< … this
   std::optional<double> max_score;        ///< stops once a candidate scores more than this
   /// Stops once more candidates than this were scored, probes not counted.
   std::int32_t max_iterations = 1000;
@@ -49,15 +49,15 @@ struct SearchOptions {
   std::uint64_t seed = 1;
 };
 
-/// SWIFT's set before any search: every second layer from 1 on but the last, attention and MLP.
+/// Set that SWIFT starts from: every second layer from 1 on but the last, attention and MLP.
 [[nodiscard]] speculation::SublayerMask swift_initial_set(std::int32_t n_layers);
 
-/// SWIFT: int((L − 2)·2·r) sublayers, max_score 0.95, max_tolerance 300 (paper B.2; its eval_llama.sh runs
-/// with 0.93). The paper's r: 0.45 for 13B, 0.5 for 34B and 70B models.
+/// Options of SWIFT: int((L − 2)·2·r) sublayers, max_score 0.95, max_tolerance 300 (paper B.2; its
+/// eval_llama.sh runs with 0.93). The paper's r: 0.45 for 13B, 0.5 for 34B and 70B models.
 [[nodiscard]] SearchOptions swift_search(std::int32_t n_layers, double skip_ratio);
 
-/// Draft & Verify: every candidate from the Gaussian process, any number of sublayers of all layers,
-/// κ 2.576, 1000 candidates, no other reason to stop.
+/// Options of Draft & Verify: every candidate from the Gaussian process, any number of sublayers of all
+/// layers, κ 2.576, 1000 candidates, no other reason to stop.
 [[nodiscard]] SearchOptions draft_verify_search(std::int32_t n_layers);
 
 /// Sets that its authors probed first, for any number of layers: half of the attentions; the published set's
@@ -73,14 +73,14 @@ enum class StopReason : std::uint8_t { score, tolerance, iterations };
 /// Thread-safety: none. Errors are about what the caller or a file gave; the search itself cannot fail.
 class LayerSetSearch {
  public:
-  /// Options out of range are an error that names the option.
+  /// Fails on an option out of range, by its name.
   [[nodiscard]] static Result<LayerSetSearch> create(const SearchOptions& options);
   LayerSetSearch(LayerSetSearch&&) noexcept;
   LayerSetSearch& operator=(LayerSetSearch&&) noexcept;
   ~LayerSetSearch();
 
-  /// Sets to be proposed before all others, in this order. They may skip any number of sublayers, but none of
-  /// a protected layer.
+  /// Adds a set to be proposed before all others, in the order of the calls. It may skip any number of
+  /// sublayers, but none of a protected layer.
   [[nodiscard]] Result<void> add_probe(const speculation::SublayerMask& mask);
 
   /// The next candidate: a function of options, probes and everything observed, so that asking twice gives
@@ -104,8 +104,8 @@ class LayerSetSearch {
   /// Once set it stays: SWIFT's search is over for the session.
   [[nodiscard]] std::optional<StopReason> stopped() const;
 
-  /// Everything as JSON. A loaded search proposes what the saved one would have, to the bit on the same
-  /// machine. Written whole or not at all.
+  /// Writes everything as JSON. A loaded search proposes what the saved one would have, to the bit on the
+  /// same machine. Written whole or not at all.
   [[nodiscard]] Result<void> save(const std::filesystem::path& file) const;
   [[nodiscard]] static Result<LayerSetSearch> load(const std::filesystem::path& file);
 

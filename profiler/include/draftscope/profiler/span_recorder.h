@@ -50,7 +50,7 @@ class SpanRecorder {
   /// Ids for names that are used often; do this once, not a span.
   [[nodiscard]] std::int64_t name_id(std::string_view name);
 
-  /// Whose spans follow (0 = none).
+  /// Names the request and the round of the spans that follow (0 = none).
   void set_request(std::int64_t request) { request_ = request; }
   void set_round(std::int64_t round) { round_ = round; }
 

@@ -4,11 +4,9 @@
 // Every combination of exit, length and threshold, thinned out by successive halving, as a source of
 // candidates.
 
-#include <draftscope/engine/tuning/halving.h>
-
-#include <vector>
-
 #include <draftscope/engine/tuning/candidate_source.h>
+#include <draftscope/engine/tuning/halving.h>
+#include <vector>
 
 namespace draftscope::engine {
 

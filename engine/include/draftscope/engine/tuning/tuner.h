@@ -6,14 +6,13 @@
 // that finds trials in the policy goes on behind them, and begins the finals anew.
 
 #include <draftscope/base/result.h>
+#include <draftscope/engine/tuning/candidate_source.h>
 #include <draftscope/engine/tuning/policy.h>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
-
-#include <draftscope/engine/tuning/candidate_source.h>
 
 namespace draftscope::engine {
 

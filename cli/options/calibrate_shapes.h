@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/model_options.h"
+#include "options/model_options.h"
 
 namespace draftscope::cli {
 

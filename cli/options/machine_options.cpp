@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/machine_options.h"
+#include "options/machine_options.h"
 
 #include <draftscope/simulator/what_if/asked_machine.h>
-#include <fmt/format.h>
+#include <draftscope/speculation/strategy_text.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,8 +12,6 @@
 #include <memory>
 #include <string_view>
 #include <utility>
-
-#include <draftscope/speculation/strategy_text.h>
 
 namespace draftscope::cli {
 

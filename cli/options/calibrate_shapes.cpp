@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/calibrate_shapes.h"
+#include "options/calibrate_shapes.h"
 
 #include <algorithm>
 #include <filesystem>

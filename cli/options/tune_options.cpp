@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/tune_options.h"
+#include "options/tune_options.h"
 
 namespace draftscope::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/model_options.h"
+#include "options/model_options.h"
 
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>

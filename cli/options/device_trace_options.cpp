@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/device_trace_options.h"
+#include "options/device_trace_options.h"
 
 namespace draftscope::cli {
 
