@@ -6,7 +6,7 @@
 
 #include "read_rows.h"
 #include "references.h"
-#include "storage/schema.h"
+#include "storage/tables.h"
 
 namespace draftscope::traces {
 
@@ -124,7 +124,7 @@ Result<void> BulkReader::decisions(const std::function<bool(const Decision&)>& v
 }
 
 Result<void> BulkReader::counters(const std::function<bool(const Counter&)>& visit) {
-  return scan<Counter>(implementation_->trace, "", "track, timestamp_ns, id", visit);
+  return scan_in_order(implementation_->trace, visit);
 }
 
 }  // namespace draftscope::traces

@@ -11,30 +11,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "overview/overview_builder.h"
 #include "scan.h"
 #include "storage/open.h"
+#include "storage/primary_key.h"
 
 namespace draftscope::traces {
-
-inline constexpr std::string_view by_track = "track, start_ns, id";
-
-template <typename Record>
-auto stored_order(const Record& row) {
-  if constexpr (std::is_same_v<Record, DraftToken>)
-    return std::pair(row.round, row.index);
-  else if constexpr (std::is_same_v<Record, LaneColumn>)
-    return lane_column_key(row);
-  else if constexpr (std::is_same_v<Record, RoundColumn>)
-    return std::pair(row.run, row.start_ns);
-  else if constexpr (std::is_same_v<Record, RequestSum>)
-    return row.request;
-  else
-    return row.id;
-}
 
 template <typename Record>
 Result<std::vector<Record>> read_all(OpenTrace& trace,
@@ -44,7 +27,7 @@ Result<std::vector<Record>> read_all(OpenTrace& trace,
   DRAFTSCOPE_TRY(scan<Record>(trace, "", "", [&](const Record& row) {
     // Rows come in the order of their key; one that does not is met twice in a damaged tree, and could be met
     // without end.
-    rising = rows.empty() || stored_order(rows.back()) < stored_order(row);
+    rising = rows.empty() || primary_key(rows.back()) < primary_key(row);
     // Memory that is not touched costs nothing, copying rows does: by fours it is a third of what it is by
     // twos.
     if (rows.size() == rows.capacity()) rows.reserve(std::max<std::size_t>(64, 4 * rows.size()));
@@ -78,6 +61,15 @@ Result<void> scan_intervals(OpenTrace& trace, std::string_view where, std::strin
     return visit(row);
   }));
   return problem;
+}
+
+/// Streams a table in the order that readers have.
+template <typename Record>
+Result<void> scan_in_order(OpenTrace& trace, const std::function<bool(const Record&)>& visit) {
+  if constexpr (requires(const Record& row) { row.end_ns; })
+    return scan_intervals<Record>(trace, "", table_of<Record>.order, visit);
+  else
+    return scan<Record>(trace, "", table_of<Record>.order, visit);
 }
 
 [[nodiscard]] Result<Meta> read_meta(OpenTrace& trace);

@@ -2,7 +2,7 @@
 #include <draftscope/traces/reader.h>
 
 #include "read_rows.h"
-#include "storage/schema.h"
+#include "storage/tables.h"
 #include "validate.h"
 
 namespace draftscope::traces {
@@ -42,46 +42,39 @@ Result<std::unordered_map<std::int32_t, std::string>> Reader::token_texts() {
 Result<std::vector<TableCount>> Reader::row_counts() {
   OpenTrace& trace = implementation_->trace;
   std::vector<TableCount> counts;
-  for (const std::string_view table : table_names) {
-    // Counting a column goes row by row, under the work budget; count(*) alone would not.
-    const bool has_token_rows = table.ends_with("_tokens") || table == "token_texts";
-    const bool has_times = table.ends_with("_columns");
-    const std::string_view column = table == "meta"           ? "key"
-                                    : has_token_rows          ? "token"
-                                    : has_times               ? "start_ns"
-                                    : table == "request_sums" ? "request"
-                                                              : "id";
-    if (!has_table(trace.schema_version, table)) {
-      counts.push_back({std::string(table), 0});
-      continue;
-    }
+  // Counting a column goes row by row, under the work budget; count(*) alone would not.
+  const auto count = [&](std::string_view table, std::string_view column) -> Result<void> {
+    TableCount& counted = counts.emplace_back(TableCount{std::string(table), 0});
+    if (!has_table(trace.schema_version, table)) return {};
     trace.budget->steps_left = trace.budget->steps;
-    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t rows,
+    DRAFTSCOPE_TRY_ASSIGN(counted.rows,
                           query_integer(trace.database.get(), trace.path.string(),
                                         fmt::format("SELECT count({}) FROM {}", column, table)));
-    counts.push_back({std::string(table), rows});
-  }
+    return {};
+  };
+  DRAFTSCOPE_TRY(count("meta", "key"));
+  DRAFTSCOPE_TRY(try_each_table([&](const auto& table) { return count(table.name, table.key); }));
   return counts;
 }
 
 Result<void> Reader::decisions(const std::function<bool(const Decision&)>& visit) {
-  return scan_intervals<Decision>(implementation_->trace, "", "start_ns, id", visit);
+  return scan_in_order(implementation_->trace, visit);
 }
 
 Result<void> Reader::shadow_tokens(const std::function<bool(const ShadowToken&)>& visit) {
-  return scan<ShadowToken>(implementation_->trace, "", "request, layer, position", visit);
+  return scan_in_order(implementation_->trace, visit);
 }
 
 Result<void> Reader::spans(const std::function<bool(const Span&)>& visit) {
-  return scan_intervals<Span>(implementation_->trace, "", by_track, visit);
+  return scan_in_order(implementation_->trace, visit);
 }
 
 Result<void> Reader::kernels(const std::function<bool(const Kernel&)>& visit) {
-  return scan_intervals<Kernel>(implementation_->trace, "", by_track, visit);
+  return scan_in_order(implementation_->trace, visit);
 }
 
 Result<void> Reader::counters(const std::function<bool(const Counter&)>& visit) {
-  return scan<Counter>(implementation_->trace, "", "track, timestamp_ns, id", visit);
+  return scan_in_order(implementation_->trace, visit);
 }
 
 Result<std::vector<Violation>> Reader::validate(std::size_t most) {

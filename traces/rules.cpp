@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "storage/columns.h"
+#include "storage/tables.h"
 
 namespace draftscope::traces {
 namespace {
@@ -36,15 +36,12 @@ struct ReferenceRules {
   void value(std::string_view /*name*/, const Field& /*field*/) {}
 };
 
-template <typename Record>
-void add_references(std::vector<Rule>& rules, bool may_lack_spans) {
-  const std::string_view row_id = std::is_same_v<Record, DraftToken>    ? "round"
-                                  : std::is_same_v<Record, ShadowToken> ? "request"
-                                  : std::is_same_v<Record, RequestSum>  ? "request"
-                                  : std::is_same_v<Record, RoundColumn> ? "run"
-                                                                        : "id";
-  const Record record{};
-  visit_columns(record, ReferenceRules{rules, table_name<Record>, row_id, may_lack_spans});
+void add_references(std::vector<Rule>& rules, int schema_version, bool may_lack_spans) {
+  for_each_table([&]<typename Record>(const Table<Record>& table) {
+    if (!has_table(schema_version, table.name)) return;
+    const Record record{};
+    visit_columns(record, ReferenceRules{rules, table.name, table.key, may_lack_spans});
+  });
 }
 
 void add_run_rules(std::vector<Rule>& rules) {
@@ -240,33 +237,17 @@ void add_span_rules(std::vector<Rule>& rules, int schema_version) {
 
 std::vector<Rule> rules(int schema_version, bool closed_cleanly) {
   std::vector<Rule> all;
-  add_references<Request>(all, !closed_cleanly);
-  add_references<Round>(all, !closed_cleanly);
-  add_references<DraftToken>(all, !closed_cleanly);
-  add_references<Track>(all, !closed_cleanly);
-  add_references<Span>(all, !closed_cleanly);
-  add_references<Kernel>(all, !closed_cleanly);
-  add_references<Counter>(all, !closed_cleanly);
-  if (has_table(schema_version, "decisions")) {
-    add_references<Decision>(all, !closed_cleanly);
-    add_decision_rules(all);
-  }
-  if (has_table(schema_version, "shadow_tokens")) {
-    add_references<ShadowToken>(all, !closed_cleanly);
-    add_shadow_token_rules(all);
-  }
-  if (has_table(schema_version, "token_texts"))
-    all.push_back({"token_texts",
-                   "SELECT token, printf('token is %d, expected at least 0', token) FROM token_texts "
-                   "WHERE token < 0"});
-  if (has_table(schema_version, "request_sums")) {
-    add_references<RoundColumn>(all, !closed_cleanly);
-    add_references<RequestSum>(all, !closed_cleanly);
-  }
+  add_references(all, schema_version, !closed_cleanly);
   add_run_rules(all);
   add_request_rules(all, closed_cleanly);
   add_round_rules(all, schema_version);
   add_draft_token_rules(all);
+  if (has_table(schema_version, "decisions")) add_decision_rules(all);
+  if (has_table(schema_version, "shadow_tokens")) add_shadow_token_rules(all);
+  if (has_table(schema_version, "token_texts"))
+    all.push_back({"token_texts",
+                   "SELECT token, printf('token is %d, expected at least 0', token) FROM token_texts "
+                   "WHERE token < 0"});
   add_span_rules(all, schema_version);
   return all;
 }

@@ -7,6 +7,7 @@
 
 #include "storage/fetch.h"
 #include "storage/open.h"
+#include "storage/tables.h"
 
 namespace draftscope::traces {
 

@@ -74,23 +74,7 @@ Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t mos
   findings.add_rows("file", fmt::format("SELECT 0, integrity_check FROM pragma_integrity_check "
                                         "WHERE integrity_check <> 'ok' LIMIT {}",
                                         std::max<std::size_t>(most, 1)));
-  findings.add_unfit_rows<StringRow>();
-  findings.add_unfit_rows<Run>();
-  findings.add_unfit_rows<Prompt>();
-  findings.add_unfit_rows<Request>();
-  findings.add_unfit_rows<LayerSet>();
-  findings.add_unfit_rows<Round>();
-  findings.add_unfit_rows<DraftToken>();
-  findings.add_unfit_rows<Decision>();
-  findings.add_unfit_rows<ShadowToken>();
-  findings.add_unfit_rows<TokenText>();
-  findings.add_unfit_rows<Track>();
-  findings.add_unfit_rows<Span>();
-  findings.add_unfit_rows<Kernel>();
-  findings.add_unfit_rows<Counter>();
-  findings.add_unfit_rows<LaneColumn>();
-  findings.add_unfit_rows<RoundColumn>();
-  findings.add_unfit_rows<RequestSum>();
+  for_each_table([&]<typename Record>(const Table<Record>& /*table*/) { findings.add_unfit_rows<Record>(); });
   const auto closed = query_integer(trace.database.get(), trace.path.string(),
                                     "SELECT count(*) FROM meta WHERE key = 'closed_cleanly' AND value = '1'");
   for (const Rule& rule : rules(trace.schema_version, closed && *closed == 1))

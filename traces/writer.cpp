@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "storage/batch.h"
+#include "storage/primary_key.h"
 #include "storage/storage.h"
 
 namespace draftscope::traces {
@@ -32,7 +33,7 @@ class Writer::Implementation {
     if (found != strings_.end()) return found->second;
     const auto id = static_cast<std::int64_t>(strings_.size()) + 1;
     strings_.emplace(text, id);
-    stage(staged_.strings, StringRow{id, std::string(text)});
+    stage(StringRow{id, std::string(text)});
     return id;
   }
 
@@ -42,80 +43,91 @@ class Writer::Implementation {
     const auto [entry, added] = layer_sets_.try_emplace(std::move(key), layer_sets_.size() + 1);
     if (added) {
       layer_set.id = entry->second;
-      stage(staged_.layer_sets, std::move(layer_set));
+      stage(std::move(layer_set));
     }
     return entry->second;
   }
 
-  template <typename Record>
-  void stage(std::vector<Record>& list, Record row) {
+  void set_meta(std::string key, std::string text) {
     if (failed_) return;
-    list.push_back(std::move(row));
+    staged_.meta.emplace_back(std::move(key), std::move(text));
     publish_at_boundary();
   }
 
-  std::int64_t open_round() {
-    open_rounds_.push_back(++rounds_);
-    return rounds_;
+  template <typename Record>
+  void stage(Record row) {
+    if (failed_) return;
+    staged_.list<Record>().push_back(std::move(row));
+    publish_at_boundary();
   }
+
+  template <typename Record>
+  std::int64_t next_id() {
+    return ++std::get<LastId<Record>>(last_ids_).id;
+  }
+
+  template <typename Record>
+  std::int64_t add_with_id(Record row) {
+    const std::int64_t id = row.id = next_id<Record>();
+    stage(std::move(row));
+    return id;
+  }
+
+  std::int64_t open_round() { return open_rounds_.emplace_back(next_id<Round>()); }
 
   void add_round(Round round, std::span<const DraftToken> draft_tokens) {
     std::erase(open_rounds_, round.id);
     if (failed_) return;
     for (DraftToken token : draft_tokens) {
       token.round = round.id;
-      staged_.draft_tokens.push_back(token);
+      staged_.list<DraftToken>().push_back(token);
     }
-    stage(staged_.rounds, round);
+    stage(round);
   }
 
   /// A request ends: rounds that were opened and never added will not come any more. Device activity of
   /// theirs may.
   void abandon_rounds() {
     abandoned_rounds_.insert(open_rounds_.begin(), open_rounds_.end());
-    for (const std::int64_t round : open_rounds_) {
-      for (Span& span : staged_.spans)
-        if (span.round == round) span.round = 0;
-      for (Kernel& kernel : staged_.kernels)
-        if (kernel.round == round) kernel.round = 0;
-      for (Decision& decision : staged_.decisions)
-        if (decision.round == round) decision.round = 0;
-    }
+    forget_rounds(staged_.list<Span>(), open_rounds_);
+    forget_rounds(staged_.list<Kernel>(), open_rounds_);
+    forget_rounds(staged_.list<Decision>(), open_rounds_);
     open_rounds_.clear();
   }
 
   std::int64_t add_decision(Decision decision) {
-    decision.id = ++decisions_;
     if (abandoned_rounds_.contains(decision.round)) decision.round = 0;
-    stage(staged_.decisions, std::move(decision));
-    return decisions_;
+    return add_with_id(std::move(decision));
   }
 
   void add_shadow_tokens(std::span<const ShadowToken> rows) {
     if (failed_ || rows.empty()) return;
-    staged_.shadow_tokens.insert(staged_.shadow_tokens.end(), rows.begin(), rows.end());
+    auto& list = staged_.list<ShadowToken>();
+    list.insert(list.end(), rows.begin(), rows.end());
     publish_at_boundary();
   }
 
   void add_kernels(std::span<const Kernel> kernels) {
-    if (abandoned_rounds_.empty()) return add_droppable(staged_.kernels, kernels, dropped_kernels_);
+    if (abandoned_rounds_.empty()) return add_droppable(kernels);
     std::vector<Kernel> rows(kernels.begin(), kernels.end());
     for (Kernel& row : rows)
       if (abandoned_rounds_.contains(row.round)) row.round = 0;
-    add_droppable(staged_.kernels, std::span<const Kernel>(rows), dropped_kernels_);
+    add_droppable(std::span<const Kernel>(rows));
   }
 
   template <typename Record>
-  void add_droppable(std::vector<Record>& list, std::span<const Record> rows,
-                     std::atomic<std::int64_t>& dropped) {
+  void add_droppable(std::span<const Record> rows) {
+    static_assert(table_of<Record>.intake == Intake::droppable);
     if (failed_ || rows.empty()) return;
     const std::size_t waiting = droppable_waiting_.load(std::memory_order_relaxed);
     const std::size_t room = options_.queue_rows - std::min(waiting, options_.queue_rows);
     // The first rows stay: parents come before their children.
     const std::size_t taken = std::min(room, rows.size());
+    auto& list = staged_.list<Record>();
     list.insert(list.end(), rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(taken));
     droppable_waiting_.fetch_add(taken, std::memory_order_relaxed);
-    dropped.fetch_add(static_cast<std::int64_t>(rows.size() - taken), std::memory_order_relaxed);
+    std::get<Dropped<Record>>(dropped_).rows.fetch_add(static_cast<std::int64_t>(rows.size() - taken),
+                                                       std::memory_order_relaxed);
     publish_at_boundary();
   }
 
@@ -138,15 +150,30 @@ class Writer::Implementation {
   [[nodiscard]] bool failed() const { return failed_; }
 
   [[nodiscard]] WriterCounts counts() const {
-    return {written_rows_, dropped_spans_, dropped_kernels_, dropped_counters_};
+    return {written_rows_, dropped<Span>(), dropped<Kernel>(), dropped<Counter>()};
   }
 
-  Batch staged_;
-  std::int64_t runs_ = 0, prompts_ = 0, tracks_ = 0, requests_ = 0, rounds_ = 0, decisions_ = 0, spans_ = 0,
-               kernels_ = 0;
-  std::atomic<std::int64_t> dropped_spans_{0}, dropped_kernels_{0}, dropped_counters_{0};
-
  private:
+  template <typename Record>
+  struct LastId {
+    std::int64_t id = 0;
+  };
+  template <typename Record>
+  struct Dropped {
+    std::atomic<std::int64_t> rows{0};
+  };
+
+  template <typename Record>
+  [[nodiscard]] std::int64_t dropped() const {
+    return std::get<Dropped<Record>>(dropped_).rows;
+  }
+
+  template <typename Record>
+  static void forget_rounds(std::vector<Record>& rows, const std::vector<std::int64_t>& rounds) {
+    for (Record& row : rows)
+      if (std::ranges::find(rounds, row.round) != rounds.end()) row.round = 0;
+  }
+
   // While a round is open its rows wait, so that no commit ever holds a span of a round that is not there.
   void publish_at_boundary() {
     if (!open_rounds_.empty() || failed_) return;
@@ -177,11 +204,9 @@ class Writer::Implementation {
       }
       if (!failed_ && batch.rows() > 0) {
         // In the order of their key the table's pages fill one after another, to the end.
-        const auto key = [](const ShadowToken& row) {
-          return std::tie(row.request, row.layer, row.position);
-        };
-        if (!std::ranges::is_sorted(batch.shadow_tokens, {}, key))
-          std::ranges::sort(batch.shadow_tokens, {}, key);
+        auto& shadow_tokens = batch.list<ShadowToken>();
+        const auto key = [](const ShadowToken& row) { return primary_key(row); };
+        if (!std::ranges::is_sorted(shadow_tokens, {}, key)) std::ranges::sort(shadow_tokens, {}, key);
         auto written = storage_.write(batch, options_.rows_per_transaction, [this](std::size_t rows) {
           written_rows_.fetch_add(static_cast<std::int64_t>(rows), std::memory_order_relaxed);
         });
@@ -203,6 +228,10 @@ class Writer::Implementation {
     if (failed_) return tl::unexpected<Error>(error_);
     return {};
   }
+
+  Batch staged_;
+  PerTable<LastId> last_ids_;
+  PerTable<Dropped> dropped_;
 
   Storage storage_;  // the writer's thread's until it has been joined
   WriterOptions options_;
@@ -239,7 +268,7 @@ Result<std::unique_ptr<Writer>> Writer::create(const std::filesystem::path& path
 }
 
 void Writer::set_meta(std::string key, std::string text) {
-  implementation_->stage(implementation_->staged_.meta, std::pair(std::move(key), std::move(text)));
+  implementation_->set_meta(std::move(key), std::move(text));
 }
 
 std::int64_t Writer::intern(std::string_view text) {
@@ -247,21 +276,15 @@ std::int64_t Writer::intern(std::string_view text) {
 }
 
 std::int64_t Writer::add(Run run) {
-  const std::int64_t id = run.id = ++implementation_->runs_;
-  implementation_->stage(implementation_->staged_.runs, std::move(run));
-  return id;
+  return implementation_->add_with_id(std::move(run));
 }
 
 std::int64_t Writer::add(Prompt prompt) {
-  const std::int64_t id = prompt.id = ++implementation_->prompts_;
-  implementation_->stage(implementation_->staged_.prompts, std::move(prompt));
-  return id;
+  return implementation_->add_with_id(std::move(prompt));
 }
 
 std::int64_t Writer::add(Track track) {
-  const std::int64_t id = track.id = ++implementation_->tracks_;
-  implementation_->stage(implementation_->staged_.tracks, std::move(track));
-  return id;
+  return implementation_->add_with_id(std::move(track));
 }
 
 std::int64_t Writer::add(LayerSet layer_set) {
@@ -269,26 +292,26 @@ std::int64_t Writer::add(LayerSet layer_set) {
 }
 
 std::int64_t Writer::next_request_id() {
-  return ++implementation_->requests_;
+  return implementation_->next_id<Request>();
 }
 std::int64_t Writer::next_round_id() {
   return implementation_->open_round();
 }
 std::int64_t Writer::next_span_id() {
-  return ++implementation_->spans_;
+  return implementation_->next_id<Span>();
 }
 std::int64_t Writer::next_kernel_id() {
-  return ++implementation_->kernels_;
+  return implementation_->next_id<Kernel>();
 }
 
 void Writer::begin(Request request) {
   request.end_ns = 0;  // what tells a request that a crash cut off
-  implementation_->stage(implementation_->staged_.requests, std::move(request));
+  implementation_->stage(std::move(request));
 }
 
 void Writer::finish(Request request) {
   implementation_->abandon_rounds();
-  implementation_->stage(implementation_->staged_.requests, std::move(request));
+  implementation_->stage(std::move(request));
 }
 
 void Writer::add(Round round, std::span<const DraftToken> draft_tokens) {
@@ -304,11 +327,11 @@ void Writer::add(std::span<const ShadowToken> shadow_tokens) {
 }
 
 void Writer::add(TokenText token_text) {
-  implementation_->stage(implementation_->staged_.token_texts, std::move(token_text));
+  implementation_->stage(std::move(token_text));
 }
 
 void Writer::add(std::span<const Span> spans) {
-  implementation_->add_droppable(implementation_->staged_.spans, spans, implementation_->dropped_spans_);
+  implementation_->add_droppable(spans);
 }
 
 void Writer::add(std::span<const Kernel> kernels) {
@@ -316,8 +339,7 @@ void Writer::add(std::span<const Kernel> kernels) {
 }
 
 void Writer::add(std::span<const Counter> counters) {
-  implementation_->add_droppable(implementation_->staged_.counters, counters,
-                                 implementation_->dropped_counters_);
+  implementation_->add_droppable(counters);
 }
 
 bool Writer::failed() const {

@@ -6,8 +6,7 @@
 #include <set>
 
 #include "sample.h"
-#include "storage/columns.h"
-#include "storage/schema.h"
+#include "storage/tables.h"
 
 namespace draftscope::traces {
 namespace {
@@ -41,7 +40,7 @@ TEST(SchemaDocument, NamesEveryTableAndColumn) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace");
   const std::string text = document();
-  for (const std::string_view table : table_names) {
+  const auto expect_named = [&](std::string_view table) {
     const std::string heading = "\n### " + std::string(table) + " ";
     const std::size_t start = std::min(text.find(heading), text.find("\n### " + std::string(table) + "\n"));
     ASSERT_NE(start, std::string::npos) << table;
@@ -49,7 +48,9 @@ TEST(SchemaDocument, NamesEveryTableAndColumn) {
     for (const auto& row :
          query(folder / "trace.dstrace", "SELECT name FROM pragma_table_info('" + std::string(table) + "')"))
       EXPECT_NE(section.find("`" + row[0] + "`"), std::string::npos) << table << "." << row[0];
-  }
+  };
+  expect_named("meta");
+  for_each_table([&](const auto& table) { expect_named(table.name); });
   for (const auto& row :
        query(folder / "trace.dstrace", "SELECT name FROM sqlite_schema WHERE type = 'view'"))
     EXPECT_NE(text.find("`" + row[0] + "`"), std::string::npos) << row[0];
@@ -70,23 +71,7 @@ TEST(Schema, HasTheColumnsOfTheRecordsInTheirOrder) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   make_sample_file(path);
-  expect_columns_of<StringRow>(path);
-  expect_columns_of<traces::Run>(path);
-  expect_columns_of<Prompt>(path);
-  expect_columns_of<Request>(path);
-  expect_columns_of<LayerSet>(path);
-  expect_columns_of<Round>(path);
-  expect_columns_of<DraftToken>(path);
-  expect_columns_of<Decision>(path);
-  expect_columns_of<ShadowToken>(path);
-  expect_columns_of<TokenText>(path);
-  expect_columns_of<Track>(path);
-  expect_columns_of<Span>(path);
-  expect_columns_of<Kernel>(path);
-  expect_columns_of<Counter>(path);
-  expect_columns_of<LaneColumn>(path);
-  expect_columns_of<RoundColumn>(path);
-  expect_columns_of<RequestSum>(path);
+  for_each_table([&]<typename Record>(const Table<Record>& /*table*/) { expect_columns_of<Record>(path); });
 }
 
 TEST(Schema, DeclaresEveryReferenceAndASampleKeepsThem) {

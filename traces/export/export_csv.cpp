@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "export/timeline.h"
-#include "storage/columns.h"
+#include "storage/tables.h"
 
 namespace draftscope::traces {
 namespace {
@@ -164,54 +164,78 @@ class CsvFolder {
   std::int64_t done_ = 0;
 };
 
+/// The reader's function that streams a table; none for tables that are held in memory.
+template <typename Record>
+constexpr auto streamed_by = nullptr;
+template <>
+constexpr auto streamed_by<Decision> = &Reader::decisions;
+template <>
+constexpr auto streamed_by<ShadowToken> = &Reader::shadow_tokens;
+template <>
+constexpr auto streamed_by<Span> = &Reader::spans;
+template <>
+constexpr auto streamed_by<Kernel> = &Reader::kernels;
+template <>
+constexpr auto streamed_by<Counter> = &Reader::counters;
+
+/// The tables that are small enough to be held in memory.
+struct HeldTables {
+  Recording recording;
+  std::vector<StringRow> strings;
+  std::vector<TokenText> token_texts;
+  Overview overview;  ///< as it was stored, be it what the rows give or not
+
+  template <typename Record>
+  [[nodiscard]] const std::vector<Record>& list() const {
+    return std::get<const std::vector<Record>&>(
+        std::tie(recording.runs, recording.prompts, recording.requests, recording.layer_sets,
+                 recording.rounds, recording.draft_tokens, recording.tracks, strings, token_texts,
+                 overview.lanes, overview.rounds, overview.requests));
+  }
+};
+
+Result<HeldTables> read_held_tables(Reader& reader) {
+  HeldTables tables;
+  DRAFTSCOPE_TRY_ASSIGN(tables.recording, reader.recording());
+  DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
+  for (const auto& [id, text] : strings) tables.strings.push_back({id, text});
+  std::ranges::sort(tables.strings, {}, &StringRow::id);
+  DRAFTSCOPE_TRY_ASSIGN(const auto token_texts, reader.token_texts());
+  for (const auto& [token, text] : token_texts) tables.token_texts.push_back({token, text});
+  std::ranges::sort(tables.token_texts, {}, &TokenText::token);
+  const std::atomic<bool> never{false};
+  DRAFTSCOPE_TRY_ASSIGN(BulkReader bulk, BulkReader::open(tables.recording.path, never));
+  DRAFTSCOPE_TRY_ASSIGN(std::optional<Overview> stored, bulk.overview());
+  tables.overview = std::move(stored).value_or(Overview{});
+  return tables;
+}
+
+/// Rows of every table but `meta`, for Progress.
+Result<std::int64_t> count_all_rows(Reader& reader) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<TableCount> counts, reader.row_counts());
+  std::int64_t rows = 0;
+  for (const TableCount& count : counts)
+    if (count.table != "meta") rows += count.rows;
+  return rows;
+}
+
 }  // namespace
 
 Result<void> export_csv(Reader& reader, const std::filesystem::path& target, const Progress& progress) {
   DRAFTSCOPE_TRY_ASSIGN(AtomicFolder whole, AtomicFolder::create(target));
-  DRAFTSCOPE_TRY_ASSIGN(const Recording recording, reader.recording());
-  DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
+  DRAFTSCOPE_TRY_ASSIGN(const HeldTables held, read_held_tables(reader));
   std::int64_t all = 0;
   if (progress) {
-    DRAFTSCOPE_TRY_ASSIGN(all, count_rows(reader, {"strings", "runs", "prompts", "requests", "layer_sets",
-                                                   "rounds", "draft_tokens", "decisions", "shadow_tokens",
-                                                   "token_texts", "tracks", "spans", "kernels", "counters",
-                                                   "lane_columns", "round_columns", "request_sums"}));
+    DRAFTSCOPE_TRY_ASSIGN(all, count_all_rows(reader));
   }
   CsvFolder folder(whole.path(), progress, all);
-  DRAFTSCOPE_TRY(folder.write_meta(recording.meta));
-  std::vector<StringRow> string_rows;
-  string_rows.reserve(strings.size());
-  for (const auto& [id, text] : strings) string_rows.push_back({id, text});
-  std::sort(string_rows.begin(), string_rows.end(),
-            [](const StringRow& a, const StringRow& b) { return a.id < b.id; });
-  DRAFTSCOPE_TRY(folder.write(string_rows));
-  DRAFTSCOPE_TRY(folder.write(recording.runs));
-  DRAFTSCOPE_TRY(folder.write(recording.prompts));
-  DRAFTSCOPE_TRY(folder.write(recording.requests));
-  DRAFTSCOPE_TRY(folder.write(recording.layer_sets));
-  DRAFTSCOPE_TRY(folder.write(recording.rounds));
-  DRAFTSCOPE_TRY(folder.write(recording.draft_tokens));
-  DRAFTSCOPE_TRY(folder.write<Decision>([&](const auto& visit) { return reader.decisions(visit); }));
-  DRAFTSCOPE_TRY(folder.write<ShadowToken>([&](const auto& visit) { return reader.shadow_tokens(visit); }));
-  DRAFTSCOPE_TRY_ASSIGN(const auto token_texts, reader.token_texts());
-  std::vector<TokenText> token_rows;
-  token_rows.reserve(token_texts.size());
-  for (const auto& [token, text] : token_texts) token_rows.push_back({token, text});
-  std::sort(token_rows.begin(), token_rows.end(),
-            [](const TokenText& a, const TokenText& b) { return a.token < b.token; });
-  DRAFTSCOPE_TRY(folder.write(token_rows));
-  DRAFTSCOPE_TRY(folder.write(recording.tracks));
-  DRAFTSCOPE_TRY(folder.write<Span>([&](const auto& visit) { return reader.spans(visit); }));
-  DRAFTSCOPE_TRY(folder.write<Kernel>([&](const auto& visit) { return reader.kernels(visit); }));
-  DRAFTSCOPE_TRY(folder.write<Counter>([&](const auto& visit) { return reader.counters(visit); }));
-  // As it was stored, be it what the rows give or not.
-  const std::atomic<bool> never{false};
-  DRAFTSCOPE_TRY_ASSIGN(BulkReader bulk, BulkReader::open(recording.path, never));
-  DRAFTSCOPE_TRY_ASSIGN(const std::optional<Overview> stored, bulk.overview());
-  const Overview overview = stored.value_or(Overview{});
-  DRAFTSCOPE_TRY(folder.write(overview.lanes));
-  DRAFTSCOPE_TRY(folder.write(overview.rounds));
-  DRAFTSCOPE_TRY(folder.write(overview.requests));
+  DRAFTSCOPE_TRY(folder.write_meta(held.recording.meta));
+  DRAFTSCOPE_TRY(try_each_table([&]<typename Record>(const Table<Record>& /*table*/) {
+    if constexpr (std::is_null_pointer_v<std::remove_const_t<decltype(streamed_by<Record>)>>)
+      return folder.write(held.list<Record>());
+    else
+      return folder.write<Record>([&](const auto& visit) { return (reader.*streamed_by<Record>)(visit); });
+  }));
   if (progress && !progress(all, all)) return fail("export cancelled");
   return whole.commit();
 }

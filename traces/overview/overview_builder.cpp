@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "storage/primary_key.h"
+
 namespace draftscope::traces {
 
 namespace {
@@ -197,7 +199,7 @@ std::optional<Overview> OverviewBuilder::finish() {
                                 .busy_ns = ns});
     });
   }
-  std::ranges::sort(overview.lanes, {}, lane_column_key);
+  std::ranges::sort(overview.lanes, {}, [](const LaneColumn& row) { return primary_key(row); });
   for (const auto& [key, rounds] : rounds_)
     overview.rounds.push_back({.run = key.first,
                                .start_ns = key.second << shift_,

@@ -20,11 +20,6 @@
 
 namespace draftscope::traces {
 
-/// The order of the table's key.
-[[nodiscard]] inline auto lane_column_key(const LaneColumn& row) {
-  return std::tuple(row.lane, row.owner, row.depth, row.start_ns, row.phase);
-}
-
 /// The sums of one lane and phase.
 class ColumnSums {
  public:
@@ -96,6 +91,12 @@ class OverviewBuilder {
   std::unordered_map<std::int64_t, RequestTime> requests_;
   std::map<std::int64_t, RequestSum> request_sums_;
   std::unordered_map<std::int64_t, std::int64_t> sublayers_;  ///< that a layer set keeps
+};
+
+/// Records that an overview is made of.
+template <typename Record>
+concept SummedUp = requires(OverviewBuilder builder, const Record& row) {
+  builder.add(row);
 };
 
 }  // namespace draftscope::traces

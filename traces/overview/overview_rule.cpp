@@ -7,6 +7,7 @@
 
 #include "overview/overview_builder.h"
 #include "scan.h"
+#include "storage/primary_key.h"
 
 namespace draftscope::traces {
 namespace {
@@ -22,19 +23,15 @@ Result<void> scan_fit(OpenTrace& trace, Visit visit) {
       [](std::int64_t /*row*/, const std::string& /*words*/) { return true; });
 }
 
-template <typename Record>
-Result<void> add_rows(OpenTrace& trace, OverviewBuilder& builder) {
-  return scan_fit<Record>(trace, [&](const Record& row) { builder.add(row); });
-}
-
 Result<std::optional<Overview>> overview_of_rows(OpenTrace& trace) {
   OverviewBuilder builder;
-  DRAFTSCOPE_TRY(add_rows<LayerSet>(trace, builder));
-  DRAFTSCOPE_TRY(add_rows<Request>(trace, builder));
-  DRAFTSCOPE_TRY(add_rows<Round>(trace, builder));
-  DRAFTSCOPE_TRY(add_rows<Decision>(trace, builder));
-  DRAFTSCOPE_TRY(add_rows<Span>(trace, builder));
-  DRAFTSCOPE_TRY(add_rows<Kernel>(trace, builder));
+  const auto add_rows = [&]<typename Record>(const Table<Record>& /*table*/) -> Result<void> {
+    if constexpr (SummedUp<Record>)
+      return scan_fit<Record>(trace, [&](const Record& row) { builder.add(row); });
+    else
+      return {};
+  };
+  DRAFTSCOPE_TRY(try_each_table(add_rows));
   return builder.finish();
 }
 
@@ -60,11 +57,7 @@ std::vector<std::pair<std::string_view, std::int64_t>> fields(const Record& row)
 }
 
 template <typename Record>
-constexpr std::size_t key_fields = 1;
-template <>
-constexpr std::size_t key_fields<LaneColumn> = 5;
-template <>
-constexpr std::size_t key_fields<RoundColumn> = 2;
+constexpr std::size_t key_fields = std::tuple_size_v<decltype(primary_key(std::declval<Record>()))>;
 
 template <typename Record>
 std::string key_words(const Record& row) {

@@ -2,7 +2,8 @@
 #pragma once
 
 // The one place where a record's fields meet its table's columns: inserting, reading, exporting as CSV and
-// checking references all visit these lists, in the order of the columns in schema.cpp.
+// checking references all visit these lists, in the order of the columns in schema.cpp. The list of the
+// tables is tables.h.
 //
 // A visitor has: id(name, field), key(name, field, table) for a reference that must be there,
 // reference(name, field, table) for one that may be absent (0 in the record, NULL in the file),
@@ -13,7 +14,6 @@
 #include <draftscope/traces/records.h>
 #include <concepts>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "storage/schema.h"
@@ -28,43 +28,6 @@ struct StringRow {
   std::int64_t id = 0;
   std::string text;
 };
-
-template <typename Record>
-inline constexpr std::string_view table_name = "";
-template <>
-inline constexpr std::string_view table_name<StringRow> = "strings";
-template <>
-inline constexpr std::string_view table_name<Run> = "runs";
-template <>
-inline constexpr std::string_view table_name<Prompt> = "prompts";
-template <>
-inline constexpr std::string_view table_name<Request> = "requests";
-template <>
-inline constexpr std::string_view table_name<LayerSet> = "layer_sets";
-template <>
-inline constexpr std::string_view table_name<Round> = "rounds";
-template <>
-inline constexpr std::string_view table_name<DraftToken> = "draft_tokens";
-template <>
-inline constexpr std::string_view table_name<Decision> = "decisions";
-template <>
-inline constexpr std::string_view table_name<ShadowToken> = "shadow_tokens";
-template <>
-inline constexpr std::string_view table_name<TokenText> = "token_texts";
-template <>
-inline constexpr std::string_view table_name<Track> = "tracks";
-template <>
-inline constexpr std::string_view table_name<Span> = "spans";
-template <>
-inline constexpr std::string_view table_name<Kernel> = "kernels";
-template <>
-inline constexpr std::string_view table_name<Counter> = "counters";
-template <>
-inline constexpr std::string_view table_name<LaneColumn> = "lane_columns";
-template <>
-inline constexpr std::string_view table_name<RoundColumn> = "round_columns";
-template <>
-inline constexpr std::string_view table_name<RequestSum> = "request_sums";
 
 /// Row is Record or const Record.
 template <typename Row, typename Record>
@@ -276,39 +239,6 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.value("accept_ns", row.accept_ns);
   visit.value("optimise_ns", row.optimise_ns);
   visit.value("control_ns", row.control_ns);
-}
-
-/// Collects names as a quoted, comma-separated list ("index" is a word of SQL). Of columns that a file of
-/// `version` lacks it makes zeros.
-struct ColumnNames {
-  std::string_view table;
-  int version;
-  std::string list;
-  void add(std::string_view name) {
-    if (!list.empty()) list.append(", ");
-    if (!has_column(version, table, name)) list.append("0 AS ");
-    list.append("\"").append(name).append("\"");
-  }
-  void id(std::string_view name, std::int64_t /*field*/) { add(name); }
-  void key(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) { add(name); }
-  void reference(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) { add(name); }
-  template <typename Field>
-  void enumeration(std::string_view name, Field /*field*/, int /*values*/, std::string_view /*table*/) {
-    add(name);
-  }
-  void millionths(std::string_view name, double /*field*/) { add(name); }
-  template <typename Field>
-  void value(std::string_view name, const Field& /*field*/) {
-    add(name);
-  }
-};
-
-template <typename Record>
-std::string column_list(int version = current_schema_version) {
-  ColumnNames names{table_name<Record>, version, {}};
-  const Record record{};
-  visit_columns(record, names);
-  return std::move(names.list);
 }
 
 }  // namespace draftscope::traces

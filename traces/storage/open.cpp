@@ -11,8 +11,8 @@
 #include <cstring>
 #include <system_error>
 
-#include "storage/columns.h"
 #include "storage/schema.h"
+#include "storage/tables.h"
 
 namespace draftscope::traces {
 namespace {
@@ -179,14 +179,11 @@ Result<void> check_table(sqlite3* database, const std::string& name, int version
   return check_table(database, name, version, table_name<Record>, expected.columns);
 }
 
-template <typename... Records>
 Result<void> check_tables(sqlite3* database, const std::string& name, int version) {
-  Result<void> result = check_table(database, name, version, "meta", {{"key", "TEXT"}, {"value", "TEXT"}});
-  const auto next = [&](auto check) {
-    if (result) result = check();
-  };
-  (next([&] { return check_table<Records>(database, name, version); }), ...);
-  return result;
+  DRAFTSCOPE_TRY(check_table(database, name, version, "meta", {{"key", "TEXT"}, {"value", "TEXT"}}));
+  return try_each_table([&]<typename Record>(const Table<Record>& /*table*/) {
+    return check_table<Record>(database, name, version);
+  });
 }
 
 }  // namespace
@@ -236,10 +233,7 @@ Result<OpenTrace> open_trace(const fs::path& path) {
     return fail("{}: newer schema (found {}, this reads up to {})", name, version, current_schema_version);
   if (version < 1) return fail("{}: schema version is {}, expected 1 or more", name, version);
   trace.schema_version = static_cast<int>(version);
-  DRAFTSCOPE_TRY(
-      (check_tables<StringRow, Run, Prompt, Request, LayerSet, Round, DraftToken, Decision, ShadowToken,
-                    TokenText, Track, Span, Kernel, Counter, LaneColumn, RoundColumn, RequestSum>(
-          handle, name, trace.schema_version)));
+  DRAFTSCOPE_TRY(check_tables(handle, name, trace.schema_version));
 
   trace.budget = std::make_unique<WorkBudget>();
   const auto bytes = size_or_zero(path) + size_or_zero(beside(path, "-wal"));

@@ -40,12 +40,6 @@ inline constexpr std::array<Addition, 8> additions{{{2, "rounds", "tree_depth"},
   return has_column(version, table, "");
 }
 
-/// Every table with rows of its own, parents before children.
-inline constexpr std::array<std::string_view, 18> table_names{
-    "meta",   "strings",      "runs",      "prompts",       "requests",      "layer_sets",
-    "rounds", "draft_tokens", "decisions", "shadow_tokens", "token_texts",   "tracks",
-    "spans",  "kernels",      "counters",  "lane_columns",  "round_columns", "request_sums"};
-
 /// The key of `meta` that says how wide the overview's columns are, and so that there is one.
 inline constexpr std::string_view overview_key = "overview_column_ns";
 

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t rows_per_statement = 64;
 
 template <typename Record>
-std::string insert_sql(std::string_view verb = "INSERT", std::size_t rows = 1) {
+std::string insert_sql(std::size_t rows) {
+  const std::string_view verb = table_of<Record>.is_replaced ? "INSERT OR REPLACE" : "INSERT";
   const std::string columns = column_list<Record>();
   std::string places = "(?";
   for (const char c : columns)
@@ -67,33 +68,8 @@ Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& m
                           "PRAGMA wal_autocheckpoint=4096; PRAGMA temp_store=FILE;"
                           "BEGIN; PRAGMA application_id={}; PRAGMA user_version={}; {}",
                           application_id, current_schema_version, schema_sql())));
-  Statements s;
-  sqlite3* const db = database.get();
-  DRAFTSCOPE_TRY_ASSIGN(s.meta, prepare(db, name, "INSERT OR REPLACE INTO meta VALUES (?, ?)"));
-  DRAFTSCOPE_TRY_ASSIGN(s.strings, prepare(db, name, insert_sql<StringRow>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.runs, prepare(db, name, insert_sql<Run>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.prompts, prepare(db, name, insert_sql<Prompt>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.requests, prepare(db, name, insert_sql<Request>("INSERT OR REPLACE")));
-  DRAFTSCOPE_TRY_ASSIGN(s.layer_sets, prepare(db, name, insert_sql<LayerSet>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.rounds, prepare(db, name, insert_sql<Round>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.draft_tokens, prepare(db, name, insert_sql<DraftToken>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.decisions, prepare(db, name, insert_sql<Decision>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.shadow_tokens, prepare(db, name, insert_sql<ShadowToken>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.token_texts, prepare(db, name, insert_sql<TokenText>("INSERT OR REPLACE")));
-  DRAFTSCOPE_TRY_ASSIGN(s.tracks, prepare(db, name, insert_sql<Track>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.spans, prepare(db, name, insert_sql<Span>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.kernels, prepare(db, name, insert_sql<Kernel>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.counters, prepare(db, name, insert_sql<Counter>()));
-  DRAFTSCOPE_TRY_ASSIGN(s.many_shadow_tokens,
-                        prepare(db, name, insert_sql<ShadowToken>("INSERT", rows_per_statement)));
-  DRAFTSCOPE_TRY_ASSIGN(s.many_spans, prepare(db, name, insert_sql<Span>("INSERT", rows_per_statement)));
-  DRAFTSCOPE_TRY_ASSIGN(s.many_kernels, prepare(db, name, insert_sql<Kernel>("INSERT", rows_per_statement)));
-  DRAFTSCOPE_TRY_ASSIGN(s.many_counters,
-                        prepare(db, name, insert_sql<Counter>("INSERT", rows_per_statement)));
-  DRAFTSCOPE_TRY_ASSIGN(s.begin, prepare(db, name, "BEGIN"));
-  DRAFTSCOPE_TRY_ASSIGN(s.commit, prepare(db, name, "COMMIT"));
-
-  Storage storage(std::move(database), name, std::move(s));
+  DRAFTSCOPE_TRY_ASSIGN(Statements statements, prepare_statements(database.get(), name));
+  Storage storage(std::move(database), name, std::move(statements));
   Batch first;
   first.meta.assign(meta.begin(), meta.end());
   first.meta.emplace_back("closed_cleanly", "0");
@@ -102,6 +78,22 @@ Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& m
   }
   DRAFTSCOPE_TRY(storage.step(storage.statements_.commit.get()));
   return storage;
+}
+
+Result<Storage::Statements> Storage::prepare_statements(sqlite3* database, const std::string& name) {
+  Statements s;
+  DRAFTSCOPE_TRY_ASSIGN(s.meta, prepare(database, name, "INSERT OR REPLACE INTO meta VALUES (?, ?)"));
+  DRAFTSCOPE_TRY_ASSIGN(s.begin, prepare(database, name, "BEGIN"));
+  DRAFTSCOPE_TRY_ASSIGN(s.commit, prepare(database, name, "COMMIT"));
+  const auto prepare_table = [&]<typename Record>(const Table<Record>& table) -> Result<void> {
+    auto& insertion = std::get<Insertion<Record>>(s.insertions);
+    DRAFTSCOPE_TRY_ASSIGN(insertion.one, prepare(database, name, insert_sql<Record>(1)));
+    if (table.intake == Intake::single) return {};
+    DRAFTSCOPE_TRY_ASSIGN(insertion.many, prepare(database, name, insert_sql<Record>(rows_per_statement)));
+    return {};
+  };
+  DRAFTSCOPE_TRY(try_each_table(prepare_table));
+  return s;
 }
 
 Result<void> Storage::step(sqlite3_stmt* statement) {
@@ -116,76 +108,64 @@ Result<void> Storage::step(sqlite3_stmt* statement) {
 }
 
 template <typename Record>
-Result<void> Storage::insert(sqlite3_stmt* statement, const std::vector<Record>& rows) {
+Result<void> Storage::insert(std::span<const Record> rows) {
+  const auto& insertion = std::get<Insertion<Record>>(statements_.insertions);
+  if (sqlite3_stmt* const many = insertion.many.get()) {
+    for (; rows.size() >= rows_per_statement; rows = rows.subspan(rows_per_statement)) {
+      Binder binder(many);
+      for (const Record& row : rows.first(rows_per_statement)) visit_columns(row, binder);
+      DRAFTSCOPE_TRY(step(many));
+    }
+  }
   for (const Record& row : rows) {
-    visit_columns(row, Binder(statement));
-    DRAFTSCOPE_TRY(step(statement));
+    visit_columns(row, Binder(insertion.one.get()));
+    DRAFTSCOPE_TRY(step(insertion.one.get()));
   }
   return {};
 }
 
-template <typename Record>
-Result<void> Storage::insert_many(sqlite3_stmt* one, sqlite3_stmt* many, std::span<const Record> rows) {
-  for (; rows.size() >= rows_per_statement; rows = rows.subspan(rows_per_statement)) {
-    Binder binder(many);
-    for (const Record& row : rows.first(rows_per_statement)) visit_columns(row, binder);
-    DRAFTSCOPE_TRY(step(many));
+Result<void> Storage::insert_kept(const Batch& batch) {
+  for (const auto& [key, text] : batch.meta) {
+    DRAFTSCOPE_TRY(write_meta(key, text));
   }
-  for (const Record& row : rows) {
-    visit_columns(row, Binder(one));
-    DRAFTSCOPE_TRY(step(one));
-  }
-  return {};
+  return try_each_table([&]<typename Record>(const Table<Record>& table) -> Result<void> {
+    if (table.intake == Intake::droppable) return {};
+    return insert(std::span(batch.list<Record>()));
+  });
+}
+
+void Storage::add_to_overview(const Batch& batch) {
+  for_each_table([&]<typename Record>(const Table<Record>& /*table*/) {
+    if constexpr (SummedUp<Record>)
+      for (const Record& row : batch.list<Record>()) overview_.add(row);
+  });
 }
 
 Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_per_transaction,
                                  const std::function<void(std::size_t)>& committed) {
-  const Statements& s = statements_;
-  DRAFTSCOPE_TRY(step(s.begin.get()));
-  for (const auto& [key, text] : batch.meta) {
-    DRAFTSCOPE_TRY(write_meta(key, text));
-  }
-  DRAFTSCOPE_TRY(insert(s.strings.get(), batch.strings));
-  DRAFTSCOPE_TRY(insert(s.runs.get(), batch.runs));
-  DRAFTSCOPE_TRY(insert(s.prompts.get(), batch.prompts));
-  DRAFTSCOPE_TRY(insert(s.tracks.get(), batch.tracks));
-  DRAFTSCOPE_TRY(insert(s.layer_sets.get(), batch.layer_sets));
-  DRAFTSCOPE_TRY(insert(s.requests.get(), batch.requests));
-  DRAFTSCOPE_TRY(insert(s.rounds.get(), batch.rounds));
-  DRAFTSCOPE_TRY(insert(s.draft_tokens.get(), batch.draft_tokens));
-  DRAFTSCOPE_TRY(insert(s.decisions.get(), batch.decisions));
-  // All of a request's at once: what a crash leaves is complete or absent.
-  DRAFTSCOPE_TRY(
-      insert_many(s.shadow_tokens.get(), s.many_shadow_tokens.get(), std::span(batch.shadow_tokens)));
-
-  DRAFTSCOPE_TRY(insert(s.token_texts.get(), batch.token_texts));
-  for (const LayerSet& row : batch.layer_sets) overview_.add(row);
-  for (const Request& row : batch.requests) overview_.add(row);
-  for (const Round& row : batch.rounds) overview_.add(row);
-  for (const Decision& row : batch.decisions) overview_.add(row);
-  for (const Span& row : batch.spans) overview_.add(row);
-  for (const Kernel& row : batch.kernels) overview_.add(row);
-
+  DRAFTSCOPE_TRY(step(statements_.begin.get()));
+  // All of a request's shadow tokens at once: what a crash leaves is complete or absent.
+  DRAFTSCOPE_TRY(insert_kept(batch));
+  add_to_overview(batch);
   std::size_t open_rows = batch.rows() - batch.droppable_rows();
-  const auto insert_in_parts = [&](sqlite3_stmt* one, sqlite3_stmt* many, const auto& rows) -> Result<void> {
-    for (std::span rest(rows); !rest.empty();) {
+  const auto insert_in_parts = [&]<typename Record>(const Table<Record>& table) -> Result<void> {
+    if (table.intake != Intake::droppable) return {};
+    for (std::span<const Record> rest(batch.list<Record>()); !rest.empty();) {
       if (open_rows >= rows_per_transaction) {
-        DRAFTSCOPE_TRY(step(s.commit.get()));
+        DRAFTSCOPE_TRY(step(statements_.commit.get()));
         committed(open_rows);
         open_rows = 0;
-        DRAFTSCOPE_TRY(step(s.begin.get()));
+        DRAFTSCOPE_TRY(step(statements_.begin.get()));
       }
       const std::size_t count = std::min(rest.size(), rows_per_transaction - open_rows);
-      DRAFTSCOPE_TRY(insert_many(one, many, rest.first(count)));
+      DRAFTSCOPE_TRY(insert(rest.first(count)));
       rest = rest.subspan(count);
       open_rows += count;
     }
     return {};
   };
-  DRAFTSCOPE_TRY(insert_in_parts(s.spans.get(), s.many_spans.get(), batch.spans));
-  DRAFTSCOPE_TRY(insert_in_parts(s.kernels.get(), s.many_kernels.get(), batch.kernels));
-  DRAFTSCOPE_TRY(insert_in_parts(s.counters.get(), s.many_counters.get(), batch.counters));
-  DRAFTSCOPE_TRY(step(s.commit.get()));
+  DRAFTSCOPE_TRY(try_each_table(insert_in_parts));
+  DRAFTSCOPE_TRY(step(statements_.commit.get()));
   committed(open_rows);
   return {};
 }
@@ -209,13 +189,9 @@ Result<void> Storage::detach_dropped_parents() {
 Result<void> Storage::write_overview() {
   const std::optional<Overview> overview = overview_.finish();
   if (!overview) return {};
-  sqlite3* const db = database_.get();
-  DRAFTSCOPE_TRY_ASSIGN(const Statement lane, prepare(db, name_, insert_sql<LaneColumn>()));
-  DRAFTSCOPE_TRY_ASSIGN(const Statement round, prepare(db, name_, insert_sql<RoundColumn>()));
-  DRAFTSCOPE_TRY_ASSIGN(const Statement request, prepare(db, name_, insert_sql<RequestSum>()));
-  DRAFTSCOPE_TRY(insert(lane.get(), overview->lanes));
-  DRAFTSCOPE_TRY(insert(round.get(), overview->rounds));
-  DRAFTSCOPE_TRY(insert(request.get(), overview->requests));
+  DRAFTSCOPE_TRY(insert(std::span(overview->lanes)));
+  DRAFTSCOPE_TRY(insert(std::span(overview->rounds)));
+  DRAFTSCOPE_TRY(insert(std::span(overview->requests)));
   return write_meta(std::string(overview_key), std::to_string(overview->column_ns));
 }
 

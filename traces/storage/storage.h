@@ -34,21 +34,26 @@ class Storage {
   void release();
 
  private:
+  /// What inserts into one table.
+  template <typename Record>
+  struct Insertion {
+    Statement one;
+    Statement many;  ///< many rows at a time; none for tables that get few
+  };
   struct Statements {
-    Statement meta, strings, runs, prompts, requests, layer_sets, rounds, draft_tokens, decisions,
-        shadow_tokens, token_texts, tracks, spans, kernels, counters, many_shadow_tokens, many_spans,
-        many_kernels, many_counters, begin, commit;
+    Statement meta, begin, commit;
+    PerTable<Insertion> insertions;
   };
   Storage(Database database, std::string name, Statements statements);
 
   [[nodiscard]] Result<void> step(sqlite3_stmt* statement);
+  [[nodiscard]] static Result<Statements> prepare_statements(sqlite3* database, const std::string& name);
   [[nodiscard]] Result<void> write_rows(const Batch& batch, std::size_t rows_per_transaction,
                                         const std::function<void(std::size_t)>& committed);
   template <typename Record>
-  [[nodiscard]] Result<void> insert(sqlite3_stmt* statement, const std::vector<Record>& rows);
-  /// `many` inserts many rows at a time, `one` what remains.
-  template <typename Record>
-  [[nodiscard]] Result<void> insert_many(sqlite3_stmt* one, sqlite3_stmt* many, std::span<const Record> rows);
+  [[nodiscard]] Result<void> insert(std::span<const Record> rows);
+  [[nodiscard]] Result<void> insert_kept(const Batch& batch);
+  void add_to_overview(const Batch& batch);
   [[nodiscard]] Result<void> detach_dropped_parents();
   [[nodiscard]] Result<void> write_overview();
   [[nodiscard]] Result<void> write_meta(const std::string& key, const std::string& text);

@@ -4,9 +4,8 @@
 // Writes a trace while a run goes on. A thread of its own owns the database; callers only append to a queue.
 //
 // - Nothing here waits for the disk, except create() and close().
-// - Runs, prompts, requests, rounds, draft tokens, decisions and shadow tokens are never dropped. Spans,
-// kernels
-//   and counters are dropped when the queue already holds `queue_rows` of them, and counted.
+// - Runs, prompts, requests, rounds, draft tokens, decisions and shadow tokens are never dropped.
+//   Spans, kernels and counters are dropped when the queue already holds `queue_rows` of them, and counted.
 // - A round and its draft tokens are committed in one transaction: a reader after a crash sees both or
 //   neither. So are the shadow tokens of one call, and a decision never comes before its round.
 // - After a failure of the disk the writer keeps accepting (and discarding) rows; close() returns the first
