@@ -4,7 +4,7 @@
 #include <draftscope/simulator/figures/imported_figures.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 
 namespace draftscope::cli {
 

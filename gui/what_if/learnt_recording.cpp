@@ -4,7 +4,7 @@
 #include <draftscope/simulator/figures/imported_figures.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/simulator/replay/policy_choice.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
 

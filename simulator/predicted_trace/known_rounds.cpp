@@ -2,7 +2,7 @@
 #include <draftscope/simulator/predicted_trace/known_rounds.h>
 #include <draftscope/simulator/what_if/recorded_statistics.h>
 #include <draftscope/simulator/what_if/what_if.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
 #include <limits>

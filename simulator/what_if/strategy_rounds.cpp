@@ -4,7 +4,7 @@
 #include <draftscope/simulator/replay/policy_choice.h>
 #include <draftscope/simulator/what_if/recorded_statistics.h>
 #include <draftscope/simulator/what_if/what_if.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
 #include <cmath>

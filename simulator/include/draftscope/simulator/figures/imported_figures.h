@@ -2,10 +2,10 @@
 #pragma once
 
 // Figures of an imported trace: what rests on something that its source lacked is left out, so that no report
-// shows a placeholder as a measurement (draftscope/traces/import_lacks.h).
+// shows a placeholder as a measurement (draftscope/traces/missing_data.h).
 
 #include <draftscope/simulator/figures/figures.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 #include <string>
 
 namespace draftscope::simulator {
