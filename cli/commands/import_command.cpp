@@ -36,8 +36,8 @@ std::string summary_text(const std::string& target, const traces::ImportSummary&
   text += fmt::format("{} runs, {} requests, {} rounds, {} spans, {} device activities\n", summary.runs,
                       summary.requests, summary.rounds, summary.spans, summary.kernels);
   std::string lacks;
-  for (const traces::Lack lack : summary.lacks)
-    lacks += (lacks.empty() ? "" : ", ") + std::string(traces::lack_name(lack));
+  for (const traces::MissingData missing : summary.missing)
+    lacks += (lacks.empty() ? "" : ", ") + std::string(traces::missing_data_name(missing));
   if (!lacks.empty()) text += fmt::format("not in the source: {}\n", lacks);
   return text;
 }

@@ -6,7 +6,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-using traces::Lack;
+using traces::MissingData;
 
 void leave_out_drafts(Acceptance& acceptance) {
   acceptance.acceptance_rate.reset();
@@ -18,50 +18,50 @@ void leave_out_drafts(Acceptance& acceptance) {
   acceptance.draft_stops = {};
 }
 
-void leave_out(Figures& figures, Lack lack) {
-  switch (lack) {
-    case Lack::accepted_lengths:
+void leave_out(Figures& figures, MissingData missing) {
+  switch (missing) {
+    case MissingData::accepted_lengths:
       leave_out_drafts(figures.acceptance);
       figures.acceptance.mean_accepted_length.reset();
       figures.acceptance.emitted_per_round.reset();
       figures.layers = {};
       break;
-    case Lack::draft_lengths:
+    case MissingData::draft_lengths:
       leave_out_drafts(figures.acceptance);
       figures.cost.c.reset();
       figures.cost.draft_ns_per_step.reset();
       figures.cost.closed_form_speedup.reset();
       figures.layers = {};
       break;
-    case Lack::token_ids:
+    case MissingData::token_ids:
       figures.identity.reset();
       break;
-    case Lack::output_lengths:
+    case MissingData::output_lengths:
       figures.throughput.tokens_per_second.reset();
       figures.throughput.decode_tokens_per_second.reset();
       break;
-    case Lack::wall_times:
+    case MissingData::wall_times:
       figures.throughput.wall_ns = figures.throughput.decode_ns = 0;
       figures.throughput.tokens_per_second.reset();
       figures.throughput.decode_tokens_per_second.reset();
       figures.breakdown = {};
       figures.speedup.reset();
       break;
-    case Lack::first_token_times:
+    case MissingData::first_token_times:
       figures.throughput.time_to_first_token.reset();
       figures.throughput.decode_tokens_per_second.reset();
       if (figures.speedup) figures.speedup->decode_value.reset();
       break;
-    case Lack::round_times:
-    case Lack::phase_times:
+    case MissingData::round_times:
+    case MissingData::phase_times:
       if (figures.breakdown.source == BreakdownSource::rounds) figures.breakdown = {};
       figures.cost = {};
       break;
-    case Lack::prefill_times:
+    case MissingData::prefill_times:
       figures.throughput.time_to_first_token.reset();
       figures.throughput.tokens_per_second.reset();
       break;
-    case Lack::layer_sets:
+    case MissingData::layer_sets:
       figures.layers = {};
       break;
     default:
@@ -72,10 +72,10 @@ void leave_out(Figures& figures, Lack lack) {
 }  // namespace
 
 void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta) {
-  for (const Lack lack : traces::lacks_of(meta))
+  for (const MissingData missing : traces::missing_data_of(meta))
     for (RunFigures& run : figures.runs) {
-      leave_out(run.all, lack);
-      for (Figures& category : run.by_category) leave_out(category, lack);
+      leave_out(run.all, missing);
+      for (Figures& category : run.by_category) leave_out(category, missing);
     }
 }
 
@@ -85,14 +85,15 @@ std::string import_note(const traces::Meta& meta) {
   constexpr std::size_t max_characters = 80;  // a sweep has dozens of files
   if (source.size() > max_characters) source = source.substr(0, source.find(", ")) + " and others";
   std::string lacks;
-  for (const Lack lack : traces::lacks_of(meta))
-    lacks += (lacks.empty() ? "" : ", ") + std::string(traces::lack_name(lack));
+  for (const MissingData missing : traces::missing_data_of(meta))
+    lacks += (lacks.empty() ? "" : ", ") + std::string(traces::missing_data_name(missing));
   return fmt::format("imported from {}{}", source, lacks.empty() ? "" : ", which lacks " + lacks);
 }
 
 bool knows_acceptance(const traces::Meta& meta) {
-  const bool has_rounds = !traces::lacks(meta, Lack::runs) && !traces::lacks(meta, Lack::rounds) &&
-                          !traces::lacks(meta, Lack::accepted_lengths);
+  const bool has_rounds = !traces::is_missing(meta, MissingData::runs) &&
+                          !traces::is_missing(meta, MissingData::rounds) &&
+                          !traces::is_missing(meta, MissingData::accepted_lengths);
   return has_rounds || meta.contains("stated_figures");
 }
 

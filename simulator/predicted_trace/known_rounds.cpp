@@ -2,7 +2,7 @@
 #include "predicted_trace/known_rounds.h"
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "predicted_trace/predicted_meta.h"
 
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
 #include <array>
@@ -57,16 +57,16 @@ Json run_json(const PredictedRun& run) {
 }
 
 /// Data that texts and rounds lack, which they lack anywhere; times are predicted.
-std::vector<traces::Lack> lacks_of_prediction(const traces::Meta& recorded, bool has_prefill) {
-  using traces::Lack;
-  constexpr std::array times{Lack::wall_times, Lack::first_token_times, Lack::round_times, Lack::phase_times,
-                             Lack::prefill_times};
-  std::vector<Lack> lacks = traces::lacks_of(recorded);
+std::vector<traces::MissingData> lacks_of_prediction(const traces::Meta& recorded, bool has_prefill) {
+  using traces::MissingData;
+  constexpr std::array times{MissingData::wall_times, MissingData::first_token_times, MissingData::round_times, MissingData::phase_times,
+                             MissingData::prefill_times};
+  std::vector<MissingData> lacks = traces::missing_data_of(recorded);
   lacks.erase(
       std::remove_if(lacks.begin(), lacks.end(),
-                     [&](Lack lack) { return std::find(times.begin(), times.end(), lack) != times.end(); }),
+                     [&](MissingData lack) { return std::find(times.begin(), times.end(), lack) != times.end(); }),
       lacks.end());
-  if (!has_prefill) lacks.push_back(Lack::prefill_times);
+  if (!has_prefill) lacks.push_back(MissingData::prefill_times);
   return lacks;
 }
 
@@ -108,8 +108,9 @@ traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& reco
   meta["dtype"] = weight_type_name(is_fp8 ? WeightType::bf16 : asked.weights);
   meta["level"] = "phases";
   meta["repeats"] = "1";
-  const std::vector<traces::Lack> lacks = lacks_of_prediction(recording.meta, is_as_recorded(what_if, trace));
-  if (!lacks.empty()) meta["lacks"] = traces::lacks_text(lacks);
+  const std::vector<traces::MissingData> lacks =
+      missing_data_of_prediction(recording.meta, is_as_recorded(what_if, trace));
+  if (!lacks.empty()) meta["lacks"] = traces::missing_data_text(lacks);
 
   meta["predicted_from"] = recording.path.filename().string();
   meta["predicted_from_version"] = value_or_empty(recording.meta, "tool_version");

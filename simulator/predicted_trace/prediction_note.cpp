@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
@@ -29,7 +29,7 @@ bool is_predicted(const traces::Meta& meta) {
 std::string prediction_note(const traces::Meta& meta) {
   if (!is_predicted(meta)) return {};
   const std::string version = text_of(meta, "predicted_from_version");
-  const bool has_prefill = !traces::lacks(meta, traces::Lack::prefill_times);
+  const bool has_prefill = !traces::is_missing(meta, traces::MissingData::prefill_times);
   std::string note = fmt::format(
       "predicted from {}{}, machine: {}; no time here was measured{}", text_of(meta, "predicted_from"),
       version.empty() ? "" : " (version " + version + ")", text_of(meta, "predicted_machine"),

@@ -2,7 +2,7 @@
 // Rounds of imported recordings. They tell how many draft tokens were accepted, some how many there were, and
 // nothing of the layers that drafted: what a file lacks is taken from the question, and said.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-using traces::Lack;
+using traces::MissingData;
 
 bool is_early_exit(std::string_view specification) {
   return speculation::strategy_name(specification) == "layerskip";
@@ -52,8 +52,8 @@ std::optional<double> stated_rate(const traces::Meta& meta, const std::string& s
 
 std::string lacks_note(const traces::Meta& meta) {
   std::string names;
-  for (const Lack lack : traces::lacks_of(meta))
-    names += (names.empty() ? "" : ", ") + std::string(traces::lack_name(lack));
+  for (const MissingData missing : traces::missing_data_of(meta))
+    names += (names.empty() ? "" : ", ") + std::string(traces::missing_data_name(missing));
   return fmt::format("imported without {}: prices are specifications'", names);
 }
 
@@ -65,8 +65,9 @@ std::optional<AcceptanceModel> acceptance_of(const RunRows& run, const traces::M
                                              std::int32_t n_layers) {
   if (!run.requests.empty()) {
     const RunRows first = first_repeat(run);
-    return fit_markov_acceptance(traces::lacks(meta, Lack::draft_lengths) ? acceptance_bits_of_lengths(first)
-                                                                          : acceptance_bits(first));
+    return fit_markov_acceptance(traces::is_missing(meta, MissingData::draft_lengths)
+                                     ? acceptance_bits_of_lengths(first)
+                                     : acceptance_bits(first));
   }
   const auto rate = stated_rate(meta, run.run->specification);
   const auto plan = stated_plan(run.run->specification, n_layers);
@@ -119,7 +120,7 @@ void add_notes(const AcceptanceSource& source, std::int32_t exit, const traces::
   } else {
     rounds.notes.push_back(fmt::format("acceptance is modelled (two hidden states) from run {}", name));
     rounds.notes.emplace_back(empty_prompts_note);
-    if (traces::lacks(meta, Lack::draft_lengths))
+    if (traces::is_missing(meta, MissingData::draft_lengths))
       rounds.notes.push_back(
           fmt::format("run {} has accepted lengths alone: its longest is taken for every draft's", name));
   }
@@ -142,7 +143,7 @@ Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const Ru
         "run {}: which layers drafted is not in the imported file; ask with --strategy "
         "layerskip:exit=E,gamma=G to price its acceptance as an early exit's",
         strategy);
-  const bool knows_lengths = !traces::lacks(meta, Lack::draft_lengths);
+  const bool knows_lengths = !traces::is_missing(meta, MissingData::draft_lengths);
   if (plan && (run.requests.empty() || !knows_lengths)) return modelled_import(trained, strategy);
   if (!knows_lengths)
     return fail(

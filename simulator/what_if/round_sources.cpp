@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The choice among the sources of rounds, and how a specification's text is read for it.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
 #include <set>

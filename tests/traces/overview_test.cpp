@@ -10,6 +10,7 @@
 #include "overview/overview_builder.h"
 #include "read_everything.h"
 #include "sample.h"
+#include "storage/primary_key.h"
 
 namespace draftscope::traces {
 namespace {
@@ -93,7 +94,7 @@ TEST_P(StoredOverview, SaysHowLongEachLaneWasBusyInEachColumn) {
     }
   ASSERT_EQ(overview.lanes.size(), expected.size());
   for (const LaneColumn& row : overview.lanes) {
-    const auto found = expected.find(lane_column_key(row));
+    const auto found = expected.find(primary_key(row));
     ASSERT_NE(found, expected.end());
     EXPECT_EQ(row.busy_ns, found->second);
   }
@@ -177,7 +178,7 @@ TEST_P(StoredOverview, DoesNotDependOnTheOrderOfTheRows) {
   EXPECT_EQ(a->column_ns, b->column_ns);
   ASSERT_EQ(a->lanes.size(), b->lanes.size());
   for (std::size_t i = 0; i < a->lanes.size(); ++i) {
-    EXPECT_EQ(lane_column_key(a->lanes[i]), lane_column_key(b->lanes[i]));
+    EXPECT_EQ(primary_key(a->lanes[i]), primary_key(b->lanes[i]));
     EXPECT_EQ(a->lanes[i].busy_ns, b->lanes[i].busy_ns);
   }
   EXPECT_EQ(a->rounds.size(), b->rounds.size());

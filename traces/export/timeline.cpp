@@ -154,6 +154,7 @@ class Steps {
     return !cancelled_;
   }
   [[nodiscard]] bool cancelled() const { return cancelled_; }
+  [[nodiscard]] bool go_on() const { return !cancelled_ && !sink_.failed(); }
 
  private:
   const Progress& progress_;
@@ -162,6 +163,31 @@ class Steps {
   std::int64_t done_ = 0;
   bool cancelled_ = false;
 };
+
+/// Adds the host's requests, rounds and spans to the lanes.
+Result<void> add_host_slices(Reader& reader, const Recording& recording, Lanes& lanes, Steps& steps) {
+  const std::vector<Slice> outer = outer_slices(recording);
+  const std::int64_t host = first_host_track(recording);
+  auto next_outer = outer.begin();
+  const auto add_outer_until = [&](std::int64_t start_ns) {
+    for (; next_outer != outer.end() && next_outer->start_ns <= start_ns; ++next_outer)
+      lanes.add(host, *next_outer);
+  };
+  constexpr std::int64_t all_of_time = std::numeric_limits<std::int64_t>::max();
+  bool host_passed = false;
+  DRAFTSCOPE_TRY(reader.spans([&](const Span& span) {
+    if (span.track == host) {
+      add_outer_until(span.start_ns);
+    } else if (span.track > host && !host_passed) {
+      add_outer_until(all_of_time);
+      host_passed = true;
+    }
+    lanes.add(span.track, {.span = &span, .start_ns = span.start_ns, .end_ns = span.end_ns});
+    return steps.next();
+  }));
+  if (steps.go_on()) add_outer_until(all_of_time);
+  return {};
+}
 
 }  // namespace
 
@@ -197,40 +223,21 @@ Result<void> walk_timeline(Reader& reader, const TimelineNames& names, TimelineS
   Steps steps(progress, sink, all);
   Lanes lanes(names.recording.tracks, sink);
 
-  const std::vector<Slice> outer = outer_slices(names.recording);
-  const std::int64_t host = first_host_track(names.recording);
-  auto next_outer = outer.begin();
-  const auto add_outer_until = [&](std::int64_t start_ns) {
-    for (; next_outer != outer.end() && next_outer->start_ns <= start_ns; ++next_outer)
-      lanes.add(host, *next_outer);
-  };
-  constexpr std::int64_t all_of_time = std::numeric_limits<std::int64_t>::max();
-  bool host_passed = false;
-  DRAFTSCOPE_TRY(reader.spans([&](const Span& span) {
-    if (span.track == host) {
-      add_outer_until(span.start_ns);
-    } else if (span.track > host && !host_passed) {
-      add_outer_until(all_of_time);
-      host_passed = true;
-    }
-    lanes.add(span.track, {.span = &span, .start_ns = span.start_ns, .end_ns = span.end_ns});
-    return steps.next();
-  }));
-  if (!steps.cancelled() && !sink.failed()) {
-    add_outer_until(all_of_time);
+  DRAFTSCOPE_TRY(add_host_slices(reader, names.recording, lanes, steps));
+  if (steps.go_on()) {
     DRAFTSCOPE_TRY(reader.kernels([&](const Kernel& kernel) {
       lanes.add(kernel.track, {.kernel = &kernel, .start_ns = kernel.start_ns, .end_ns = kernel.end_ns});
       return steps.next();
     }));
   }
-  if (!steps.cancelled() && !sink.failed()) {
+  if (steps.go_on()) {
     const Track track = decision_track(names.recording);
     DRAFTSCOPE_TRY(reader.decisions([&](const Decision& decision) {
       lanes.add(track, {.decision = &decision, .start_ns = decision.start_ns, .end_ns = decision.end_ns});
       return steps.next();
     }));
   }
-  if (!steps.cancelled() && !sink.failed())
+  if (steps.go_on())
     DRAFTSCOPE_TRY(reader.counters([&](const Counter& counter) {
       sink.counter(lanes.first_lane(counter.track), counter);
       return steps.next();

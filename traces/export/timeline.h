@@ -31,9 +31,9 @@ struct Slice {
 class TimelineSink {
  public:
   virtual ~TimelineSink() = default;
-  /// Before anything on the lane, and parents before children; `parent` is -1 if it has none.
+  /// Opens a lane: before anything on it, and parents before children; `parent` is -1 if it has none.
   virtual void open_lane(int lane, const Track& track, int parent) = 0;
-  /// In the order of start_ns on each lane, ends before begins of the same instant.
+  /// Begins a slice: in the order of start_ns on each lane, ends before begins of the same instant.
   virtual void begin(int lane, const Slice& slice) = 0;
   virtual void end(int lane, std::int64_t end_ns) = 0;
   virtual void counter(int lane, const Counter& counter) = 0;
@@ -41,7 +41,7 @@ class TimelineSink {
   [[nodiscard]] virtual bool failed() const = 0;
 };
 
-/// What the slices refer to.
+/// The rows that slices refer to.
 struct TimelineNames {
   Recording recording;
   std::unordered_map<std::int64_t, std::string> strings;
@@ -58,7 +58,7 @@ struct TimelineNames {
 /// Rows of the tables, for Progress.
 [[nodiscard]] Result<std::int64_t> count_rows(Reader& reader, std::initializer_list<std::string_view> tables);
 
-/// How many rows pass between two calls of Progress.
+/// Rows that pass between two calls of Progress.
 inline constexpr std::int64_t rows_per_progress = 65536;
 
 }  // namespace draftscope::traces

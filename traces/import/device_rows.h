@@ -29,7 +29,7 @@ class Launches {
     rows_.push_back({process, number, range});
   }
   void sort();
-  /// After sort(): the range that was given with the first launch of that number. O(log n).
+  /// The range that was given with the first launch of that number, after sort(). O(log n).
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t process, std::uint32_t number) const;
 
  private:

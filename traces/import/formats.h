@@ -18,7 +18,7 @@
 
 namespace draftscope::traces {
 
-/// What the files of one import share.
+/// State that the files of one import share.
 struct ImportContext {
   const ImportOptions& options;
   ImportTarget& target;
@@ -38,7 +38,7 @@ struct ImportContext {
 [[nodiscard]] Result<void> import_chrome(const std::filesystem::path& file, ImportContext& context);
 [[nodiscard]] Result<void> import_nsys(const std::filesystem::path& file, ImportContext& context);
 
-/// What a run of this file is called: the option (which is not the baseline's), or the file's name without
+/// Name of the run of this file: the option (which is not the baseline's), or the file's name without
 /// its ending.
 struct RunName {
   std::string specification;

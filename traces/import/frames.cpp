@@ -141,15 +141,16 @@ void Frames::write_requests(ImportTarget& target) {
     row.stop = frame.stop;
     std::int64_t tokens = frame.tokens;
     if (tokens < 0) {
-      target.note(Lack::output_lengths);
+      target.note(MissingData::output_lengths);
       tokens = std::min(emitted[i], max_answer_tokens);
     }
     row.tokens.assign(static_cast<std::size_t>(tokens), unknown_token);
     target.add(row);
   }
-  for (const Lack lack : {Lack::token_ids, Lack::prompts, Lack::output_text, Lack::first_token_times,
-                          Lack::confidences, Lack::layer_sets})
-    target.note(lack);
+  for (const MissingData missing :
+       {MissingData::token_ids, MissingData::prompts, MissingData::output_text,
+        MissingData::first_token_times, MissingData::confidences, MissingData::layer_sets})
+    target.note(missing);
 }
 
 void Frames::write_rounds(ImportTarget& target, const std::vector<Times>& times) {
@@ -176,8 +177,8 @@ void Frames::write_rounds(ImportTarget& target, const std::vector<Times>& times)
     row.emitted = frame.emitted;
     row.draft_stop = frame.draft_stop;
     position += frame.emitted;
-    if (frame.drafted > frame.planned) target.note(Lack::draft_trees);
-    if (!frame.has_lengths) target.note(Lack::accepted_lengths);
+    if (frame.drafted > frame.planned) target.note(MissingData::draft_trees);
+    if (!frame.has_lengths) target.note(MissingData::accepted_lengths);
     std::array<std::int64_t, phase_count> by_phase = times[i].by_phase;
     row.draft_ns = phase_time(by_phase, Phase::draft);
     row.verify_ns = phase_time(by_phase, Phase::verify);
@@ -188,9 +189,9 @@ void Frames::write_rounds(ImportTarget& target, const std::vector<Times>& times)
         row.draft_ns + row.verify_ns + row.accept_ns + row.optimise_ns + row.control_ns;
     if (sum_ns > row.end_ns - row.start_ns) {  // phases that overlap say nothing of the round's time
       row.draft_ns = row.verify_ns = row.accept_ns = row.optimise_ns = row.control_ns = 0;
-      target.note(Lack::phase_times);
+      target.note(MissingData::phase_times);
     } else if (sum_ns == 0) {
-      target.note(Lack::phase_times);
+      target.note(MissingData::phase_times);
     }
     target.add(row, draft_of(row));
   }
@@ -205,8 +206,8 @@ void Frames::write(ImportTarget& target, Intervals& intervals) {
     if (row.start_ns >= rounds_[round].start_ns && row.end_ns <= rounds_[round].end_ns)
       times[round].by_phase[static_cast<std::uint8_t>(row.phase)] += row.end_ns - row.start_ns;
   }
-  if (requests_.empty()) target.note(Lack::runs);
-  if (rounds_.empty()) target.note(Lack::rounds);
+  if (requests_.empty()) target.note(MissingData::runs);
+  if (rounds_.empty()) target.note(MissingData::rounds);
   if (!requests_.empty()) write_requests(target);
   write_rounds(target, times);
 }

@@ -69,8 +69,8 @@ Result<ImportSummary> ImportTarget::commit() {
   flush(spans_);
   flush(kernels_);
   flush(counters_);
-  counts_.lacks.assign(lacks_.begin(), lacks_.end());
-  writer().set_meta("lacks", lacks_text(counts_.lacks));
+  counts_.missing.assign(missing_.begin(), missing_.end());
+  writer().set_meta("lacks", missing_data_text(counts_.missing));
   DRAFTSCOPE_TRY(trace_.commit());
   return counts_;
 }

@@ -19,7 +19,7 @@ class ImportTarget {
  public:
   [[nodiscard]] static Result<ImportTarget> create(const std::filesystem::path& target, bool overwrite);
 
-  /// For the rows that are few: runs, prompts, tracks, names, meta.
+  /// The writer, for the rows that are few: runs, prompts, tracks, names, meta.
   [[nodiscard]] Writer& writer() { return trace_.writer(); }
 
   void add(const Request& request);
@@ -29,7 +29,7 @@ class ImportTarget {
   void add(const Counter& counter);
 
   /// Keeps that something is not there, for `meta`.
-  void note(Lack lack) { lacks_.insert(lack); }
+  void note(MissingData missing) { missing_.insert(missing); }
 
   [[nodiscard]] bool failed() { return writer().failed(); }
   [[nodiscard]] const ImportSummary& counts() const { return counts_; }
@@ -50,7 +50,7 @@ class ImportTarget {
   std::vector<Span> spans_;
   std::vector<Kernel> kernels_;
   std::vector<Counter> counters_;
-  std::set<Lack> lacks_;
+  std::set<MissingData> missing_;
   ImportSummary counts_;
   std::int64_t added_rows_ = 0;
 };

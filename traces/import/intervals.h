@@ -35,7 +35,7 @@ struct Interval {
   bool is_outer = false;  ///< set by place()
 };
 
-/// Where a range came to lie. Same index as its Interval after place().
+/// The place of a range. Same index as its Interval after place().
 struct Placed {
   std::int64_t parent = -1;  ///< index, or -1
   std::int32_t track = 0;    ///< row of `tracks`
@@ -56,13 +56,13 @@ class Intervals {
   [[nodiscard]] Result<void> place(Writer& writer, const std::string& name,
                                    const std::vector<std::string>& lane_names);
 
-  /// After place(): all as spans; the row of index i has the id `first_id() + i`.
+  /// All ranges as spans, after place(); the row of index i has the id `first_id() + i`.
   void write(ImportTarget& target);
   [[nodiscard]] std::int64_t span_id(std::size_t index) const {
     return first_id_ + static_cast<std::int64_t>(index);
   }
 
-  /// After place(): the innermost range of the lane that holds the time, or nothing; of ranges that overlap
+  /// The innermost range of the lane that holds the time, or nothing, after place(); of ranges that overlap
   /// without nesting, one of those around the last that began. O(log n + depth).
   [[nodiscard]] std::optional<std::size_t> innermost(std::uint32_t lane, std::int64_t time_ns) const;
 

@@ -25,7 +25,7 @@ class ColumnSums {
  public:
   /// Adds the non-empty interval to the columns of 2^shift ns that it touches.
   void add(std::int64_t start_ns, std::int64_t end_ns, int shift);
-  /// From columns of 2^shift ns to columns twice as wide.
+  /// Turns columns of 2^shift ns into columns twice as wide.
   void widen(int shift);
   /// Calls visit(column, ns) for each that is not 0, in their order; column · 2^shift is where it starts.
   template <typename Visit>
@@ -42,22 +42,22 @@ class ColumnSums {
 class OverviewBuilder {
  public:
   static constexpr std::int64_t max_columns = 2048;
-  /// So many rounds, decisions, spans and kernels for each column, so that the overview of a small recording
-  /// is small beside it; but `min_columns` it may have.
+  /// Rounds, decisions, spans and kernels that stand for one column, so that the overview of a small
+  /// recording is small beside it; it may always have `min_columns`.
   static constexpr std::int64_t rows_per_column = 128;
   static constexpr std::int64_t min_columns = 16;
   static constexpr std::size_t max_sums = 512;
 
   void add(const LayerSet& layer_set);
-  /// Before its rounds; the last of an id counts.
+  /// Adds a request, before its rounds; the last of an id counts.
   void add(const Request& request);
-  /// After its request and its layer set.
+  /// Adds a round, after its request and its layer set.
   void add(const Round& round);
   void add(const Decision& decision);
   void add(const Span& span);
   void add(const Kernel& kernel);
 
-  /// Nothing if there is nothing to sum up, or more lanes than an overview has.
+  /// Returns the overview; none if there is nothing to sum up, or more lanes than an overview has.
   [[nodiscard]] std::optional<Overview> finish();
 
  private:

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "overview/overview_builder.h"
-#include "scan.h"
+#include "reading/scan.h"
 #include "storage/primary_key.h"
 
 namespace draftscope::traces {
@@ -68,7 +68,7 @@ std::string key_words(const Record& row) {
   return words;
 }
 
-/// Which of two rows comes first; 0 if they have one key.
+/// Order of two rows by their keys: below 0 if `a` comes first, 0 if they have one key.
 template <typename Record>
 int order(const Record& a, const Record& b) {
   const auto of_a = fields(a);

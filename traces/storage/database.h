@@ -22,7 +22,7 @@ struct FinalizeStatement {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
-/// What SQLite says of its last failure: "disk I/O error (code 778)", with errno's words when it has some.
+/// SQLite's words for its last failure: "disk I/O error (code 778)", with errno's words when it has some.
 [[nodiscard]] std::string sqlite_error(sqlite3* database);
 
 [[nodiscard]] Result<Statement> prepare(sqlite3* database, const std::string& name, std::string_view sql);

@@ -15,8 +15,8 @@ namespace draftscope::traces {
 inline constexpr std::int32_t application_id = 0x44537472;
 inline constexpr int current_schema_version = 4;
 
-/// What a version added to the one before it; `column` is empty for a whole table. A file of an older version
-/// stays as it is: what it lacks reads as no rows, or as zeros.
+/// A table or column that a version added to the one before it; `column` is empty for a whole table. A file
+/// of an older version stays as it is: what it lacks reads as no rows, or as zeros.
 struct Addition {
   int version;
   std::string_view table;

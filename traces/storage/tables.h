@@ -16,7 +16,7 @@
 
 namespace draftscope::traces {
 
-/// How a table takes its rows while a recording goes on.
+/// The way in which a table takes its rows while a recording goes on.
 enum class Intake : std::uint8_t {
   single,     ///< few rows, one a statement
   bulk,       ///< many rows a statement

@@ -5,7 +5,7 @@
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <draftscope/speculation/published_models.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -208,7 +208,7 @@ TEST_F(Prediction, HasTheTotalsOfItsAnswers) {
     expect_phases_fill_rounds(opened);
     EXPECT_EQ(opened.recording.runs.size(), trace.runs.size()) << "vanilla is there once";
     EXPECT_TRUE(is_predicted(opened.recording.meta));
-    EXPECT_EQ(traces::lacks(opened.recording.meta, traces::Lack::prefill_times),
+    EXPECT_EQ(traces::is_missing(opened.recording.meta, traces::MissingData::prefill_times),
               machine.name != "as recorded");
     EXPECT_EQ(opened.recording.requests.front().start_ns, 0);
   }

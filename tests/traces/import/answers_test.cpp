@@ -42,14 +42,14 @@ TEST(SpecBenchImport, SaysThatDraftLengthsAreNotKnownAndTakesThemFromTheCaller) 
   const ImportFolder folder;
   const auto file = fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl");
   const Imported without = import_soundly({file}, {}, folder / "without.dstrace");
-  EXPECT_THAT(without.summary.lacks, Contains(Lack::draft_lengths));
+  EXPECT_THAT(without.summary.missing, Contains(MissingData::draft_lengths));
   for (const Round& round : without.recording.rounds) EXPECT_EQ(round.drafted, round.accepted);
 
   ImportOptions options;
   options.draft_length = 4;
   options.baseline = fixture("spec_bench/vanilla.jsonl");
   const Imported with = import_soundly({file}, options, folder / "with.dstrace");
-  EXPECT_THAT(with.summary.lacks, Not(Contains(Lack::draft_lengths)));
+  EXPECT_THAT(with.summary.missing, Not(Contains(MissingData::draft_lengths)));
   for (const Round& round : with.recording.rounds)
     EXPECT_EQ(round.drafted,
               with.recording.requests[static_cast<std::size_t>(round.request - 1)].run == 1 ? 0 : 4);
@@ -97,7 +97,7 @@ TEST(SpecBenchImport, TellsTurnsApartByTheirTokensWhereTheStepsDoNotAddUp) {
   const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
   EXPECT_THAT(emitted_of(imported, 1), ElementsAre(3, 2));
   EXPECT_THAT(emitted_of(imported, 2), ElementsAre(2, 2));
-  EXPECT_THAT(imported.summary.lacks, Contains(Lack::turns));
+  EXPECT_THAT(imported.summary.missing, Contains(MissingData::turns));
 }
 
 TEST(SwiftImport, NumbersAnswersByTheirLinesAndKeepsTheSummary) {
@@ -117,7 +117,7 @@ TEST(LayerSkipImport, KeepsTheFiguresOfARunThatHasNoRounds) {
   ASSERT_EQ(imported.recording.runs.size(), 1U);
   EXPECT_EQ(imported.recording.runs[0].specification, "layerskip:exit=8,gamma=6");
   EXPECT_TRUE(imported.recording.rounds.empty());
-  EXPECT_TRUE(lacks(imported.recording.meta, Lack::rounds));
+  EXPECT_TRUE(is_missing(imported.recording.meta, MissingData::rounds));
   const auto stated = nlohmann::json::parse(imported.recording.meta.at("stated_figures"));
   EXPECT_EQ(stated["layerskip:exit=8,gamma=6"]["acceptance_rate"], 0.75);
   EXPECT_EQ(imported.recording.meta.at("model"), "tiny/layerskip");
@@ -148,16 +148,16 @@ TEST(AcceptanceImport, TakesEachWayOfSayingTheLengths) {
   EXPECT_EQ(vllm.first_token_ns - vllm.start_ns, 100'000'000);
   EXPECT_EQ(vllm.end_ns - vllm.start_ns, 500'500'000);
   EXPECT_EQ(vllm.tokens.size(), 6U);
-  EXPECT_THAT(imported.summary.lacks, Contains(Lack::wall_times)) << "of the last two";
+  EXPECT_THAT(imported.summary.missing, Contains(MissingData::wall_times)) << "of the last two";
 }
 
-TEST(Lacks, SurviveTheirText) {
-  std::vector<Lack> all;
-  for (int i = 0; i < lack_count; ++i) all.push_back(static_cast<Lack>(i));
-  EXPECT_EQ(lacks_of({{"lacks", lacks_text(all)}}), all);
-  EXPECT_TRUE(lacks_of({}).empty());
-  EXPECT_TRUE(lacks_of({{"lacks", "no list"}}).empty());
-  EXPECT_TRUE(lacks_of({{"lacks", R"(["something of a later version", 3])"}}).empty());
+TEST(MissingData, SurviveTheirText) {
+  std::vector<MissingData> all;
+  for (int i = 0; i < missing_data_count; ++i) all.push_back(static_cast<MissingData>(i));
+  EXPECT_EQ(missing_data_of({{"lacks", missing_data_text(all)}}), all);
+  EXPECT_TRUE(missing_data_of({}).empty());
+  EXPECT_TRUE(missing_data_of({{"lacks", "no list"}}).empty());
+  EXPECT_TRUE(missing_data_of({{"lacks", R"(["something of a later version", 3])"}}).empty());
 }
 
 }  // namespace

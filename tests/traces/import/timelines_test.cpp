@@ -39,7 +39,7 @@ TEST(ChromeImport, NestsRangesAndPutsPhasesOutermost) {
   EXPECT_EQ(imported.kernels[0].block_x, 128);
   ASSERT_EQ(imported.counters.size(), 1U);
   EXPECT_EQ(imported.counters[0].value, 4096.0);
-  EXPECT_THAT(imported.summary.lacks, Contains(Lack::runs));
+  EXPECT_THAT(imported.summary.missing, Contains(MissingData::runs));
 }
 
 TEST(ChromeImport, ReadsTheProjectsOwnRequestsRoundsAndDecisions) {
@@ -102,7 +102,7 @@ TEST(NsysImport, FindsPhasesRoundsLayersAndLaunches) {
   EXPECT_EQ(imported.recording.rounds[0].verify_ns, 100);
   EXPECT_EQ(imported.recording.rounds[1].draft_ns, 50);
   EXPECT_EQ(imported.recording.rounds[1].verify_ns, 150);
-  EXPECT_THAT(imported.summary.lacks, Contains(Lack::accepted_lengths));
+  EXPECT_THAT(imported.summary.missing, Contains(MissingData::accepted_lengths));
   EXPECT_EQ(span_named(imported, "layer").layer, 6);
   ASSERT_EQ(imported.kernels.size(), 3U);
   const Kernel& drafting = imported.kernels[0];

@@ -30,7 +30,7 @@ Result<std::vector<std::string>> read_texts(const JsonFields& fields) {
   return texts;
 }
 
-/// How many of the rounds each turn has. Where the steps do not add up to the rounds (some methods count
+/// Number of rounds in each turn. Where the steps do not add up to the rounds (some methods count
 /// them from 0), a turn's rounds end with the token that completes it.
 std::vector<std::size_t> rounds_of_turns(const std::vector<std::int64_t>& steps,
                                          const std::vector<std::int64_t>& new_tokens,

@@ -65,7 +65,7 @@ Result<void> AnswerWriter::add_round(std::int64_t run, const AnswerRound& row, R
   if (round.drafted < 0 && draft_length_ > 0 && !baselines_.contains(run)) round.drafted = draft_length_;
   if (round.drafted < 0) {
     round.drafted = row.accepted;
-    if (row.accepted > 0) target_.note(Lack::draft_lengths);
+    if (row.accepted > 0) target_.note(MissingData::draft_lengths);
   }
   if (round.accepted > round.drafted)
     return fail("{}: a round accepts {} draft tokens, expected at most its draft length ({})", where,
@@ -108,14 +108,15 @@ Result<void> AnswerWriter::add(std::int64_t run, const Answer& answer, const std
   request.tokens.assign(static_cast<std::size_t>(tokens), unknown_token);
   target_.add(request);
 
-  for (const Lack lack : {Lack::token_ids, Lack::prompts, Lack::round_times, Lack::phase_times,
-                          Lack::confidences, Lack::layer_sets, Lack::device})
-    target_.note(lack);
-  if (answer.rounds.empty()) target_.note(Lack::rounds);
-  if (answer.new_tokens < 0) target_.note(Lack::output_lengths);
-  if (answer.wall_ns < 0) target_.note(Lack::wall_times);
-  if (answer.first_token_ns < 0) target_.note(Lack::first_token_times);
-  if (answer.text.empty()) target_.note(Lack::output_text);
+  for (const MissingData missing :
+       {MissingData::token_ids, MissingData::prompts, MissingData::round_times, MissingData::phase_times,
+        MissingData::confidences, MissingData::layer_sets, MissingData::device})
+    target_.note(missing);
+  if (answer.rounds.empty()) target_.note(MissingData::rounds);
+  if (answer.new_tokens < 0) target_.note(MissingData::output_lengths);
+  if (answer.wall_ns < 0) target_.note(MissingData::wall_times);
+  if (answer.first_token_ns < 0) target_.note(MissingData::first_token_times);
+  if (answer.text.empty()) target_.note(MissingData::output_text);
   return {};
 }
 

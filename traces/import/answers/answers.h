@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What answer files of every kind come to: an answer a turn, with the lengths of its rounds. AnswerWriter
-// makes rows of them, in one place, so that each format's reader only reads.
+// The form that answer files of every kind are brought to: an answer a turn, with the lengths of its rounds.
+// AnswerWriter makes rows of them, in one place, so that each format's reader only reads.
 
 #include <draftscope/base/result.h>
 #include <cstdint>

@@ -14,7 +14,7 @@
 
 namespace draftscope::traces {
 
-/// How much of all the files has been read, and whether to go on.
+/// Progress through all the files: bytes read, and whether to go on.
 struct ImportProgress {
   const Progress& report;
   std::int64_t done_bytes = 0;  ///< of the files before this one

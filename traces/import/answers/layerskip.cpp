@@ -85,11 +85,13 @@ std::string layerskip_specification(std::optional<std::int64_t> exit_layer,
   return text;
 }
 
-void note_lacks(ImportContext& context) {
-  for (const Lack lack : {Lack::rounds, Lack::token_ids, Lack::output_lengths, Lack::prompts,
-                          Lack::output_text, Lack::wall_times, Lack::first_token_times, Lack::round_times,
-                          Lack::phase_times, Lack::confidences, Lack::layer_sets, Lack::device})
-    context.target.note(lack);
+void note_missing_data(ImportContext& context) {
+  for (const MissingData missing :
+       {MissingData::rounds, MissingData::token_ids, MissingData::output_lengths, MissingData::prompts,
+        MissingData::output_text, MissingData::wall_times, MissingData::first_token_times,
+        MissingData::round_times, MissingData::phase_times, MissingData::confidences, MissingData::layer_sets,
+        MissingData::device})
+    context.target.note(missing);
 }
 
 Result<void> import_benchmark(const std::string& text, const std::filesystem::path& file,
@@ -172,7 +174,7 @@ Result<void> import_sweep(const std::string& text, const std::filesystem::path& 
 Result<void> import_layerskip(const std::filesystem::path& file, ImportContext& context) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_small_file(file));
   DRAFTSCOPE_TRY(context.progress.update(static_cast<std::int64_t>(text.size())));
-  note_lacks(context);
+  note_missing_data(context);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return import_benchmark(text, file, context);
   return import_sweep(text, file, context);

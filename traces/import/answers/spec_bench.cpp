@@ -41,7 +41,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
         for (std::size_t i = 0; i < choices->size(); ++i) {
           const std::string choice_where = fmt::format("{}: choices[{}]", where, i);
           DRAFTSCOPE_TRY_ASSIGN(ChoiceTurns turns, read_choice((*choices)[i], choice_where));
-          if (!turns.are_turns_told_apart) context.target.note(Lack::turns);
+          if (!turns.are_turns_told_apart) context.target.note(MissingData::turns);
           for (Answer& answer : turns.turns) {
             answer.question_id = *question;
             answer.category = category.value_or("");

@@ -94,7 +94,7 @@ class ChromeImport {
     intervals_.write(target_);
     write_device();
     for (DecisionEvent& decision : decisions_) write(decision);
-    if (device_.empty()) target_.note(Lack::device);
+    if (device_.empty()) target_.note(MissingData::device);
     return {};
   }
 

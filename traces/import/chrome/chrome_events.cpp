@@ -40,7 +40,7 @@ class CountingBuffer : public std::streambuf {
   std::int64_t bytes_ = 0;
 };
 
-/// What nlohmann's parser calls. Depth 0 is outside of everything.
+/// The handler that nlohmann's parser calls. Depth 0 is outside of everything.
 class EventReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   EventReader(std::string file, const CountingBuffer& buffer, const ImportProgress& progress,

@@ -88,7 +88,7 @@ class NsysImport {
     ranges_.write(target_);
     DRAFTSCOPE_TRY(read_launches());
     for (const ActivityTable& table : activity_tables) DRAFTSCOPE_TRY(read_activities(table));
-    if (target_.counts().kernels == 0) target_.note(Lack::device);
+    if (target_.counts().kernels == 0) target_.note(MissingData::device);
     if (target_.counts().kernels == 0 && ranges_.size() == 0)
       return fail("{}: has neither NVTX ranges nor device activities, expected Nsight Systems' SQLite export",
                   name_);

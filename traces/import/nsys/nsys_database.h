@@ -30,7 +30,7 @@ class NsysRow {
   /// Empty for NULL and absent columns.
   [[nodiscard]] std::string_view text(int column);
 
-  /// What was wrong with the first value that was; empty if none was.
+  /// Error of the first value that was wrong; empty if none was.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
@@ -46,7 +46,7 @@ class NsysDatabase {
                                                  const ImportProgress& progress);
 
   [[nodiscard]] Result<bool> has_table(std::string_view table) const;
-  /// How many rows of the tables there are; what is absent has none.
+  /// Number of rows in the tables; a table that is absent has none.
   [[nodiscard]] Result<std::int64_t> count(const std::vector<std::string_view>& tables) const;
 
   /// Every row of the table, in its order; none if it is absent. `required` columns must be there, `optional`
@@ -55,7 +55,7 @@ class NsysDatabase {
                                   const std::vector<std::string_view>& optional,
                                   const std::function<void(NsysRow&)>& take);
 
-  /// Of count()'s rows, for progress.
+  /// Rows done of those that count() gives, for progress.
   void expect_rows(std::int64_t rows) { all_rows_ = rows; }
 
  private:

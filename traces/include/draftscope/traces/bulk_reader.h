@@ -32,8 +32,8 @@ struct IdRange {
 
 class BulkReader {
  public:
-  /// As Reader::open(). Once `stopped` is true, whatever is being read or asked for fails soon after; it must
-  /// outlive the reader.
+  /// Opens a file as Reader::open() does. Once `stopped` is true, whatever is being read or asked for fails
+  /// soon after; it must outlive the reader.
   [[nodiscard]] static Result<BulkReader> open(const std::filesystem::path& path,
                                                const std::atomic<bool>& stopped);
   BulkReader(BulkReader&&) noexcept;
@@ -44,7 +44,7 @@ class BulkReader {
 
   /// The recording without its rounds and draft tokens: what is read at once of any file.
   [[nodiscard]] Result<Recording> outline();
-  /// Nothing of a recording that was not closed, that nothing lasted in, of a version before 4.
+  /// The stored overview; none if the recording was not closed, if nothing lasted, or before version 4.
   [[nodiscard]] Result<std::optional<Overview>> overview();
   [[nodiscard]] Result<Recording> recording();
   [[nodiscard]] Result<std::unordered_map<std::int64_t, std::string>> strings();

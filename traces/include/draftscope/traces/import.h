@@ -2,7 +2,7 @@
 #pragma once
 
 // Others' recordings as a trace. What a file holds becomes rows, what it lacks stays absent and is named in
-// `meta` (import_lacks.h); nothing is invented. The fields that are read, format by format, with their
+// `meta` (missing_data.h); nothing is invented. The fields that are read, format by format, with their
 // sources: traces/import/FORMATS.md.
 //
 // Inputs are untrusted. Each error is one line that names the file, its line, event or row, what was found
@@ -13,7 +13,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/exporters.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -49,7 +49,7 @@ struct ImportOptions {
 
 struct ImportSummary {
   std::vector<ImportFormat> formats;  ///< of each file, the baseline's first
-  std::vector<Lack> lacks;            ///< of all files together, in the order of Lack
+  std::vector<MissingData> missing;   ///< of all files together, in the order of MissingData
   std::int64_t runs = 0;
   std::int64_t requests = 0;
   std::int64_t rounds = 0;
@@ -57,7 +57,7 @@ struct ImportSummary {
   std::int64_t kernels = 0;
 };
 
-/// What the file's first bytes look like. Errors: unreadable, compressed, or none of the formats.
+/// Format that the file's first bytes look like. Errors: unreadable, compressed, or none of the formats.
 [[nodiscard]] Result<ImportFormat> detect_import_format(const std::filesystem::path& file);
 
 /// Writes one trace of all the files, in their order, whole or not at all. Answers of several files become

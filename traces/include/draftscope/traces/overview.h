@@ -11,12 +11,12 @@
 
 namespace draftscope::traces {
 
-/// What a lane of the timeline consists of.
+/// The kind of rows on a lane of the timeline.
 enum class LaneOf : std::uint8_t { requests, rounds, decisions, spans, kernels };
 inline constexpr int lane_of_count = 5;
 [[nodiscard]] std::string_view lane_of_name(LaneOf lane);
 
-/// How long the rows of one lane and phase lasted within one column of time. Rows that overlap count each.
+/// Time that the rows of one lane and phase lasted within one column of time. Rows that overlap count each.
 struct LaneColumn {
   LaneOf lane = LaneOf::requests;
   std::int64_t owner = 0;     ///< run of requests and rounds, track of spans and kernels; 0 for decisions
@@ -56,8 +56,8 @@ struct RequestSum {
   std::int64_t control_ns = 0;
 };
 
-/// It says of itself only that it has the form of the tables; whether it agrees with the rows is
-/// Reader::validate()'s.
+/// The overview of a recording. Reading checks only that it has the form of the tables; whether it agrees
+/// with the rows is for Reader::validate() to say.
 struct Overview {
   std::int64_t column_ns = 0;        ///< a power of two; columns start at its multiples
   std::vector<LaneColumn> lanes;     ///< ordered by (lane, owner, depth, start_ns, phase); at most 2^20

@@ -59,15 +59,15 @@ class Reader {
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] Result<Recording> recording();
   [[nodiscard]] Result<std::unordered_map<std::int64_t, std::string>> strings();
-  /// By token id; of tokens that no text is stored for there is no entry.
+  /// Token texts by token id; a token without a stored text has no entry.
   [[nodiscard]] Result<std::unordered_map<std::int32_t, std::string>> token_texts();
   [[nodiscard]] Result<std::vector<TableCount>> row_counts();
 
   // Each streams rows until the callback returns false. A file of a version that lacks the table has none.
 
-  /// In the order of start_ns.
+  /// Streams decisions in the order of start_ns.
   [[nodiscard]] Result<void> decisions(const std::function<bool(const Decision&)>& visit);
-  /// In the order of (request, layer, position).
+  /// Streams shadow tokens in the order of (request, layer, position).
   [[nodiscard]] Result<void> shadow_tokens(const std::function<bool(const ShadowToken&)>& visit);
   // In the order of (track, start_ns).
   [[nodiscard]] Result<void> spans(const std::function<bool(const Span&)>& visit);

@@ -15,9 +15,9 @@
 
 namespace draftscope::traces {
 
-/// What a stretch of time was spent on. The order is the priority when intervals overlap (a kernel that
-/// verifies while the host drafts counts as verify once). `idle` is never recorded: it is what remains of the
-/// wall time.
+/// The activity that a stretch of time was spent on. The order is the priority when intervals overlap (a
+/// kernel that verifies while the host drafts counts as verify once). `idle` is never recorded: it is what
+/// remains of the wall time.
 enum class Phase : std::uint8_t { prefill, draft, verify, accept, optimise, control, sync, idle };
 inline constexpr int phase_count = 8;
 [[nodiscard]] std::string_view phase_name(Phase phase);
@@ -69,7 +69,7 @@ struct Request {
   std::vector<std::int32_t> tokens;  ///< output tokens, without a final EOS
 };
 
-/// Which sublayers a draft ran. Bit 2ℓ = layer ℓ's attention is skipped, bit 2ℓ+1 = its MLP; little-endian
+/// The sublayers that a draft ran. Bit 2ℓ = layer ℓ's attention is skipped, bit 2ℓ+1 = its MLP; little-endian
 /// bytes.
 struct LayerSet {
   std::int64_t id = 0;
@@ -129,7 +129,7 @@ struct Decision {
   std::string detail = "{}";  ///< JSON object with the reason: candidate, statistics, values before and after
 };
 
-/// What a layer would have predicted: the head applied to the hidden state after the layers below `layer`.
+/// A layer's own prediction: the head applied to the hidden state after the layers below `layer`.
 struct ShadowToken {
   std::int64_t request = 0;
   std::int32_t position = 0;  ///< of the token that is predicted, in prompt and output together; at least 1
@@ -141,7 +141,7 @@ struct ShadowToken {
       0;  ///< of the text's token in this prediction, 0 = `token`; -1 = beyond the ranked
 };
 
-/// What a token reads as by itself, behind other text. Of a token that is part of a character: U+FFFD.
+/// The text of a token by itself, behind other text; U+FFFD for a token that is part of a character.
 struct TokenText {
   std::int32_t token = 0;
   std::string text;

@@ -5,7 +5,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/figures/figures.h>
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
@@ -90,7 +90,7 @@ class StreamedPhases {
 };
 
 // Figures of an imported trace: what rests on something that its source lacked is left out, so that no report
-// shows a placeholder as a measurement (draftscope/traces/import_lacks.h).
+// shows a placeholder as a measurement (draftscope/traces/missing_data.h).
 
 void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the readers have in common: whole tables as vectors, and intervals as a stream.
+// Parts that the readers share: whole tables as vectors, and intervals as a stream.
 
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "scan.h"
-#include "storage/open.h"
+#include "reading/open.h"
+#include "reading/scan.h"
 #include "storage/primary_key.h"
 
 namespace draftscope::traces {

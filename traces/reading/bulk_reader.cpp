@@ -4,8 +4,8 @@
 #include <bit>
 #include <charconv>
 
-#include "read_rows.h"
-#include "references.h"
+#include "reading/read_rows.h"
+#include "reading/references.h"
 #include "storage/tables.h"
 
 namespace draftscope::traces {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "read_rows.h"
+#include "reading/read_rows.h"
 
 #include <algorithm>
 #include <ranges>
 
-#include "references.h"
-#include "storage/upgrade.h"
+#include "reading/references.h"
+#include "reading/upgrade.h"
 
 namespace draftscope::traces {
 

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "overview/overview_builder.h"
-#include "storage/batch.h"
 #include "storage/database.h"
+#include "writing/batch.h"
 
 namespace draftscope::traces {
 
@@ -34,7 +34,7 @@ class Storage {
   void release();
 
  private:
-  /// What inserts into one table.
+  /// Statements that insert into one table.
   template <typename Record>
   struct Insertion {
     Statement one;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/traces/import_lacks.h>
+#include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::array<std::string_view, lack_count> names{
+constexpr std::array<std::string_view, missing_data_count> names{
     "runs",           "rounds",          "accepted lengths", "draft lengths", "token ids",
     "output lengths", "prompts",         "output text",      "wall times",    "first token times",
     "round times",    "phase times",     "confidences",      "layer sets",    "turns",
@@ -16,18 +16,18 @@ constexpr std::array<std::string_view, lack_count> names{
 
 }  // namespace
 
-std::string_view lack_name(Lack lack) {
-  return names.at(static_cast<std::size_t>(lack));
+std::string_view missing_data_name(MissingData missing) {
+  return names.at(static_cast<std::size_t>(missing));
 }
 
-std::string lacks_text(const std::vector<Lack>& lacks) {
+std::string missing_data_text(const std::vector<MissingData>& lacks) {
   auto list = nlohmann::json::array();
-  for (const Lack lack : lacks) list.push_back(lack_name(lack));
+  for (const MissingData missing : lacks) list.push_back(missing_data_name(missing));
   return list.dump();
 }
 
-std::vector<Lack> lacks_of(const Meta& meta) {
-  std::vector<Lack> found;
+std::vector<MissingData> missing_data_of(const Meta& meta) {
+  std::vector<MissingData> found;
   const auto value = meta.find("lacks");
   if (value == meta.end()) return found;
   const nlohmann::json list = nlohmann::json::parse(value->second, nullptr, false);
@@ -35,14 +35,14 @@ std::vector<Lack> lacks_of(const Meta& meta) {
   for (const nlohmann::json& entry : list) {
     if (!entry.is_string()) continue;
     const auto* const name = std::find(names.begin(), names.end(), entry.get_ref<const std::string&>());
-    if (name != names.end()) found.push_back(static_cast<Lack>(name - names.begin()));
+    if (name != names.end()) found.push_back(static_cast<MissingData>(name - names.begin()));
   }
   return found;
 }
 
-bool lacks(const Meta& meta, Lack lack) {
-  const std::vector<Lack> found = lacks_of(meta);
-  return std::find(found.begin(), found.end(), lack) != found.end();
+bool is_missing(const Meta& meta, MissingData missing) {
+  const std::vector<MissingData> found = missing_data_of(meta);
+  return std::find(found.begin(), found.end(), missing) != found.end();
 }
 
 bool is_imported(const Meta& meta) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "validate.h"
+#include "validation/validate.h"
 
 #include <algorithm>
 #include <string>
 
 #include "overview/overview_rule.h"
-#include "rules.h"
-#include "scan.h"
+#include "reading/scan.h"
+#include "validation/rules.h"
 
 namespace draftscope::traces {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "references.h"
+#include "reading/references.h"
 
 #include <algorithm>
 #include <cstdint>

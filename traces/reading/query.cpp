@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "storage/open.h"
+#include "reading/open.h"
 
 namespace draftscope::traces {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "storage/upgrade.h"
+#include "reading/upgrade.h"
 
 #include <draftscope/traces/tree_depth.h>
 

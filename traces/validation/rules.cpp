@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rules.h"
+#include "validation/rules.h"
 
 #include <fmt/format.h>
 
@@ -108,6 +108,21 @@ void add_round_rules(std::vector<Rule>& rules, int schema_version) {
       "WHERE emitted > accepted + 1");
   add("SELECT id, 'a count or a time is negative' FROM rounds WHERE min(planned, drafted, accepted, emitted, "
       "verify_rows, exit_layer, root_position, draft_ns, verify_ns, accept_ns, control_ns) < 0");
+  add("SELECT rounds.id, printf('exit_layer is %d, expected at most %d', rounds.exit_layer, n_layers) "
+      "FROM rounds JOIN layer_sets ON layer_sets.id = layer_set WHERE rounds.exit_layer > n_layers");
+  add("SELECT id, printf('drafted is %d, but draft_tokens has %d', drafted, tokens) FROM (SELECT id, "
+      "drafted, "
+      "(SELECT count(*) FROM draft_tokens WHERE round = rounds.id) AS tokens FROM rounds) WHERE drafted <> "
+      "tokens");
+  add("SELECT id, printf('accepted is %d, but %d draft_tokens are accepted', accepted, tokens) FROM (SELECT "
+      "id, "
+      "accepted, (SELECT count(*) FROM draft_tokens WHERE round = rounds.id AND draft_tokens.accepted) AS "
+      "tokens "
+      "FROM rounds) WHERE accepted <> tokens");
+}
+
+void add_round_order_rules(std::vector<Rule>& rules) {
+  const auto add = [&](std::string_view sql) { rules.push_back({"rounds", std::string(sql)}); };
   add("SELECT id, printf('end_ns is %d, expected at least start_ns (%d)', end_ns, start_ns) FROM rounds "
       "WHERE end_ns < start_ns");
   add("SELECT rounds.id, printf('lies at %d to %d, outside its request (%d to %d)', rounds.start_ns, "
@@ -122,17 +137,6 @@ void add_round_rules(std::vector<Rule>& rules, int schema_version) {
       "(SELECT id, start_ns, lag(end_ns) OVER (PARTITION BY request ORDER BY \"index\") AS before_ns FROM "
       "rounds) "
       "WHERE start_ns < before_ns");
-  add("SELECT rounds.id, printf('exit_layer is %d, expected at most %d', rounds.exit_layer, n_layers) "
-      "FROM rounds JOIN layer_sets ON layer_sets.id = layer_set WHERE rounds.exit_layer > n_layers");
-  add("SELECT id, printf('drafted is %d, but draft_tokens has %d', drafted, tokens) FROM (SELECT id, "
-      "drafted, "
-      "(SELECT count(*) FROM draft_tokens WHERE round = rounds.id) AS tokens FROM rounds) WHERE drafted <> "
-      "tokens");
-  add("SELECT id, printf('accepted is %d, but %d draft_tokens are accepted', accepted, tokens) FROM (SELECT "
-      "id, "
-      "accepted, (SELECT count(*) FROM draft_tokens WHERE round = rounds.id AND draft_tokens.accepted) AS "
-      "tokens "
-      "FROM rounds) WHERE accepted <> tokens");
 }
 
 void add_draft_token_rules(std::vector<Rule>& rules) {
@@ -241,6 +245,7 @@ std::vector<Rule> rules(int schema_version, bool closed_cleanly) {
   add_run_rules(all);
   add_request_rules(all, closed_cleanly);
   add_round_rules(all, schema_version);
+  add_round_order_rules(all);
   add_draft_token_rules(all);
   if (has_table(schema_version, "decisions")) add_decision_rules(all);
   if (has_table(schema_version, "shadow_tokens")) add_shadow_token_rules(all);

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "storage/batch.h"
 #include "storage/primary_key.h"
-#include "storage/storage.h"
+#include "writing/batch.h"
+#include "writing/storage.h"
 
 namespace draftscope::traces {
 

@@ -20,7 +20,8 @@ using RowList = std::vector<Record>;
 
 struct Batch {
   std::vector<std::pair<std::string, std::string>> meta;
-  /// Of requests begun or finished, the later row of an id replaces the earlier.
+  /// Rows by table. A request is there when it begins and when it ends: the later row of an id replaces the
+  /// earlier.
   PerTable<RowList> lists;
 
   template <typename Record>

@@ -7,7 +7,7 @@
 #include <draftscope/traces/reader.h>
 #include <vector>
 
-#include "storage/open.h"
+#include "reading/open.h"
 
 namespace draftscope::traces {
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "storage/fetch.h"
-#include "storage/open.h"
+#include "reading/fetch.h"
+#include "reading/open.h"
 #include "storage/tables.h"
 
 namespace draftscope::traces {
@@ -37,7 +37,7 @@ Result<void> scan(OpenTrace& trace, std::string_view where, std::string_view ord
   }
 }
 
-/// As above; the first row that is not as expected is the error.
+/// Streams rows as above; the first row that is not as expected is the error.
 template <typename Record, typename Visit>
 Result<void> scan(OpenTrace& trace, std::string_view where, std::string_view order, Visit visit) {
   Result<void> problem;

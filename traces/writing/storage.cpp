@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "storage/storage.h"
+#include "writing/storage.h"
 
 #include <algorithm>
 #include <system_error>
 
-#include "storage/bind.h"
 #include "storage/schema.h"
+#include "writing/bind.h"
 
 namespace draftscope::traces {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/traces/reader.h>
 
-#include "read_rows.h"
+#include "reading/read_rows.h"
 #include "storage/tables.h"
-#include "validate.h"
+#include "validation/validate.h"
 
 namespace draftscope::traces {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "storage/open.h"
+#include "reading/open.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What an imported or predicted trace does not hold because its source did not. The schema has no place for
-// "unknown" in a count or a time, so the rows carry the value that stands below, and `meta` says under
+// Data that an imported or predicted trace does not hold because its source did not. The schema has no place
+// for "unknown" in a count or a time, so the rows carry the value that stands below, and `meta` says under
 // `lacks` that it is no measurement. Figures that rest on it are not possible.
 
 #include <draftscope/traces/writer.h>
@@ -13,7 +13,7 @@
 
 namespace draftscope::traces {
 
-enum class Lack : std::uint8_t {
+enum class MissingData : std::uint8_t {
   runs,               ///< no run, request or round: a timeline without decoding
   rounds,             ///< no rounds
   accepted_lengths,   ///< accepted, emitted and drafted are 0
@@ -33,19 +33,19 @@ enum class Lack : std::uint8_t {
   device,             ///< no kernels
   prefill_times,      ///< a prefill takes 1 ns, so that wall times are those of decoding
 };
-inline constexpr int lack_count = 18;
+inline constexpr int missing_data_count = 18;
 
 /// "wall times", as `meta` has it.
-[[nodiscard]] std::string_view lack_name(Lack lack);
+[[nodiscard]] std::string_view missing_data_name(MissingData missing);
 
 /// The value of the key `lacks`: a JSON list of names.
-[[nodiscard]] std::string lacks_text(const std::vector<Lack>& lacks);
+[[nodiscard]] std::string missing_data_text(const std::vector<MissingData>& lacks);
 
-/// What the recording lacks; none if it was not imported, or if the value is not such a list. Names that are
-/// not known here are passed over.
-[[nodiscard]] std::vector<Lack> lacks_of(const Meta& meta);
+/// Data that the recording lacks; none if it was not imported, or if the value is not such a list. Names that
+/// are not known here are passed over.
+[[nodiscard]] std::vector<MissingData> missing_data_of(const Meta& meta);
 
-[[nodiscard]] bool lacks(const Meta& meta, Lack lack);
+[[nodiscard]] bool is_missing(const Meta& meta, MissingData missing);
 
 /// Whether the recording was made by an import.
 [[nodiscard]] bool is_imported(const Meta& meta);
