@@ -7,8 +7,70 @@
 #include "window/main_window.h"
 #include "window/snapshot.h"
 
+namespace {
+
+using draftscope::gui::SnapshotRequest;
+
+/// The options, and what they ask for.
+class CommandLine {
+ public:
+  CommandLine() {
+    parser_.setApplicationDescription(QStringLiteral("Shows recordings of self-speculative decoding."));
+    parser_.addHelpOption();
+    parser_.addVersionOption();
+    parser_.addPositionalArgument(QStringLiteral("FILE"), QStringLiteral("Recordings to open"),
+                                  QStringLiteral("[FILE…]"));
+    parser_.addOptions({snapshot_, output_, size_, scale_, dark_, run_, round_});
+  }
+
+  /// Ends the program if the arguments are wrong or only ask for help.
+  void process(const QCoreApplication& application) { parser_.process(application); }
+
+  [[nodiscard]] QStringList files() const { return parser_.positionalArguments(); }
+  [[nodiscard]] bool asks_for_snapshot() const { return parser_.isSet(snapshot_); }
+  [[nodiscard]] SnapshotRequest snapshot() const {
+    return {.view = parser_.value(snapshot_),
+            .files = files(),
+            .output = parser_.value(output_),
+            .size = parser_.value(size_),
+            .scale = parser_.value(scale_),
+            .dark = parser_.isSet(dark_),
+            .run = parser_.value(run_),
+            .round = parser_.value(round_)};
+  }
+
+ private:
+  QCommandLineParser parser_;
+  const QCommandLineOption snapshot_{QStringLiteral("snapshot"),
+                                     QStringLiteral("Render VIEW of the first FILE and end: %1")
+                                         .arg(draftscope::gui::snapshot_names().join(u", ")),
+                                     QStringLiteral("VIEW")};
+  const QCommandLineOption output_{{QStringLiteral("o"), QStringLiteral("output")},
+                                   QStringLiteral("Picture to write (.png)"),
+                                   QStringLiteral("FILE")};
+  const QCommandLineOption size_{QStringLiteral("size"), QStringLiteral("Of the picture, in pixels"),
+                                 QStringLiteral("WxH"), QStringLiteral("1600x900")};
+  const QCommandLineOption scale_{QStringLiteral("scale"), QStringLiteral("Device pixels a pixel: 1 or 2"),
+                                  QStringLiteral("N"), QStringLiteral("1")};
+  const QCommandLineOption dark_{QStringLiteral("dark"), QStringLiteral("Dark colours")};
+  const QCommandLineOption run_{QStringLiteral("run"), QStringLiteral("Which run to show, from 0"),
+                                QStringLiteral("N")};
+  const QCommandLineOption round_{QStringLiteral("round"),
+                                  QStringLiteral("Which of its rounds the cursor is on, from 0"),
+                                  QStringLiteral("N")};
+};
+
+/// The exit status.
+int write_snapshot(const SnapshotRequest& request) {
+  const auto done = draftscope::gui::render_snapshot(request);
+  if (!done)
+    QTextStream(stderr) << "draftscope-gui: " << QString::fromStdString(done.error().message) << '\n';
+  return done ? 0 : 1;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace draftscope::gui;
   // A snapshot needs no display, and takes none where there is one.
   for (int i = 1; i < argc; ++i)
     if (QByteArrayView(argv[i]) == "--snapshot") qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -18,48 +80,11 @@ int main(int argc, char** argv) {
   QApplication::setOrganizationName(QStringLiteral("draftscope"));
   QApplication::setApplicationVersion(QStringLiteral(DRAFTSCOPE_VERSION));
 
-  QCommandLineParser parser;
-  parser.setApplicationDescription(QStringLiteral("Shows recordings of self-speculative decoding."));
-  parser.addHelpOption();
-  parser.addVersionOption();
-  parser.addPositionalArgument(QStringLiteral("FILE"), QStringLiteral("Recordings to open"),
-                               QStringLiteral("[FILE…]"));
-  const QCommandLineOption snapshot(
-      QStringLiteral("snapshot"),
-      QStringLiteral("Render VIEW of the first FILE and end: %1").arg(snapshot_names().join(u", ")),
-      QStringLiteral("VIEW"));
-  const QCommandLineOption output({QStringLiteral("o"), QStringLiteral("output")},
-                                  QStringLiteral("Picture to write (.png)"), QStringLiteral("FILE"));
-  const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Of the picture, in pixels"),
-                                QStringLiteral("WxH"), QStringLiteral("1600x900"));
-  const QCommandLineOption scale(QStringLiteral("scale"), QStringLiteral("Device pixels a pixel: 1 or 2"),
-                                 QStringLiteral("N"), QStringLiteral("1"));
-  const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Dark colours"));
-  const QCommandLineOption run(QStringLiteral("run"), QStringLiteral("Which run to show, from 0"),
-                               QStringLiteral("N"));
-  const QCommandLineOption round(QStringLiteral("round"),
-                                 QStringLiteral("Which of its rounds the cursor is on, from 0"),
-                                 QStringLiteral("N"));
-  parser.addOptions({snapshot, output, size, scale, dark, run, round});
-  parser.process(application);
-
-  if (parser.isSet(snapshot)) {
-    const SnapshotRequest request{.view = parser.value(snapshot),
-                                  .files = parser.positionalArguments(),
-                                  .output = parser.value(output),
-                                  .size = parser.value(size),
-                                  .scale = parser.value(scale),
-                                  .dark = parser.isSet(dark),
-                                  .run = parser.value(run),
-                                  .round = parser.value(round)};
-    if (const auto done = render_snapshot(request); !done) {
-      QTextStream(stderr) << "draftscope-gui: " << QString::fromStdString(done.error().message) << '\n';
-      return 1;
-    }
-    return 0;
-  }
-  MainWindow window;
+  CommandLine command_line;
+  command_line.process(application);
+  if (command_line.asks_for_snapshot()) return write_snapshot(command_line.snapshot());
+  draftscope::gui::MainWindow window;
   window.show();
-  if (!parser.positionalArguments().isEmpty()) window.open(parser.positionalArguments());
+  if (!command_line.files().isEmpty()) window.open(command_line.files());
   return QApplication::exec();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where the row of an id is. Ids of a recording mostly have no gaps: then a look-up is one access, of a table
+// Index of rows by id. Ids of a recording mostly have no gaps: then a look-up is one access, of a table
 // of 4 bytes an id; where they have many it is a hash map's.
 
 #include <algorithm>

@@ -92,7 +92,7 @@ class RowGatherer {
     });
   }
 
-  /// What ran on streams, as read_device_intervals() has it.
+  /// Intervals of what ran on streams, as read_device_intervals() has them.
   std::vector<simulator::DeviceInterval> device_intervals(const traces::Recording& recording) {
     std::vector<simulator::DeviceInterval> all;
     for (const traces::Track& track : recording.tracks)
@@ -144,7 +144,7 @@ class RowGatherer {
   std::unordered_map<std::int64_t, std::vector<simulator::DeviceInterval>> tracks_;
 };
 
-/// What time a request took, as far as it is known: a cut-off one ends with its last round.
+/// Time that a request took, as far as it is known: a cut-off one ends with its last round.
 TimeRange time_of(const traces::Request& request, std::int64_t last_round_end_ns) {
   return {request.start_ns, std::max({request.start_ns, request.end_ns, last_round_end_ns})};
 }
@@ -179,6 +179,93 @@ std::map<std::string, std::int64_t> ids_by_table(const std::vector<traces::Table
   return result;
 }
 
+/// Rows to read, as their highest ids tell.
+struct Work {
+  explicit Work(const std::map<std::string, std::int64_t>& ids) {
+    const auto of = [&](const char* table) {
+      const auto found = ids.find(table);
+      return found == ids.end() ? 0 : found->second;
+    };
+    spans = of("spans");
+    kernels = of("kernels");
+    rounds = spans_per_round * of("rounds");
+    others = of("decisions") + of("counters");
+  }
+
+  [[nodiscard]] std::int64_t all() const { return rounds + spans + kernels + others; }
+  /// Spans that the thread which reads the rounds takes: whoever has less takes some of the
+  /// other's.
+  [[nodiscard]] std::int64_t late_spans() const {
+    return std::clamp<std::int64_t>((spans + kernels - rounds) / 2, 0, spans);
+  }
+
+  std::int64_t spans = 0;
+  std::int64_t kernels = 0;
+  std::int64_t rounds = 0;  ///< in spans
+  std::int64_t others = 0;
+};
+
+struct Rows {
+  traces::Recording recording;
+  OpenedRecording::TokenTexts token_texts;
+  Gathered early;  ///< the first spans, and kernels
+  Gathered late;   ///< rounds, decisions, counters and the last spans
+  std::vector<simulator::DeviceInterval> device;
+};
+
+Result<void> read_late(BulkReader& reader, const LaneNames& names, const Work& work, Steps& steps,
+                       Rows& into) {
+  RowGatherer gatherer(names, steps);
+  DRAFTSCOPE_TRY_ASSIGN(into.recording, reader.recording());
+  steps.add(work.rounds);
+  DRAFTSCOPE_TRY_ASSIGN(into.token_texts, reader.token_texts());
+  add_requests_and_rounds(into.recording, names, into.late.lanes);
+  DRAFTSCOPE_TRY(gatherer.add_decisions(reader, into.late));
+  DRAFTSCOPE_TRY(gatherer.add_counters(reader, into.late));
+  return gatherer.add_spans(reader, {work.spans - work.late_spans() + 1}, into.late);
+}
+
+/// This thread reads the rounds, another with its own connection the spans and kernels.
+template <typename OpenAgain>
+Result<Rows> read_rows(BulkReader& reader, const OpenAgain& open_again, const LaneNames& names,
+                       const Work& work, Steps& steps) {
+  Rows rows;
+  RowGatherer early(names, steps);
+  auto other = in_background([&]() -> Result<void> {
+    DRAFTSCOPE_TRY_ASSIGN(BulkReader connection, open_again());
+    DRAFTSCOPE_TRY(early.add_spans(connection, {1, work.spans - work.late_spans()}, rows.early));
+    return early.add_kernels(connection, rows.early);
+  });
+  const Result<void> read = read_late(reader, names, work, steps, rows);
+  const Result<void> read_by_other = other.get();
+  DRAFTSCOPE_TRY(read);
+  DRAFTSCOPE_TRY(read_by_other);
+  rows.device = early.device_intervals(rows.recording);
+  return rows;
+}
+
+/// Another thread computes the figures while this one builds the timeline.
+LoadedRecording assemble(Rows rows, int schema_version, const LaneNames& names) {
+  LoadedRecording loaded;
+  simulator::MeasuredRecording measured;
+  measured.schema_version = schema_version;
+  measured.recording = std::make_unique<traces::Recording>(std::move(rows.recording));
+  const traces::Recording& recording = *measured.recording;
+  auto figures = in_background([&] {
+    rows.early.phases.add(std::move(rows.late.phases));
+    measured.figures = simulator::measure(recording, {}, rows.device);
+    rows.early.phases.complete(recording, measured.figures);
+    simulator::drop_unavailable(measured.figures, recording.meta);
+    loaded.recording = OpenedRecording::of(std::move(measured), std::move(rows.token_texts));
+  });
+  const IdIndex round_places(recording.rounds, [](const traces::Round& round) { return round.id; });
+  rows.early.lanes.add(std::move(rows.late.lanes));
+  loaded.timeline =
+      std::make_shared<const Timeline>(std::move(rows.early.lanes).finish(recording, names, round_places));
+  figures.get();
+  return loaded;
+}
+
 }  // namespace
 
 std::optional<LoadedRecording> read_overview(const std::filesystem::path& path,
@@ -201,57 +288,11 @@ Result<LoadedRecording> load_recording(const std::filesystem::path& path, const 
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   DRAFTSCOPE_TRY_ASSIGN(const auto highest_ids, reader.highest_ids());
   const LaneNames names(strings);
-  auto ids = ids_by_table(highest_ids);
-  const std::int64_t spans = ids["spans"];
-  const std::int64_t rounds = spans_per_round * ids["rounds"];
-  Steps steps(rounds + spans + ids["kernels"] + ids["decisions"] + ids["counters"], progress);
-  // This thread reads the rounds, the other the spans and kernels; whoever has less takes spans of the
-  // other's.
-  const std::int64_t mine = std::clamp<std::int64_t>((spans + ids["kernels"] - rounds) / 2, 0, spans);
-
-  Gathered early;
-  RowGatherer early_rows(names, steps);
-  auto other = in_background([&]() -> Result<void> {
-    DRAFTSCOPE_TRY_ASSIGN(BulkReader connection, BulkReader::open(path, cancelled));
-    DRAFTSCOPE_TRY(early_rows.add_spans(connection, {1, spans - mine}, early));
-    return early_rows.add_kernels(connection, early);
-  });
-  Gathered late;
-  traces::Recording recording;
-  simulator::MeasuredRecording measured;
-  OpenedRecording::TokenTexts token_texts;
-  const auto read_mine = [&]() -> Result<void> {
-    RowGatherer late_rows(names, steps);
-    DRAFTSCOPE_TRY_ASSIGN(recording, reader.recording());
-    steps.add(rounds);
-    DRAFTSCOPE_TRY_ASSIGN(token_texts, reader.token_texts());
-    add_requests_and_rounds(recording, names, late.lanes);
-    DRAFTSCOPE_TRY(late_rows.add_decisions(reader, late));
-    DRAFTSCOPE_TRY(late_rows.add_counters(reader, late));
-    return late_rows.add_spans(reader, {spans - mine + 1}, late);
-  };
-  const Result<void> read = read_mine();
-  const Result<void> read_by_other = other.get();
-  DRAFTSCOPE_TRY(read);
-  DRAFTSCOPE_TRY(read_by_other);
-
-  const std::vector<simulator::DeviceInterval> device = early_rows.device_intervals(recording);
-  LoadedRecording loaded;
-  measured.schema_version = reader.schema_version();
-  measured.recording = std::make_unique<traces::Recording>(std::move(recording));
-  const traces::Recording& rows = *measured.recording;
-  auto figures = in_background([&] {
-    early.phases.add(std::move(late.phases));
-    measured.figures = simulator::measure(rows, {}, device);
-    early.phases.complete(rows, measured.figures);
-    simulator::drop_unavailable(measured.figures, rows.meta);
-    loaded.recording = OpenedRecording::of(std::move(measured), std::move(token_texts));
-  });
-  const IdIndex round_places(rows.rounds, [](const traces::Round& round) { return round.id; });
-  early.lanes.add(std::move(late.lanes));
-  loaded.timeline =
-      std::make_shared<const Timeline>(std::move(early.lanes).finish(rows, names, round_places));
-  figures.get();
+  const Work work(ids_by_table(highest_ids));
+  Steps steps(work.all(), progress);
+  const auto open_again = [&] { return BulkReader::open(path, cancelled); };
+  DRAFTSCOPE_TRY_ASSIGN(Rows rows, read_rows(reader, open_again, names, work, steps));
+  LoadedRecording loaded = assemble(std::move(rows), reader.schema_version(), names);
   if (cancelled) return fail("{}: cancelled", path.string());
   return loaded;
 }

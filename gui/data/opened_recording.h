@@ -38,7 +38,7 @@ class OpenedRecording {
 
   /// Errors: not a readable trace; one line.
   [[nodiscard]] static Result<std::shared_ptr<const OpenedRecording>> open(const std::filesystem::path& path);
-  /// Of what has been read already.
+  /// Makes one of rows that have been read already.
   [[nodiscard]] static std::shared_ptr<const OpenedRecording> of(simulator::MeasuredRecording measured,
                                                                  TokenTexts token_texts);
   /// Before its rounds are read: what the stored overview says of them. `outline` lacks them.
@@ -57,7 +57,7 @@ class OpenedRecording {
 
   [[nodiscard]] const std::vector<RunRounds>& runs() const { return runs_; }
   [[nodiscard]] TimeRange whole() const { return whole_; }
-  /// How many rounds there are, read or not.
+  /// Number of rounds, read or not.
   [[nodiscard]] std::size_t round_count() const;
   [[nodiscard]] std::size_t round_count(std::size_t run) const;
   [[nodiscard]] RoundsOfRun rounds_of_run(std::size_t run) const;
@@ -72,7 +72,7 @@ class OpenedRecording {
   [[nodiscard]] std::uint32_t run_of(std::uint32_t round) const { return run_of_round_[round]; }
   /// Place of a round among its run's.
   [[nodiscard]] std::uint32_t place_in_run(std::uint32_t round) const { return place_in_run_[round]; }
-  /// What the token reads as: its text, or "⟨id⟩" where the file has none.
+  /// Readable form of the token: its text, or "⟨id⟩" where the file has none.
   [[nodiscard]] std::string token_text(std::int32_t token) const;
   [[nodiscard]] bool has_token_texts() const { return !token_texts_.empty(); }
 

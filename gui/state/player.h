@@ -19,7 +19,7 @@ class Player : public QObject {
  public:
   explicit Player(ViewState& state, QObject* parent = nullptr);
 
-  /// What is played; must outlive the player or be replaced. Stops playing.
+  /// Sets the text to play, which must outlive the player or be replaced. Stops playing.
   void set_text(const ReplayedText* text);
 
   [[nodiscard]] bool is_playing() const { return timer_.isActive(); }

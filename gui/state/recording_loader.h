@@ -45,7 +45,7 @@ class RecordingLoader : public QObject {
     std::atomic<bool> done{false};
   };
   void run(const std::shared_ptr<Job>& job, const std::string& path, Preview preview);
-  /// Calls `report` on this object's thread, unless the job was cancelled.
+  /// Calls `apply` on this object's thread, unless the job was cancelled.
   template <typename Apply>
   void post(const std::shared_ptr<Job>& job, Apply apply);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What all views show together: the recording, the run, the visible range of time, the selected range, and
-// the cursor on a round and a token. One object owns them; views ask for changes here and obey its signals,
-// never each other. Changes of the range can be undone and redone.
+// State that all views show together: the recording, the run, the visible range of time, the selected range,
+// and the cursor on a round and a token. One object owns them; views ask for changes here and obey its
+// signals, never each other. Changes of the range can be undone and redone.
 //
 // On the main thread only.
 
@@ -90,7 +90,7 @@ class ViewState : public QObject {
   void apply_range(TimeRange range);
   [[nodiscard]] TimeRange cut(TimeRange range) const;
   void show(const RecordingPointer& recording, const TimelinePointer& timeline);
-  /// From the overview to the rows of the recording that is shown, or to what it has become since.
+  /// Goes from the overview to the rows of the recording that is shown, or to what it has become since.
   void complete(const RecordingPointer& recording, const TimelinePointer& timeline);
   /// On the first token that the round emitted.
   [[nodiscard]] Cursor cursor_on(std::uint32_t round) const;

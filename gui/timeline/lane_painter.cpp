@@ -71,7 +71,7 @@ class ColumnRun {
   QColor color_;
 };
 
-/// What an overview says of the lane.
+/// Paints the lane as an overview tells it.
 void paint_columns(QPainter& painter, const Lane& lane, const TimeAxis& axis, const QRect& area,
                    const LaneLook& look) {
   ColumnRun columns(painter, area);

@@ -28,7 +28,7 @@ struct LaneLook {
 void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const TimeAxis& axis,
                 const QRect& area, const LaneLook& look);
 
-/// What the bottom and the top of a counter's lane stand for; 0 is always in between.
+/// Values at the bottom and the top of a counter's lane; 0 is always in between.
 [[nodiscard]] std::pair<double, double> counter_range(const CounterLane& counter);
 
 /// A polyline of minimum and maximum a pixel.

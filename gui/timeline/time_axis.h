@@ -19,7 +19,7 @@ struct TimeAxis {
   [[nodiscard]] double x(std::int64_t ns) const {
     return left + static_cast<double>(ns - range.start_ns) / ns_per_pixel();
   }
-  /// Of a pixel's left edge; fractions of pixels are allowed.
+  /// Time at a pixel's left edge; fractions of pixels are allowed.
   [[nodiscard]] std::int64_t ns(double pixel) const {
     return range.start_ns + static_cast<std::int64_t>(std::llround((pixel - left) * ns_per_pixel()));
   }

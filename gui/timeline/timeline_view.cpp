@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "timeline_view.h"
 
-#include <QApplication>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
 #include <QToolTip>
-#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 
@@ -26,8 +24,6 @@ constexpr int lane_height = 20;
 constexpr int counter_height = 36;
 constexpr int group_gap = 7;
 constexpr int min_tick_pixels = 90;
-constexpr double key_zoom = 1.4;
-constexpr double key_pan = 0.15;
 
 QString lane_title(const Lane& lane) {
   const QString name = QString::fromStdString(lane.name);
@@ -48,7 +44,10 @@ QString lane_title(const Lane& lane) {
 
 }  // namespace
 
-TimelineView::TimelineView(ViewState& state, QWidget* parent) : QAbstractScrollArea(parent), state_(state) {
+TimelineView::TimelineView(ViewState& state, QWidget* parent)
+    : QAbstractScrollArea(parent),
+      state_(state),
+      navigation_(state, *this, *viewport(), [this] { return axis_ranges(); }) {
   setAccessibleName(tr("Timeline"));
   setFocusPolicy(Qt::StrongFocus);
   setFrameShape(QFrame::NoFrame);
@@ -77,6 +76,7 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent) : QAbstractScrollA
   connect(&state_, &ViewState::selection_changed, this, repaint);
   connect(&state_, &ViewState::cursor_changed, this, repaint);
   connect(verticalScrollBar(), &QScrollBar::valueChanged, this, repaint);
+  connect(&navigation_, &RangeNavigation::clicked, this, &TimelineView::choose_at);
   lay_out();
 }
 
@@ -115,6 +115,16 @@ void TimelineView::lay_out() {
 
 TimeAxis TimelineView::axis() const {
   return {state_.range(), header_width, std::max(1, viewport()->width() - header_width)};
+}
+
+std::optional<AxisRanges> TimelineView::axis_ranges() const {
+  if (!state_.recording()) return std::nullopt;
+  const TimeAxis axis = this->axis();
+  return AxisRanges{.left = static_cast<double>(axis.left),
+                    .width = static_cast<double>(axis.width),
+                    .zoomed = [axis](double factor, double pixel) { return axis.zoomed(factor, pixel); },
+                    .moved = [axis](double pixels) { return axis.moved(pixels); },
+                    .time_at = [axis](double pixel) { return axis.ns(pixel); }};
 }
 
 void TimelineView::resizeEvent(QResizeEvent* event) {
@@ -167,120 +177,116 @@ void TimelineView::paint_axis(QPainter& painter, const TimeAxis& axis) const {
                    tr("%1 shown").arg(duration_text(axis.range.duration_ns())));
 }
 
+int TimelineView::top_of(const Row& row) const {
+  return row.top - verticalScrollBar()->value();
+}
+
 void TimelineView::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(viewport());
   painter.fillRect(viewport()->rect(), palette().color(QPalette::Base));
   if (!state_.recording()) return;
   const TimeAxis axis = this->axis();
-  const bool dark = is_dark(palette());
-  const int scrolled = verticalScrollBar()->value();
-  LaneLook look{.dark = dark};
-  if (!matches_.empty()) look.matches = &matches_;
-  if (const auto& timeline = state_.timeline()) {
-    for (const Row& row : rows_) {
-      const QRect box(header_width, row.top - scrolled, axis.width, row.height - 2);
-      if (box.bottom() < axis_height || box.top() > viewport()->height()) continue;
-      if (row.kind == Row::Kind::lane)
-        paint_lane(painter, *timeline, timeline->lanes[row.index], axis, box, look);
-      else
-        paint_counter(painter, timeline->counters[row.index], axis, box,
-                      phase_color(traces::Phase::verify, dark));
-      const QRect header(0, box.top(), header_width, row.height);
-      painter.fillRect(header, palette().color(QPalette::Window));
-      if (row.begins_group) {
-        painter.setPen(palette().color(QPalette::WindowText));
-        const QString title = title_of(row);
-        const bool is_counter = row.kind == Row::Kind::counter;
-        painter.drawText(header.adjusted(6, 0, -6, 0), is_counter ? Qt::AlignTop : Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(title, Qt::ElideMiddle, header_width - 12));
-        if (is_counter) {
-          const auto [low, high] = counter_range(timeline->counters[row.index]);
-          painter.drawText(header.adjusted(6, 0, -6, -2), Qt::AlignBottom,
-                           tr("%1 to %2").arg(number_text(low), number_text(high)));
-        }
-      }
-    }
+  if (state_.timeline()) {
+    paint_rows(painter, axis);
     paint_launch(painter, axis);
   }
   paint_overlays(painter, axis);
   paint_axis(painter, axis);
 }
 
-void TimelineView::paint_overlays(QPainter& painter, const TimeAxis& axis) const {
+void TimelineView::paint_rows(QPainter& painter, const TimeAxis& axis) const {
+  for (const Row& row : rows_) {
+    const int top = top_of(row);
+    if (top + row.height - 3 < axis_height || top > viewport()->height()) continue;
+    paint_row(painter, row, axis);
+    paint_header(painter, row);
+  }
+}
+
+void TimelineView::paint_row(QPainter& painter, const Row& row, const TimeAxis& axis) const {
+  const Timeline& timeline = *state_.timeline();
   const bool dark = is_dark(palette());
-  const int bottom = viewport()->height();
-  painter.setClipRect(header_width, axis_height, axis.width, bottom - axis_height);
-  if (const auto& selection = state_.selection()) {
-    const double from = std::max<double>(axis.x(selection->start_ns), header_width);
-    const double to = std::min<double>(axis.x(selection->end_ns), header_width + axis.width);
-    if (to > from)
-      painter.fillRect(QRectF(from, axis_height, to - from, bottom - axis_height), selection_color(dark));
-  }
-  if (const std::uint32_t round = state_.cursor().round; round != no_index) {
-    const traces::Round& row = state_.recording()->round(round);
-    const double from = axis.x(row.start_ns);
-    const double to = std::max(axis.x(row.end_ns), from + 1);
-    if (to > header_width && from < header_width + axis.width) {
-      QColor fill = cursor_color(dark);
-      painter.setPen(QPen(fill, 1));
-      painter.drawLine(QPointF(from, axis_height), QPointF(from, bottom));
-      painter.drawLine(QPointF(to, axis_height), QPointF(to, bottom));
-      fill.setAlpha(24);
-      painter.fillRect(QRectF(from, axis_height, to - from, bottom - axis_height), fill);
-    }
-  }
-  if (selected_) {
-    for (const Row& row : rows_) {
-      if (row.kind != Row::Kind::lane || row.index != selected_->lane) continue;
-      const LaneSlices& slices = state_.timeline()->lanes[row.index].slices;
-      const double from = std::max<double>(axis.x(slices.start_ns(selected_->slice)), header_width - 4);
-      const double to =
-          std::min<double>(axis.x(slices.end_ns(selected_->slice)), header_width + axis.width + 4);
-      painter.setPen(QPen(palette().color(QPalette::WindowText), 2));
-      painter.setBrush(Qt::NoBrush);
-      painter.drawRect(
-          QRectF(from, row.top - verticalScrollBar()->value(), std::max(to - from, 2.0), row.height - 3));
-    }
-  }
+  const QRect box(header_width, top_of(row), axis.width, row.height - 2);
+  LaneLook look{.dark = dark};
+  if (!matches_.empty()) look.matches = &matches_;
+  if (row.kind == Row::Kind::lane)
+    paint_lane(painter, timeline, timeline.lanes[row.index], axis, box, look);
+  else
+    paint_counter(painter, timeline.counters[row.index], axis, box, phase_color(traces::Phase::verify, dark));
+}
+
+void TimelineView::paint_header(QPainter& painter, const Row& row) const {
+  const QRect header(0, top_of(row), header_width, row.height);
+  painter.fillRect(header, palette().color(QPalette::Window));
+  if (!row.begins_group) return;
+  painter.setPen(palette().color(QPalette::WindowText));
+  const bool is_counter = row.kind == Row::Kind::counter;
+  painter.drawText(header.adjusted(6, 0, -6, 0), is_counter ? Qt::AlignTop : Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(title_of(row), Qt::ElideMiddle, header_width - 12));
+  if (!is_counter) return;
+  const auto [low, high] = counter_range(state_.timeline()->counters[row.index]);
+  painter.drawText(header.adjusted(6, 0, -6, -2), Qt::AlignBottom,
+                   tr("%1 to %2").arg(number_text(low), number_text(high)));
+}
+
+void TimelineView::paint_overlays(QPainter& painter, const TimeAxis& axis) const {
+  painter.setClipRect(header_width, axis_height, axis.width, viewport()->height() - axis_height);
+  paint_selection(painter, axis);
+  paint_cursor(painter, axis);
+  paint_selected_slice(painter, axis);
   painter.setClipping(false);
 }
 
-std::optional<SlicePlace> TimelineView::find_span(std::int64_t id) const {
-  const Timeline& timeline = *state_.timeline();
-  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
-    const Lane& candidate = timeline.lanes[lane];
-    if (candidate.kind != LaneKind::track || candidate.track_kind != "host") continue;
-    for (std::size_t slice = 0; slice < candidate.slices.size(); ++slice)
-      if (candidate.slices[slice].id == id) return SlicePlace{lane, slice};
-  }
-  return std::nullopt;
+void TimelineView::paint_selection(QPainter& painter, const TimeAxis& axis) const {
+  const auto& selection = state_.selection();
+  if (!selection) return;
+  const double from = std::max<double>(axis.x(selection->start_ns), header_width);
+  const double to = std::min<double>(axis.x(selection->end_ns), header_width + axis.width);
+  if (to > from)
+    painter.fillRect(QRectF(from, axis_height, to - from, viewport()->height() - axis_height),
+                     selection_color(is_dark(palette())));
 }
 
-std::optional<SlicePlace> TimelineView::find_launch(const SlicePlace& place) const {
-  const Timeline& timeline = *state_.timeline();
-  const Lane& lane = timeline.lanes[place.lane];
-  if (lane.kind != LaneKind::track || lane.track_kind == "host") return std::nullopt;
-  const std::int64_t kernel = lane.slices[place.slice].id;
-  const auto launch = std::lower_bound(
-      timeline.launches.begin(), timeline.launches.end(), kernel,
-      [](const std::pair<std::uint32_t, std::uint32_t>& pair, std::int64_t id) { return pair.first < id; });
-  if (launch == timeline.launches.end() || launch->first != kernel) return std::nullopt;
-  return find_span(launch->second);
+void TimelineView::paint_cursor(QPainter& painter, const TimeAxis& axis) const {
+  const std::uint32_t round = state_.cursor().round;
+  if (round == no_index) return;
+  const traces::Round& row = state_.recording()->round(round);
+  const double from = axis.x(row.start_ns);
+  const double to = std::max(axis.x(row.end_ns), from + 1);
+  if (to <= header_width || from >= header_width + axis.width) return;
+  const int bottom = viewport()->height();
+  QColor fill = cursor_color(is_dark(palette()));
+  painter.setPen(QPen(fill, 1));
+  painter.drawLine(QPointF(from, axis_height), QPointF(from, bottom));
+  painter.drawLine(QPointF(to, axis_height), QPointF(to, bottom));
+  fill.setAlpha(24);
+  painter.fillRect(QRectF(from, axis_height, to - from, bottom - axis_height), fill);
+}
+
+void TimelineView::paint_selected_slice(QPainter& painter, const TimeAxis& axis) const {
+  if (!selected_) return;
+  const TimeRange time = time_of(*state_.timeline(), *selected_);
+  const double from = std::max<double>(axis.x(time.start_ns), header_width - 4);
+  const double to = std::min<double>(axis.x(time.end_ns), header_width + axis.width + 4);
+  painter.setPen(QPen(palette().color(QPalette::WindowText), 2));
+  painter.setBrush(Qt::NoBrush);
+  for (const Row& row : rows_)
+    if (row.kind == Row::Kind::lane && row.index == selected_->lane)
+      painter.drawRect(QRectF(from, top_of(row), std::max(to - from, 2.0), row.height - 3));
 }
 
 void TimelineView::paint_launch(QPainter& painter, const TimeAxis& axis) const {
   if (!selected_ || !launch_) return;
   const Timeline& timeline = *state_.timeline();
-  const LaneSlices& kernels = timeline.lanes[selected_->lane].slices;
+  const double launched = axis.x(time_of(timeline, *launch_).start_ns);
+  const double ran = axis.x(time_of(timeline, *selected_).start_ns);
   QPointF from;
   QPointF to;
   for (const Row& row : rows_) {
     if (row.kind != Row::Kind::lane) continue;
-    const int middle = row.top - verticalScrollBar()->value() + row.height / 2;
-    if (row.index == launch_->lane)
-      from = {axis.x(timeline.lanes[row.index].slices.start_ns(launch_->slice)), static_cast<double>(middle)};
-    if (row.index == selected_->lane)
-      to = {axis.x(kernels.start_ns(selected_->slice)), static_cast<double>(middle)};
+    const double middle = top_of(row) + row.height / 2;
+    if (row.index == launch_->lane) from = {launched, middle};
+    if (row.index == selected_->lane) to = {ran, middle};
   }
   painter.setPen(QPen(cursor_color(is_dark(palette())), 1.5));
   painter.setRenderHint(QPainter::Antialiasing);
@@ -333,7 +339,7 @@ bool TimelineView::viewportEvent(QEvent* event) {
 void TimelineView::select(std::optional<SlicePlace> place) {
   if (place == selected_) return;
   selected_ = place;
-  launch_ = selected_ ? find_launch(*selected_) : std::nullopt;
+  launch_ = selected_ ? launch_of(*state_.timeline(), *selected_) : std::nullopt;
   if (selected_) {
     const LaneSlice slice = state_.timeline()->lanes[selected_->lane].slices[selected_->slice];
     if (slice.round != no_index) state_.go_to_round(slice.round);
@@ -359,57 +365,21 @@ int TimelineView::set_search(const QString& text) {
 
 bool TimelineView::step_match(bool forward) {
   if (matches_.empty() || !state_.timeline()) return false;
-  const Timeline& timeline = *state_.timeline();
-  const auto start_of = [&](const SlicePlace& place) {
-    return std::pair(timeline.lanes[place.lane].slices.start_ns(place.slice), place.lane);
-  };
-  std::optional<SlicePlace> best;
-  std::optional<SlicePlace> wrapped;
-  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
-    const LaneSlices& slices = timeline.lanes[lane].slices;
-    for (std::size_t slice = 0; slice < slices.size(); ++slice) {
-      if (!matches_[slices[slice].name]) continue;
-      const SlicePlace place{lane, slice};
-      const auto is_better = [&](const std::optional<SlicePlace>& than) {
-        return !than || (forward ? start_of(place) < start_of(*than) : start_of(*than) < start_of(place));
-      };
-      const bool is_ahead = !selected_ || (forward ? start_of(*selected_) < start_of(place)
-                                                   : start_of(place) < start_of(*selected_));
-      if (is_ahead && is_better(best)) best = place;
-      if (is_better(wrapped)) wrapped = place;
-    }
-  }
-  if (!best) best = wrapped;
-  if (!best) return false;
-  select(best);
-  const LaneSlices& slices = timeline.lanes[best->lane].slices;
+  const auto match = next_match(*state_.timeline(), matches_, selected_, forward);
+  if (!match) return false;
+  select(match);
+  const TimeRange time = time_of(*state_.timeline(), *match);
   const TimeRange shown = state_.range();
-  if (slices.start_ns(best->slice) < shown.start_ns || slices.end_ns(best->slice) > shown.end_ns) {
-    const std::int64_t middle = slices.start_ns(best->slice);
-    state_.set_range({middle - shown.duration_ns() / 2, middle + shown.duration_ns() / 2});
+  if (time.start_ns < shown.start_ns || time.end_ns > shown.end_ns) {
+    state_.set_range({time.start_ns - shown.duration_ns() / 2, time.start_ns + shown.duration_ns() / 2});
     state_.end_range_change();
   }
   return true;
 }
 
-void TimelineView::zoom(double factor) {
-  const TimeAxis axis = this->axis();
-  const QPoint pointer = viewport()->mapFromGlobal(QCursor::pos());
-  const bool inside = viewport()->rect().contains(pointer) && pointer.x() >= header_width;
-  state_.set_range(axis.zoomed(factor, inside ? pointer.x() : header_width + axis.width / 2.0));
-}
-
-void TimelineView::pan(double share_of_width) {
-  const TimeAxis axis = this->axis();
-  state_.set_range(axis.moved(share_of_width * axis.width));
-}
-
 void TimelineView::fit_selection() {
   std::optional<TimeRange> target = state_.selection();
-  if (!target && selected_) {
-    const LaneSlices& slices = state_.timeline()->lanes[selected_->lane].slices;
-    target = TimeRange{slices.start_ns(selected_->slice), slices.end_ns(selected_->slice)};
-  }
+  if (!target && selected_) target = time_of(*state_.timeline(), *selected_);
   if (!target && state_.cursor().round != no_index) {
     const traces::Round& round = state_.recording()->round(state_.cursor().round);
     target = TimeRange{round.start_ns, round.end_ns};
@@ -421,53 +391,10 @@ void TimelineView::fit_selection() {
   state_.end_range_change();
 }
 
-void TimelineView::wheelEvent(QWheelEvent* event) {
-  if (!state_.recording()) return;
-  if (event->modifiers().testFlag(Qt::ShiftModifier)) {
-    QAbstractScrollArea::wheelEvent(event);
-    return;
-  }
-  constexpr double notch = 120.0;
-  const QPoint turn = event->angleDelta();
-  if (turn.x() != 0 && std::abs(turn.x()) > std::abs(turn.y())) {
-    state_.set_range(axis().moved(-turn.x()));
-  } else if (turn.y() != 0) {
-    const double pixel = std::max<double>(event->position().x(), header_width);
-    state_.set_range(axis().zoomed(std::pow(1.25, -turn.y() / notch), pixel));
-  }
-  event->accept();
-}
-
-void TimelineView::mousePressEvent(QMouseEvent* event) {
-  if (!state_.recording() || event->button() != Qt::LeftButton) return;
-  state_.end_range_change();
-  pressed_ = event->pos();
-  pressed_range_ = state_.range();
-  moved_ = false;
-  drag_ = event->modifiers().testFlag(Qt::ShiftModifier) ? Drag::select : Drag::pan;
-}
-
-void TimelineView::mouseMoveEvent(QMouseEvent* event) {
-  if (drag_ == Drag::none) return;
-  const QPoint by = event->pos() - pressed_;
-  if (!moved_ && by.manhattanLength() < QApplication::startDragDistance()) return;
-  moved_ = true;
-  TimeAxis axis = this->axis();
-  axis.range = pressed_range_;
-  if (drag_ == Drag::pan)
-    state_.set_range(axis.moved(-by.x()));
-  else
-    state_.set_selection(TimeRange{axis.ns(pressed_.x()), axis.ns(event->pos().x())});
-}
-
-void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return;
-  if (drag_ == Drag::pan && !moved_ && state_.timeline()) {
-    select(place_at(event->pos()));
-    if (!selected_) state_.set_selection(std::nullopt);
-  }
-  drag_ = Drag::none;
-  state_.end_range_change();
+void TimelineView::choose_at(const QPoint& point) {
+  if (!state_.timeline()) return;
+  select(place_at(point));
+  if (!selected_) state_.set_selection(std::nullopt);
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -479,29 +406,8 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
 void TimelineView::keyPressEvent(QKeyEvent* event) {
   if (!state_.recording()) return;
   switch (event->key()) {
-    case Qt::Key_W:
-    case Qt::Key_Up:
-    case Qt::Key_Plus:
-      zoom(1.0 / key_zoom);
-      break;
-    case Qt::Key_S:
-    case Qt::Key_Down:
-    case Qt::Key_Minus:
-      zoom(key_zoom);
-      break;
-    case Qt::Key_A:
-    case Qt::Key_Left:
-      pan(-key_pan);
-      break;
-    case Qt::Key_D:
-    case Qt::Key_Right:
-      pan(key_pan);
-      break;
     case Qt::Key_F:
       fit_selection();
-      break;
-    case Qt::Key_Home:
-      state_.show_whole();
       break;
     case Qt::Key_Escape:
       state_.set_selection(std::nullopt);

@@ -9,20 +9,12 @@
 #include <optional>
 #include <vector>
 
+#include "state/range_navigation.h"
 #include "state/view_state.h"
+#include "timeline/slice_place.h"
 #include "timeline/time_axis.h"
 
 namespace draftscope::gui {
-
-/// A slice by its lane's place in the timeline.
-struct SlicePlace {
-  std::size_t lane = 0;
-  std::size_t slice = 0;
-
-  friend bool operator==(const SlicePlace& a, const SlicePlace& b) {
-    return a.lane == b.lane && a.slice == b.slice;
-  }
-};
 
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
@@ -41,8 +33,6 @@ class TimelineView : public QAbstractScrollArea {
   /// around.
   bool step_match(bool forward);
 
-  void zoom(double factor);
-  void pan(double share_of_width);
   void fit_selection();
 
  signals:
@@ -51,16 +41,12 @@ class TimelineView : public QAbstractScrollArea {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  void wheelEvent(QWheelEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   bool viewportEvent(QEvent* event) override;
 
  private:
-  /// What a row of the view shows.
+  /// A row of the view: a lane or a counter.
   struct Row {
     enum class Kind : std::uint8_t { lane, counter } kind = Kind::lane;
     std::size_t index = 0;
@@ -68,20 +54,26 @@ class TimelineView : public QAbstractScrollArea {
     int height = 0;
     bool begins_group = false;
   };
-  enum class Drag : std::uint8_t { none, pan, select };
 
   void lay_out();
   [[nodiscard]] TimeAxis axis() const;
+  [[nodiscard]] std::optional<AxisRanges> axis_ranges() const;
   [[nodiscard]] const Row* row_at(int y) const;
   [[nodiscard]] QString title_of(const Row& row) const;
   [[nodiscard]] std::optional<SlicePlace> place_at(const QPoint& point) const;
   [[nodiscard]] QString describe(const SlicePlace& place) const;
+  /// Takes the cursor to the slice at a point, or lets go of the selection where there is none.
+  void choose_at(const QPoint& point);
+  [[nodiscard]] int top_of(const Row& row) const;
+  void paint_rows(QPainter& painter, const TimeAxis& axis) const;
+  void paint_row(QPainter& painter, const Row& row, const TimeAxis& axis) const;
+  void paint_header(QPainter& painter, const Row& row) const;
   void paint_axis(QPainter& painter, const TimeAxis& axis) const;
   void paint_overlays(QPainter& painter, const TimeAxis& axis) const;
+  void paint_selection(QPainter& painter, const TimeAxis& axis) const;
+  void paint_cursor(QPainter& painter, const TimeAxis& axis) const;
+  void paint_selected_slice(QPainter& painter, const TimeAxis& axis) const;
   void paint_launch(QPainter& painter, const TimeAxis& axis) const;
-  /// Goes through all spans.
-  [[nodiscard]] std::optional<SlicePlace> find_span(std::int64_t id) const;
-  [[nodiscard]] std::optional<SlicePlace> find_launch(const SlicePlace& kernel) const;
   void update_description();
 
   ViewState& state_;
@@ -90,10 +82,7 @@ class TimelineView : public QAbstractScrollArea {
   std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
   QString search_;
   std::vector<bool> matches_;  ///< by name; empty without a search
-  Drag drag_ = Drag::none;
-  QPoint pressed_;
-  TimeRange pressed_range_;
-  bool moved_ = false;
+  RangeNavigation navigation_;
 };
 
 }  // namespace draftscope::gui

@@ -42,4 +42,15 @@ class BackgroundJob : public QObject {
   std::vector<std::shared_ptr<State>> all_;
 };
 
+/// Job that calls read(should_continue) on the worker and take(what it returned) on the main thread.
+template <typename Read, typename Take>
+[[nodiscard]] BackgroundJob::Job read_and_take(Read read, Take take) {
+  return [read = std::move(read), take = std::move(take)](
+             const BackgroundJob::ShouldContinue& should_continue) -> BackgroundJob::Apply {
+    using Content = decltype(read(should_continue));
+    // Shared: functions are copied, contents need not be.
+    return [take, content = std::make_shared<Content>(read(should_continue))] { take(std::move(*content)); };
+  };
+}
+
 }  // namespace draftscope::gui

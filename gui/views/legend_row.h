@@ -37,7 +37,7 @@ class LegendRow {
   QRect box_;
 };
 
-/// From the bottom to the top, around a point.
+/// Draws text from the bottom to the top, around a point.
 void paint_upwards(QPainter& painter, const QPoint& middle, const QString& words);
 
 }  // namespace draftscope::gui

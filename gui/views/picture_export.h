@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What is on screen, as files: a view as PNG, SVG or PDF, a table as CSV. Written whole or not at all.
+// Export to files: a view as PNG, SVG or PDF, a table as CSV. Written whole or not at all.
 
 #include <draftscope/base/result.h>
 #include <QAbstractItemModel>
@@ -10,8 +10,8 @@
 
 namespace draftscope::gui {
 
-/// By the ending of the path: .png, .svg, .pdf. Errors: another ending, a file that can't be written, no
-/// regular file.
+/// Writes the kind of file that the path's ending names: .png, .svg, .pdf. Errors: another ending, a file
+/// that can't be written, no regular file.
 [[nodiscard]] Result<void> write_picture(QWidget& view, const QString& path);
 
 /// RFC 4180, with a header; raw numbers where the model has them in Qt::UserRole. Errors: a file that can't

@@ -14,9 +14,9 @@ namespace draftscope::gui {
 class StepLine {
  public:
   StepLine(QPainter& painter, const QColor& color) : painter_(painter), color_(color) {}
-  /// From `left` to `right`, each at or behind the end of the one before.
+  /// Draws a step from `left` to `right`, each at or behind the end of the one before.
   void add(int left, int right, int y);
-  /// What follows is not connected.
+  /// Leaves the next step unconnected.
   void lift() { last_y_.reset(); }
 
  private:

@@ -18,14 +18,14 @@ namespace draftscope::gui {
 [[nodiscard]] QColor phase_color(traces::Phase phase, bool dark);
 [[nodiscard]] QColor origin_color(TokenOrigin origin, bool dark);
 [[nodiscard]] QColor rejected_color(bool dark);
-/// Of draft tokens that the verifier did not get to.
+/// Colour of draft tokens that the verifier did not get to.
 [[nodiscard]] QColor untested_color(bool dark);
-/// From none (0) to all (1), of what is more the better; even steps to the eye.
+/// Colour from none (0) to all (1) of something of which more is better; even steps to the eye.
 [[nodiscard]] QColor scale_color(double share, bool dark);
 /// Black or white, whichever is easier to read on a colour.
 [[nodiscard]] QColor ink_on(const QColor& back);
 [[nodiscard]] QColor grid_color(const QPalette& palette);
-/// Of the cursor and the selected range.
+/// Colours of the cursor and the selected range.
 [[nodiscard]] QColor cursor_color(bool dark);
 [[nodiscard]] QColor selection_color(bool dark);
 

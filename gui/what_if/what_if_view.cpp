@@ -71,36 +71,44 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
   setAccessibleName(tr("What if"));
   make_layout();
   connect_worker();
+  connect_controls();
+  connect(&state_, &ViewState::recording_changed, this, &WhatIfView::forget);
+  forget();
+}
+
+void WhatIfView::connect_controls() {
   connect(question_, &QuestionPanel::changed, this, &WhatIfView::ask);
   connect(question_, &QuestionPanel::failed, words_, &QLabel::setText);
-  connect(map_, &HeatMapPlot::chosen, this, [this](int exit, int gamma) {
-    Question asked = question_->question();
-    if (asked.kind == StrategyKind::recorded) asked.kind = StrategyKind::fixed_length;
-    asked.exit = exit;
-    asked.gamma = gamma;
-    question_->change_question(asked);
-  });
+  connect(map_, &HeatMapPlot::chosen, this, &WhatIfView::ask_about_place);
   connect(reset_, &QPushButton::clicked, this, [this] { question_->change_question(first_question_); });
   connect(cancel_, &QPushButton::clicked, this, [this] {
     const bool is_training = worker_.is_training();
     worker_.cancel();
     again_->setVisible(is_training);
   });
-  connect(draw_again_, &QPushButton::clicked, this, [this] {
-    draw_again_->hide();
-    for (const NamedPane& named : panes_)
-      if (!named.is_current && !named.pane->picture().message().isEmpty())
-        named.pane->set_message(tr("Computing …"));
-    since_question_.restart();
-    worker_.make_pictures_again();
-  });
+  connect(draw_again_, &QPushButton::clicked, this, &WhatIfView::make_pictures_again);
   connect(again_, &QPushButton::clicked, this, [this] {
     is_stale_ = true;
     start();
   });
   connect(write_, &QPushButton::clicked, this, &WhatIfView::choose_policy_file);
-  connect(&state_, &ViewState::recording_changed, this, &WhatIfView::forget);
-  forget();
+}
+
+void WhatIfView::ask_about_place(int exit, int gamma) {
+  Question asked = question_->question();
+  if (asked.kind == StrategyKind::recorded) asked.kind = StrategyKind::fixed_length;
+  asked.exit = exit;
+  asked.gamma = gamma;
+  question_->change_question(asked);
+}
+
+void WhatIfView::make_pictures_again() {
+  draw_again_->hide();
+  for (const NamedPane& named : panes_)
+    if (!named.is_current && !named.pane->picture().message().isEmpty())
+      named.pane->set_message(tr("Computing …"));
+  since_question_.restart();
+  worker_.make_pictures_again();
 }
 
 QWidget* WhatIfView::make_controls() {
@@ -201,7 +209,7 @@ void WhatIfView::forget() {
   question_->forget_recording();
   is_stale_ = true;
   show_message(state_.recording() == nullptr ? tr("Open a recording first.")
-                                             : tr("Nothing was trained from this recording yet."));
+                                             : tr("Nothing was learnt from this recording yet."));
   update();
 }
 

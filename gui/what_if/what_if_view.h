@@ -65,19 +65,23 @@ class WhatIfView : public QWidget {
  private:
   void make_layout();
   QWidget* make_controls();
+  void connect_controls();
   void connect_worker();
+  /// Asks the same question with another exit layer and length, chosen on the heat map.
+  void ask_about_place(int exit, int gamma);
+  void make_pictures_again();
   void forget();
   /// On a worker; `then` is asked first, or what the shown run suggests.
   void train(const std::optional<Question>& then);
   void show_message(const QString& words);
-  /// Of pictures that take long; the bar comes when they have taken a while.
+  /// Shows the progress of pictures that take long; the bar comes when they have taken a while.
   void show_progress(const QString& words, int done, int all);
   void hide_progress();
   void show_stopped();
   void take_trained();
   void ask();
   void show_answer(const AnswerPointer& answer);
-  /// Of the picture that arrives.
+  /// Pane of the picture that arrives.
   PicturePane& current_pane(std::size_t place);
   void show_ladder(const LadderPicture& picture);
   void show_roofline(const RooflinePicture& picture);
@@ -88,7 +92,7 @@ class WhatIfView : public QWidget {
 
   ViewState& state_;
   WhatIfWorker worker_;
-  bool is_stale_ = true;  ///< the shown recording was not trained from
+  bool is_stale_ = true;  ///< nothing was learnt from the shown recording
   std::optional<Question> then_;
   QElapsedTimer since_question_;
   AnswerPointer answer_;

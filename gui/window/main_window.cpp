@@ -38,8 +38,19 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int most_recent = 10;
+constexpr int max_recent = 10;
 constexpr int layout_version = 1;
+
+/// A page of widgets below one another, without margins; the last takes the room that is left.
+QWidget* stacked(std::initializer_list<QWidget*> widgets) {
+  auto* page = new QWidget;
+  auto* column = new QVBoxLayout(page);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  for (QWidget* widget : widgets) column->addWidget(widget);
+  column->setStretchFactor(*std::prev(widgets.end()), 1);
+  return page;
+}
 
 }  // namespace
 
@@ -61,18 +72,14 @@ MainWindow::MainWindow(Memory memory)
   resize(1600, 900);
   make_views();
   make_actions();
-  connect(&loader_, &RecordingLoader::opened, this, &MainWindow::take);
-  connect(&loader_, &RecordingLoader::progressed, this, [this](qint64 done, qint64 all) {
+  connect(&queue_, &OpenQueue::began, this, &MainWindow::show_opening);
+  connect(&queue_, &OpenQueue::progressed, this, [this](qint64 done, qint64 all) {
     progress_->setRange(0, 100);
     progress_->setValue(all > 0 ? static_cast<int>(100 * done / all) : 0);
   });
-  connect(&loader_, &RecordingLoader::finished, this, [this] {
-    if (waiting_.isEmpty())
-      end_opening();
-    else
-      open_next();
-  });
-  connect(&loader_, &RecordingLoader::failed, notices_, &NoticeBar::add_error);
+  connect(&queue_, &OpenQueue::read, this, &MainWindow::take);
+  connect(&queue_, &OpenQueue::failed, this, &MainWindow::show_error);
+  connect(&queue_, &OpenQueue::ended, this, &MainWindow::hide_opening);
   connect(notices_, &NoticeBar::reload_requested, this, &MainWindow::reload);
   connect(&state_, &ViewState::recording_changed, this, &MainWindow::show_recording);
   connect(&state_, &ViewState::opened_changed, this, &MainWindow::list_opened);
@@ -103,24 +110,12 @@ QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWi
 
 void MainWindow::make_views() {
   auto* strip = new RoundsStrip(state_);
-  auto* recording_page = new QWidget;
-  auto* layout = new QVBoxLayout(recording_page);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(0);
-  layout->addWidget(strip);
-  layout->addWidget(timeline_, 1);
   pages_->addWidget(start_page_);
-  pages_->addWidget(recording_page);
-  auto* middle = new QWidget;
-  auto* column = new QVBoxLayout(middle);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  column->addWidget(notices_);
-  column->addWidget(pages_, 1);
-  setCentralWidget(middle);
+  pages_->addWidget(stacked({strip, timeline_}));
+  setCentralWidget(stacked({notices_, pages_}));
   views_.push_back({QStringLiteral("strip"), nullptr, strip});
   views_.push_back({QStringLiteral("timeline"), nullptr, timeline_});
-  add_dock(QStringLiteral("summary"), tr("Summary"), new SummaryView(state_));
+  first_panel_ = add_dock(QStringLiteral("summary"), tr("Summary"), new SummaryView(state_));
   add_dock(QStringLiteral("rounds"), tr("Rounds"), new RoundsView(state_));
   add_dock(QStringLiteral("skip-map"), tr("Skip map"), new SkipMap(state_));
   add_dock(QStringLiteral("confidence"), tr("Confidence"), new ConfidenceView(state_));
@@ -137,45 +132,28 @@ void MainWindow::make_views() {
 }
 
 void MainWindow::open(const QStringList& paths) {
-  waiting_.clear();
-  loader_.cancel();
   notices_->clear_errors();
-  const PathsToOpen found = paths_to_open(paths);
-  for (const QString& problem : found.problems) show_error(problem);
-  if (found.files.isEmpty()) return;
-  waiting_ = found.files;
-  opening_ = 0;
-  shows_next_ = true;
-  open_next();
+  queue_.open(paths);
 }
 
 void MainWindow::reload() {
   if (!state_.recording()) return;
-  const bool has_rows = state_.recording()->has_rows();
-  waiting_ = {QString::fromStdString(state_.recording()->recording().path.string())};
-  loader_.cancel();
   notices_->clear_errors();
-  opening_ = 0;
-  // What is there stays until all of the new one is.
-  shows_next_ = !has_rows;
-  if (!waiting_.isEmpty()) open_next();
+  queue_.reload(QString::fromStdString(state_.recording()->recording().path.string()),
+                !state_.recording()->has_rows());
 }
 
-void MainWindow::open_next() {
-  const QString path = waiting_.takeFirst();
-  ++opening_;
+void MainWindow::show_opening(const QString& path, qsizetype place, qsizetype all) {
   // How far it is shows with the first progress.
   progress_->setRange(0, 0);
   progress_->show();
   cancel_->setEnabled(true);
   cancel_button_->show();
-  const qsizetype all = opening_ + waiting_.size();
   statusBar()->showMessage(all == 1 ? tr("Opening %1 …").arg(path)
-                                    : tr("Opening %1 (%2 of %3) …").arg(path).arg(opening_).arg(all));
-  loader_.load(path, shows_next_ ? RecordingLoader::Preview::wanted : RecordingLoader::Preview::none);
+                                    : tr("Opening %1 (%2 of %3) …").arg(path).arg(place).arg(all));
 }
 
-void MainWindow::end_opening() {
+void MainWindow::hide_opening() {
   progress_->hide();
   cancel_->setEnabled(false);
   cancel_button_->hide();
@@ -183,26 +161,25 @@ void MainWindow::end_opening() {
 }
 
 void MainWindow::cancel_opening() {
-  waiting_.clear();
-  loader_.cancel();
+  queue_.cancel();
   if (state_.recording() && !state_.recording()->has_rows())
     notices_->set_notice(
         tr("Opening was cancelled: this is the overview that the file stores. Reload it for its rounds."),
         NoticeBar::Offer::reload);
 }
 
-void MainWindow::take(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline) {
+void MainWindow::take(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline,
+                      bool is_first) {
   if (!recording->has_rows()) {
     state_.preview(recording, timeline);
     return;
   }
   const bool is_shown =
       state_.recording() && state_.recording()->recording().path == recording->recording().path;
-  if (shows_next_ || is_shown || !state_.recording())
+  if (is_first || is_shown || !state_.recording())
     state_.add(recording, timeline);
   else
     state_.keep(recording, timeline);
-  shows_next_ = false;
   remember(QString::fromStdString(recording->recording().path.string()));
 }
 
@@ -210,7 +187,7 @@ void MainWindow::close_recording() {
   const RecordingPointer shown = state_.recording();
   if (!shown) return;
   // Its rounds are still being read; what else waits to be opened goes on.
-  if (!shown->has_rows()) loader_.cancel();
+  if (!shown->has_rows()) queue_.skip();
   state_.close({shown});
 }
 
@@ -222,8 +199,7 @@ void MainWindow::close_other_recordings() {
 }
 
 void MainWindow::close_all_recordings() {
-  waiting_.clear();
-  loader_.cancel();
+  queue_.cancel();
   std::vector<RecordingPointer> all = state_.opened();
   if (state_.recording() && !state_.recording()->has_rows()) all.push_back(state_.recording());
   state_.close(all);
@@ -276,7 +252,7 @@ void MainWindow::show_recording_page() {
   if (state_.recording()->has_rows())
     show_panels();
   else if (!has_panels_)
-    views_[2].dock->show();
+    first_panel_->show();
 }
 
 void MainWindow::show_panels() {
@@ -285,9 +261,9 @@ void MainWindow::show_panels() {
   if (layout_.isEmpty() || !restoreState(layout_, layout_version)) {
     for (const NamedView& named : views_)
       if (named.dock != nullptr) named.dock->show();
-    views_[2].dock->raise();
+    first_panel_->raise();
     // The timeline has its share of a small window, too.
-    resizeDocks({views_[2].dock}, {height() / 2}, Qt::Vertical);
+    resizeDocks({first_panel_}, {height() / 2}, Qt::Vertical);
   }
 }
 
@@ -310,7 +286,7 @@ void MainWindow::remember(const QString& path) {
   const QString whole = QFileInfo(path).absoluteFilePath();
   recent.removeAll(whole);
   recent.prepend(whole);
-  if (recent.size() > most_recent) recent.resize(most_recent);
+  if (recent.size() > max_recent) recent.resize(max_recent);
   settings.setValue(QStringLiteral("recent"), recent);
   start_page_->set_recent(recent);
 }

@@ -8,8 +8,8 @@
 #include <QStringList>
 #include <vector>
 
-#include "state/recording_loader.h"
 #include "state/view_state.h"
+#include "window/open_queue.h"
 
 class QComboBox;
 class QDockWidget;
@@ -58,7 +58,7 @@ class MainWindow : public QMainWindow {
   bool write_view(QWidget& view, const QString& path);
 
   [[nodiscard]] ViewState& state() { return state_; }
-  [[nodiscard]] RecordingLoader& loader() { return loader_; }
+  [[nodiscard]] RecordingLoader& loader() { return queue_.loader(); }
   [[nodiscard]] const std::vector<NamedView>& views() const { return views_; }
 
  protected:
@@ -81,9 +81,10 @@ class MainWindow : public QMainWindow {
   void choose_files();
   void choose_folder();
   [[nodiscard]] QString usual_folder() const;
-  void open_next();
-  void end_opening();
-  void take(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline);
+  void show_opening(const QString& path, qsizetype place, qsizetype all);
+  void hide_opening();
+  void take(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline,
+            bool is_first);
   /// Everything around the views that says which recording is shown.
   void show_recording();
   void show_no_recording();
@@ -104,8 +105,9 @@ class MainWindow : public QMainWindow {
 
   Memory memory_;
   ViewState state_;
-  RecordingLoader loader_;
+  OpenQueue queue_;
   std::vector<NamedView> views_;
+  QDockWidget* first_panel_ = nullptr;  ///< on top of the others, and beside an overview the only one
   QStackedWidget* pages_;
   StartPage* start_page_;
   NoticeBar* notices_;
@@ -120,9 +122,6 @@ class MainWindow : public QMainWindow {
   QAction* close_others_ = nullptr;
   QByteArray layout_;        ///< of the panels, while they are not shown; empty: all of them
   bool has_panels_ = false;  ///< they are shown
-  QStringList waiting_;      ///< to be opened
-  qsizetype opening_ = 0;    ///< how many of what open() was given have been begun
-  bool shows_next_ = true;   ///< whether the next that is read is the one to show
   QLabel* range_text_;
 };
 

@@ -9,7 +9,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Of a folder of damaged files only the first ones.
+/// Lines that are shown at most: of a folder of damaged files only the first ones.
 constexpr qsizetype max_errors = 6;
 
 }  // namespace

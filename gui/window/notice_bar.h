@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the user should know before reading on: what could not be done, and what to be wary of in the
+// Notices above the views: what could not be done, and what to be wary of in the
 // recording that is shown. Above everything else, until it is dismissed or no longer true.
 
 #include <QFrame>
@@ -23,7 +23,7 @@ class NoticeBar : public QFrame {
   void clear_errors();
 
   enum class Offer : std::uint8_t { nothing, reload };
-  /// Of the recording that is shown; empty for none.
+  /// Sets the notice about the recording that is shown; empty for none.
   void set_notice(const QString& words, Offer offer = Offer::nothing);
 
  signals:

@@ -16,7 +16,7 @@ struct PathsToOpen {
 /// Folders give way to the recordings in them, in the order of their names.
 [[nodiscard]] PathsToOpen paths_to_open(const QStringList& paths);
 
-/// Of what is dragged: the local files and folders.
+/// Local files and folders among what is dragged.
 [[nodiscard]] QStringList dropped_paths(const QMimeData& data);
 
 /// The path with the ending that the chosen file type stands for ("PNG (*.png)"), if it has none of its own.

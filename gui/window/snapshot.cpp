@@ -93,7 +93,7 @@ Result<void> place_cursor(ViewState& state, const SnapshotRequest& request) {
   return {};
 }
 
-/// What workers predict when the page is first seen.
+/// Waits for what workers predict when the page is first seen.
 void wait_for_predictions(WhatIfView& page) {
   QEventLoop loop;
   QObject::connect(&page, &WhatIfView::settled, &loop, [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the window shows before a recording is open: open a file, recent files, the samples that ship.
+// The page before a recording is open: open a file, recent files, the samples that ship.
 
 #include <QStringList>
 #include <QWidget>

@@ -180,6 +180,29 @@ TEST_P(Recordings, CanBeCancelledAtAnyTime) {
   EXPECT_EQ(static_cast<bool>(loaded), !cancelled);
 }
 
+void expect_same_figures(const simulator::Figures& a, const simulator::Figures& b) {
+  EXPECT_EQ(a.throughput.requests, b.throughput.requests);
+  EXPECT_EQ(a.throughput.output_tokens, b.throughput.output_tokens);
+  EXPECT_EQ(a.throughput.tokens_per_second, b.throughput.tokens_per_second);
+  EXPECT_EQ(a.acceptance.rounds, b.acceptance.rounds);
+  EXPECT_EQ(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate);
+  EXPECT_EQ(a.acceptance.mean_accepted_length, b.acceptance.mean_accepted_length);
+  EXPECT_EQ(a.acceptance.emitted_per_round, b.acceptance.emitted_per_round);
+  EXPECT_EQ(a.acceptance.steps_per_round, b.acceptance.steps_per_round);
+  EXPECT_EQ(a.layers.etpl, b.layers.etpl);
+  EXPECT_EQ(a.layers.etpl_pooled, b.layers.etpl_pooled);
+  EXPECT_EQ(a.cost.target_step, b.cost.target_step);
+  EXPECT_EQ(a.cost.c, b.cost.c);
+  EXPECT_EQ(a.cost.v, b.cost.v);
+  EXPECT_EQ(a.cost.o, b.cost.o);
+  EXPECT_EQ(a.cost.closed_form_speedup, b.cost.closed_form_speedup);
+  EXPECT_EQ(a.speedup.has_value(), b.speedup.has_value());
+  if (a.speedup && b.speedup) {
+    EXPECT_EQ(a.speedup->value, b.speedup->value);
+  }
+  EXPECT_EQ(a.identity.has_value(), b.identity.has_value());
+}
+
 TEST_P(Recordings, AreSummedUpByTheirOverviewAsByTheirRows) {
   const auto overview = read_overview(folder_ / "sample.dstrace", never_cancelled);
   ASSERT_TRUE(overview);
@@ -193,26 +216,7 @@ TEST_P(Recordings, AreSummedUpByTheirOverviewAsByTheirRows) {
   for (std::size_t i = 0; i < found.runs.size(); ++i) {
     const simulator::Figures& a = found.runs[i].all;
     const simulator::Figures& b = expected.runs[i].all;
-    EXPECT_EQ(a.throughput.requests, b.throughput.requests);
-    EXPECT_EQ(a.throughput.output_tokens, b.throughput.output_tokens);
-    EXPECT_EQ(a.throughput.tokens_per_second, b.throughput.tokens_per_second);
-    EXPECT_EQ(a.acceptance.rounds, b.acceptance.rounds);
-    EXPECT_EQ(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate);
-    EXPECT_EQ(a.acceptance.mean_accepted_length, b.acceptance.mean_accepted_length);
-    EXPECT_EQ(a.acceptance.emitted_per_round, b.acceptance.emitted_per_round);
-    EXPECT_EQ(a.acceptance.steps_per_round, b.acceptance.steps_per_round);
-    EXPECT_EQ(a.layers.etpl, b.layers.etpl);
-    EXPECT_EQ(a.layers.etpl_pooled, b.layers.etpl_pooled);
-    EXPECT_EQ(a.cost.target_step, b.cost.target_step);
-    EXPECT_EQ(a.cost.c, b.cost.c);
-    EXPECT_EQ(a.cost.v, b.cost.v);
-    EXPECT_EQ(a.cost.o, b.cost.o);
-    EXPECT_EQ(a.cost.closed_form_speedup, b.cost.closed_form_speedup);
-    EXPECT_EQ(a.speedup.has_value(), b.speedup.has_value());
-    if (a.speedup && b.speedup) {
-      EXPECT_EQ(a.speedup->value, b.speedup->value);
-    }
-    EXPECT_EQ(a.identity.has_value(), b.identity.has_value());
+    expect_same_figures(a, b);
     // Spans are not part of it: the breakdown is that of the rounds' own times.
     const auto by_rounds = simulator::measure(opened_->recording()).runs[i].all.breakdown;
     EXPECT_EQ(a.breakdown.source, by_rounds.source);

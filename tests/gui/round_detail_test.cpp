@@ -72,8 +72,8 @@ TEST_P(Sizes, SmallestLargestAndMeanAreThoseOfTheValues) {
     const ValueSummary summary = pyramid.summarise(stretch.first, stretch.last);
     ASSERT_EQ(summary.values, within.size());
     if (within.empty()) continue;
-    EXPECT_EQ(summary.least, *std::min_element(within.begin(), within.end()));
-    EXPECT_EQ(summary.most, *std::max_element(within.begin(), within.end()));
+    EXPECT_EQ(summary.min, *std::min_element(within.begin(), within.end()));
+    EXPECT_EQ(summary.max, *std::max_element(within.begin(), within.end()));
     EXPECT_NEAR(summary.mean(),
                 std::accumulate(within.begin(), within.end(), 0.0) / static_cast<double>(within.size()),
                 1e-12);
@@ -226,7 +226,7 @@ TEST(RoundTimes, OfManyRoundsHavePercentilesWithinTheStatedError) {
   const auto opened = OpenedRecording::open(folder / "many.dstrace");
   ASSERT_TRUE(opened) << opened.error().message;
   const std::vector<std::uint32_t>& rounds = (*opened)->runs()[1].rounds;
-  ASSERT_GT(rounds.size(), RoundTimes::most_exact);
+  ASSERT_GT(rounds.size(), RoundTimes::max_exact);
   const RoundTimes times(**opened, 1);
   std::vector<std::int64_t> draft;
   for (const std::uint32_t round : rounds) draft.push_back((*opened)->round(round).draft_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Recordings whose texts and times follow a rule (shadowed_recording.h), opened and trained from.
+// Recordings whose texts and times follow a rule (shadowed_recording.h), opened and trained on.
 
 #include <gtest/gtest.h>
 

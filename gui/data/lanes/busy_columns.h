@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How busy a lane was in columns of time, as the recording's stored overview says: what stands in for its
+// A lane's busy time in columns, as the recording's stored overview has it: it stands in for its
 // slices until they are read. Immutable once built.
 
 #include <array>
@@ -20,7 +20,7 @@ class BusyColumns {
   BusyColumns() = default;
   explicit BusyColumns(std::int64_t column_ns) : column_ns_(column_ns) {}
 
-  /// In the order of their starts; several phases of one column may follow one another.
+  /// Adds columns in the order of their starts; several phases of one column may follow one another.
   void add(std::int64_t start_ns, traces::Phase phase, std::int64_t busy_ns);
 
   [[nodiscard]] bool empty() const { return start_ns_.empty(); }

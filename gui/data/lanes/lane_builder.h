@@ -46,7 +46,7 @@ class LaneNames {
   [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
   [[nodiscard]] std::uint32_t request() const { return 0; }
   [[nodiscard]] std::uint32_t round() const { return 1; }
-  /// Of an id in the table `strings`.
+  /// Name of an id in the table `strings`.
   [[nodiscard]] std::uint32_t of(std::int64_t string) const {
     const std::uint32_t place = index_[string];
     return place == no_index ? unnamed_ : name_of_[place];
@@ -61,13 +61,13 @@ class LaneNames {
 
 class LaneBuilder {
  public:
-  /// In any order, the order of the starts being the fastest. Until finish(), a slice's round is its id, cut
-  /// to 32 bits: 0 if it has none.
+  /// Adds slices in any order, the order of the starts being the fastest. Until finish(), a slice's round is
+  /// its id, cut to 32 bits: 0 if it has none.
   void add(const LaneGroup& group, std::int32_t depth, const LaneSlice& slice);
-  /// In the order of their times.
+  /// Adds counters in the order of their times.
   void add(const traces::Counter& counter);
   void launch(std::int64_t kernel, std::int64_t span);
-  /// What another read of the same recording, of later ids.
+  /// Adds what another builder has of the same recording, of later ids.
   void add(LaneBuilder&& later);
 
   /// `rounds` finds indices into Recording::rounds.

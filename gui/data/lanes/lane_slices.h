@@ -14,7 +14,7 @@
 
 namespace draftscope::gui {
 
-/// In place of an index: there is none.
+/// Index that says that there is none.
 inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
 
 struct TimeRange {
@@ -39,7 +39,7 @@ struct LaneSlice {
 
 class LaneSlices {
  public:
-  /// In the order of their start, each at or after the end of the one before.
+  /// Adds slices in the order of their start, each at or after the end of the one before.
   void add(const LaneSlice& slice);
   /// Puts another's behind its own, in their order.
   void append(LaneSlices&& later);
@@ -62,7 +62,7 @@ class LaneSlices {
   [[nodiscard]] std::size_t first_ending_after(std::int64_t time_ns) const;
   [[nodiscard]] std::size_t first_starting_at(std::int64_t time_ns) const;  ///< or later
 
-  /// What the slices take; memory reserved beyond them has not been touched.
+  /// Bytes that the slices take; memory reserved beyond them has not been touched.
   [[nodiscard]] std::size_t bytes() const;
 
  private:

@@ -47,7 +47,7 @@ struct Timeline {
   [[nodiscard]] std::size_t bytes() const;
 };
 
-/// What the recording's stored overview says of it: lanes with columns instead of slices. `outline` may lack
+/// Timeline of the recording's stored overview: lanes with columns instead of slices. `outline` may lack
 /// rounds and draft tokens.
 [[nodiscard]] Timeline overview_timeline(const traces::Recording& outline, const traces::Overview& overview);
 

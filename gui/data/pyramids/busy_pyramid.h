@@ -23,7 +23,7 @@ struct BusySummary {
   std::int64_t longest_ns = -1;  ///< its whole duration, within the stretch or not
 
   [[nodiscard]] std::int64_t busy_ns() const;
-  /// Where most time went; of equals the first.
+  /// Phase that most time went to; of equals the first.
   [[nodiscard]] traces::Phase dominant() const;
 };
 
@@ -33,8 +33,8 @@ class BusyPyramid {
   /// O(slices).
   explicit BusyPyramid(const LaneSlices& slices);
 
-  /// Of [range.start_ns, range.end_ns) in the lane that this was built of; slices that reach out of it count
-  /// with the part inside. O(log slices).
+  /// Busy time of [range.start_ns, range.end_ns) in the lane that this was built of; slices that reach out of
+  /// it count with the part inside. O(log slices).
   [[nodiscard]] BusySummary summarise(const LaneSlices& slices, TimeRange range) const;
 
   [[nodiscard]] std::size_t bytes() const;

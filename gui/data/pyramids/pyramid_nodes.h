@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How a stretch of items is made of a pyramid's nodes: the widest that begin in their place and end in time,
+// Nodes of a pyramid that make up a stretch of items: the widest that begin in their place and end in time,
 // and single items at both ends.
 
 #include <cstddef>

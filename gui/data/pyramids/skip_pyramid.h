@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How often each sublayer was skipped among any stretch of a run's rounds, without walking them all: sums of
+// Skips of each sublayer among any stretch of a run's rounds, without walking them all: sums of
 // blocks of 64 rounds (sum_pyramid.h). Sublayer 2ℓ is layer ℓ's attention, 2ℓ + 1 its MLP.
 // Rounds that drafted with no layers of the model (prompt lookup) or not at all count as rounds that skip
 // nothing and draft nothing.
@@ -33,7 +33,7 @@ class SkipPyramid {
 
   [[nodiscard]] std::size_t sublayers() const { return sublayers_; }
   [[nodiscard]] std::size_t rounds() const { return set_of_round_.size(); }
-  /// Of the rounds [first, last) of the run. O(block + log rounds) sums of `sublayers` counts.
+  /// Counts of the rounds [first, last) of the run. O(block + log rounds) sums of `sublayers` counts.
   void summarise(std::size_t first, std::size_t last, SkipSummary& into) const;
   /// Whether the round drafts with another mask than the last that drafted before it.
   [[nodiscard]] bool is_change(std::size_t place) const { return is_change_[place]; }

@@ -15,15 +15,15 @@ constexpr std::size_t fan_out = 16;
 void add(float value, ValueSummary& into) {
   if (std::isnan(value)) return;
   ++into.values;
-  into.least = std::min(into.least, value);
-  into.most = std::max(into.most, value);
+  into.min = std::min(into.min, value);
+  into.max = std::max(into.max, value);
   into.sum += value;
 }
 
 void add(const ValueSummary& part, ValueSummary& into) {
   into.values += part.values;
-  into.least = std::min(into.least, part.least);
-  into.most = std::max(into.most, part.most);
+  into.min = std::min(into.min, part.min);
+  into.max = std::max(into.max, part.max);
   into.sum += part.sum;
 }
 

@@ -15,8 +15,8 @@ namespace draftscope::gui {
 
 struct ValueSummary {
   std::uint32_t values = 0;  ///< others are not a number
-  float least = std::numeric_limits<float>::infinity();
-  float most = -std::numeric_limits<float>::infinity();
+  float min = std::numeric_limits<float>::infinity();
+  float max = -std::numeric_limits<float>::infinity();
   double sum = 0.0;
 
   [[nodiscard]] double mean() const { return sum / values; }  ///< not a number of none
@@ -30,7 +30,7 @@ class ValuePyramid {
 
   [[nodiscard]] std::size_t size() const { return values_.size(); }
   [[nodiscard]] float operator[](std::size_t place) const { return values_[place]; }
-  /// Of the values [first, last). O(log values).
+  /// Summary of the values [first, last). O(log values).
   [[nodiscard]] ValueSummary summarise(std::size_t first, std::size_t last) const;
 
  private:

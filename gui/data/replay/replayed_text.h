@@ -27,7 +27,7 @@ struct ReplayedToken {
   std::int64_t known_ns = 0;       ///< when its round ended, or the prefill
 };
 
-/// What a round drafted beyond what was accepted; stands after the text up to `after`.
+/// Draft tokens of a round beyond the accepted ones; stands after the text up to `after`.
 struct RejectedDraft {
   std::size_t after = 0;  ///< tokens of the text before it
   std::uint32_t round = no_index;

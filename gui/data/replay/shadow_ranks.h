@@ -19,13 +19,13 @@ struct ShadowRanks {
   std::vector<std::int16_t> ranks;   ///< [token of the output][layer of `layers`]
 
   [[nodiscard]] bool empty() const { return layers.empty(); }
-  /// By layer of `layers`, of a token of the output; empty if none was recorded for it.
+  /// Ranks of a token of the output by layer of `layers`; empty if none was recorded for it.
   [[nodiscard]] std::span<const std::int16_t> of_token(std::size_t token) const;
 };
 
-/// Of Recording::requests[request]; empty where the recording has no shadow tokens of it. `should_continue`
-/// is asked now and then; false cancels. O(shadow tokens of this request and those before). Errors:
-/// unreadable tables; "cancelled".
+/// Ranks of Recording::requests[request]; empty where the recording has no shadow tokens of it.
+/// `should_continue` is asked now and then; false cancels. O(shadow tokens of this request and those before).
+/// Errors: unreadable tables; "cancelled".
 [[nodiscard]] Result<ShadowRanks> read_shadow_ranks(traces::Reader& reader, const OpenedRecording& opened,
                                                     std::size_t request,
                                                     const std::function<bool()>& should_continue);
@@ -36,7 +36,7 @@ struct RankedLayers {
   std::int32_t last = 0;
   std::int16_t rank = ShadowRanks::missing;
 };
-/// From the lowest layer up; layers without a rank are left out.
+/// Groups from the lowest layer up; layers without a rank are left out.
 [[nodiscard]] std::vector<RankedLayers> ranked_layers(const ShadowRanks& ranks, std::size_t token);
 
 }  // namespace draftscope::gui

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How often the k-th draft token of a round was accepted, over any stretch of rounds without walking them:
-// the counts of `draftscope report` (simulator/figures/acceptance.h), which are those of the whole run.
+// Acceptance of the k-th draft token of a round, over any stretch of rounds without walking them:
+// the counts of `draftscope report` (simulator/acceptance.h), which are those of the whole run.
 //
 // Memory: 2 bytes a round, and 0.25 for each position. Immutable once built.
 
@@ -23,7 +23,8 @@ class AcceptanceByPosition {
   AcceptanceByPosition() = default;
   AcceptanceByPosition(const OpenedRecording& opened, std::size_t run);
 
-  /// By position, of the rounds [first, last); as many as the deepest draft of the run has. O(log rounds).
+  /// Acceptance by position of the rounds [first, last); as many as the deepest draft of the run has. O(log
+  /// rounds).
   [[nodiscard]] std::vector<simulator::PositionAcceptance> count(std::size_t first, std::size_t last) const;
 
  private:

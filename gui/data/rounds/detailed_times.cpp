@@ -15,7 +15,7 @@ constexpr std::int32_t none = -1;
 constexpr std::size_t max_operations = 14;
 constexpr std::int64_t rows_per_question = 1 << 14;
 
-/// What an instant of a round was spent on, beside layers and operations.
+/// Kinds of time in a round beside layers and operations.
 enum class Rest : std::uint8_t { unnamed, idle, gap, host, not_recorded };
 
 /// Times of one side, layers or operations, while they are gathered.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How many draft tokens of which confidence had which fate, over any stretch of rounds without walking their
+// Counts of draft tokens by confidence and fate, over any stretch of rounds without walking their
 // tokens: what the confidence view shows from afar. Exact.
 //
 // Memory: 12.5 bytes a round. Immutable once built.
@@ -34,7 +34,7 @@ class DraftDensity {
   /// O(rounds + draft tokens).
   explicit DraftDensity(const DraftConfidences& drafts);
 
-  /// Of the rounds [first, last) of the run that this was built of; tokens without a confidence count
+  /// Counts of the rounds [first, last) of the run that this was built of; tokens without a confidence count
   /// nowhere. O(tokens of 128 rounds + log rounds).
   [[nodiscard]] DensityCounts count(const DraftConfidences& drafts, std::size_t first,
                                     std::size_t last) const;
@@ -43,7 +43,7 @@ class DraftDensity {
   SumPyramid<std::uint32_t> pyramid_;
 };
 
-/// How often draft tokens of some confidence were accepted, among those that the verifier got to.
+/// Acceptance of draft tokens of some confidence, among those that the verifier got to.
 struct CalibrationBin {
   double from = 0.0;
   double to = 0.0;

@@ -24,7 +24,7 @@ class Quantiles {
   explicit Quantiles(std::span<const std::int64_t> durations_ns);
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Of the durations [first, last), the one that `rank` others come before when they are sorted; rank <
+  /// The duration of [first, last) that `rank` others come before when they are sorted; rank <
   /// last − first. O(12).
   [[nodiscard]] std::int64_t ranked_ns(std::size_t first, std::size_t last, std::size_t rank) const;
 

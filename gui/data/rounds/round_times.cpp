@@ -87,11 +87,11 @@ RoundPercentiles RoundTimes::percentiles(std::size_t first, std::size_t last) co
   if (last <= first) return all;
   const std::size_t count = last - first;
   const PartTimes whole = sum(first, last);
-  std::vector<std::int64_t> sorted(count <= most_exact ? count : 0);
+  std::vector<std::int64_t> sorted(count <= max_exact ? count : 0);
   for (std::size_t part = 0; part <= round_parts; ++part) {
     const std::int64_t sum_ns = part < round_parts ? whole[part] : total(whole);
     all[part].mean_ns = static_cast<double>(sum_ns) / static_cast<double>(count);
-    if (count > most_exact) {
+    if (count > max_exact) {
       set_percentiles(
           count, [&](std::size_t rank) { return quantiles_[part].ranked_ns(first, last, rank); }, all[part]);
       continue;

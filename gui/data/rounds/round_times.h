@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where the time of a run's rounds went, as running sums, so that any stretch of rounds takes two look-ups;
+// Parts of the time of a run's rounds, as running sums, so that any stretch of rounds takes two look-ups;
 // and the percentiles of single rounds. Parts add up to the rounds' time exactly, what no phase covers
 // included. Memory: 60 bytes a round. Immutable once built.
 
@@ -31,13 +31,13 @@ struct PartPercentiles {
   std::int64_t p99_ns = 0;
   std::int64_t max_ns = 0;
 };
-/// Of each part and, behind them, of the whole round.
+/// Percentiles of each part and, behind them, of the whole round.
 using RoundPercentiles = std::array<PartPercentiles, round_parts + 1>;
 
 class RoundTimes {
  public:
-  /// Of up to so many rounds, percentiles are exact; of more, within quantile_error.
-  static constexpr std::size_t most_exact = 4096;
+  /// Rounds up to which percentiles are exact; of more they are within quantile_error.
+  static constexpr std::size_t max_exact = 4096;
 
   RoundTimes() = default;
   RoundTimes(const OpenedRecording& opened, std::size_t run);
@@ -45,7 +45,7 @@ class RoundTimes {
   [[nodiscard]] std::size_t rounds() const { return sums_.empty() ? 0 : sums_.size() - 1; }
   /// Nanoseconds of the rounds [first, last).
   [[nodiscard]] PartTimes sum(std::size_t first, std::size_t last) const;
-  /// Of single rounds among [first, last). O(most_exact), or less.
+  /// Percentiles of single rounds among [first, last). O(max_exact), or less.
   [[nodiscard]] RoundPercentiles percentiles(std::size_t first, std::size_t last) const;
 
  private:

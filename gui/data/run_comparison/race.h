@@ -26,7 +26,7 @@ class Race {
   [[nodiscard]] bool empty() const { return times_ns_.empty(); }
   /// Until the slowest has its last token.
   [[nodiscard]] std::int64_t duration_ns() const { return duration_ns_; }
-  /// Of each run, so long after the first tokens.
+  /// Place of each run, so long after the first tokens.
   [[nodiscard]] std::vector<RacePlace> at(std::int64_t position_ns, Pace pace) const;
 
  private:

@@ -53,8 +53,8 @@ struct RunsComparison {
 /// When each output token was there, in nanoseconds since the first one: prefill is left out.
 [[nodiscard]] std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened, std::size_t request);
 
-/// How long the rounds of a run take: rising times, and the share of the rounds that take at most as long. Of
-/// many rounds only some quantiles, the shortest and the longest among them.
+/// Spread of the durations of a run's rounds: rising times, and the share of the rounds that take at most as
+/// long. Of many rounds only some quantiles, the shortest and the longest among them.
 struct RoundTimeSpread {
   static constexpr std::size_t max_points = 2000;
 

@@ -57,13 +57,11 @@ BreakdownView::Mode BreakdownView::mode() const {
 
 BackgroundJob::Job BreakdownView::reading_job(const RecordingPointer& recording, std::size_t run) {
   details_.set_run(recording, run);
-  return [this, recording,
-          run](const BackgroundJob::ShouldContinue& /*should_continue*/) -> BackgroundJob::Apply {
-    return [this, times = std::make_shared<RoundTimes>(*recording, run)] {
-      times_ = std::move(*times);
-      first_ = last_ = 0;
-    };
-  };
+  return read_and_take([recording, run](const auto&) { return RoundTimes(*recording, run); },
+                       [this](RoundTimes times) {
+                         times_ = std::move(times);
+                         first_ = last_ = 0;
+                       });
 }
 
 void BreakdownView::forget_run() {
@@ -223,7 +221,7 @@ void BreakdownView::paint_percentiles(QPainter& painter, const RoundAxis& axis) 
     spoken << QStringLiteral("%1 %2").arg(name, share);
   }
   setAccessibleDescription(spoken.join(u", "));
-  if (axis.count() <= RoundTimes::most_exact) return;
+  if (axis.count() <= RoundTimes::max_exact) return;
   const QRect area = plot_area();
   const int top = area.top() + (static_cast<int>(round_parts) + 2) * row_height;
   painter.drawText(QRect(area.right() + 32, top, right_margin() - 40, row_height), Qt::AlignLeft,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where the time of rounds went: a stacked column a round, or the mean of those that share a pixel; the parts
+// Parts of the time of rounds: a stacked column a round, or the mean of those that share a pixel; the parts
 // add up to the round. By phase, by layer or by operation. Beside it what each part took of what is shown;
 // of phases, the percentiles too.
 
@@ -38,7 +38,7 @@ class BreakdownView : public RoundsPlot {
   [[nodiscard]] const DetailedTimes::Side* side(const DetailedTimes* times) const;
   [[nodiscard]] Parts phase_parts() const;
   [[nodiscard]] Parts detailed_parts(const DetailedTimes::Side& times) const;
-  /// Of what is shown; nothing where that is not recorded, or not read yet.
+  /// Parts of the shown mode; nothing where they are not recorded, or not read yet.
   [[nodiscard]] std::optional<Parts> parts() const;
   [[nodiscard]] QString why_no_parts() const;
 
@@ -54,7 +54,7 @@ class BreakdownView : public RoundsPlot {
   QComboBox& choice_;
   RoundTimes times_;
   DetailedTimesReader details_;
-  // Of what is shown, kept until that changes.
+  // Percentiles of the shown rounds, kept until these change.
   std::size_t first_ = 0;
   std::size_t last_ = 0;
   RoundPercentiles percentiles_{};

@@ -17,20 +17,16 @@ const DetailedTimes* DetailedTimesReader::times() {
 }
 
 void DetailedTimesReader::read() {
-  job_.start(
-      [this, recording = recording_, run = run_](const BackgroundJob::ShouldContinue& should_continue) {
-        auto read = [&]() -> Result<DetailedTimes> {
-          DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
-          return read_detailed_times(reader, *recording, run, should_continue);
-        }();
-        const QString problem = read ? QString() : QString::fromStdString(read.error().message);
-        auto times = read ? std::make_shared<const DetailedTimes>(*std::move(read)) : nullptr;
-        return [this, times, problem] {
-          times_ = times;
-          problem_ = problem;
-          emit changed();
-        };
-      });
+  job_.start(read_and_take(
+      [recording = recording_, run = run_](const auto& should_continue) -> Result<DetailedTimes> {
+        DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
+        return read_detailed_times(reader, *recording, run, should_continue);
+      },
+      [this](Result<DetailedTimes> read) {
+        problem_ = read ? QString() : QString::fromStdString(read.error().message);
+        times_ = read ? std::make_shared<const DetailedTimes>(*std::move(read)) : nullptr;
+        emit changed();
+      }));
 }
 
 }  // namespace draftscope::gui

@@ -14,9 +14,9 @@ class DetailedTimesReader : public QObject {
  public:
   explicit DetailedTimesReader(QObject* parent = nullptr) : QObject(parent) {}
 
-  /// Of this run from now on; forgets another's. Null is of none.
+  /// Reads this run from now on; forgets another's. Null reads none.
   void set_run(RecordingPointer recording, std::size_t run);
-  /// What has been read; null before that. The first call starts reading, and changed() tells its end.
+  /// Times that have been read; null before that. The first call starts reading, and changed() tells its end.
   [[nodiscard]] const DetailedTimes* times();
   /// The same without starting anything.
   [[nodiscard]] const DetailedTimes* read_times() const { return times_.get(); }

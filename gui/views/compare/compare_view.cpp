@@ -66,6 +66,24 @@ QCustomPlot* make_plot(const QString& name, const QString& x, const QString& y) 
   return plot;
 }
 
+/// Scrolling one plot scrolls the other: the same tokens stand below one another.
+void link_ranges(QCustomPlot& from, QCustomPlot& to) {
+  QObject::connect(from.xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), &to,
+                   [&to](const QCPRange& range) {
+                     if (to.xAxis->range() == range) return;
+                     to.xAxis->setRange(range);
+                     to.replot(QCustomPlot::rpQueuedReplot);
+                   });
+}
+
+/// The newest recording's runs that have rounds, as many as can be compared.
+std::vector<ComparedRun> first_choice(const RecordingPointer& recording) {
+  std::vector<ComparedRun> runs;
+  for (std::size_t run = 0; run < recording->runs().size() && runs.size() < CompareView::max_runs; ++run)
+    if (!recording->runs()[run].rounds.empty()) runs.push_back({recording, run});
+  return runs;
+}
+
 }  // namespace
 
 CompareView::CompareView(ViewState& state, QWidget* parent)
@@ -83,6 +101,21 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
                         tr("share of rounds at most that long"))),
       player_(new RacePlayer) {
   setAccessibleName(tr("Comparison"));
+  set_up_widgets();
+  lay_out();
+  connect(choice_, &QTreeWidget::itemChanged, this, [this] {
+    if (!is_listing_) take_checked();
+  });
+  connect(requests_, &QComboBox::currentIndexChanged, this, &CompareView::show_request);
+  connect(&state_, &ViewState::opened_changed, this, &CompareView::take_opened);
+  connect(player_, &RacePlayer::moved, this, &CompareView::mark_race);
+  connect(&state_, &ViewState::cursor_changed, this, &CompareView::mark_cursor);
+  link_ranges(*race_, *gains_);
+  link_ranges(*gains_, *race_);
+  take_opened();
+}
+
+void CompareView::set_up_widgets() {
   choice_->setHeaderLabels({tr("compare (2 to 6)"), tr("baseline")});
   choice_->setAccessibleName(tr("Runs to compare, and the baseline"));
   choice_->header()->setStretchLastSection(false);
@@ -103,6 +136,9 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
     constexpr int left_margin = 64;
     plot->axisRect()->setMinimumMargins(QMargins(left_margin, 15, 15, 15));
   }
+}
+
+void CompareView::lay_out() {
   auto* right = new QWidget;
   auto* column = new QVBoxLayout(right);
   column->setContentsMargins(4, 4, 4, 4);
@@ -125,24 +161,6 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(splitter);
-  connect(choice_, &QTreeWidget::itemChanged, this, [this] {
-    if (!is_listing_) take_checked();
-  });
-  connect(requests_, &QComboBox::currentIndexChanged, this, &CompareView::show_request);
-  connect(&state_, &ViewState::opened_changed, this, &CompareView::take_opened);
-  connect(player_, &RacePlayer::moved, this, &CompareView::mark_race);
-  connect(&state_, &ViewState::cursor_changed, this, &CompareView::mark_cursor);
-  // Scrolling one scrolls the other: the same tokens stand below one another.
-  const auto link = [](QCustomPlot* from, QCustomPlot* to) {
-    connect(from->xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), to, [to](const QCPRange& range) {
-      if (to->xAxis->range() == range) return;
-      to->xAxis->setRange(range);
-      to->replot(QCustomPlot::rpQueuedReplot);
-    });
-  };
-  link(race_, gains_);
-  link(gains_, race_);
-  take_opened();
 }
 
 void CompareView::changeEvent(QEvent* event) {
@@ -156,12 +174,11 @@ void CompareView::paintEvent(QPaintEvent* event) {
   if (is_stale_) QTimer::singleShot(0, this, &CompareView::start);
 }
 
-void CompareView::take_opened() {
-  const std::vector<ComparedRun> before = runs_;
-  const std::size_t baseline_before = baseline_;
-  const auto is_open = [&](const ComparedRun& run) {
-    return std::find(state_.opened().begin(), state_.opened().end(), run.recording) != state_.opened().end();
-  };
+bool CompareView::is_open(const ComparedRun& run) const {
+  return std::ranges::find(state_.opened(), run.recording) != state_.opened().end();
+}
+
+void CompareView::follow_opened() {
   // What was read again takes the place of what it was.
   for (ComparedRun& run : runs_)
     for (const RecordingPointer& recording : state_.opened())
@@ -171,14 +188,18 @@ void CompareView::take_opened() {
   std::erase_if(runs_, [&](const ComparedRun& run) { return !is_open(run); });
   // At first: the newest recording's baseline and the runs behind it.
   if (runs_.empty() && !state_.opened().empty()) {
-    const RecordingPointer& recording = state_.opened().back();
-    for (std::size_t run = 0; run < recording->runs().size() && runs_.size() < max_runs; ++run)
-      if (!recording->runs()[run].rounds.empty()) runs_.push_back({recording, run});
+    runs_ = first_choice(state_.opened().back());
     baseline_ = 0;
     for (std::size_t i = 0; i < runs_.size(); ++i)
       if (runs_[i].row().is_baseline) baseline_ = i;
   }
   baseline_ = std::min(baseline_, runs_.empty() ? 0 : runs_.size() - 1);
+}
+
+void CompareView::take_opened() {
+  const std::vector<ComparedRun> before = runs_;
+  const std::size_t baseline_before = baseline_;
+  follow_opened();
   list_runs();
   if (runs_ == before && baseline_ == baseline_before && !before.empty()) return;
   job_.cancel();
@@ -251,17 +272,16 @@ void CompareView::start() {
     notes_->setText(tr("Check two to six runs on the left, of this recording or of others that are open."));
   else
     notes_->setText(tr("Comparing …"));
-  job_.start([this, runs = runs_,
-              baseline = baseline_](const BackgroundJob::ShouldContinue&) -> BackgroundJob::Apply {
-    auto result = std::make_shared<Compared>();
-    result->comparison = compare(runs, baseline);
-    result->baseline = baseline;
-    for (const ComparedRun& run : runs) result->spreads.push_back(round_time_spread(run));
-    return [this, result] {
-      show_comparison(std::move(*result));
-      emit compared();
-    };
-  });
+  job_.start(read_and_take(
+      [runs = runs_, baseline = baseline_](const auto&) {
+        Compared result{compare(runs, baseline), baseline, {}};
+        for (const ComparedRun& run : runs) result.spreads.push_back(round_time_spread(run));
+        return result;
+      },
+      [this](Compared result) {
+        show_comparison(std::move(result));
+        emit compared();
+      }));
 }
 
 void CompareView::show_comparison(Compared compared) {
@@ -273,18 +293,20 @@ void CompareView::show_comparison(Compared compared) {
   table_->resizeColumnsToContents();
   table_->setColumnWidth(ComparisonModel::run,
                          std::min(table_->columnWidth(ComparisonModel::run), widest_name));
-  {
-    const QSignalBlocker quiet(requests_);
-    const QString chosen = requests_->currentText();
-    QStringList titles;
-    for (const AlignedRequest& request : comparison.requests)
-      titles << QString::fromStdString(request.title) +
-                    (request.is_same_text ? QString() : tr(" — texts differ"));
-    requests_->clear();
-    requests_->addItems(titles);
-    requests_->setCurrentIndex(titles.isEmpty() ? -1 : std::max(0, requests_->findText(chosen)));
-  }
+  list_requests();
   show_request();
+}
+
+void CompareView::list_requests() {
+  const QSignalBlocker quiet(requests_);
+  const QString chosen = requests_->currentText();
+  QStringList titles;
+  for (const AlignedRequest& request : model_.comparison().requests)
+    titles << QString::fromStdString(request.title) +
+                  (request.is_same_text ? QString() : tr(" — texts differ"));
+  requests_->clear();
+  requests_->addItems(titles);
+  requests_->setCurrentIndex(titles.isEmpty() ? -1 : std::max(0, requests_->findText(chosen)));
 }
 
 void CompareView::style_plots() {
@@ -306,60 +328,84 @@ void CompareView::style_plots() {
   }
 }
 
+const AlignedRequest* CompareView::aligned_request() const {
+  const std::vector<AlignedRequest>& requests = model_.comparison().requests;
+  const int place = requests_->currentIndex();
+  return place >= 0 && static_cast<std::size_t>(place) < requests.size()
+             ? &requests[static_cast<std::size_t>(place)]
+             : nullptr;
+}
+
+QPen CompareView::pen_of(std::size_t run) const {
+  return QPen(series_color(run, is_dark(palette())), run == shown_baseline_ ? 2.5 : 1.5);
+}
+
 void CompareView::show_request() {
   style_plots();
-  QStringList names;
-  const RunsComparison& comparison = model_.comparison();
-  const int place = requests_->currentIndex();
-  const bool dark = is_dark(palette());
-  const auto pen_of = [&](std::size_t run) {
-    return QPen(series_color(run, dark), run == shown_baseline_ ? 2.5 : 1.5);
-  };
-  if (place >= 0 && static_cast<std::size_t>(place) < comparison.requests.size()) {
-    const AlignedRequest& aligned = comparison.requests[static_cast<std::size_t>(place)];
-    const auto times_of = [&](std::size_t run) {
-      return token_times_ns(*comparison.runs[run].run.recording, aligned.requests[run]);
-    };
-    const std::vector<std::int64_t> base = times_of(shown_baseline_);
-    std::vector<std::vector<std::int64_t>> race;
-    for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
-      const std::vector<std::int64_t> times = times_of(i);
-      QVector<double> tokens;
-      QVector<double> at;
-      QVector<double> ahead;
-      for (std::size_t token = 0; token < times.size(); ++token) {
-        tokens.push_back(static_cast<double>(token));
-        at.push_back(static_cast<double>(times[token]) / ns_per_ms);
-        if (token < base.size()) ahead.push_back(static_cast<double>(base[token] - times[token]) / ns_per_ms);
-      }
-      QCPGraph* line = race_->addGraph();
-      line->setPen(pen_of(i));
-      line->setLineStyle(QCPGraph::lsStepRight);
-      line->setData(tokens, at, true);
-      if (aligned.is_same_text) {
-        QCPGraph* gain = gains_->addGraph();
-        gain->setPen(pen_of(i));
-        gain->setData(tokens.mid(0, ahead.size()), ahead, true);
-      }
-      race.push_back(times);
-      names << QString::fromStdString(comparison.runs[i].run.row().specification);
-    }
-    for (QCustomPlot* plot : {race_, gains_}) {
-      plot->rescaleAxes();
-      // Room for marks at the end.
-      plot->xAxis->setRangeUpper(1.02 * plot->xAxis->range().upper);
-    }
-    for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
-      QCPGraph* mark = race_->addGraph();
-      mark->setLineStyle(QCPGraph::lsNone);
-      mark->setScatterStyle(
-          QCPScatterStyle(series_shape(i), series_color(i, dark), series_color(i, dark), 10));
-      race_places_.push_back(mark);
-    }
-    player_->set_race(Race(std::move(race)), names);
-  } else {
+  if (const AlignedRequest* aligned = aligned_request())
+    draw_race(*aligned);
+  else
     player_->set_race({}, {});
+  draw_spreads();
+  mark_cursor();
+}
+
+void CompareView::draw_race(const AlignedRequest& aligned) {
+  const std::vector<RunAgainstBaseline>& runs = model_.comparison().runs;
+  QStringList names;
+  std::vector<std::vector<std::int64_t>> race;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    race.push_back(token_times_ns(*runs[i].run.recording, aligned.requests[i]));
+    names << QString::fromStdString(runs[i].run.row().specification);
   }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    draw_times(i, race[i]);
+    if (aligned.is_same_text) draw_gain(i, race[i], race[shown_baseline_]);
+  }
+  for (QCustomPlot* plot : {race_, gains_}) {
+    plot->rescaleAxes();
+    // Room for marks at the end.
+    plot->xAxis->setRangeUpper(1.02 * plot->xAxis->range().upper);
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) add_race_mark(i);
+  player_->set_race(Race(std::move(race)), names);
+}
+
+void CompareView::draw_times(std::size_t run, const std::vector<std::int64_t>& times_ns) {
+  QVector<double> tokens;
+  QVector<double> at;
+  for (std::size_t token = 0; token < times_ns.size(); ++token) {
+    tokens.push_back(static_cast<double>(token));
+    at.push_back(static_cast<double>(times_ns[token]) / ns_per_ms);
+  }
+  QCPGraph* line = race_->addGraph();
+  line->setPen(pen_of(run));
+  line->setLineStyle(QCPGraph::lsStepRight);
+  line->setData(tokens, at, true);
+}
+
+void CompareView::draw_gain(std::size_t run, const std::vector<std::int64_t>& times_ns,
+                            const std::vector<std::int64_t>& baseline_ns) {
+  QVector<double> tokens;
+  QVector<double> ahead;
+  for (std::size_t token = 0; token < std::min(times_ns.size(), baseline_ns.size()); ++token) {
+    tokens.push_back(static_cast<double>(token));
+    ahead.push_back(static_cast<double>(baseline_ns[token] - times_ns[token]) / ns_per_ms);
+  }
+  QCPGraph* gain = gains_->addGraph();
+  gain->setPen(pen_of(run));
+  gain->setData(tokens, ahead, true);
+}
+
+void CompareView::add_race_mark(std::size_t run) {
+  const QColor color = series_color(run, is_dark(palette()));
+  QCPGraph* mark = race_->addGraph();
+  mark->setLineStyle(QCPGraph::lsNone);
+  mark->setScatterStyle(QCPScatterStyle(series_shape(run), color, color, 10));
+  race_places_.push_back(mark);
+}
+
+void CompareView::draw_spreads() {
   double longest_ms = 0.0;
   for (std::size_t i = 0; i < spreads_.size(); ++i) {
     const RoundTimeSpread& spread = spreads_[i];
@@ -374,7 +420,6 @@ void CompareView::show_request() {
   spread_->xAxis->setRange(0.0, longest_ms > 0.0 ? 1.05 * longest_ms : 1.0);
   spread_->yAxis->setRange(0.0, 1.02);
   spread_->replot(QCustomPlot::rpQueuedReplot);
-  mark_cursor();
 }
 
 void CompareView::mark_race() {
@@ -388,14 +433,12 @@ void CompareView::mark_race() {
 
 void CompareView::mark_cursor() {
   if (race_cursor_ == nullptr) return;
-  const int place = requests_->currentIndex();
   bool is_here = false;
-  if (place >= 0 && static_cast<std::size_t>(place) < model_.comparison().requests.size()) {
-    const AlignedRequest& aligned = model_.comparison().requests[static_cast<std::size_t>(place)];
+  if (const AlignedRequest* aligned = aligned_request()) {
     const std::vector<RunAgainstBaseline>& runs = model_.comparison().runs;
     for (std::size_t i = 0; i < runs.size(); ++i)
       is_here = is_here || (runs[i].run.recording == state_.recording() &&
-                            aligned.requests[i] == state_.cursor().request);
+                            aligned->requests[i] == state_.cursor().request);
   }
   for (QCPItemStraightLine* line : {race_cursor_, gains_cursor_}) {
     const auto token = static_cast<double>(state_.cursor().token);

@@ -7,6 +7,7 @@
 // how the rounds' times are spread. Compared on a worker, when the view is first seen and when the choice
 // changes.
 
+#include <QPen>
 #include <QWidget>
 
 #include "models/comparison_model.h"
@@ -39,7 +40,7 @@ class CompareView : public QWidget {
   [[nodiscard]] const ComparisonModel& model() const { return model_; }
 
  signals:
-  /// What was chosen last is compared, and shown.
+  /// The last choice is compared, and shown.
   void compared();
 
  protected:
@@ -47,20 +48,35 @@ class CompareView : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  /// What is shown, of runs that may no longer be the chosen ones.
+  /// A finished comparison, of runs that may no longer be the chosen ones.
   struct Compared {
     RunsComparison comparison;
     std::size_t baseline = 0;
     std::vector<RoundTimeSpread> spreads;  ///< [compared run]
   };
 
+  void set_up_widgets();
+  void lay_out();
+  [[nodiscard]] bool is_open(const ComparedRun& run) const;
+  /// Chooses anew among the recordings that are open, as little as they force to.
+  void follow_opened();
   /// Others are open.
   void take_opened();
   void list_runs();
   void take_checked();
   void start();
   void show_comparison(Compared compared);
+  void list_requests();
+  /// The one to align; null if the runs share none.
+  [[nodiscard]] const AlignedRequest* aligned_request() const;
+  [[nodiscard]] QPen pen_of(std::size_t run) const;
   void show_request();
+  void draw_race(const AlignedRequest& aligned);
+  void draw_times(std::size_t run, const std::vector<std::int64_t>& times_ns);
+  void draw_gain(std::size_t run, const std::vector<std::int64_t>& times_ns,
+                 const std::vector<std::int64_t>& baseline_ns);
+  void add_race_mark(std::size_t run);
+  void draw_spreads();
   void mark_cursor();
   /// Each run's place in the race.
   void mark_race();

@@ -45,7 +45,7 @@ class CellColors {
                          255.0 * colors[fate].blueF()};
   }
 
-  /// Of draft tokens with such fates: the mean of their colours, premultiplied by a strength up to 1.
+  /// Mean colour of draft tokens with such fates, premultiplied by a strength up to 1.
   [[nodiscard]] QRgb of(const std::array<std::uint32_t, draft_fates>& fates, double strength) const {
     const double scale = strength / (fates[0] + fates[1] + fates[2]);
     const auto mean = [&](std::size_t channel) {
@@ -110,8 +110,8 @@ void paint_value(QPainter& painter, const std::vector<RoundColumn>& columns, con
   for (const RoundColumn& column : columns) {
     const ValueSummary summary = value.summarise(column.first, column.last);
     if (summary.values == 0) continue;
-    const int top = y(summary.most);
-    const int bottom = y(summary.least);
+    const int top = y(summary.max);
+    const int bottom = y(summary.min);
     if (bottom > top) painter.fillRect(column.left, top, column.width(), bottom - top + 1, band);
     paint_dashes(painter, column.left, column.right, y(summary.mean()), on, off, color);
   }
@@ -129,19 +129,18 @@ BackgroundJob::Job ConfidenceView::reading_job(const RecordingPointer& recording
     DraftDensity density;
     AcceptanceByPosition positions;
   };
-  return [this, recording,
-          run](const BackgroundJob::ShouldContinue& /*should_continue*/) -> BackgroundJob::Apply {
-    auto read = std::make_shared<Read>();
-    read->drafts = draft_confidences(*recording, run);
-    read->density = DraftDensity(read->drafts);
-    read->positions = AcceptanceByPosition(*recording, run);
-    return [this, read] {
-      drafts_ = std::move(read->drafts);
-      density_ = std::move(read->density);
-      positions_ = std::move(read->positions);
-      describe_run();
-    };
-  };
+  return read_and_take(
+      [recording, run](const auto&) {
+        Read read{draft_confidences(*recording, run), {}, AcceptanceByPosition(*recording, run)};
+        read.density = DraftDensity(read.drafts);
+        return read;
+      },
+      [this](Read read) {
+        drafts_ = std::move(read.drafts);
+        density_ = std::move(read.density);
+        positions_ = std::move(read.positions);
+        describe_run();
+      });
 }
 
 void ConfidenceView::forget_run() {
@@ -420,9 +419,9 @@ QString ConfidenceView::rounds_text(const RoundAxis& axis, const QPoint& point) 
   lines.back() += tr(": α %1").arg(percent_text(drafts_.acceptance_rate(column->first, column->last)));
   if (const ValueSummary threshold = drafts_.threshold.summarise(column->first, column->last);
       threshold.values > 0)
-    lines << (threshold.least < threshold.most
-                  ? tr("threshold %1 to %2").arg(number_text(threshold.least), number_text(threshold.most))
-                  : tr("threshold %1").arg(number_text(threshold.least)));
+    lines << (threshold.min < threshold.max
+                  ? tr("threshold %1 to %2").arg(number_text(threshold.min), number_text(threshold.max))
+                  : tr("threshold %1").arg(number_text(threshold.min)));
   const QRect area = confidence_area();
   if (area.contains(point)) {
     const double share = static_cast<double>(area.bottom() - point.y()) / std::max(1, area.height() - 1);

@@ -61,6 +61,25 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
   setAccessibleName(tr("Text replay"));
   requests_->setAccessibleName(tr("Request"));
   requests_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  set_up_document();
+  set_up_labels();
+  lay_out();
+  connect(requests_, &QComboBox::activated, this,
+          [this](int index) { state_.go_to_token(static_cast<std::size_t>(index), 0); });
+  connect(&state_, &ViewState::recording_changed, this, [this] {
+    forget();
+    if (isVisible()) list_requests();
+  });
+  connect(&state_, &ViewState::cursor_changed, this, &ReplayView::follow_cursor);
+  connect(document_, &QTextEdit::cursorPositionChanged, this, [this] {
+    if (document_->hasFocus()) show_details(piece_at(document_->textCursor().position()));
+  });
+  connect(&player_, &Player::position_changed, this, &ReplayView::show_position);
+  connect(&player_, &Player::playing_changed, this, &ReplayView::show_signs);
+  show_signs();
+}
+
+void ReplayView::set_up_document() {
   document_->setReadOnly(true);
   document_->setAccessibleName(tr("Text of the request"));
   document_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -69,18 +88,23 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
   document_->setFont(font);
   document_->viewport()->installEventFilter(this);
   document_->installEventFilter(this);
+}
+
+void ReplayView::set_up_labels() {
   details_->setAccessibleName(tr("The token at the cursor"));
   details_->setTextFormat(Qt::PlainText);
-  details_->setWordWrap(true);
   details_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   details_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  details_->setFixedWidth(details_width);
-  details_->setMargin(6);
   legend_->setAccessibleName(tr("What the colours mean"));
   legend_->setTextFormat(Qt::RichText);
-  legend_->setWordWrap(true);
-  legend_->setFixedWidth(details_width);
-  legend_->setMargin(6);
+  for (QLabel* label : {details_, legend_}) {
+    label->setWordWrap(true);
+    label->setFixedWidth(details_width);
+    label->setMargin(6);
+  }
+}
+
+void ReplayView::lay_out() {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(4, 4, 4, 4);
   layout->addWidget(requests_);
@@ -92,26 +116,15 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
   reading->addLayout(beside);
   layout->addLayout(reading, 1);
   layout->addWidget(make_controls());
-  connect(requests_, &QComboBox::activated, this,
-          [this](int index) { state_.go_to_token(static_cast<std::size_t>(index), 0); });
-  connect(&state_, &ViewState::recording_changed, this, [this] {
-    forget();
-    if (isVisible()) list_requests();
-  });
-  connect(&state_, &ViewState::cursor_changed, this, [this] {
-    if (is_stale_ || !state_.recording()) return;
-    if (state_.cursor().request != request_)
-      show_request();
-    else
-      mark_cursor();
-    show_details_of_cursor();
-  });
-  connect(document_, &QTextEdit::cursorPositionChanged, this, [this] {
-    if (document_->hasFocus()) show_details(piece_at(document_->textCursor().position()));
-  });
-  connect(&player_, &Player::position_changed, this, &ReplayView::show_position);
-  connect(&player_, &Player::playing_changed, this, &ReplayView::show_signs);
-  show_signs();
+}
+
+void ReplayView::follow_cursor() {
+  if (is_stale_ || !state_.recording()) return;
+  if (state_.cursor().request != request_)
+    show_request();
+  else
+    mark_cursor();
+  show_details_of_cursor();
 }
 
 void ReplayView::show_signs() {
@@ -146,25 +159,7 @@ QWidget* ReplayView::make_controls() {
   auto* controls = new QWidget;
   auto* row = new QHBoxLayout(controls);
   row->setContentsMargins(0, 0, 0, 0);
-  const auto button = [&](QToolButton* made, QStyle::StandardPixmap sign, const QString& words,
-                          const QKeySequence& key, auto action) {
-    signs_.emplace_back(made, sign);
-    made->setToolTip(QStringLiteral("%1 (%2)").arg(words, key.toString(QKeySequence::NativeText)));
-    made->setAccessibleName(words);
-    made->setShortcut(key);
-    row->addWidget(made);
-    connect(made, &QToolButton::clicked, this, action);
-  };
-  button(new QToolButton, QStyle::SP_MediaSkipBackward, tr("Previous round"), tr("Ctrl+Shift+Left"),
-         [this] { player_.step_round(-1); });
-  button(new QToolButton, QStyle::SP_MediaSeekBackward, tr("Previous token"), tr("Ctrl+Left"),
-         [this] { player_.step_token(-1); });
-  button(play_, QStyle::SP_MediaPlay, tr("Play or pause"), tr("Ctrl+Space"),
-         [this] { player_.is_playing() ? player_.pause() : player_.play(); });
-  button(new QToolButton, QStyle::SP_MediaSeekForward, tr("Next token"), tr("Ctrl+Right"),
-         [this] { player_.step_token(1); });
-  button(new QToolButton, QStyle::SP_MediaSkipForward, tr("Next round"), tr("Ctrl+Shift+Right"),
-         [this] { player_.step_round(1); });
+  add_buttons(*row);
   scrub_->setRange(0, scrub_steps);
   scrub_->setAccessibleName(tr("Position in time"));
   row->addWidget(scrub_, 1);
@@ -185,6 +180,28 @@ QWidget* ReplayView::make_controls() {
   connect(speed_, &QDoubleSpinBox::valueChanged, &player_, &Player::set_speed);
   connect(rejected_, &QCheckBox::toggled, this, &ReplayView::write_document);
   return controls;
+}
+
+void ReplayView::add_buttons(QHBoxLayout& row) {
+  const auto button = [&](QToolButton* made, QStyle::StandardPixmap sign, const QString& words,
+                          const QKeySequence& key, auto action) {
+    signs_.emplace_back(made, sign);
+    made->setToolTip(QStringLiteral("%1 (%2)").arg(words, key.toString(QKeySequence::NativeText)));
+    made->setAccessibleName(words);
+    made->setShortcut(key);
+    row.addWidget(made);
+    connect(made, &QToolButton::clicked, this, action);
+  };
+  button(new QToolButton, QStyle::SP_MediaSkipBackward, tr("Previous round"), tr("Ctrl+Shift+Left"),
+         [this] { player_.step_round(-1); });
+  button(new QToolButton, QStyle::SP_MediaSeekBackward, tr("Previous token"), tr("Ctrl+Left"),
+         [this] { player_.step_token(-1); });
+  button(play_, QStyle::SP_MediaPlay, tr("Play or pause"), tr("Ctrl+Space"),
+         [this] { player_.is_playing() ? player_.pause() : player_.play(); });
+  button(new QToolButton, QStyle::SP_MediaSeekForward, tr("Next token"), tr("Ctrl+Right"),
+         [this] { player_.step_token(1); });
+  button(new QToolButton, QStyle::SP_MediaSkipForward, tr("Next round"), tr("Ctrl+Shift+Right"),
+         [this] { player_.step_round(1); });
 }
 
 void ReplayView::showEvent(QShowEvent* event) {
@@ -241,20 +258,20 @@ void ReplayView::read_ranks() {
   ranks_problem_.clear();
   ranks_job_.cancel();
   if (text_.request == nullptr) return;
-  ranks_job_.start([this, recording = state_.recording(), request = request_](const auto& should_continue) {
-    auto read = [&]() -> Result<ShadowRanks> {
-      DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
-      return read_shadow_ranks(reader, *recording, request, should_continue);
-    }();
-    return [this, read = std::make_shared<Result<ShadowRanks>>(std::move(read))] {
-      if (*read)
-        ranks_ = std::move(**read);
-      else
-        ranks_problem_ = QString::fromStdString(read->error().message);
-      show_details_of_cursor();
-      emit ranks_read();
-    };
-  });
+  ranks_job_.start(read_and_take(
+      [recording = state_.recording(),
+       request = request_](const auto& should_continue) -> Result<ShadowRanks> {
+        DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
+        return read_shadow_ranks(reader, *recording, request, should_continue);
+      },
+      [this](Result<ShadowRanks> read) {
+        if (read)
+          ranks_ = *std::move(read);
+        else
+          ranks_problem_ = QString::fromStdString(read.error().message);
+        show_details_of_cursor();
+        emit ranks_read();
+      }));
 }
 
 void ReplayView::write_document() {

@@ -19,6 +19,7 @@
 class QCheckBox;
 class QComboBox;
 class QDoubleSpinBox;
+class QHBoxLayout;
 class QLabel;
 class QSlider;
 class QTextEdit;
@@ -34,7 +35,7 @@ class ReplayView : public QWidget {
 
   [[nodiscard]] Player& player() { return player_; }
   [[nodiscard]] const ReplayedText& text() const { return text_; }
-  /// What the view says of a token of the text.
+  /// The view's text about a token of the text.
   [[nodiscard]] QString token_text(std::size_t token) const;
 
  signals:
@@ -55,14 +56,19 @@ class ReplayView : public QWidget {
     std::uint32_t draft = no_index;  ///< the rejected draft token
   };
 
+  void set_up_document();
+  void set_up_labels();
+  void lay_out();
   QWidget* make_controls();
-  /// In the colour of the text: the style's own signs are black, whatever the palette.
+  void add_buttons(QHBoxLayout& row);
+  /// Draws the signs in the colour of the text: the style's own are black, whatever the palette.
   void show_signs();
   void list_requests();
   /// Lets go of the recording.
   void forget();
   void show_request();
   void write_document();
+  void follow_cursor();
   void mark_cursor();
   void show_position();
   void show_details(const Piece* piece);

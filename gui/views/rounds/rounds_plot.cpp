@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds_plot.h"
 
-#include <QApplication>
 #include <QComboBox>
 #include <QHelpEvent>
 #include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
-#include <QWheelEvent>
 
 #include "views/theme.h"
 #include "views/time_text.h"
@@ -25,13 +22,18 @@ constexpr int choice_width = 170;
 
 }  // namespace
 
-RoundsPlot::RoundsPlot(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
+RoundsPlot::RoundsPlot(ViewState& state, QWidget* parent)
+    : QWidget(parent), state_(state), navigation_(state, *this, *this, [this] { return axis_ranges(); }) {
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
   connect(&state_, &ViewState::recording_changed, this, &RoundsPlot::forget);
   connect(&state_, &ViewState::run_changed, this, &RoundsPlot::forget);
   connect(&state_, &ViewState::range_changed, this, qOverload<>(&QWidget::update));
   connect(&state_, &ViewState::cursor_changed, this, qOverload<>(&QWidget::update));
+  connect(&navigation_, &RangeNavigation::clicked, this, [this](const QPoint& point) {
+    const RunRounds* run = state_.run_rounds();
+    if (run != nullptr && !run->rounds.empty()) state_.go_to_round(run->rounds[axis().place(point.x())]);
+  });
 }
 
 void RoundsPlot::forget() {
@@ -129,6 +131,10 @@ void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {
   }
   paint(painter, axis);
   paint_round_ticks(painter, axis);
+  paint_cursor(painter, axis);
+}
+
+void RoundsPlot::paint_cursor(QPainter& painter, const RoundAxis& axis) const {
   const std::uint32_t round = state_.cursor().round;
   if (round == no_index || state_.recording()->run_of(round) != state_.run()) return;
   const auto place = static_cast<double>(state_.recording()->place_in_run(round));
@@ -141,74 +147,21 @@ void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {
   painter.drawRect(QRectF(from, area.top() - 1, to - from, area.height() + 1));
 }
 
-void RoundsPlot::wheelEvent(QWheelEvent* event) {
-  if (state_.run_rounds() == nullptr) return;
-  constexpr double notch = 120.0;
-  const QPoint turn = event->angleDelta();
-  if (std::abs(turn.x()) > std::abs(turn.y()))
-    state_.set_range(moved_rounds(state_, axis(), -turn.x()));
-  else if (turn.y() != 0)
-    state_.set_range(zoomed_rounds(state_, axis(), std::pow(1.25, -turn.y() / notch), event->position().x()));
-  event->accept();
-}
-
-void RoundsPlot::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton || state_.run_rounds() == nullptr) return;
-  state_.end_range_change();
-  is_dragging_ = true;
-  moved_ = false;
-  pressed_ = event->pos();
-  pressed_axis_ = axis();
-}
-
-void RoundsPlot::mouseMoveEvent(QMouseEvent* event) {
-  if (!is_dragging_) return;
-  const int by = event->pos().x() - pressed_.x();
-  if (!moved_ && std::abs(by) < QApplication::startDragDistance()) return;
-  moved_ = true;
-  state_.set_range(moved_rounds(state_, pressed_axis_, -by));
-}
-
-void RoundsPlot::mouseReleaseEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton || !is_dragging_) return;
-  is_dragging_ = false;
-  state_.end_range_change();
+std::optional<AxisRanges> RoundsPlot::axis_ranges() const {
   const RunRounds* run = state_.run_rounds();
-  if (!moved_ && run != nullptr && !run->rounds.empty())
-    state_.go_to_round(run->rounds[axis().place(event->pos().x())]);
+  if (run == nullptr || run->rounds.empty()) return std::nullopt;
+  const RoundAxis axis = this->axis();
+  return AxisRanges{
+      .left = static_cast<double>(axis.left),
+      .width = static_cast<double>(axis.width),
+      .zoomed = [this, axis](double factor,
+                             double pixel) { return zoomed_rounds(state_, axis, factor, pixel); },
+      .moved = [this, axis](double pixels) { return moved_rounds(state_, axis, pixels); }};
 }
 
 void RoundsPlot::keyPressEvent(QKeyEvent* event) {
-  const RoundAxis axis = this->axis();
-  const double middle = axis.left + axis.width / 2.0;
-  constexpr double key_zoom = 1.4;
-  switch (event->key()) {
-    case Qt::Key_W:
-    case Qt::Key_Up:
-      state_.set_range(zoomed_rounds(state_, axis, 1.0 / key_zoom, middle));
-      break;
-    case Qt::Key_S:
-    case Qt::Key_Down:
-      state_.set_range(zoomed_rounds(state_, axis, key_zoom, middle));
-      break;
-    case Qt::Key_A:
-    case Qt::Key_Left:
-      state_.set_range(moved_rounds(state_, axis, -0.15 * axis.width));
-      break;
-    case Qt::Key_D:
-    case Qt::Key_Right:
-      state_.set_range(moved_rounds(state_, axis, 0.15 * axis.width));
-      break;
-    case Qt::Key_Home:
-      state_.show_whole();
-      break;
-    case Qt::Key_M:
-      if (choice_ != nullptr) choice_->setCurrentIndex((choice_->currentIndex() + 1) % choice_->count());
-      break;
-    default:
-      QWidget::keyPressEvent(event);
-      return;
-  }
+  if (event->key() != Qt::Key_M) return QWidget::keyPressEvent(event);
+  if (choice_ != nullptr) choice_->setCurrentIndex((choice_->currentIndex() + 1) % choice_->count());
   event->accept();
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What views over rounds have in common: the rounds that the visible range holds on the x axis, zoom with the
+// Base of the views over rounds: the rounds that the visible range holds on the x axis, zoom with the
 // wheel, dragging, a click that takes the cursor to a round, the cursor's line; and that a run is read when
 // it is first seen, on a worker if it is long. A view reads and draws its part and has its words.
 
 #include <QWidget>
 
+#include "state/range_navigation.h"
 #include "views/background_job.h"
 #include "views/rounds/round_axis.h"
 
@@ -27,14 +28,14 @@ class RoundsPlot : public QWidget {
   /// Job that reads this run of a recording that has its rows; done on a worker if the run is long.
   [[nodiscard]] virtual BackgroundJob::Job reading_job(const RecordingPointer& recording,
                                                        std::size_t run) = 0;
-  /// Of another run, or none: lets go of all that was read.
+  /// Lets go of all that was read: another run is shown, or none.
   virtual void forget_run() = 0;
   /// Draws what reading_job() read.
   virtual void paint(QPainter& painter, const RoundAxis& axis) = 0;
-  /// Of a place in the plot, for the tool tip; empty shows none.
+  /// Tool tip of a place in the plot; empty shows none.
   [[nodiscard]] virtual QString tooltip_at(const RoundAxis& axis, const QPoint& point) const = 0;
 
-  /// Of a place beside the plot; empty shows none.
+  /// Tool tip of a place beside the plot; empty shows none.
   [[nodiscard]] virtual QString tooltip_beside(const RoundAxis& /*axis*/, const QPoint& /*point*/) const {
     return {};
   }
@@ -47,17 +48,13 @@ class RoundsPlot : public QWidget {
 
   [[nodiscard]] const ViewState& state() const { return state_; }
   [[nodiscard]] ViewState& state() { return state_; }
-  /// Inside margins that are the same in every such view, so that their axes stand below one another.
+  /// Area inside margins that are the same in every such view, so that their axes stand below one another.
   [[nodiscard]] QRect plot_area() const;
   [[nodiscard]] RoundAxis axis() const;
-  /// In the plot's place; the view's description too.
+  /// Shows a notice in the plot's place; it becomes the view's description too.
   void paint_notice(QPainter& painter, const QString& words);
 
   void paintEvent(QPaintEvent* event) override;
-  void wheelEvent(QWheelEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   bool event(QEvent* event) override;
@@ -67,17 +64,16 @@ class RoundsPlot : public QWidget {
   void read();
   /// The run has been read, and can be drawn.
   [[nodiscard]] bool is_ready() const;
+  [[nodiscard]] std::optional<AxisRanges> axis_ranges() const;
   void paint_round_ticks(QPainter& painter, const RoundAxis& axis) const;
+  void paint_cursor(QPainter& painter, const RoundAxis& axis) const;
 
   ViewState& state_;
   QComboBox* choice_ = nullptr;
   BackgroundJob job_;
-  bool is_stale_ =
-      true;  ///< the run is read when it is first painted: docked pages in hidden tabs count as visible
-  QPoint pressed_;
-  RoundAxis pressed_axis_;
-  bool is_dragging_ = false;
-  bool moved_ = false;
+  /// The run is read when it is first painted: docked pages in hidden tabs count as visible.
+  bool is_stale_ = true;
+  RangeNavigation navigation_;
 };
 
 }  // namespace draftscope::gui

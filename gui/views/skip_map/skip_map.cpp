@@ -24,7 +24,7 @@ QColor mixed(const QColor& from, const QColor& to, double share) {
   return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
 }
 
-/// Of a sublayer that runs: attention and MLP apart.
+/// Colour of a sublayer that runs: attention and MLP apart.
 QColor run_color(std::size_t sublayer, bool dark) {
   return phase_color(sublayer % 2 == 1 ? traces::Phase::draft : traces::Phase::verify, dark);
 }
@@ -57,7 +57,7 @@ void paint_cells(QPainter& painter, const QRect& area, const std::vector<RoundCo
                        area.width(), 1, gap);
 }
 
-/// From none to all, as scale_color() has it.
+/// Legend from none to all, as scale_color() has it.
 void add_scale(LegendRow& legend, QPainter& painter, bool dark, const QString& words) {
   legend.add_sign(words, [&](const QRect& sign) {
     for (int i = 0; i < sign.width(); ++i)
@@ -88,10 +88,8 @@ SkipMap::Mode SkipMap::mode() const {
 
 BackgroundJob::Job SkipMap::reading_job(const RecordingPointer& recording, std::size_t run) {
   times_.set_run(recording, run);
-  return [this, recording,
-          run](const BackgroundJob::ShouldContinue& /*should_continue*/) -> BackgroundJob::Apply {
-    return [this, skips = std::make_shared<SkipPyramid>(*recording, run)] { take(std::move(*skips)); };
-  };
+  return read_and_take([recording, run](const auto&) { return SkipPyramid(*recording, run); },
+                       [this](SkipPyramid skips) { take(std::move(skips)); });
 }
 
 void SkipMap::forget_run() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What rounds' drafts did with each layer, a column a round, layer 0 at the bottom. Switchable between
+// Layers as the rounds' drafts ran or skipped them, a column a round, layer 0 at the bottom. Switchable
+// between
 //   ran or skipped      two rows a layer, attention below MLP: skipped is hatched and pale, run is filled
 //   how often skipped   the same rows: the share of the rounds around that skipped each
 //   time per layer      a row a layer: what the round took in it, draft and verification together

@@ -59,16 +59,34 @@ SqlView::SqlView(ViewState& state, QWidget* parent)
       words_(new QLabel),
       table_(new QTableView) {
   setAccessibleName(tr("SQL"));
+  set_up_widgets();
+  lay_out();
+  connect(queries_, &QComboBox::activated, this,
+          [this](int index) { sql_->setPlainText(queries_->itemData(index).toString()); });
+  connect(run_, &QPushButton::clicked, this, &SqlView::run);
+  connect(stop_, &QPushButton::clicked, this, &SqlView::stop);
+  connect(&state_, &ViewState::recording_changed, this, &SqlView::forget);
+  list_queries();
+  sql_->setPlainText(queries_->itemData(0).toString());
+  forget();
+}
+
+void SqlView::set_up_widgets() {
   queries_->setAccessibleName(tr("Queries to start from"));
   sql_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   sql_->setAccessibleName(tr("SQL, one statement that reads"));
   sql_->setMaximumHeight(150);
+  // Files that are dropped here are to be opened.
+  sql_->setAcceptDrops(false);
   run_->setShortcut(QKeySequence(tr("Ctrl+Return")));
   stop_->setEnabled(false);
   table_->setModel(&model_);
   table_->setAccessibleName(tr("Result"));
   table_->setAlternatingRowColors(true);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+}
+
+void SqlView::lay_out() {
   auto* save = new QPushButton(tr("&Save query…"));
   auto* csv = new QPushButton(tr("Write &CSV…"));
   auto* row = new QHBoxLayout;
@@ -83,24 +101,16 @@ SqlView::SqlView(ViewState& state, QWidget* parent)
   layout->addWidget(sql_);
   layout->addWidget(words_);
   layout->addWidget(table_, 1);
-  connect(queries_, &QComboBox::activated, this,
-          [this](int index) { sql_->setPlainText(queries_->itemData(index).toString()); });
-  connect(run_, &QPushButton::clicked, this, &SqlView::run);
-  connect(stop_, &QPushButton::clicked, this, &SqlView::stop);
   connect(save, &QPushButton::clicked, this, &SqlView::save_query);
-  connect(csv, &QPushButton::clicked, this, [this] {
-    const QString path =
-        QFileDialog::getSaveFileName(this, tr("Write the result"), QString(), tr("CSV (*.csv)"));
-    if (path.isEmpty()) return;
-    const Result<void> written = write_csv(model_, path);
-    words_->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().message));
-  });
-  connect(&state_, &ViewState::recording_changed, this, &SqlView::forget);
-  // Files that are dropped here are to be opened.
-  sql_->setAcceptDrops(false);
-  list_queries();
-  sql_->setPlainText(queries_->itemData(0).toString());
-  forget();
+  connect(csv, &QPushButton::clicked, this, &SqlView::write_result);
+}
+
+void SqlView::write_result() {
+  const QString path =
+      QFileDialog::getSaveFileName(this, tr("Write the result"), QString(), tr("CSV (*.csv)"));
+  if (path.isEmpty()) return;
+  const Result<void> written = write_csv(model_, path);
+  words_->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().message));
 }
 
 void SqlView::paintEvent(QPaintEvent* event) {
@@ -178,14 +188,20 @@ void SqlView::run() {
   run_->setEnabled(false);
   stop_->setEnabled(true);
   words_->setText(tr("Running …"));
-  job_.start([this, path = state_.recording()->recording().path,
-              sql = sql_->toPlainText().toStdString()](const BackgroundJob::ShouldContinue& should_continue) {
-    QElapsedTimer timer;
-    timer.start();
-    auto result =
-        std::make_shared<Result<traces::QueryResult>>(traces::query(path, sql, max_rows, should_continue));
-    return [this, result, milliseconds = timer.elapsed()] { show_result(std::move(*result), milliseconds); };
-  });
+  struct Answer {
+    Result<traces::QueryResult> result;
+    qint64 milliseconds = 0;
+  };
+  job_.start(read_and_take(
+      [path = state_.recording()->recording().path,
+       sql = sql_->toPlainText().toStdString()](const auto& should_continue) {
+        QElapsedTimer timer;
+        timer.start();
+        Answer answer{traces::query(path, sql, max_rows, should_continue)};
+        answer.milliseconds = timer.elapsed();
+        return answer;
+      },
+      [this](Answer answer) { show_result(std::move(answer.result), answer.milliseconds); }));
 }
 
 void SqlView::show_result(Result<traces::QueryResult> result, qint64 milliseconds) {

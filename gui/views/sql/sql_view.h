@@ -37,8 +37,11 @@ class SqlView : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void set_up_widgets();
+  void lay_out();
+  void write_result();
   void stop();
-  /// What another recording answered is none of this one's.
+  /// Drops another recording's answer, which is none of this one's.
   void forget();
   void show_result(Result<traces::QueryResult> result, qint64 milliseconds);
   void list_queries();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where the wall time of each run went: a bar a run, split by phase, with its legend. The parts add up to the
+// Parts of the wall time of each run: a bar a run, split by phase, with its legend. The parts add up to the
 // wall time, what no phase covers included.
 
 #include <QWidget>
@@ -26,8 +26,12 @@ class PhaseBars : public QWidget {
  private:
   struct Part {
     QRect box;
-    QString words;
+    QString tooltip;
   };
+
+  void paint_legend(QPainter& painter) const;
+  /// One run's bar with its names; the longest run's wall time fills the width.
+  void paint_run(QPainter& painter, const simulator::Figures& run, int top, std::int64_t longest_ns);
 
   RecordingPointer recording_;
   std::vector<Part> parts_;

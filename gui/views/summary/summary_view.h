@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What was recorded, on what, what came of it, and what to be wary of: the first thing to read of a
+// A recording's facts, its machine, its figures, and what to be wary of: the first thing to read of a
 // recording.
 
 #include <QWidget>

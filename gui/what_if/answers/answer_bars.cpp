@@ -15,6 +15,8 @@ namespace {
 
 using simulator::Interval;
 
+constexpr int margin = 10;
+
 struct Gauge {
   QString name;
   std::vector<double> values;  ///< both bounds of a bounded answer
@@ -65,6 +67,69 @@ Gauge speedup_gauge(const WhatIfAnswer& answer) {
   return gauge;
 }
 
+/// The axis' end stays while it can.
+void fit_end(double& end, const Gauge& gauge) {
+  double max = gauge.vanilla;
+  for (const double value : gauge.values) max = std::max(max, value);
+  if (gauge.of_95) max = std::max(max, gauge.of_95->high);
+  constexpr double headroom = 1.12;
+  constexpr double too_far = 2.5;
+  if (end < max || end > too_far * max) end = headroom * max;
+}
+
+void paint_text(QPainter& painter, const Gauge& gauge, const QRect& box, const QFont& font,
+                const QPalette& palette) {
+  QFont large = font;
+  large.setBold(true);
+  large.setPointSizeF(1.5 * font.pointSizeF());
+  const int above = 3 * box.height() / 5;
+  painter.setPen(palette.color(QPalette::WindowText));
+  painter.setFont(large);
+  painter.drawText(
+      QRect(box.left(), box.top(), box.width(), above), Qt::AlignLeft | Qt::AlignVCenter,
+      gauge.words + (gauge.name == AnswerBars::tr("speedup") ? QString() : QStringLiteral(" ") + gauge.name));
+  painter.setFont(font);
+  painter.drawText(QRect(box.left(), box.top() + above, box.width(), 2 * box.height() / 5),
+                   Qt::AlignLeft | Qt::AlignVCenter, intervals_text(gauge));
+}
+
+void paint_vanilla(QPainter& painter, double x, double vanilla, const QRect& box, const QColor& text) {
+  const int bottom = box.top() + box.height();
+  painter.setPen(QPen(text, 1.0, Qt::DashLine));
+  painter.drawLine(QPointF(x, box.top() + 4), QPointF(x, bottom - 14));
+  painter.setPen(text);
+  painter.drawText(QRectF(x - 80, bottom - 15, 160, 15), Qt::AlignCenter,
+                   AnswerBars::tr("vanilla %1").arg(number_text(vanilla)));
+}
+
+/// An axis from 0 to `end` with vanilla decoding, intervals and points.
+void paint_gauge(QPainter& painter, const Gauge& gauge, const QRect& box, double end,
+                 const QPalette& palette) {
+  const QColor text = palette.color(QPalette::WindowText);
+  const QColor color = series_color(1, is_dark(palette));
+  const double middle = box.top() + 0.42 * box.height();
+  const auto x = [&](double value) { return box.left() + value / end * box.width(); };
+  const auto span = [&](const std::optional<Interval>& interval, double thickness) {
+    if (!interval) return;
+    painter.setPen(QPen(color, thickness, Qt::SolidLine, Qt::FlatCap));
+    painter.drawLine(QPointF(x(interval->low), middle), QPointF(x(interval->high), middle));
+  };
+  painter.setPen(grid_color(palette));
+  painter.drawLine(QPointF(box.left(), middle), QPointF(box.left() + box.width(), middle));
+  paint_vanilla(painter, x(gauge.vanilla), gauge.vanilla, box, text);
+  span(gauge.of_95, 2.5);
+  if (gauge.of_95) {
+    painter.setPen(QPen(color, 2.0));
+    for (const double bound : {gauge.of_95->low, gauge.of_95->high})
+      painter.drawLine(QPointF(x(bound), middle - 6), QPointF(x(bound), middle + 6));
+  }
+  span(gauge.of_80, 8.0);
+  painter.setPen(QPen(palette.color(QPalette::Base), 2.0));
+  painter.setBrush(text);
+  for (const double value : gauge.values) painter.drawEllipse(QPointF(x(value), middle), 6.0, 6.0);
+  painter.setBrush(Qt::NoBrush);
+}
+
 }  // namespace
 
 void AnswerBars::set_answer(std::shared_ptr<const WhatIfAnswer> answer) {
@@ -79,63 +144,19 @@ void AnswerBars::set_answer(std::shared_ptr<const WhatIfAnswer> answer) {
 
 void AnswerBars::paint(QPainter& painter) {
   if (answer_ == nullptr) return;
-  const bool dark = is_dark(palette());
-  const QColor text = palette().color(QPalette::WindowText);
-  const QColor color = series_color(1, dark);
-  QFont large = font();
-  large.setBold(true);
-  large.setPointSizeF(1.5 * font().pointSizeF());
-  constexpr int margin = 10;
   const std::array<Gauge, 2> gauges{rate_gauge(*answer_), speedup_gauge(*answer_)};
   int text_width = 200;
   for (const Gauge& gauge : gauges)
     text_width = std::max(text_width, fontMetrics().horizontalAdvance(intervals_text(gauge)) + 16);
   const int left = margin + text_width;
   const int room = std::max(40, width() - left - 2 * margin);
-  const int step = (height() - 20) / 2;
+  const int height = (this->height() - 20) / 2;
   int top = 4;
   for (std::size_t i = 0; i < gauges.size(); ++i) {
-    const Gauge& gauge = gauges[i];
-    double most = gauge.vanilla;
-    for (const double value : gauge.values) most = std::max(most, value);
-    if (gauge.of_95) most = std::max(most, gauge.of_95->high);
-    constexpr double headroom = 1.12;
-    constexpr double too_far = 2.5;
-    if (ends_[i] < most || ends_[i] > too_far * most) ends_[i] = headroom * most;
-    const auto x = [&](double value) { return left + value / ends_[i] * room; };
-    const double middle = top + 0.42 * step;
-    painter.setPen(text);
-    painter.setFont(large);
-    painter.drawText(
-        QRect(margin, top, text_width - 8, 3 * step / 5), Qt::AlignLeft | Qt::AlignVCenter,
-        gauge.words + (gauge.name == tr("speedup") ? QString() : QStringLiteral(" ") + gauge.name));
-    painter.setFont(font());
-    painter.drawText(QRect(margin, top + 3 * step / 5, text_width - 8, 2 * step / 5),
-                     Qt::AlignLeft | Qt::AlignVCenter, intervals_text(gauge));
-    painter.setPen(grid_color(palette()));
-    painter.drawLine(QPointF(left, middle), QPointF(left + room, middle));
-    painter.setPen(QPen(text, 1.0, Qt::DashLine));
-    painter.drawLine(QPointF(x(gauge.vanilla), top + 4), QPointF(x(gauge.vanilla), top + step - 14));
-    painter.setPen(text);
-    painter.drawText(QRectF(x(gauge.vanilla) - 80, top + step - 15, 160, 15), Qt::AlignCenter,
-                     tr("vanilla %1").arg(number_text(gauge.vanilla)));
-    const auto span = [&](const std::optional<Interval>& interval, double thickness) {
-      if (!interval) return;
-      painter.setPen(QPen(color, thickness, Qt::SolidLine, Qt::FlatCap));
-      painter.drawLine(QPointF(x(interval->low), middle), QPointF(x(interval->high), middle));
-    };
-    span(gauge.of_95, 2.5);
-    if (gauge.of_95) {
-      painter.setPen(QPen(color, 2.0));
-      for (const double end : {gauge.of_95->low, gauge.of_95->high})
-        painter.drawLine(QPointF(x(end), middle - 6), QPointF(x(end), middle + 6));
-    }
-    span(gauge.of_80, 8.0);
-    painter.setPen(QPen(palette().color(QPalette::Base), 2.0));
-    painter.setBrush(text);
-    for (const double value : gauge.values) painter.drawEllipse(QPointF(x(value), middle), 6.0, 6.0);
-    painter.setBrush(Qt::NoBrush);
-    top += step + 10;
+    fit_end(ends_[i], gauges[i]);
+    paint_text(painter, gauges[i], QRect(margin, top, text_width - 8, height), font(), palette());
+    paint_gauge(painter, gauges[i], QRect(left, top, room, height), ends_[i], palette());
+    top += height + 10;
   }
 }
 

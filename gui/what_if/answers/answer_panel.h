@@ -26,7 +26,7 @@ class AnswerPanel : public QWidget {
 
   /// An answer, or the reason why there is none.
   void set_answer(const std::shared_ptr<const WhatIfAnswer>& answer, const std::string& command_line);
-  /// In place of any answer.
+  /// Shows a message in place of any answer.
   void set_message(const QString& words);
   void set_stale(bool is_stale);
   [[nodiscard]] QString message() const;

@@ -33,7 +33,7 @@ class NumbersModel : public QAbstractTableModel {
   std::vector<Row> rows_;
 };
 
-/// Of what may be absent.
+/// Cell of a value that may be absent.
 template <typename Value>
 [[nodiscard]] QVariant variant_of(const std::optional<Value>& value) {
   return value ? QVariant(*value) : QVariant();

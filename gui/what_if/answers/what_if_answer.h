@@ -42,11 +42,11 @@ struct WhatIfAnswer {
 /// counted, not listed.
 [[nodiscard]] std::vector<std::string> notes_of(const WhatIfAnswer& answer);
 
-/// Of an answered question. Errors: as answer_ladder().
+/// Correction ladder of an answered question. Errors: as answer_ladder().
 [[nodiscard]] Result<simulator::Ladder> ladder_of(const WhatIfAnswer& answer);
 
-/// At the mean context of the answer's rounds, passes of one row and of its longest verification. Errors: as
-/// roofline().
+/// Roofline at the mean context of the answer's rounds, with passes of one row and of its longest
+/// verification. Errors: as roofline().
 [[nodiscard]] Result<simulator::Roofline> roofline_of(const WhatIfAnswer& answer);
 
 }  // namespace draftscope::gui

@@ -38,13 +38,12 @@ int BarRows::row_height() const {
 }
 
 std::vector<int> BarRows::column_widths() const {
-  QFont bold = font();
-  bold.setBold(true);
+  const QFontMetrics bold(bold_font());
   std::vector<int> widths;
   for (int column = 0; column < columns_.size(); ++column) {
     int width = fontMetrics().horizontalAdvance(columns_[column]);
     for (const BarRow& row : rows_)
-      width = std::max(width, QFontMetrics(bold).horizontalAdvance(row.numbers.value(column)));
+      width = std::max(width, bold.horizontalAdvance(row.numbers.value(column)));
     widths.push_back(width);
   }
   return widths;
@@ -60,96 +59,134 @@ void BarRows::paint_numbers(QPainter& painter, const QStringList& numbers, const
   }
 }
 
-void BarRows::paint(QPainter& painter) {
-  const bool dark = is_dark(palette());
-  const QColor text = palette().color(QPalette::WindowText);
-  QFont bold = font();
-  bold.setBold(true);
-  painter.setPen(text);
-  const QRect title(side_margin, 0, width() - 2 * side_margin, title_height);
-  painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(title_, Qt::ElideRight, title.width()));
-  const std::vector<int> widths = column_widths();
+BarRows::Scale BarRows::scale(const std::vector<int>& widths) const {
   int number_width = 0;
   for (const int column : widths) number_width += column + column_gap;
-  QColor faint = text;
-  faint.setAlpha(170);
-  painter.setPen(faint);
-  paint_numbers(painter, columns_, widths, title_height, top_margin - title_height);
+  const QFontMetrics bold(bold_font());
   int name_width = 0;
-  double most = 1.0;
+  double max = 1.0;
   double far = 0.0;
   for (const BarRow& row : rows_) {
-    name_width = std::max({name_width, QFontMetrics(bold).horizontalAdvance(row.name),
-                           fontMetrics().horizontalAdvance(row.meaning)});
-    (row.may_leave ? far : most) = std::max({row.may_leave ? far : most, row.value, row.high.value_or(0.0)});
+    name_width = std::max(
+        {name_width, bold.horizontalAdvance(row.name), fontMetrics().horizontalAdvance(row.meaning)});
+    double& end = row.may_leave ? far : max;
+    end = std::max({end, row.value, row.high.value_or(0.0)});
   }
   // Up to a third of the width is for what would dwarf the rest.
   constexpr double room_for_far = 1.5;
-  most = std::min(std::max(most, far), room_for_far * most);
+  max = std::min(std::max(max, far), room_for_far * max);
   name_width = std::min(name_width + 12, width() / 2);
   const int left = side_margin + name_width;
   const int room = std::max(20, width() - left - number_width - 3 * side_margin);
-  const double scale = room / (1.05 * most);
-  const auto x = [&](double value) { return left + value * scale; };
-  const int step = row_height();
-  const bool has_meanings = step >= 2 * line_height - 4;
+  return {.left = left, .pixels_per_unit = room / (1.05 * max), .max = max};
+}
+
+QFont BarRows::bold_font() const {
+  QFont bold = font();
+  bold.setBold(true);
+  return bold;
+}
+
+QColor BarRows::faint_color() const {
+  QColor faint = palette().color(QPalette::WindowText);
+  faint.setAlpha(170);
+  return faint;
+}
+
+void BarRows::paint(QPainter& painter) {
+  const std::vector<int> widths = column_widths();
+  const Scale scale = this->scale(widths);
+  paint_heads(painter, widths);
   int top = top_margin;
   for (const BarRow& row : rows_) {
-    painter.setFont(row.is_marked ? bold : font());
-    painter.setPen(text);
-    const QRect name(side_margin, top, name_width - 8, has_meanings ? step / 2 : step);
-    painter.drawText(name, Qt::AlignLeft | (has_meanings ? Qt::AlignBottom : Qt::AlignVCenter),
-                     painter.fontMetrics().elidedText(row.name, Qt::ElideRight, name.width()));
-    paint_numbers(painter, row.numbers, widths, top, step);
-    painter.setFont(font());
-    if (has_meanings) {
-      painter.setPen(faint);
-      const QRect meaning(side_margin, top + step / 2, name_width - 8, step / 2);
-      painter.drawText(meaning, Qt::AlignLeft | Qt::AlignTop,
-                       painter.fontMetrics().elidedText(row.meaning, Qt::ElideRight, meaning.width()));
-    }
-    const double bar_top = top + 0.2 * step;
-    const double bar_height = 0.6 * step;
-    const QColor color = series_color(row.is_marked ? 2 : 1, dark);
-    const bool leaves = row.value > most;
-    const double shown = std::min(row.value, 1.02 * most);
-    painter.fillRect(QRectF(x(0.0), bar_top, shown * scale, bar_height), color);
-    if (leaves) {
-      // Broken off: it goes on beyond the picture.
-      painter.setPen(QPen(palette().color(QPalette::Base), 3.0));
-      for (const double gap : {14.0, 22.0})
-        painter.drawLine(QPointF(x(shown) - gap - 4, bar_top + bar_height + 1),
-                         QPointF(x(shown) - gap + 4, bar_top - 1));
-    }
-    if (row.before) {
-      const double from = std::min(*row.before, row.value);
-      const double to = std::max(*row.before, row.value);
-      // What was lost stands beyond the bar's end, what was won at its end.
-      const bool is_loss = row.value < *row.before;
-      QColor change = is_loss ? color : palette().color(QPalette::Base);
-      painter.fillRect(QRectF(x(from), bar_top, (to - from) * scale, bar_height),
-                       QBrush(change, Qt::BDiagPattern));
-      if (is_loss) {
-        painter.setPen(QPen(color, 1.0));
-        painter.drawRect(QRectF(x(from), bar_top, (to - from) * scale, bar_height));
-      }
-    }
-    if (row.low && row.high && !leaves) {
-      painter.setPen(QPen(text, 1.5));
-      const double middle = bar_top + bar_height / 2;
-      const double cap = std::min(5.0, bar_height / 3);
-      painter.drawLine(QPointF(x(*row.low), middle), QPointF(x(*row.high), middle));
-      for (const double end : {*row.low, *row.high})
-        painter.drawLine(QPointF(x(end), middle - cap), QPointF(x(end), middle + cap));
-    }
-    top += step;
+    paint_names(painter, row, top, scale.left - side_margin, widths);
+    paint_bar(painter, row, top, scale);
+    top += row_height();
   }
+  paint_vanilla(painter, top, scale);
+  paint_footnotes(painter, top + line_height + 4);
+}
+
+void BarRows::paint_heads(QPainter& painter, const std::vector<int>& widths) const {
+  painter.setPen(palette().color(QPalette::WindowText));
+  const QRect title(side_margin, 0, width() - 2 * side_margin, title_height);
+  painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(title_, Qt::ElideRight, title.width()));
+  painter.setPen(faint_color());
+  paint_numbers(painter, columns_, widths, title_height, top_margin - title_height);
+}
+
+void BarRows::paint_names(QPainter& painter, const BarRow& row, int top, int name_width,
+                          const std::vector<int>& widths) const {
+  const int height = row_height();
+  const bool has_meaning = height >= 2 * line_height - 4;
+  painter.setFont(row.is_marked ? bold_font() : font());
+  painter.setPen(palette().color(QPalette::WindowText));
+  const QRect name(side_margin, top, name_width - 8, has_meaning ? height / 2 : height);
+  painter.drawText(name, Qt::AlignLeft | (has_meaning ? Qt::AlignBottom : Qt::AlignVCenter),
+                   painter.fontMetrics().elidedText(row.name, Qt::ElideRight, name.width()));
+  paint_numbers(painter, row.numbers, widths, top, height);
+  painter.setFont(font());
+  if (!has_meaning) return;
+  painter.setPen(faint_color());
+  const QRect meaning(side_margin, top + height / 2, name_width - 8, height / 2);
+  painter.drawText(meaning, Qt::AlignLeft | Qt::AlignTop,
+                   painter.fontMetrics().elidedText(row.meaning, Qt::ElideRight, meaning.width()));
+}
+
+void BarRows::paint_bar(QPainter& painter, const BarRow& row, int top, const Scale& scale) const {
+  const QRectF bar(scale.x(0.0), top + 0.2 * row_height(),
+                   std::min(row.value, 1.02 * scale.max) * scale.pixels_per_unit, 0.6 * row_height());
+  const QColor color = series_color(row.is_marked ? 2 : 1, is_dark(palette()));
+  painter.fillRect(bar, color);
+  const bool leaves = row.value > scale.max;
+  if (leaves) paint_break(painter, bar);
+  if (row.before) paint_change(painter, row, bar, color, scale);
+  if (row.low && row.high && !leaves) paint_interval(painter, *row.low, *row.high, bar, scale);
+}
+
+void BarRows::paint_break(QPainter& painter, const QRectF& bar) const {
+  // Broken off: it goes on beyond the picture.
+  painter.setPen(QPen(palette().color(QPalette::Base), 3.0));
+  const double end = bar.x() + bar.width();
+  const double bottom = bar.y() + bar.height();
+  for (const double gap : {14.0, 22.0})
+    painter.drawLine(QPointF(end - gap - 4, bottom + 1), QPointF(end - gap + 4, bar.y() - 1));
+}
+
+void BarRows::paint_change(QPainter& painter, const BarRow& row, const QRectF& bar, const QColor& color,
+                           const Scale& scale) const {
+  const double from = std::min(*row.before, row.value);
+  const double to = std::max(*row.before, row.value);
+  const QRectF change(scale.x(from), bar.y(), (to - from) * scale.pixels_per_unit, bar.height());
+  // What was lost stands beyond the bar's end, what was won at its end.
+  const bool is_loss = row.value < *row.before;
+  painter.fillRect(change, QBrush(is_loss ? color : palette().color(QPalette::Base), Qt::BDiagPattern));
+  if (!is_loss) return;
+  painter.setPen(QPen(color, 1.0));
+  painter.drawRect(change);
+}
+
+void BarRows::paint_interval(QPainter& painter, double low, double high, const QRectF& bar,
+                             const Scale& scale) const {
+  painter.setPen(QPen(palette().color(QPalette::WindowText), 1.5));
+  const double middle = bar.y() + bar.height() / 2;
+  const double cap = std::min(5.0, bar.height() / 3);
+  painter.drawLine(QPointF(scale.x(low), middle), QPointF(scale.x(high), middle));
+  for (const double end : {low, high})
+    painter.drawLine(QPointF(scale.x(end), middle - cap), QPointF(scale.x(end), middle + cap));
+}
+
+void BarRows::paint_vanilla(QPainter& painter, int bottom, const Scale& scale) const {
+  const QColor text = palette().color(QPalette::WindowText);
+  const double x = scale.x(1.0);
   painter.setPen(QPen(text, 1.0, Qt::DashLine));
-  painter.drawLine(QPointF(x(1.0), top_margin - 2), QPointF(x(1.0), top + 2));
+  painter.drawLine(QPointF(x, top_margin - 2), QPointF(x, bottom + 2));
   painter.setPen(text);
-  painter.drawText(QRectF(x(1.0) - 80, top + 2, 160, line_height), Qt::AlignCenter, tr("vanilla 1×"));
-  top += line_height + 4;
+  painter.drawText(QRectF(x - 80, bottom + 2, 160, line_height), Qt::AlignCenter, tr("vanilla 1×"));
+}
+
+void BarRows::paint_footnotes(QPainter& painter, int top) const {
   for (const QString& footnote : footnotes_) {
     const QRect line(side_margin, top, width() - 2 * side_margin, line_height);
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter,

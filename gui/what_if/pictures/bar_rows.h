@@ -40,11 +40,34 @@ class BarRows : public WhatIfPicture {
   [[nodiscard]] QString tooltip_at(const QPoint& point) const override;
 
  private:
+  /// Scale from speedups to pixels; `max` is the largest that is drawn whole.
+  struct Scale {
+    int left = 0;
+    double pixels_per_unit = 1.0;
+    double max = 1.0;
+
+    [[nodiscard]] double x(double value) const { return left + value * pixels_per_unit; }
+  };
+
+  [[nodiscard]] Scale scale(const std::vector<int>& widths) const;
+  [[nodiscard]] QFont bold_font() const;
+  [[nodiscard]] QColor faint_color() const;
   [[nodiscard]] int row_height() const;
   [[nodiscard]] std::vector<int> column_widths() const;
   /// At `top`, each right-aligned in its column.
   void paint_numbers(QPainter& painter, const QStringList& numbers, const std::vector<int>& widths, int top,
                      int height) const;
+  void paint_heads(QPainter& painter, const std::vector<int>& widths) const;
+  void paint_names(QPainter& painter, const BarRow& row, int top, int name_width,
+                   const std::vector<int>& widths) const;
+  void paint_bar(QPainter& painter, const BarRow& row, int top, const Scale& scale) const;
+  void paint_break(QPainter& painter, const QRectF& bar) const;
+  void paint_change(QPainter& painter, const BarRow& row, const QRectF& bar, const QColor& color,
+                    const Scale& scale) const;
+  void paint_interval(QPainter& painter, double low, double high, const QRectF& bar,
+                      const Scale& scale) const;
+  void paint_vanilla(QPainter& painter, int bottom, const Scale& scale) const;
+  void paint_footnotes(QPainter& painter, int top) const;
 
   QString title_;
   QStringList columns_;

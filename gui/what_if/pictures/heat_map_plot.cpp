@@ -25,6 +25,12 @@ QString speedup_text(double speedup) {
   return QStringLiteral("%1×").arg(speedup, 0, 'f', 2);
 }
 
+QPolygonF diamond(const QPointF& center) {
+  constexpr double size = 5.0;
+  return QPolygonF({center + QPointF(0, -size), center + QPointF(size, 0), center + QPointF(0, size),
+                    center + QPointF(-size, 0)});
+}
+
 /// Black or white, whichever can be read on it.
 QColor on(const QColor& background) {
   return qGray(background.rgb()) > 140 ? QColor(Qt::black) : QColor(Qt::white);
@@ -137,15 +143,7 @@ void HeatMapPlot::paint_axes(QPainter& painter) const {
     painter.drawText(QRectF(0, cell.center().y() - 9, left_margin - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
                      QString::number(gamma));
   }
-  painter.drawText(QRectF(all.left(), all.bottom() + 22, all.width(), 18), Qt::AlignCenter,
-                   tr("exit layer E of the recorded model"));
-  painter.save();
-  painter.translate(12, all.center().y());
-  painter.rotate(-90);
-  painter.drawText(QRectF(-all.height() / 2, -10, all.height(), 18), Qt::AlignCenter, tr("draft length γ"));
-  painter.restore();
-  painter.drawText(QRectF(6, 0, width() - 12.0, top_margin), Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(title_, Qt::ElideRight, width() - 12));
+  paint_names(painter, all, title_, tr("exit layer E of the recorded model"), tr("draft length γ"));
 }
 
 void HeatMapPlot::paint_marks(QPainter& painter) const {
@@ -167,11 +165,9 @@ void HeatMapPlot::paint_marks(QPainter& painter) const {
   if (const HeatCell* best = map_.best()) {
     const QRectF cell = cell_rect(best->exit, best->gamma);
     const QPointF center(cell.right() - std::min(mark_inset, cell.width() / 2), cell.center().y());
-    constexpr double size = 5.0;
     painter.setPen(QPen(Qt::white, 1.0));
     painter.setBrush(Qt::black);
-    painter.drawPolygon(QPolygonF({center + QPointF(0, -size), center + QPointF(size, 0),
-                                   center + QPointF(0, size), center + QPointF(-size, 0)}));
+    painter.drawPolygon(diamond(center));
   }
   if (!marks_.current) return;
   const auto [exit, gamma] = *marks_.current;
@@ -185,33 +181,42 @@ void HeatMapPlot::paint_marks(QPainter& painter) const {
 }
 
 void HeatMapPlot::paint_legend(QPainter& painter) const {
-  const bool dark = is_dark(palette());
   const int left = width() - legend_width + 16;
-  const QColor text = palette().color(QPalette::WindowText);
-  const int top = top_margin;
-  const int height = std::clamp(this->height() - top - 120, 30, 160);
-  for (int y = 0; y < height; ++y)
-    painter.fillRect(left, top + height - 1 - y, 16, 1, scale_color(y / std::max(1.0, height - 1.0), dark));
-  painter.setPen(text);
+  const int height = std::clamp(this->height() - top_margin - 120, 30, 160);
+  paint_scale(painter, QRect(left, top_margin, 16, height));
+  paint_signs(painter, left, top_margin + height + 14);
+}
+
+void HeatMapPlot::paint_scale(QPainter& painter, const QRect& box) const {
+  const bool dark = is_dark(palette());
+  const int bottom = box.top() + box.height() - 1;
+  for (int y = 0; y < box.height(); ++y)
+    painter.fillRect(box.left(), bottom - y, box.width(), 1,
+                     scale_color(y / std::max(1.0, box.height() - 1.0), dark));
+  painter.setPen(palette().color(QPalette::WindowText));
   const auto tick = [&](double speedup, const QString& words) {
-    const int y = top + height - 1 - static_cast<int>(share(speedup) * (height - 1));
-    painter.drawLine(left + 16, y, left + 20, y);
-    painter.drawText(QRect(left + 24, y - 9, legend_width - 42, 18), Qt::AlignLeft | Qt::AlignVCenter, words);
+    const int y = bottom - static_cast<int>(share(speedup) * (box.height() - 1));
+    painter.drawLine(box.left() + 16, y, box.left() + 20, y);
+    painter.drawText(QRect(box.left() + 24, y - 9, legend_width - 42, 18), Qt::AlignLeft | Qt::AlignVCenter,
+                     words);
   };
-  const double apart = height > 0 ? 14.0 / height : 1.0;
+  const double apart = box.height() > 0 ? 14.0 / box.height() : 1.0;
   tick(max_, speedup_text(max_));
   if (min_ < 1.0 && share(1.0) < 1.0 - apart && share(1.0) > apart) tick(1.0, tr("1× vanilla"));
   if (share(min_) < 1.0 - apart) tick(min_, speedup_text(min_));
-  int y = top + height + 14;
+}
+
+void HeatMapPlot::paint_signs(QPainter& painter, int left, int top) const {
+  const QColor text = palette().color(QPalette::WindowText);
   const auto entry = [&](const QString& words, const auto& draw) {
-    draw(QPointF(left + 8, y + 8));
+    draw(QPointF(left + 8, top + 8));
     painter.setPen(text);
-    painter.drawText(QRect(left + 24, y, legend_width - 42, 16), Qt::AlignLeft | Qt::AlignVCenter, words);
-    y += 18;
+    painter.drawText(QRect(left + 24, top, legend_width - 42, 16), Qt::AlignLeft | Qt::AlignVCenter, words);
+    top += 18;
   };
   painter.setBrush(Qt::NoBrush);
   entry(tr("current"), [&](const QPointF& at) {
-    painter.setPen(QPen(cursor_color(dark), 3.0));
+    painter.setPen(QPen(cursor_color(is_dark(palette())), 3.0));
     painter.drawRect(QRectF(at.x() - 6, at.y() - 5, 12, 10));
   });
   entry(tr("recorded"), [&](const QPointF& at) {
@@ -221,16 +226,16 @@ void HeatMapPlot::paint_legend(QPainter& painter) const {
   entry(tr("fastest"), [&](const QPointF& at) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(text);
-    painter.drawPolygon(
-        QPolygonF({at + QPointF(0, -5), at + QPointF(5, 0), at + QPointF(0, 5), at + QPointF(-5, 0)}));
+    painter.drawPolygon(diamond(at));
     painter.setBrush(Qt::NoBrush);
   });
-  entry(tr("no answer"), [&](const QPointF& at) {
-    painter.fillRect(QRectF(at.x() - 7, at.y() - 6, 14, 12), QBrush(text, Qt::DiagCrossPattern));
-  });
-  entry(tr("slower"), [&](const QPointF& at) {
-    painter.fillRect(QRectF(at.x() - 7, at.y() - 6, 14, 12), QBrush(text, Qt::BDiagPattern));
-  });
+  const auto filled = [&](Qt::BrushStyle style) {
+    return [&painter, &text, style](const QPointF& at) {
+      painter.fillRect(QRectF(at.x() - 7, at.y() - 6, 14, 12), QBrush(text, style));
+    };
+  };
+  entry(tr("no answer"), filled(Qt::DiagCrossPattern));
+  entry(tr("slower"), filled(Qt::BDiagPattern));
 }
 
 void HeatMapPlot::paint(QPainter& painter) {

@@ -46,6 +46,9 @@ class HeatMapPlot : public WhatIfPicture {
   void paint_axes(QPainter& painter) const;
   void paint_marks(QPainter& painter) const;
   void paint_legend(QPainter& painter) const;
+  void paint_scale(QPainter& painter, const QRect& box) const;
+  /// Each sign on the map with its meaning, below one another.
+  void paint_signs(QPainter& painter, int left, int top) const;
   void describe();
 
   HeatMap map_;

@@ -22,7 +22,7 @@ class PicturePane : public QWidget {
 
   void set_numbers(QStringList columns, std::vector<NumbersModel::Row> rows);
   void show_numbers(bool shown);
-  /// In place of picture and numbers.
+  /// Shows a message in place of picture and numbers.
   void set_message(const QString& words);
   [[nodiscard]] const NumbersModel& numbers() const { return numbers_; }
   [[nodiscard]] const WhatIfPicture& picture() const { return *picture_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the page's pictures show of the simulator's results: rows for bars, and numbers for tables.
+// Text of the page's pictures, made of the simulator's results: rows for bars, and numbers for tables.
 
 #include <draftscope/simulator/closed_forms/tpt_ladder.h>
 #include <draftscope/simulator/hardware/roofline.h>

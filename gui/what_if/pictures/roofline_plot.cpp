@@ -124,15 +124,7 @@ void RooflinePlot::paint_axes(QPainter& painter) const {
     painter.drawText(QRectF(18, y - 9, left_margin - 24, 18), Qt::AlignRight | Qt::AlignVCenter,
                      power_text(power));
   }
-  painter.drawText(QRectF(all.left(), all.bottom() + 22, all.width(), 18), Qt::AlignCenter,
-                   tr("arithmetic intensity, flop a byte"));
-  painter.save();
-  painter.translate(12, all.center().y());
-  painter.rotate(-90);
-  painter.drawText(QRectF(-all.height() / 2, -10, all.height(), 18), Qt::AlignCenter, tr("Gflop/s"));
-  painter.restore();
-  painter.drawText(QRectF(6, 0, width() - 12.0, top_margin), Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(title_, Qt::ElideRight, width() - 12));
+  paint_names(painter, all, title_, tr("arithmetic intensity, flop a byte"), tr("Gflop/s"));
 }
 
 void RooflinePlot::paint_roof(QPainter& painter) const {

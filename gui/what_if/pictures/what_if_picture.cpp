@@ -50,6 +50,18 @@ void WhatIfPicture::paintEvent(QPaintEvent* /*event*/) {
   painter.drawText(badge, Qt::AlignCenter, words);
 }
 
+void WhatIfPicture::paint_names(QPainter& painter, const QRectF& area, const QString& title, const QString& x,
+                                const QString& y) const {
+  painter.drawText(QRectF(area.left(), area.bottom() + 22, area.width(), 18), Qt::AlignCenter, x);
+  painter.save();
+  painter.translate(12, area.center().y());
+  painter.rotate(-90);
+  painter.drawText(QRectF(-area.height() / 2, -10, area.height(), 18), Qt::AlignCenter, y);
+  painter.restore();
+  painter.drawText(QRectF(6, 0, width() - 12.0, area.top()), Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(title, Qt::ElideRight, width() - 12));
+}
+
 bool WhatIfPicture::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the pictures of the what-if page have in common: a message in place of numbers that can't be given,
+// Base of the pictures of the what-if page: a message in place of numbers that can't be given,
 // and a mark while they are still of an older question.
 
 #include <QWidget>
@@ -16,7 +16,7 @@ class WhatIfPicture : public QWidget {
  public:
   explicit WhatIfPicture(QWidget* parent = nullptr);
 
-  /// In place of the picture; empty shows it.
+  /// Shows a message in place of the picture; empty shows the picture.
   void set_message(const QString& words);
   [[nodiscard]] const QString& message() const { return message_; }
   void set_stale(bool is_stale);
@@ -26,8 +26,12 @@ class WhatIfPicture : public QWidget {
 
  protected:
   virtual void paint(QPainter& painter) = 0;
-  /// Of a place in the picture, for the tool tip; empty shows none.
+  /// Tool tip of a place in the picture; empty shows none.
   [[nodiscard]] virtual QString tooltip_at(const QPoint& /*point*/) const { return {}; }
+
+  /// Paints the title above a plot's area, and the names of its axes below and beside it.
+  void paint_names(QPainter& painter, const QRectF& area, const QString& title, const QString& x,
+                   const QString& y) const;
 
   void paintEvent(QPaintEvent* event) override;
   bool event(QEvent* event) override;

@@ -16,7 +16,7 @@ auto key(const Question& question) {
                   question.longer_context, question.recorded_gpu);
 }
 
-/// In single quotes, as a POSIX shell takes it literally.
+/// Text in single quotes, as a POSIX shell takes it literally.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char character : text) result += character == '\'' ? "'\\''" : std::string(1, character);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the page asks: a strategy on a machine. Plain choices, as its sliders have them.
+// A question of the page: a strategy on a machine. Plain choices, as its sliders have them.
 
 #include <draftscope/simulator/advice/advice.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
@@ -55,7 +55,7 @@ struct Question {
 /// recorded run, which is one of its points.
 [[nodiscard]] Question heat_map_question(Question question);
 
-/// What draftscope simulate is called with to answer the same.
+/// Command line of draftscope simulate that answers the same.
 [[nodiscard]] std::string command_line_of(const Question& question, const std::string& file);
 
 }  // namespace draftscope::gui

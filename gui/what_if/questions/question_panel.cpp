@@ -141,14 +141,14 @@ QuestionPanel::QuestionPanel(QWidget* parent)
 }
 
 QuestionPanel::Steps QuestionPanel::add_steps(QFormLayout& form, const QString& label, const QString& spoken,
-                                              std::vector<int> values, int least, int most) {
+                                              std::vector<int> values, int min, int max) {
   Steps steps{new QSlider(Qt::Horizontal), new QSpinBox, std::move(values)};
-  steps.box->setRange(least, most);
+  steps.box->setRange(min, max);
   steps.box->setAccessibleName(spoken);
   steps.box->setKeyboardTracking(false);
   steps.slider->setAccessibleName(tr("%1, slider").arg(spoken));
   if (steps.values.empty())
-    steps.slider->setRange(least, most);
+    steps.slider->setRange(min, max);
   else
     steps.slider->setRange(0, static_cast<int>(steps.values.size()) - 1);
   steps.slider->setPageStep(1);
@@ -234,46 +234,50 @@ void QuestionPanel::add_model(QFormLayout& form) {
 }
 
 void QuestionPanel::open_machine_file(const QString& path) {
-  reading_.start([this,
-                  path = path.toStdString()](const BackgroundJob::ShouldContinue&) -> BackgroundJob::Apply {
-    auto file = simulator::read_machine_file(path);
-    return [this, file = std::move(file)] {
-      if (!file) {
-        emit failed(words(file.error().message));
-        return;
-      }
-      Question asked = question_;
-      asked.machine_file = std::make_shared<const simulator::MachineFile>(*file);
-      asked.gpu.clear();
-      // What it described before is another machine.
-      std::erase_if(machine_files_,
-                    [&](const MachineFilePointer& known) { return known->path == asked.machine_file->path; });
-      change_question(asked);
-    };
-  });
+  reading_.start(
+      read_and_take([path = path.toStdString()](const auto&) { return simulator::read_machine_file(path); },
+                    [this](Result<simulator::MachineFile> file) {
+                      if (file)
+                        take_machine(*std::move(file));
+                      else
+                        emit failed(words(file.error().message));
+                    }));
+}
+
+void QuestionPanel::take_machine(simulator::MachineFile file) {
+  Question asked = question_;
+  asked.machine_file = std::make_shared<const simulator::MachineFile>(std::move(file));
+  asked.gpu.clear();
+  // What it described before is another machine.
+  std::erase_if(machine_files_,
+                [&](const MachineFilePointer& known) { return known->path == asked.machine_file->path; });
+  change_question(asked);
 }
 
 void QuestionPanel::open_model_file(const QString& path) {
-  reading_.start([this, path](const BackgroundJob::ShouldContinue&) -> BackgroundJob::Apply {
-    auto shape = path.endsWith(u".json")
-                     ? simulator::model_shape_of(path.toStdString())
-                     : Result<simulator::ModelShape>(fail("{}: expected a config.json", path.toStdString()));
-    return [this, path, shape = std::move(shape)] {
-      if (!shape) {
-        emit failed(words(shape.error().message));
-        return;
-      }
-      std::erase_if(model_files_, [&](const auto& known) { return known.second == path; });
-      model_files_.emplace_back(words(shape->name), path);
-      is_showing_ = true;
-      list_models();
-      is_showing_ = false;
-      Question asked = question_;
-      asked.model = path.toStdString();
-      change_question(asked);
-      show_question();
-    };
-  });
+  reading_.start(read_and_take(
+      [path](const auto&) -> Result<simulator::ModelShape> {
+        if (!path.endsWith(u".json")) return fail("{}: expected a config.json", path.toStdString());
+        return simulator::model_shape_of(path.toStdString());
+      },
+      [this, path](const Result<simulator::ModelShape>& shape) {
+        if (shape)
+          take_model(shape->name, path);
+        else
+          emit failed(words(shape.error().message));
+      }));
+}
+
+void QuestionPanel::take_model(const std::string& name, const QString& path) {
+  std::erase_if(model_files_, [&](const auto& known) { return known.second == path; });
+  model_files_.emplace_back(words(name), path);
+  is_showing_ = true;
+  list_models();
+  is_showing_ = false;
+  Question asked = question_;
+  asked.model = path.toStdString();
+  change_question(asked);
+  show_question();
 }
 
 void QuestionPanel::list_machines() {

@@ -26,7 +26,7 @@ class QuestionPanel : public QWidget {
  public:
   explicit QuestionPanel(QWidget* parent = nullptr);
 
-  /// What can be asked of it.
+  /// Offers what can be asked of the recording.
   void set_recording(const TrainedPointer& trained);
   void forget_recording() { trained_.reset(); }
   /// Moves everything there without a signal.
@@ -53,12 +53,14 @@ class QuestionPanel : public QWidget {
     std::vector<int> values;  ///< [slider position]; empty: the position is the value
   };
   Steps add_steps(QFormLayout& form, const QString& label, const QString& spoken, std::vector<int> values,
-                  int least, int most);
+                  int min, int max);
   static void show_steps(const Steps& steps, int value);
   void add_threshold(QFormLayout& form);
-  /// With a button that chooses a file.
+  /// Puts a button that chooses a file beside a box.
   void add_machine(QFormLayout& form);
   void add_model(QFormLayout& form);
+  void take_machine(simulator::MachineFile file);
+  void take_model(const std::string& name, const QString& path);
   void list_machines();
   void list_models();
   void show_question();

@@ -13,7 +13,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// What nothing can be trained from.
+/// Errors: nothing can be learnt from the recording, and what to record instead.
 Result<void> check(const traces::Recording& recording) {
   const std::string name = recording.path.filename().string();
   if (simulator::is_predicted(recording.meta))
@@ -82,7 +82,7 @@ std::string TrainedRecording::missing_choices(const Question& question) const {
   const bool has_gpu = !question.gpu.empty() || (question.machine_file && question.machine_file->gpu);
   const bool has_model = !question.model.empty() || shape_;
   const std::string named = simulator::meta_value(recording().meta, "model");
-  const std::string gpu = "a GPU (a file of answers has no times that costs could be trained from)";
+  const std::string gpu = "a GPU (a file of answers has no times that costs could be learnt from)";
   const std::string model =
       named.empty() ? "a model (the file names none)"
                     : fmt::format("a model (the file names \"{}\", whose shape is not known)", named);

@@ -39,8 +39,8 @@ class TrainedRecording {
       RecordingPointer recording, const std::string& recorded_gpu = {},
       std::function<bool(std::int64_t, std::int64_t)> progress = {});
 
-  /// What answers the question. Of an imported recording it is made for the question's machine and model, and
-  /// kept for the next. Errors: choices that are still missing; an unknown GPU or model.
+  /// Model that answers the question. Of an imported recording it is made for the question's machine and
+  /// model, and kept for the next. Errors: choices that are still missing; an unknown GPU or model.
   [[nodiscard]] Result<WhatIfPointer> what_if(const Question& question) const;
 
   [[nodiscard]] const traces::Recording& recording() const { return opened_->recording(); }
@@ -52,8 +52,8 @@ class TrainedRecording {
   [[nodiscard]] const std::optional<simulator::ModelShape>& recorded_shape() const { return shape_; }
   /// Absent of an imported recording: the question's, or bf16.
   [[nodiscard]] std::optional<simulator::WeightType> recorded_weights() const;
-  /// Of the model whose exits are asked about: the recorded one, or of an imported recording the question's.
-  /// Absent before that is chosen.
+  /// Layers of the model whose exits are asked about: the recorded one, or of an imported recording the
+  /// question's. Absent before that is chosen.
   [[nodiscard]] std::optional<std::int32_t> n_layers(const Question& question) const;
 
   /// Recorded runs that draft, each specification once.
@@ -67,7 +67,7 @@ class TrainedRecording {
   [[nodiscard]] const std::string& no_replay_reason() const { return no_replay_reason_; }
 
  private:
-  /// What an imported recording's prices were specified by.
+  /// Prices of an imported recording, and the question that specified them.
   struct Specified {
     Question by;
     WhatIfPointer what_if;

@@ -20,7 +20,7 @@
 
 namespace draftscope::gui {
 
-/// What a picture shows, or why there is none, and of which question.
+/// Content of a picture, or why there is none, and the question that it is of.
 template <typename Content>
 struct Picture {
   Question question;
@@ -41,7 +41,7 @@ class WhatIfWorker : public QObject {
   /// Cancels, and waits for the workers to notice.
   ~WhatIfWorker() override;
 
-  /// Drops what was trained before and all that is under way. `recorded_gpu` as TrainedRecording::train() has
+  /// Drops what was learnt before and all that is under way. `recorded_gpu` as TrainedRecording::train() has
   /// it.
   void train(const RecordingPointer& recording, const std::string& recorded_gpu = {});
   /// Stops learning, or the pictures that are being made or wait to be.
@@ -49,12 +49,12 @@ class WhatIfWorker : public QObject {
   /// Forgets the recording.
   void clear();
   [[nodiscard]] bool is_training() const { return training_ != nullptr; }
-  /// Null until trained.
+  /// Null until train() has ended well.
   [[nodiscard]] const TrainedPointer& trained() const { return trained_; }
 
   /// Expects trained().
   void ask(const Question& question);
-  /// Of the last answer, if they were stopped.
+  /// Makes those of the last answer, if they were stopped.
   void make_pictures_again();
   [[nodiscard]] bool is_drawing() const { return drawing_ != nullptr; }
   /// Nothing is under way, or waits.
@@ -63,7 +63,7 @@ class WhatIfWorker : public QObject {
  signals:
   void training_progressed(int done, int all);
   void trained_on();
-  /// One line: what can't be trained, and what to record instead.
+  /// One line: what can't be learnt, and what to record instead.
   void refused(const QString& reason);
   void answered(const draftscope::gui::AnswerPointer& answer);
   void ladder_made(const draftscope::gui::LadderPicture& picture);
@@ -89,7 +89,8 @@ class WhatIfWorker : public QObject {
   void answer_next();
   void take(const AnswerPointer& answer);
   void make_pictures();
-  /// For the worker that makes pictures: reports a part in so many, and tells whether to go on.
+  /// Progress function for the worker that makes pictures: reports a part in so many, and tells whether to go
+  /// on.
   std::function<bool(std::int64_t, std::int64_t)> reporter(const JobPointer& job, std::int64_t parts,
                                                            void (WhatIfWorker::*signal)(int, int));
   void stop_pictures();

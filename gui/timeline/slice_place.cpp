@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "slice_place.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace draftscope::gui {
+
+namespace {
+
+bool is_on_host(const Lane& lane) {
+  return lane.track_kind == "host";
+}
+
+std::optional<SlicePlace> span_of_id(const Timeline& timeline, std::int64_t id) {
+  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+    const Lane& candidate = timeline.lanes[lane];
+    if (candidate.kind != LaneKind::track || !is_on_host(candidate)) continue;
+    for (std::size_t slice = 0; slice < candidate.slices.size(); ++slice)
+      if (candidate.slices[slice].id == id) return SlicePlace{lane, slice};
+  }
+  return std::nullopt;
+}
+
+/// Keeps the match next to a place, and the one to begin at again if there is none.
+class NearestMatch {
+ public:
+  NearestMatch(const Timeline& timeline, const std::optional<SlicePlace>& from, bool forward)
+      : timeline_(timeline), from_(from), forward_(forward) {}
+
+  void add(const SlicePlace& place) {
+    if ((!from_ || is_ahead(*from_, place)) && is_nearer(place, ahead_)) ahead_ = place;
+    if (is_nearer(place, first_)) first_ = place;
+  }
+
+  [[nodiscard]] std::optional<SlicePlace> found() const { return ahead_ ? ahead_ : first_; }
+
+ private:
+  /// Order of time, then of lanes.
+  [[nodiscard]] std::pair<std::int64_t, std::size_t> key(const SlicePlace& place) const {
+    return {timeline_.lanes[place.lane].slices.start_ns(place.slice), place.lane};
+  }
+  [[nodiscard]] bool is_ahead(const SlicePlace& from, const SlicePlace& place) const {
+    return forward_ ? key(from) < key(place) : key(place) < key(from);
+  }
+  [[nodiscard]] bool is_nearer(const SlicePlace& place, const std::optional<SlicePlace>& than) const {
+    return !than || is_ahead(place, *than);
+  }
+
+  const Timeline& timeline_;
+  const std::optional<SlicePlace>& from_;
+  bool forward_;
+  std::optional<SlicePlace> ahead_;
+  std::optional<SlicePlace> first_;
+};
+
+}  // namespace
+
+TimeRange time_of(const Timeline& timeline, const SlicePlace& place) {
+  const LaneSlices& slices = timeline.lanes[place.lane].slices;
+  return {slices.start_ns(place.slice), slices.end_ns(place.slice)};
+}
+
+std::optional<SlicePlace> next_match(const Timeline& timeline, const std::vector<bool>& matches,
+                                     const std::optional<SlicePlace>& from, bool forward) {
+  NearestMatch nearest(timeline, from, forward);
+  for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
+    const LaneSlices& slices = timeline.lanes[lane].slices;
+    for (std::size_t slice = 0; slice < slices.size(); ++slice)
+      if (matches[slices[slice].name]) nearest.add({lane, slice});
+  }
+  return nearest.found();
+}
+
+std::optional<SlicePlace> launch_of(const Timeline& timeline, const SlicePlace& place) {
+  const Lane& lane = timeline.lanes[place.lane];
+  if (lane.kind != LaneKind::track || is_on_host(lane)) return std::nullopt;
+  const std::int64_t kernel = lane.slices[place.slice].id;
+  const auto launch = std::lower_bound(
+      timeline.launches.begin(), timeline.launches.end(), kernel,
+      [](const std::pair<std::uint32_t, std::uint32_t>& pair, std::int64_t id) { return pair.first < id; });
+  if (launch == timeline.launches.end() || launch->first != kernel) return std::nullopt;
+  return span_of_id(timeline, launch->second);
+}
+
+}  // namespace draftscope::gui

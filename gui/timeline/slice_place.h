@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A slice by its place in the timeline, and searches for the places of others.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/lanes/timeline.h"
+
+namespace draftscope::gui {
+
+struct SlicePlace {
+  std::size_t lane = 0;
+  std::size_t slice = 0;
+
+  friend bool operator==(const SlicePlace& a, const SlicePlace& b) {
+    return a.lane == b.lane && a.slice == b.slice;
+  }
+};
+
+[[nodiscard]] TimeRange time_of(const Timeline& timeline, const SlicePlace& place);
+
+/// The next slice in the order of time whose name is marked in `matches` (by Timeline::names), after `from`
+/// or before it, or from an end without `from`; wraps around. None if no slice matches. Goes through all
+/// slices.
+[[nodiscard]] std::optional<SlicePlace> next_match(const Timeline& timeline, const std::vector<bool>& matches,
+                                                   const std::optional<SlicePlace>& from, bool forward);
+
+/// The span that launched the kernel at a place; none of other slices. Goes through all spans.
+[[nodiscard]] std::optional<SlicePlace> launch_of(const Timeline& timeline, const SlicePlace& place);
+
+}  // namespace draftscope::gui
