@@ -57,7 +57,7 @@ Json run_json(const PredictedRun& run) {
 }
 
 /// Data that texts and rounds lack, which they lack anywhere; times are predicted.
-std::vector<traces::MissingData> lacks_of_prediction(const traces::Meta& recorded, bool has_prefill) {
+std::vector<traces::MissingData> missing_data_of_prediction(const traces::Meta& recorded, bool has_prefill) {
   using traces::MissingData;
   constexpr std::array times{MissingData::wall_times, MissingData::first_token_times, MissingData::round_times, MissingData::phase_times,
                              MissingData::prefill_times};

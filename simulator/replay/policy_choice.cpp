@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/speculation/rules/rules_of.h>
-
 #include "replay/policy_choice.h"
 
+#include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/speculation/rules/rules_of.h>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "replay/policies.h"
 #include "replay/policy_del.h"
+
 namespace draftscope::simulator {
 
 namespace {

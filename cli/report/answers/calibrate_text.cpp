@@ -50,7 +50,7 @@ std::string shape_text(const CalibratedShape& of, const simulator::LeaveOneOut& 
   Table table({{"kernel", Align::left}, {"MB"}, {"time"}, {"quartiles"}, {"GB/s"}, {"samples"}});
   for (const MeasuredKernel& kernel : of.kernels) {
     const double bytes = simulator::kernel_bytes(kernel.form, of.shape, of.weights);
-    table.add_row({kernel_name(kernel.form, of.shape),
+    table.add_row({simulator::kernel_name(kernel.form, of.shape),
                    bytes > 0.0 ? number(bytes * 1e-6) : std::string(glyphs.absent()),
                    duration(kernel.ns.median, glyphs),
                    fmt::format("{}{}{}", duration(kernel.ns.low, glyphs), glyphs.range(),
@@ -73,7 +73,7 @@ Json next_json(const CalibrationAdvice& advice, const simulator::ModelShape& sha
   Json list = Json::array();
   for (const simulator::NextMeasurement& next : advice.next)
     list.push_back(
-        {{"name", kernel_name(next.form, shape)},
+        {{"name", simulator::kernel_name(next.form, shape)},
          {"kind", kernel_kind_name(next.form.kind)},
          {"exit", next.form.kind == speculation::KernelKind::draft_step ? Json(next.form.sublayers.mlp)
                                                                         : Json(nullptr)},
@@ -114,7 +114,7 @@ std::string advice_text(const CalibrationAdvice& advice, const simulator::ModelS
       percent(advice.sigma));
   Table table({{"kernel", Align::left}, {"variance off"}, {"nats"}});
   for (const simulator::NextMeasurement& next : advice.next)
-    table.add_row({kernel_name(next.form, shape), percent(next.variance_share), number(next.information)});
+    table.add_row({simulator::kernel_name(next.form, shape), percent(next.variance_share), number(next.information)});
   return text + table.text(2, glyphs.columns);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // Acceptance of the k-th draft token of a round, over any stretch of rounds without walking them:
-// the counts of `draftscope report` (simulator/acceptance.h), which are those of the whole run.
+// the counts of `draftscope report` (simulator/figures), which are those of the whole run.
 //
 // Memory: 2 bytes a round, and 0.25 for each position. Immutable once built.
 

@@ -19,8 +19,6 @@
 #include <optional>
 #include <vector>
 
-#include "costs/cost_prices.h"
-
 namespace draftscope::simulator {
 
 /// One execution of an operation, on one GPU.
