@@ -19,6 +19,7 @@ namespace draftscope::cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using Arguments = std::vector<std::string>;
 
@@ -147,12 +148,17 @@ TEST_F(Shadowed, DocumentsEveryKey) {
   const std::string document = read_file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/cli/OUTPUT.md");
   const std::string path = write({.skill = 1.1});
   std::set<std::string> keys;
-  collect_keys(parsed(run("simulate", path, {"--ladder", "--json", "--quiet"})), keys);
-  collect_keys(parsed(run("simulate", path, {"--waterfall", "-s", "layerskip:exit=3", "--json", "--quiet"})),
-               keys);
-  collect_keys(parsed(run("advise", path, {"--json", "--quiet"})), keys);
+  for (const json& printed :
+       {parsed(run("simulate", path, {"-s", "layerskip:exit=3", "--json", "--quiet"})),
+        parsed(run("simulate", path, {"--ladder", "--json", "--quiet"})),
+        parsed(run("simulate", path, {"--waterfall", "-s", "layerskip:exit=3", "--json", "--quiet"})),
+        parsed(run("advise", path, {"--json", "--quiet"}))}) {
+    EXPECT_EQ(printed.at("format"), 2);
+    collect_keys(printed, keys);
+  }
   EXPECT_GT(keys.size(), 70U);
-  for (const std::string& key : keys) EXPECT_THAT(document, HasSubstr("`" + key + "`"));
+  for (const std::string& key : keys)
+    EXPECT_THAT(document, AnyOf(HasSubstr("`" + key + "`"), HasSubstr("." + key + "`")));
 }
 
 TEST_F(Shadowed, WritesAPolicyWithWhereItComesFrom) {
