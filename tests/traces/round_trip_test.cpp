@@ -7,6 +7,7 @@
 
 #include "sample.h"
 #include "storage/columns.h"
+#include "storage/primary_key.h"
 
 namespace draftscope::traces {
 namespace {
@@ -54,6 +55,18 @@ std::vector<std::string> fields_of(const std::vector<Record>& rows) {
   return all;
 }
 
+/// All rows that a function of the reader streams.
+template <typename Record>
+std::vector<std::string> streamed_fields(
+    Reader& reader, Result<void> (Reader::*stream)(const std::function<bool(const Record&)>&)) {
+  std::vector<Record> rows;
+  EXPECT_TRUE((reader.*stream)([&](const Record& row) {
+    rows.push_back(row);
+    return true;
+  }));
+  return fields_of(rows);
+}
+
 class RandomRecording : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(RandomRecording, ComesBackAsItWasWritten) {
@@ -74,51 +87,20 @@ TEST_P(RandomRecording, ComesBackAsItWasWritten) {
   EXPECT_EQ(fields_of(recording->draft_tokens), fields_of(sample.recording.draft_tokens));
   EXPECT_EQ(fields_of(recording->tracks), fields_of(sample.recording.tracks));
 
-  std::vector<Decision> decisions;
-  ASSERT_TRUE(reader->decisions([&](const Decision& decision) {
-    decisions.push_back(decision);
-    return true;
-  }));
   std::stable_sort(sample.decisions.begin(), sample.decisions.end(),
                    [](const Decision& a, const Decision& b) { return a.start_ns < b.start_ns; });
-  EXPECT_EQ(fields_of(decisions), fields_of(sample.decisions));
-
-  std::vector<ShadowToken> shadow_tokens;
-  ASSERT_TRUE(reader->shadow_tokens([&](const ShadowToken& token) {
-    shadow_tokens.push_back(token);
-    return true;
-  }));
+  EXPECT_EQ(streamed_fields(*reader, &Reader::decisions), fields_of(sample.decisions));
   std::sort(sample.shadow_tokens.begin(), sample.shadow_tokens.end(),
-            [](const ShadowToken& a, const ShadowToken& b) {
-              return std::tie(a.request, a.layer, a.position) < std::tie(b.request, b.layer, b.position);
-            });
-  EXPECT_EQ(fields_of(shadow_tokens), fields_of(sample.shadow_tokens));
-
-  std::vector<Span> spans;
-  ASSERT_TRUE(reader->spans([&](const Span& span) {
-    spans.push_back(span);
-    return true;
-  }));
+            [](const ShadowToken& a, const ShadowToken& b) { return primary_key(a) < primary_key(b); });
+  EXPECT_EQ(streamed_fields(*reader, &Reader::shadow_tokens), fields_of(sample.shadow_tokens));
   const auto by_time = [](const auto& a, const auto& b) {
     return std::tie(a.track, a.start_ns, a.id) < std::tie(b.track, b.start_ns, b.id);
   };
   std::sort(sample.spans.begin(), sample.spans.end(), by_time);
-  EXPECT_EQ(fields_of(spans), fields_of(sample.spans));
-
-  std::vector<Kernel> kernels;
-  ASSERT_TRUE(reader->kernels([&](const Kernel& kernel) {
-    kernels.push_back(kernel);
-    return true;
-  }));
+  EXPECT_EQ(streamed_fields(*reader, &Reader::spans), fields_of(sample.spans));
   std::sort(sample.kernels.begin(), sample.kernels.end(), by_time);
-  EXPECT_EQ(fields_of(kernels), fields_of(sample.kernels));
-
-  std::vector<Counter> counters;
-  ASSERT_TRUE(reader->counters([&](const Counter& counter) {
-    counters.push_back(counter);
-    return true;
-  }));
-  EXPECT_EQ(fields_of(counters), fields_of(sample.counters));
+  EXPECT_EQ(streamed_fields(*reader, &Reader::kernels), fields_of(sample.kernels));
+  EXPECT_EQ(streamed_fields(*reader, &Reader::counters), fields_of(sample.counters));
 
   const auto strings = reader->strings();
   ASSERT_TRUE(strings);
