@@ -7,8 +7,8 @@
 #include <draftscope/profiler/clock.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
 
-#include <algorithm>
 #include <draftscope/speculation/published_models.h>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 

@@ -6,9 +6,9 @@
 //
 // With a temperature siblings are tried in the order they were drawn. A rejected one that was drawn from q
 // leaves norm(max(p − q, 0)) of the target and q without it, normalised, of the draft (SpecInfer,
-// Miao et al. 2024, §4.3, for siblings without replacement; rule 4 of docs/methods.md, Exact acceptance); a rejected guess, a
-// point mass, leaves the target without it (rule 2). At a leaf the token is drawn from what the target is
-// there, warped as everywhere.
+// Miao et al. 2024, §4.3, for siblings without replacement; rule 4 of docs/methods.md, Exact acceptance); a
+// rejected guess, a point mass, leaves the target without it (rule 2). At a leaf the token is drawn from what
+// the target is there, warped as everywhere.
 
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/sampling.h>

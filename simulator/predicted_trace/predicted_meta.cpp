@@ -59,13 +59,14 @@ Json run_json(const PredictedRun& run) {
 /// Data that texts and rounds lack, which they lack anywhere; times are predicted.
 std::vector<traces::MissingData> missing_data_of_prediction(const traces::Meta& recorded, bool has_prefill) {
   using traces::MissingData;
-  constexpr std::array times{MissingData::wall_times, MissingData::first_token_times, MissingData::round_times, MissingData::phase_times,
-                             MissingData::prefill_times};
+  constexpr std::array times{MissingData::wall_times, MissingData::first_token_times,
+                             MissingData::round_times, MissingData::phase_times, MissingData::prefill_times};
   std::vector<MissingData> lacks = traces::missing_data_of(recorded);
-  lacks.erase(
-      std::remove_if(lacks.begin(), lacks.end(),
-                     [&](MissingData lack) { return std::find(times.begin(), times.end(), lack) != times.end(); }),
-      lacks.end());
+  lacks.erase(std::remove_if(lacks.begin(), lacks.end(),
+                             [&](MissingData lack) {
+                               return std::find(times.begin(), times.end(), lack) != times.end();
+                             }),
+              lacks.end());
   if (!has_prefill) lacks.push_back(MissingData::prefill_times);
   return lacks;
 }

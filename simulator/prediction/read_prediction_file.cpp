@@ -47,7 +47,8 @@ Result<PredictedDecoding> decoding_of(const JsonField& field) {
   DRAFTSCOPE_TRY_ASSIGN(decoding.verify_ns, field["verify_ns"].number());
   DRAFTSCOPE_TRY_ASSIGN(decoding.mean_accepted_length, field["tokens_per_round"].number());
   DRAFTSCOPE_TRY_ASSIGN(decoding.tokens_per_second, field["decode_tokens_per_second"].number());
-  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_tokens_per_second, field["vanilla_decode_tokens_per_second"].number());
+  DRAFTSCOPE_TRY_ASSIGN(decoding.vanilla_tokens_per_second,
+                        field["vanilla_decode_tokens_per_second"].number());
   return decoding;
 }
 

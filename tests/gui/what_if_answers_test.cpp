@@ -90,7 +90,8 @@ void expect_answer_of_command(const TrainedRecording& trained, const Question& q
   EXPECT_EQ(there["rounds_source"], round_source_name(answer.prediction.source));
   EXPECT_DOUBLE_EQ(there["speedup"], answer.prediction.speedup.min_drafted.total.value) << line;
   EXPECT_DOUBLE_EQ(there["decode_tokens_per_second"], answer.prediction.tokens_per_second) << line;
-  EXPECT_DOUBLE_EQ(there["vanilla_decode_tokens_per_second"], answer.prediction.vanilla_tokens_per_second) << line;
+  EXPECT_DOUBLE_EQ(there["vanilla_decode_tokens_per_second"], answer.prediction.vanilla_tokens_per_second)
+      << line;
   EXPECT_DOUBLE_EQ(there["draft_cost"], answer.prediction.c);
   EXPECT_DOUBLE_EQ(there["verify_cost"], answer.prediction.v);
   const auto of_80 = outermost_interval_80(answer.prediction.speedup);

@@ -114,7 +114,8 @@ std::string advice_text(const CalibrationAdvice& advice, const simulator::ModelS
       percent(advice.sigma));
   Table table({{"kernel", Align::left}, {"variance off"}, {"nats"}});
   for (const simulator::NextMeasurement& next : advice.next)
-    table.add_row({simulator::kernel_name(next.form, shape), percent(next.variance_share), number(next.information)});
+    table.add_row(
+        {simulator::kernel_name(next.form, shape), percent(next.variance_share), number(next.information)});
   return text + table.text(2, glyphs.columns);
 }
 

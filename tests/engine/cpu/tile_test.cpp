@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "kernels/bf16.h"
-#include "random_model.h"
 #include "kernels/tile_product.h"
+#include "random_model.h"
 
 namespace draftscope::engine::cpu {
 namespace {

@@ -87,7 +87,7 @@ TEST(CalibratedModel, PricesWhatWasNotMeasured) {
                 0.03)
           << seed << " at " << context;
     // Twice as deep and of other proportions.
-    const ModelShape other{"other", 16, 1536, 24, 8, 64, 4096, 32768};
+    const ModelShape other{"other", "", 16, 1536, 24, 8, 64, 4096, 32768};
     const CostModel elsewhere = must(calibrated_model(machine, other, truth.weights));
     EXPECT_LT(greatest_difference(prices_of(elsewhere, other), prices_of(truth, other), 500.0), 0.05) << seed;
     EXPECT_EQ(elsewhere.shape.name, "other");

@@ -161,7 +161,7 @@ TEST(ModelShape, BadInputIsNamed) {
   EXPECT_THAT(with("2", "3").error().message, HasSubstr("num_key_value_heads is 3"));
   EXPECT_FALSE(recorded_shape({}));
   EXPECT_FALSE(recorded_shape({{"model_shape", "7"}}));
-  }
+}
 
 }  // namespace
 }  // namespace draftscope::simulator

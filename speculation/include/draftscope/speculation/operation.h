@@ -13,8 +13,8 @@
 
 namespace draftscope::speculation {
 
-/// An operation of a layer, or the head. The first product_count are matrix products; `small` are norms, rotary
-/// embedding, gates and residuals, which move activations only.
+/// An operation of a layer, or the head. The first product_count are matrix products; `small` are norms,
+/// rotary embedding, gates and residuals, which move activations only.
 enum class Operation : std::uint8_t { qkv, output, gate_up, down, head, attention, small };
 inline constexpr std::size_t operation_count = 7;
 inline constexpr std::size_t product_count = 5;
