@@ -92,7 +92,7 @@ Result<void> check_layer_types(const JsonField& config, const ModelShape& shape)
   return {};
 }
 
-/// What every family of the table has unless its config.json says otherwise.
+/// Window of every family of the table whose config.json names none.
 constexpr std::int32_t default_window = 4096;
 
 Result<void> read_mistral_window(const JsonField& config, ModelShape& shape) {

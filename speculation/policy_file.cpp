@@ -9,7 +9,7 @@
 namespace draftscope::speculation {
 namespace {
 
-/// What may differ between the model that was tuned and the one that decodes.
+/// Keys that may differ between the model that was tuned and the one that decodes.
 constexpr std::array identity{"name", "checkpoint_hash"};
 
 }  // namespace

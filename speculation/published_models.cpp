@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view file = "models.csv";
 
-/// What the models of a series share and the table lacks.
+/// Facts that the models of a series share and the table lacks.
 struct Series {
   std::string_view prefix;  ///< of the name in lower case; the first match counts
   std::string_view model_type;

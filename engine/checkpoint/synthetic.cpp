@@ -38,7 +38,7 @@ Result<void> check_redundancy(double redundancy) {
   return {};
 }
 
-/// What `--model` takes to make the same model again.
+/// The argument of `--model` that makes the same model again.
 std::string argument_for(const speculation::ModelShape& published, const SyntheticOptions& options) {
   auto text = "synthetic:" + published.name;
   if (options.redundancy != 0.0) text += fmt::format(",redundancy={}", options.redundancy);

@@ -46,7 +46,7 @@ struct SyntheticSeed {
   double redundancy = 0.0;
 };
 
-/// What a matrix or a bias takes of the recipe: the halves of its key, and its scale.
+/// Recipe of a matrix or a bias: the halves of its key, and its scale.
 struct SyntheticRecipe {
   std::uint32_t low_key = 0;
   std::uint32_t high_key = 0;

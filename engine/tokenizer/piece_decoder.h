@@ -37,7 +37,7 @@ struct MetaspaceToSpace {
 struct JoinBytes {
   bool mapped;  ///< pieces are spelt in the byte alphabet
 };
-/// What a file without a decoder asks for.
+/// The step of a file without a decoder: pieces are joined with spaces.
 struct JoinWithSpaces {};
 
 using DecoderStep =

@@ -8,10 +8,10 @@
 
 namespace draftscope::simulator {
 
-/// Of a prediction file: the figures in `predicted` of each of the `predictions`.
+/// Renames, in a prediction file, the figures in `predicted` of each of the `predictions`.
 void rename_earlier_prediction_keys(nlohmann::json& file);
 
-/// Of a calibration: the `laws` of each of the `shapes`.
+/// Renames, in a calibration, the `laws` of each of the `shapes`.
 void rename_earlier_calibration_keys(nlohmann::json& file);
 
 }  // namespace draftscope::simulator

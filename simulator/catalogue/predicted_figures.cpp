@@ -10,7 +10,7 @@ namespace {
 
 using Format = FigureFormat;
 
-/// What a figure is called and means, whatever it is taken from.
+/// Title and meaning of a figure, whatever it is taken from.
 struct Meaning {
   std::string title;
   std::string unit;

@@ -12,7 +12,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// What an imported file's source did not hold explains what is missing.
+/// The reason why figures are missing: what an imported file's source did not hold.
 std::string reason(const traces::Recording& recording) {
   const std::string note = import_note(recording.meta);
   return note.empty() ? note : fmt::format(" ({})", note);

@@ -244,8 +244,8 @@ double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t leng
 
 namespace {
 
-/// Of one text, from its start on: where states last long, texts differ, and the chain's long run is
-/// nobody's.
+/// Expected rounds of one text, from its start on: where states last long, texts differ, and the chain's long
+/// run is nobody's.
 double expected_rounds(const AcceptanceModel& model, const ExpectedSetting& setting) {
   const std::array from{round_from(model, 0, setting.length), round_from(model, 1, setting.length)};
   double rounds = 0.0;

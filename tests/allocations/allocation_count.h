@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-/// Of all threads.
+/// Allocations of all threads.
 [[nodiscard]] std::int64_t allocation_count();
-/// Of the calling thread.
+/// Allocations of the calling thread.
 [[nodiscard]] std::int64_t allocation_count_here();

@@ -170,7 +170,7 @@ TEST_F(Calibrate, RefusesInOneLine) {
 
   const std::string broken = (*folder_ / "broken.json").string();
   std::ofstream(broken) << text_of(path_).substr(0, 500);
-  expect_one_line(run_command({"calibrate", "--suggest", broken}), "broken.json: is not valid JSON");
+  expect_one_line(run_command({"calibrate", "--suggest", broken}), "broken.json: not valid JSON");
 }
 
 }  // namespace

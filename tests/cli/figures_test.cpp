@@ -85,7 +85,7 @@ TEST(Figures, HaveOneNameEachThatSaysItsUnit) {
   expect_well_named(simulator::measured_decoding_figures());
 }
 
-/// What both have is called the same.
+/// Expects that a figure which both catalogues have is called the same.
 template <typename A, typename B>
 std::size_t expect_same_names(std::span<const simulator::FigureOf<A>> a,
                               std::span<const simulator::FigureOf<B>> b) {

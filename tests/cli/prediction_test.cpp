@@ -44,7 +44,7 @@ TEST(Digest, IsSha256) {
   EXPECT_FALSE(sha256_of_file(folder / "."));
 }
 
-/// Of small_recording(), as if somebody had predicted it.
+/// A prediction of small_recording(), as if somebody had predicted it.
 simulator::PredictionFile small_prediction() {
   simulator::PredictionFile prediction{.tool_version = "0.1.0",
                                        .command_line = "draftscope predict \"caf\xc3\xa9\"",

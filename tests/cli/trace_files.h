@@ -40,7 +40,7 @@ struct CommandResult {
   std::string err;
 };
 
-/// What `draftscope <arguments>` does, in this process.
+/// Runs `draftscope <arguments>` in this process.
 [[nodiscard]] CommandResult run_command(std::vector<std::string> arguments);
 
 }  // namespace draftscope::cli

@@ -22,7 +22,7 @@ std::string place_of(const QWidget& widget) {
   return path;
 }
 
-/// What a screen reader calls it.
+/// Name that a screen reader speaks.
 QString spoken_name(QWidget& widget) {
   QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(&widget);
   return interface == nullptr ? QString() : interface->text(QAccessible::Name);

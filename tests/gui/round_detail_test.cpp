@@ -24,7 +24,7 @@ struct Stretch {
   std::size_t last = 0;
 };
 
-/// Of so many items; also empty ones, single items and the whole.
+/// A stretch of so many items; also empty ones, single items and the whole.
 Stretch random_stretch(std::mt19937_64& random, std::size_t items) {
   if (items == 0 || random() % 20 == 0) return {0, items};
   const std::size_t first = random() % items;

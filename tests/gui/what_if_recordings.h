@@ -30,7 +30,7 @@ class WhatIfRecordings : public testing::Test {
     return TrainedRecording::train(OpenedRecording::open(path).value(), recorded_gpu).value();
   }
 
-  /// Of 20 answers with accepted lengths alone, at a rate of 0.7, imported with these options.
+  /// A recording of 20 answers with accepted lengths alone, at a rate of 0.7, imported with these options.
   [[nodiscard]] std::filesystem::path import_answers(const std::vector<std::string>& options,
                                                      const std::string& name = "imported.dstrace") const {
     std::mt19937_64 random(5);

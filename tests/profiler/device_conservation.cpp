@@ -23,7 +23,7 @@ bool contains(const Values& values, const Value& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-/// What a graph's node computes, of "operation: kernel"; empty if nothing was said.
+/// Operation of a graph's node, of "operation: kernel"; empty if nothing was said.
 std::string_view operation_of(std::string_view name) {
   const std::size_t colon = name.find(": ");
   return colon == std::string_view::npos ? std::string_view() : name.substr(0, colon);

@@ -96,7 +96,7 @@ TEST(CatalogueInTheEngine, HasEveryPartMade) {
     expect_made(mix_with(part), needs_of(part.parameters));
 }
 
-/// What the catalogue does not bound: the walk above must be able to fail.
+/// The walk above must be able to fail.
 TEST(CatalogueInBoth, DoesNotKnowARowThatNobodyImplements) {
   speculation::StrategyCatalogue catalogue = speculation::strategy_catalogue();
   catalogue.add(PartRow{.kind = PartKind::length, .name = "long", .summary = "a part that nobody knows"});

@@ -22,7 +22,7 @@
 namespace draftscope::traces {
 namespace {
 
-/// What a recording process lets its parent see; it survives the kill.
+/// State that a recording process shows its parent; it survives the kill.
 struct Seen {
   std::atomic<bool> created{false};
   std::atomic<std::int64_t> committed_rows{0};
@@ -155,7 +155,8 @@ TEST(FileOfAKilledRecording, IsReadWithItsLogAndNeitherFileChanges) {
   EXPECT_EQ(read_file(folder / "trace.dstrace-wal"), log_before);
 }
 
-/// What a process without rights over the folder sees: as root, which ignores them, another user is taken.
+/// Rounds that a process without rights over the folder sees: as root, which ignores them, another user is
+/// taken.
 int rounds_seen_by_a_guest(const std::filesystem::path& path) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;

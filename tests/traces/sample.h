@@ -24,7 +24,7 @@ struct SampleOptions {
 /// Layers that a request has shadow tokens of: 2, 4, 6 and 8.
 inline constexpr std::int32_t sample_shadow_layers = 4;
 
-/// What went into the writer.
+/// Rows that went into the writer.
 struct Sample {
   Recording recording;
   std::vector<Decision> decisions;

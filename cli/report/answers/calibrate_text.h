@@ -13,7 +13,7 @@
 
 namespace draftscope::cli {
 
-/// What to measure next for a question.
+/// Kernels to measure next for a question.
 struct CalibrationAdvice {
   simulator::RoundCostQuestion question;
   std::string model;

@@ -25,7 +25,7 @@ std::string change_cell(const LadderRung& rung, const Glyphs& glyphs) {
   return signed_number(rung.change, 3);
 }
 
-/// Of ln(last / first); the first rung starts the ladder and has none.
+/// Share of ln(last / first); the first rung starts the ladder and has none.
 std::optional<double> share_of(const LadderRung& rung) {
   return rung.rung == simulator::Rung::layer_count ? std::nullopt : rung.share;
 }

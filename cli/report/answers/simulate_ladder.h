@@ -20,7 +20,7 @@ struct AnswerLadder {
   simulator::Ladder ladder;
 };
 
-/// Of one answer's rounds.
+/// Ladder of one answer's rounds.
 [[nodiscard]] Result<AnswerLadder> ladder_of(const simulator::CostModel& model,
                                              const simulator::StrategyRounds& rounds,
                                              const simulator::Machine& machine);

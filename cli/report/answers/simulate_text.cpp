@@ -20,7 +20,7 @@ namespace {
 
 using simulator::Answer;
 
-/// Of a bounded answer both ends; its intervals are the outermost.
+/// The speedup; both ends of a bounded answer, whose intervals are the outermost.
 std::string speedup_cell(const Answer& answer, const Glyphs& glyphs) {
   const double value = answer.speedup.min_drafted.total.value;
   if (!answer.speedup.max_drafted) return factor(value, glyphs);
@@ -111,7 +111,7 @@ std::string budget_text(const Simulation& simulation, const Glyphs& glyphs) {
              : "";
 }
 
-/// What was asked, and what the rounds are.
+/// The question, and the source of its rounds.
 Json question_json(const Answer& answer) {
   return {{"strategy", answer.strategy},
           {"machine", answer.machine},

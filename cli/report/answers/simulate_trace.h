@@ -14,7 +14,7 @@ namespace draftscope::cli {
 [[nodiscard]] Result<void> check_write(const SimulateOptions& options,
                                        const std::vector<simulator::Machine>& machines);
 
-/// What has no answer is left out. Errors name the option.
+/// Writes the answers as a trace; a strategy without one is left out. Errors name the option.
 [[nodiscard]] Result<void> write_answers(const SimulateOptions& options, const simulator::WhatIf& what_if,
                                          const traces::Recording& recording, simulator::PredictedTrace trace);
 

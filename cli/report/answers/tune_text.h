@@ -8,7 +8,7 @@
 
 namespace draftscope::cli {
 
-/// Of a finished policy, in `file`.
+/// Summary of a finished policy, in `file`.
 [[nodiscard]] std::string tune_text(const engine::Policy& policy, const std::string& file);
 
 }  // namespace draftscope::cli

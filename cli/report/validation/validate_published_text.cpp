@@ -71,7 +71,7 @@ std::string orderings_text(const simulator::OrderingBacktest& orderings, const G
          fmt::format("  eTPL orders {} of {} the same way (for information)\n\n", ordered_by_etpl, with_etpl);
 }
 
-/// What was found has one digit more than its limit, so that a close call shows.
+/// The value with one digit more than its limit, so that a close call shows.
 std::string value_text(const BacktestBound& bound, double value, int more_digits) {
   switch (bound.unit) {
     case BoundUnit::share:

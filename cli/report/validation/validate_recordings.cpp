@@ -77,7 +77,7 @@ std::string validation_text(const RecordingsValidation& validation,
                             const Glyphs& glyphs) {
   std::string text = replays_text(validation.replays, glyphs);
   text += fmt::format("{} from {}: decoding without prefill, speedup over vanilla\n",
-                      fmt::join(validation.asked, ", "), fmt::join(validation.learnt_from, ", "));
+                      fmt::join(validation.asked, ", "), fmt::join(validation.trained_on, ", "));
   text += answers_table(validation.answers, "held out", glyphs);
   text += "\nErrors by kind of question: predicted / measured - 1\n" + kinds_table(kinds, glyphs);
   text += bounds_table(validation.bounds, glyphs);
@@ -89,7 +89,7 @@ std::string validation_text(const RecordingsValidation& validation,
 std::string validation_json(const RecordingsValidation& validation,
                             const std::vector<simulator::KindErrors>& kinds) {
   Json json = new_document();
-  json["trained_on"] = validation.learnt_from;
+  json["trained_on"] = validation.trained_on;
   json["asked"] = validation.asked;
   auto& replays = json["replays"] = Json::array();
   for (const simulator::RunReplay& replay : validation.replays)
@@ -125,7 +125,7 @@ Result<int> validate_recordings(const ValidateRecordingsOptions& options) {
     learn_from.push_back(files.front());
     if (files.size() > 1) files.erase(files.begin());
   }
-  for (const std::string& file : learn_from) validation.learnt_from.push_back(name_of(file));
+  for (const std::string& file : learn_from) validation.trained_on.push_back(name_of(file));
   for (const std::string& file : files) validation.asked.push_back(name_of(file));
   const bool is_held_out = options.learn_from.empty() && options.files.size() == 1;
   DRAFTSCOPE_TRY(is_held_out ? hold_out(files.front(), asking, validation)

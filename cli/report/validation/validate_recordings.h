@@ -23,10 +23,10 @@ struct ValidateRecordingsOptions {
   bool quiet = false;
 };
 
-/// What was learnt from what, and how that went.
+/// Recordings that were trained on and asked about, and how that went.
 struct RecordingsValidation {
-  std::vector<std::string> learnt_from;  ///< names of files
-  std::vector<std::string> asked;        ///< likewise; the learnt one where it was held out piece by piece
+  std::vector<std::string> trained_on;  ///< names of files
+  std::vector<std::string> asked;       ///< likewise; the learnt one where it was held out piece by piece
   std::vector<simulator::RunReplay> replays;
   std::vector<simulator::CheckedAnswer> answers;
   std::vector<ErrorBound> bounds;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// DEL: context-aware dynamic exit layer (Entezari Zarch et al. 2025; methods.md §6). After each round every
-// layer's head says what it would have drafted (shadow tokens), from which its rule chooses exit, length and
-// threshold (draftscope/speculation/rules/del_rule.h).
+// DEL: context-aware dynamic exit layer (Entezari Zarch et al. 2025; docs/methods.md, DEL). After each round
+// every layer's head says what it would have drafted (shadow tokens), from which its rule chooses exit,
+// length and threshold (draftscope/speculation/rules/del_rule.h).
 
 #include <draftscope/speculation/rules/del_rule.h>
 

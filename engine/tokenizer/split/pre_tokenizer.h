@@ -15,7 +15,7 @@
 
 namespace draftscope::engine::tokenizer {
 
-/// What becomes of the text that a split pattern matches.
+/// Treatment of the text that a split pattern matches.
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
 struct Split {

@@ -15,7 +15,7 @@ namespace {
 
 using test::pick;
 
-/// What TDPBF16PS is specified to do, with the shapes that were configured.
+/// TDPBF16PS as it is specified, with the shapes that were configured.
 class EmulatedTiles {
  public:
   explicit EmulatedTiles(int columns) : columns_(columns) {}

@@ -106,7 +106,7 @@ TEST(ChainRounds, AreWhatTheDecodeLoopWouldHaveDone) {
   EXPECT_GT(stopped, 5U);
 }
 
-/// What two decodings of one request with chances in them have in common.
+/// Expects of two decodings what sampling leaves in common.
 void expect_same_rounds(const Heard& one, const Heard& other) {
   ASSERT_EQ(one.rounds.size(), other.rounds.size());
   for (std::size_t i = 0; i < one.rounds.size(); ++i) {

@@ -23,7 +23,7 @@ using cuda::PassParams;
 using cuda::PassState;
 using cuda::WarpedRow;
 
-/// What the verification's kernel chooses behind every row of logits.
+/// Choices of the verification's kernel behind every row of logits.
 std::vector<std::int32_t> device_choices(const std::vector<float>& logits, std::int32_t vocab,
                                          const SamplingOptions& sampling, CounterKey key,
                                          std::int32_t root_position) {

@@ -108,7 +108,7 @@ inline Law law_of(const ToyBackend::Options& options, const MakeStrategy& make,
   return law;
 }
 
-/// Of a strategy by its specification.
+/// Law of a strategy by its specification.
 inline Law law_of(const ToyBackend::Options& options, const std::string& specification,
                   const SamplingOptions& sampling, std::span<const std::int32_t> eos,
                   std::size_t length = law_length) {

@@ -43,7 +43,7 @@ ToyBackend::ToyBackend(const Options& options) : options_(options) {
                 std::vector<std::uint32_t>(static_cast<std::size_t>(options.cache_rows), 0xDEAD));
 }
 
-/// Of the state alone, as a model's head: an exit drafts what the head says of its state later.
+/// A function of the state alone, as a model's head: an exit drafts what the head says of its state later.
 void ToyBackend::head(std::uint32_t state, std::vector<float>& logits) const {
   // The embedding state (depth 0 of a row) is common to all exits through `state`'s history; the part that
   // the exits share is keyed by nothing but the text, which the low half of the state carries unchanged from

@@ -9,7 +9,7 @@
 
 namespace draftscope::engine {
 
-/// What the shipped models decode on; each test program has its own.
+/// The backend that the shipped models decode on; each test program has its own.
 [[nodiscard]] std::unique_ptr<Backend> lossless_backend(const Checkpoint& checkpoint,
                                                         std::int32_t cache_rows);
 

@@ -19,7 +19,7 @@ inline std::int32_t skipped_of(const speculation::SublayerMask& mask) {
   return skipped;
 }
 
-/// What skipping sublayer 2ℓ (attention) or 2ℓ + 1 (MLP) costs; irregular, so that no order of layers helps.
+/// Cost of skipping sublayer 2ℓ (attention) or 2ℓ + 1 (MLP); irregular, so that no order of layers helps.
 inline double loss(std::int32_t sublayer) {
   return (1.0 + (7 * sublayer) % 23) / 460.0;
 }

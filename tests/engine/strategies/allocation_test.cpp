@@ -16,7 +16,7 @@ namespace {
 constexpr SamplingOptions warped{.temperature = 0.9, .top_k = 20, .top_p = 0.9};
 constexpr SamplingOptions coupled{.temperature = 0.9, .coupled = true};
 
-/// Of each round, from the report before it to its own.
+/// Counts the allocations of each round, from the report before it to its own.
 class CountAllocations final : public DecodeListener {
  public:
   CountAllocations() { by_round.reserve(1000); }
@@ -55,7 +55,7 @@ StrategyResources another_model(const Checkpoint& other) {
           .checkpoint_hash = {}};
 }
 
-/// What the rounds of a second request allocate: the first one shows a strategy and a backend how wide a
+/// Allocations of a second request's rounds: the first one shows a strategy and a backend how wide a
 /// round can be.
 std::vector<std::int64_t> allocations_by_round(const Case& one) {
   const Checkpoint checkpoint = small_model({.vocab = 30, .redundancy = 0.6, .seed = 3});

@@ -159,7 +159,7 @@ struct SlowDel {
   double best = 0.0;
 };
 
-/// What every exit would have said at positions from `first` of the text on, `count` of them, and the target.
+/// Predictions of every exit at positions from `first` of the text on, `count` of them, and the target.
 std::vector<SlowDel::Position> positions_of(Backend& backend, std::span<const std::int32_t> text,
                                             std::int32_t first, std::int32_t count) {
   TargetRows rows;
@@ -202,7 +202,7 @@ void expect_equal(const State& found, const SlowDel& expected) {
   EXPECT_EQ(found.threshold, found.statistics[static_cast<std::size_t>(expected.exit) - 1].threshold());
 }
 
-/// What the runs met, so that a test can ask for every case.
+/// Cases that the runs met, so that a test can ask for every case.
 struct Met {
   std::int32_t rounds = 0, no_threshold = 0, certain = 0, zero = 0, deepest = 0, unclipped = 0, clipped = 0;
   std::int32_t parted = 0;  ///< of another's drafts: rounds that DEL's own exit would have clipped elsewhere

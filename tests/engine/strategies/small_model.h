@@ -24,8 +24,8 @@ struct SmallModel {
 /// 0 … n_layers.
 [[nodiscard]] std::vector<std::int32_t> all_boundaries(const speculation::ModelShape& shape);
 
-/// What the target computes for tokens at positions and cache rows first, first + 1, …, behind K/V that is
-/// there.
+/// Rows that the target computes for tokens at positions and cache rows first, first + 1, …, behind K/V that
+/// is there.
 struct TargetRows {
   std::int32_t rows = 0;
   std::int32_t d_model = 0;

@@ -14,7 +14,7 @@
 
 namespace fake_cupti {
 
-/// What a test sets and sees. Calls of other threads only count up the atomics.
+/// Settings and counts of a test. Calls of other threads only count up the atomics.
 struct Settings {
   std::uint32_t version = 130101;
   CUptiResult subscribe_result = CUPTI_SUCCESS;

@@ -25,7 +25,7 @@ std::vector<bool> draw(const AcceptanceModel& model, std::size_t positions, std:
   return bits;
 }
 
-/// What rounds of fixed length show of it, and how many there are.
+/// The bits that rounds of fixed length show, and how many there are.
 AcceptanceBits show(const std::vector<bool>& bits, std::int32_t length, std::int64_t& rounds) {
   AcceptanceBits shown;
   for (std::size_t at = 0; at < bits.size(); ++rounds) {

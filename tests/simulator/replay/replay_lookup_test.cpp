@@ -25,7 +25,7 @@ speculation::LookupOptions options_of(const std::string& specification) {
   return parsed ? speculation::lookup_options(*parsed) : speculation::LookupOptions();
 }
 
-/// What the engine did, round by round, on the shipped prompts.
+/// The engine's rounds, one by one, on the shipped prompts.
 TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
   const std::vector<std::string> strategies{
       "prompt-lookup",

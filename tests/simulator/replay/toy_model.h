@@ -21,8 +21,8 @@ struct ToyModel {
     std::int32_t token = 0;
     double confidence = 0.0;
   };
-  /// What layer boundary `layer` says comes behind `text`; n_layers is the target. Deeper layers agree with
-  /// it more often.
+  /// Prediction of layer boundary `layer` for the token behind `text`; n_layers is the target. Deeper layers
+  /// agree with it more often.
   [[nodiscard]] Prediction predict(std::span<const std::int32_t> text, std::int32_t layer) const;
 };
 
@@ -44,7 +44,7 @@ struct ToyDecoding {
 [[nodiscard]] ToyDecoding decode(const ToyModel& model, std::span<const std::int32_t> prompt, Policy& policy,
                                  const ReplayConditions& conditions);
 
-/// Of the text that decoding without drafts gives; `with_end` adds the row of the end token.
+/// Table of the text that decoding without drafts gives; `with_end` adds the row of the end token.
 [[nodiscard]] ShadowTable shadow_table(const ToyModel& model, std::span<const std::int32_t> prompt,
                                        const ReplayConditions& conditions, bool with_end = false);
 

@@ -256,8 +256,8 @@ class NsysImport {
     }
   }
 
-  /// Of our ranges those named "layer" and what is inside them carry a layer's number, the others the
-  /// round's.
+  /// Leaves layers alone with a number: our ranges named "layer" and those inside carry a layer's, the others
+  /// the round's.
   void leave_only_layers() {
     const std::uint32_t layer = name_id("layer");
     std::vector<bool> has_layer(ranges_.size(), false);

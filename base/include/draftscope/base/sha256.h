@@ -14,7 +14,7 @@ namespace draftscope {
 
 /// "sha256:" and 64 hexadecimal digits.
 [[nodiscard]] std::string sha256_of(std::string_view bytes);
-/// Of a file's bytes. Errors: it can't be read.
+/// SHA-256 of a file's bytes. Errors: it can't be read.
 [[nodiscard]] Result<std::string> sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace draftscope

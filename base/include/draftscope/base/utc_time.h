@@ -8,7 +8,7 @@
 
 namespace draftscope {
 
-/// Of a system clock's nanoseconds since 1970; cut to whole seconds.
+/// A system clock's nanoseconds since 1970 as ISO 8601, UTC; cut to whole seconds.
 [[nodiscard]] std::string utc_text(std::int64_t realtime_ns);
 [[nodiscard]] std::string utc_now();
 

@@ -103,7 +103,7 @@ enum class SyntheticMatrices : std::uint8_t { in_memory, by_backend };
                                                 std::uint64_t seed,
                                                 SyntheticMatrices matrices = SyntheticMatrices::in_memory);
 
-/// What `--model` takes: a folder, or "synthetic:NAME[,redundancy=R][,seed=N][,layers=N][,vocab=N]".
+/// Opens what `--model` names: a folder, or "synthetic:NAME[,redundancy=R][,seed=N][,layers=N][,vocab=N]".
 /// `matrices` matters to synthetic models alone.
 [[nodiscard]] Result<Checkpoint> open_model(std::string_view argument,
                                             SyntheticMatrices matrices = SyntheticMatrices::in_memory);

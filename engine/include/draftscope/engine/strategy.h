@@ -23,7 +23,7 @@
 
 namespace draftscope::engine {
 
-/// What a strategy knows when a request begins.
+/// The request, as a strategy knows it when it begins.
 struct RequestView {
   std::span<const std::int32_t> prompt;
   std::int32_t max_new_tokens = 0;
@@ -31,7 +31,7 @@ struct RequestView {
   bool greedy = true;
 };
 
-/// What a strategy knows when it plans.
+/// The round, as a strategy knows it when it plans.
 struct RoundView {
   std::int32_t index = 0;              ///< of the round within the request
   std::int32_t root_position = 0;      ///< position of the last emitted token
@@ -167,7 +167,7 @@ struct ConfiguredStrategy {
   std::unique_ptr<Strategy> strategy;
 };
 
-/// What a strategy may need of its caller.
+/// Resources that a strategy may need of its caller.
 struct StrategyResources {
   /// A backend of another checkpoint, that keeps alive whatever it reads. Null: a strategy that asks is
   /// refused.

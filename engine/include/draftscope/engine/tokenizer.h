@@ -46,7 +46,7 @@ class Tokenizer {
   [[nodiscard]] std::string decode(std::span<const std::int32_t> tokens,
                                    bool skip_special_tokens = true) const;
 
-  /// What one token reads as behind other text; U+FFFD for a part of a character. A special one as its name.
+  /// Text of one token behind other text; U+FFFD for a part of a character. A special one as its name.
   [[nodiscard]] std::string text_of(std::int32_t token) const;
 
   [[nodiscard]] std::int32_t vocab_size() const;

@@ -26,8 +26,8 @@ enum class CandidateOrigin : std::uint8_t {
 
 struct Candidate {
   SublayerMask mask;
-  /// What the Gaussian process is told: 0 and 1 for probes and random sets of a given size, otherwise the
-  /// continuous point before components were cut to skipped or not, as both codes register it.
+  /// The point that the Gaussian process is told: 0 and 1 for probes and random sets of a given size,
+  /// otherwise the continuous point before components were cut to skipped or not, as both codes register it.
   std::vector<double> point;
   CandidateOrigin origin = CandidateOrigin::random;
 };

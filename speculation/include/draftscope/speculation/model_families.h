@@ -12,7 +12,8 @@
 
 namespace draftscope::speculation {
 
-/// What Hugging Face's configuration class and modelling code of an architecture say beyond a config.json.
+/// Facts of an architecture beyond a config.json: those of Hugging Face's configuration class and modelling
+/// code.
 struct ModelFamily {
   std::string_view architecture;   ///< in config.json's `architectures`
   std::string_view model_type;     ///< its `model_type`

@@ -37,7 +37,7 @@ struct RopeScaling {
 /// The MLP's activation: x·σ(x), or GELU in its tanh approximation.
 enum class Activation : std::uint8_t { silu, gelu_tanh };
 
-/// What a norm multiplies by: its weight, or one plus its weight.
+/// Factor of a norm: its weight, or one plus its weight.
 enum class NormWeight : std::uint8_t { plain, plus_one };
 
 /// Where a layer normalises: the input of each sublayer, its output before it joins the residual stream, or

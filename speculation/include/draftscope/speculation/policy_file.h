@@ -55,7 +55,8 @@ struct Finalist {
 struct PolicyFile {
   bool finished = false;
   std::string strategy;  ///< the best so far; empty before the first trial
-  /// Of `strategy`, measured again after the search: of several finalists, the one of the highest median.
+  /// Measurements of `strategy`, repeated after the search: of several finalists, the one of the highest
+  /// median.
   std::vector<Measurement> repeats;
   /// By falling median, `strategy` first; empty before the end, and in files that know of none.
   std::vector<Finalist> finalists;
@@ -90,7 +91,7 @@ inline constexpr std::string_view policy_skip_set = "default";
 /// Whole or not at all, whatever interrupts it.
 [[nodiscard]] Result<void> write_policy(const std::filesystem::path& file, const PolicyFile& policy);
 
-/// Of the repeats' scores; none without repeats.
+/// Median and range of the repeats' scores; none without repeats.
 struct ScoreSpread {
   double median = 0.0;
   double minimum = 0.0;

@@ -25,7 +25,7 @@ namespace draftscope::engine::cuda {
 
 namespace emulation {
 
-/// What the fiber that runs at the moment sees.
+/// The place of the fiber that runs at the moment.
 struct Here {
   int thread, block, blocks, threads;
   std::byte* shared;

@@ -199,7 +199,7 @@ struct DeviceTime {
 /// Where the breakdown comes from.
 enum class BreakdownSource : std::uint8_t {
   none,    ///< neither spans nor consistent round times
-  spans,   ///< phase spans (phase_breakdown.h)
+  spans,   ///< phase spans (simulator/figures/phase_breakdown.cpp)
   rounds,  ///< the times in the round rows; prefill is everything before the first token
 };
 
