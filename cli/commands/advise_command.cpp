@@ -2,7 +2,6 @@
 #include "commands/commands.h"
 
 #include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/advice/policy_file.h>
 #include <draftscope/traces/reader.h>
 
 #include <memory>

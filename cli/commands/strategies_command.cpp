@@ -4,15 +4,13 @@
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "report/report_json_parts.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json parameter_json(const speculation::ParameterRow& parameter) {
   Json json{{"name", parameter.name},
@@ -45,10 +43,11 @@ Json strategy_json(const speculation::StrategyRow& strategy) {
 }
 
 void print_json() {
-  Json list = Json::array();
+  Json document = new_document();
+  Json& strategies = document["strategies"] = Json::array();
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
-    list.push_back(strategy_json(strategy));
-  fmt::print("{}\n", list.dump(2));
+    strategies.push_back(strategy_json(strategy));
+  fmt::print("{}", json_text(document));
 }
 
 void print_text() {

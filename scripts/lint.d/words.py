@@ -2,19 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Refuses words that the project does not use (CONTRIBUTING.md, Words).
 
-words-baseline.csv, beside this file, holds how many findings of a rule a folder may still have, and gets only shorter.
+--count prints how many findings a folder has of each rule."""
 
---count prints how many there are by folder, --list all of them; --baseline writes the counts to the file."""
-
-import csv
 import re
 import sys
 from collections import Counter
-from pathlib import Path
 
 from tree import CODE, comments, expect, lines_of, report, tracked
-
-BASELINE = Path(__file__).with_name("words-baseline.csv")
 
 # Names of stored columns and keys, which stay readable in old files.
 KEPT = re.compile(r"\b(most_emitted|speedup_most_drafted|bytes_a_step)\b")
@@ -105,31 +99,11 @@ def main():
     self_check()
     found = [(path, rule, finding) for path in tracked() if not path.startswith(("scripts/lint.d/", "CHANGELOG"))
              for rule, finding in check(path, lines_of(path) if path.endswith(CODE + (".md", ".py")) else [])]
-    counts = count_of(found)
     if "--count" in sys.argv:
-        for (folder, rule), count in sorted(counts.items()):
+        for (folder, rule), count in sorted(count_of(found).items()):
             print(f"{folder:12} {rule:24} {count}")
         return
-    if "--list" in sys.argv:
-        for _, _, finding in found:
-            print(finding)
-        return
-    if "--baseline" in sys.argv:
-        with BASELINE.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["folder", "rule", "findings"])
-            writer.writerows([*key, count] for key, count in sorted(counts.items()))
-        return
-    allowed = {}
-    if BASELINE.exists():
-        with BASELINE.open(newline="") as file:
-            allowed = {(row["folder"], row["rule"]): int(row["findings"]) for row in csv.DictReader(file)}
-    findings = []
-    for key in sorted(set(counts) | set(allowed)):
-        if counts[key] > allowed.get(key, 0):
-            findings += [finding for path, rule, finding in found if (path.split("/")[0], rule) == key]
-            findings.append(f"{key[0]}: {key[1]}: found {counts[key]}, expected at most {allowed.get(key, 0)}")
-    report(findings, "words")
+    report([finding for _, _, finding in found], "words")
 
 
 if __name__ == "__main__":

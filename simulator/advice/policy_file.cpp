@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/sha256.h>
 #include <draftscope/base/utc_time.h>
-#include <draftscope/simulator/advice/policy_file.h>
+#include <draftscope/simulator/advice/advice.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <fmt/format.h>
 

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "calibration/calibration_fit.h"
-#include "costs/cost_observations.h"
 #include "costs/cost_parameters.h"
-#include "costs/cost_priors.h"
 #include "costs/cost_work.h"
+#include "costs/fit/cost_observations.h"
+#include "costs/fit/cost_priors.h"
 
 namespace draftscope::simulator {
 

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "costs/cost_parameters.h"
-#include "costs/cost_priors.h"
-#include "costs/pass_corrections.h"
-#include "costs/robust_fit.h"
+#include "costs/fit/cost_priors.h"
+#include "costs/fit/pass_corrections.h"
+#include "costs/fit/robust_fit.h"
 
 namespace draftscope::simulator {
 

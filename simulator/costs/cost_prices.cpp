@@ -7,10 +7,10 @@
 #include <optional>
 #include <tuple>
 
-#include "costs/arithmetic_excess.h"
 #include "costs/cost_transfer.h"
+#include "costs/fit/arithmetic_excess.h"
+#include "costs/fit/pass_corrections.h"
 #include "costs/normal_draws.h"
-#include "costs/pass_corrections.h"
 #include "hardware/regime.h"
 
 namespace draftscope::simulator {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "costs/cost_parameters.h"
-#include "costs/cost_priors.h"
 #include "costs/cost_work.h"
+#include "costs/fit/cost_priors.h"
 
 namespace draftscope::simulator {
 

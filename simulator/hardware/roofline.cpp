@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "costs/arithmetic_excess.h"
 #include "costs/cost_transfer.h"
+#include "costs/fit/arithmetic_excess.h"
 
 namespace draftscope::simulator {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/policy_choice.h"
 
-#include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/speculation/rules/rules_of.h>
 #include <nlohmann/json.hpp>
 #include <utility>

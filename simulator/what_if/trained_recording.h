@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "costs/cost_observations.h"
+#include "costs/fit/cost_observations.h"
 #include "replay/policy.h"
 #include "replay/replay.h"
 #include "replay/replay_lookup.h"

@@ -165,7 +165,7 @@ TEST_F(FiguresOfATrace, AreAllInJsonAndCsv) {
 
 TEST_F(FiguresOfATrace, AreInDocumentsThatSayTheirFormat) {
   for (std::vector<std::string> arguments :
-       {std::vector<std::string>{"report", path_}, {"compare", path_}, {"inspect", path_}}) {
+       {std::vector<std::string>{"report", path_}, {"compare", path_}, {"inspect", path_}, {"strategies"}}) {
     arguments.emplace_back("--json");
     const json document = json::parse(run_command(arguments).out);
     EXPECT_EQ(document.at("format"), json_format) << arguments.front();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The what-if page's answers and pictures, without a window: against the command line and plain statements.
-#include <draftscope/simulator/advice/policy_file.h>
+#include <draftscope/simulator/advice/advice.h>
 #include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <gmock/gmock.h>
 

@@ -8,8 +8,8 @@
 
 #include "costs/cost_parameters.h"
 #include "costs/cost_prices.h"
-#include "costs/cost_priors.h"
 #include "costs/cost_work.h"
+#include "costs/fit/cost_priors.h"
 #include "planted_calibration.h"
 
 namespace draftscope::simulator {

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <random>
 
-#include "costs/cost_observations.h"
 #include "costs/cost_parameters.h"
 #include "costs/cost_prices.h"
+#include "costs/fit/cost_observations.h"
 #include "planted_trace.h"
 
 namespace draftscope::simulator {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/csv_table.h>
-#include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/speculation/model_config.h>
 #include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/speculation/published_models.h>

@@ -16,7 +16,9 @@
 #include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <draftscope/simulator/uncertainty/prediction.h>
 #include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/speculation/policy_file.h>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -170,5 +172,26 @@ struct AdviceOptions {
 [[nodiscard]] Result<Advice> advise(const WhatIf& what_if, const traces::Recording& recording,
                                     const Candidates& candidates, const Machine& machine,
                                     const AdviceOptions& options = {});
+
+/// Writer of a policy, and the recording that it is written from.
+struct PolicyOrigin {
+  std::filesystem::path trace;
+  std::string command_line;
+  std::string tool_version;
+};
+
+/// Policy of the advised strategy: its figures are predictions, the slower bound where an answer is bounded,
+/// and the file says of which recording, for which machine and how sure. Errors: a verdict to measure first,
+/// which advises nothing yet; a policy file as the strategy; a recording that lacks its model's identity; an
+/// unreadable trace.
+[[nodiscard]] Result<speculation::PolicyFile> advised_policy(const Advice& advice,
+                                                             const traces::Recording& recording,
+                                                             const PolicyOrigin& origin);
+
+/// Policy of a setting that was asked about, whatever it brings. Errors: as above, and an answer for another
+/// model than the recorded one, of whose acceptance nothing is known.
+[[nodiscard]] Result<speculation::PolicyFile> asked_policy(const Answer& answer, const Machine& machine,
+                                                           const traces::Recording& recording,
+                                                           const PolicyOrigin& origin);
 
 }  // namespace draftscope::simulator

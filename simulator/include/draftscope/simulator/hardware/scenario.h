@@ -5,8 +5,9 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/hardware/gpu.h>
-#include <draftscope/simulator/hardware/model_shape.h>
 #include <draftscope/speculation/measured_kernel.h>
+#include <draftscope/speculation/model_shape.h>
+#include <draftscope/traces/writer.h>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,12 @@
 namespace draftscope::simulator {
 
 struct CostModel;
+
+using speculation::ModelShape;
+
+/// Shape of the model that a recording was made with. Errors: meta lacks `model_shape` or one of its sizes,
+/// sizes that do not fit together. Thread-safe.
+[[nodiscard]] Result<ModelShape> recorded_shape(const traces::Meta& meta);
 
 /// Number type of the layers' weights. fp8 holds the layers alone: head, embedding, activations and K/V stay
 /// bf16.

@@ -8,7 +8,6 @@
 #include <draftscope/simulator/calibration/calibration.h>
 #include <draftscope/simulator/costs/cost_model.h>
 #include <draftscope/simulator/hardware/gpu.h>
-#include <draftscope/simulator/hardware/model_shape.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <filesystem>
 #include <memory>

@@ -8,7 +8,6 @@
 // Values; all functions are thread-safe.
 
 #include <draftscope/simulator/figures/round_statistics.h>
-#include <draftscope/simulator/hardware/model_shape.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/speculation/measured_kernel.h>

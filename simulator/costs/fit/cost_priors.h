@@ -6,8 +6,8 @@
 #include <draftscope/simulator/hardware/gpu.h>
 #include <vector>
 
-#include "costs/cost_observations.h"
-#include "costs/robust_fit.h"
+#include "costs/fit/cost_observations.h"
+#include "costs/fit/robust_fit.h"
 
 namespace draftscope::simulator {
 

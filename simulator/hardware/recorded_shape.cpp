@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/hardware/model_shape.h>
+#include <draftscope/simulator/hardware/scenario.h>
 
 #include <draftscope/speculation/model_shape_json.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "costs/operation_times.h"
+#include "costs/fit/operation_times.h"
 
 #include <array>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "costs/robust_fit.h"
+#include "costs/fit/robust_fit.h"
 
 #include <algorithm>
 #include <cmath>

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "costs/pass_times.h"
+#include "costs/fit/pass_times.h"
 
 namespace draftscope::simulator {
 

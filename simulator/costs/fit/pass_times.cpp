@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "costs/pass_times.h"
+#include "costs/fit/pass_times.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "costs/observation_groups.h"
+#include "costs/fit/observation_groups.h"
 
 namespace draftscope::simulator {
 

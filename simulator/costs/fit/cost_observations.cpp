@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "costs/cost_observations.h"
+#include "costs/fit/cost_observations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 #include <unordered_set>
 
 #include "costs/cost_parameters.h"
-#include "costs/observation_groups.h"
-#include "costs/operation_times.h"
-#include "costs/pass_times.h"
+#include "costs/fit/observation_groups.h"
+#include "costs/fit/operation_times.h"
+#include "costs/fit/pass_times.h"
 #include "costs/verified_layers.h"
 
 namespace draftscope::simulator {

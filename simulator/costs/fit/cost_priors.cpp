@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "costs/cost_priors.h"
+#include "costs/fit/cost_priors.h"
 
 #include <draftscope/simulator/costs/cost_model.h>
 

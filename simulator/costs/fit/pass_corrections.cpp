@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "costs/pass_corrections.h"
+#include "costs/fit/pass_corrections.h"
 
 #include <algorithm>
 #include <array>

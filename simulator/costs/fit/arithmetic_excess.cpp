@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "costs/arithmetic_excess.h"
+#include "costs/fit/arithmetic_excess.h"
 
 #include <algorithm>
 
