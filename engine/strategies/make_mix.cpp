@@ -97,8 +97,8 @@ Result<void> add_del_mask(const StrategySpecification& mix, const ModelShape& sh
 // ---- lengths ----
 
 Result<void> add_length_rule(const StrategySpecification& mix, const ModelShape& /*shape*/, Mixing& mixing) {
-  if (auto rule = speculation::length_rule(mix))
-    mixing.parts.length = learn(mixing, std::make_shared<LengthByRule>(*std::move(rule)));
+  if (const auto rule = speculation::length_rule(mix))
+    mixing.parts.length = learn(mixing, std::make_shared<LengthByRule>(*rule));
   return {};
 }
 
@@ -116,8 +116,8 @@ Result<void> add_no_stop(const StrategySpecification& /*mix*/, const ModelShape&
 
 Result<void> add_threshold_rule(const StrategySpecification& mix, const ModelShape& /*shape*/,
                                 Mixing& mixing) {
-  if (auto rule = speculation::threshold_rule(mix))
-    mixing.parts.threshold = learn(mixing, std::make_shared<ThresholdByRule>(*std::move(rule)));
+  if (const auto rule = speculation::threshold_rule(mix))
+    mixing.parts.threshold = learn(mixing, std::make_shared<ThresholdByRule>(*rule));
   return {};
 }
 

@@ -23,7 +23,7 @@ namespace draftscope::engine {
 /// A length by a rule. Logs "speculation length" when it moved.
 class LengthByRule final : public LengthChoice, public Learner {
  public:
-  explicit LengthByRule(speculation::LengthRule rule) : rule_(std::move(rule)) {}
+  explicit LengthByRule(const speculation::LengthRule& rule) : rule_(rule) {}
   std::int32_t length(const RoundView& /*round*/) override { return rule_.length(); }
   void begin_request(const RequestView& /*request*/) override { rule_.begin_request(); }
   void observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* log) override {
@@ -41,7 +41,7 @@ class LengthByRule final : public LengthChoice, public Learner {
 /// A draft-exit threshold by a rule. An adaptive one logs "threshold" after each round that drafted.
 class ThresholdByRule final : public ThresholdChoice, public Learner {
  public:
-  explicit ThresholdByRule(speculation::ThresholdRule rule) : rule_(std::move(rule)) {}
+  explicit ThresholdByRule(const speculation::ThresholdRule& rule) : rule_(rule) {}
   double threshold(const RoundView& /*round*/) override { return rule_.threshold(); }
   void begin_request(const RequestView& /*request*/) override { rule_.begin_request(); }
   void observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* log) override {

@@ -7,7 +7,8 @@
 // a GPU's (t0, e) and width steps, pooled over the products; without a GPU's specification (a CPU) only the
 // scale of the recording itself, so wide that they decide nothing but what the recording leaves open.
 // Efficiencies stay at most 1 on a GPU. What the law then leaves over at whole passes is a second, small
-// model (costs/fit/pass_corrections.h), so that a kind of pass that was measured is priced as it was measured.
+// model (costs/fit/pass_corrections.h), so that a kind of pass that was measured is priced as it was
+// measured.
 //
 // Values: a model is immutable after fitting and free to share between threads.
 
