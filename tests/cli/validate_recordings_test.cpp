@@ -84,7 +84,7 @@ TEST_F(ValidateRecordings, EndsWithOneWhereABoundIsMissedAfterPrinting) {
 
 TEST_F(ValidateRecordings, PredictsOthersFromTheFirstOrFromWhatIsNamed) {
   const json from_first = json::parse(validate({path_, other_, "--json"}).out);
-  EXPECT_EQ(from_first["learnt_from"], json::array({"first.dstrace"}));
+  EXPECT_EQ(from_first["trained_on"], json::array({"first.dstrace"}));
   EXPECT_EQ(from_first["asked"], json::array({"other.dstrace"}));
   ASSERT_EQ(from_first["answers"].size(), 2U);
   for (const json& answer : from_first["answers"]) {
