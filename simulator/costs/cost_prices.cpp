@@ -271,9 +271,9 @@ class PriceMap::Implementation::PassTimes {
     AffineTime sum = part(rows, rest_part);
     add_sublayers(few, 1, sum);
     add_sublayers(all, rows, sum);
-    const HostTimes& host = made_.host;
-    const double launches_ns = host_factor_ * ((few.attention + all.attention) * host.attention_ns +
-                                               (few.mlp + all.mlp) * host.mlp_ns + host.rest_ns);
+    const HostTimes& on_host = made_.host;
+    const double launches_ns = host_factor_ * ((few.attention + all.attention) * on_host.attention_ns +
+                                               (few.mlp + all.mlp) * on_host.mlp_ns + on_host.rest_ns);
     if (launches_ns > sum.at(made_.context)) sum = {launches_ns, 0.0};
     return {(sum.ns + host_factor_ * host_ns) * made_.share, sum.ns_per_context_row * made_.share};
   }
