@@ -284,7 +284,8 @@ void TimelineView::paint_launch(QPainter& painter, const TimeAxis& axis) const {
   QPointF to;
   for (const Row& row : rows_) {
     if (row.kind != Row::Kind::lane) continue;
-    const double middle = top_of(row) + row.height / 2;
+    const int half = row.height / 2;  // a whole pixel
+    const double middle = top_of(row) + half;
     if (row.index == launch_->lane) from = {launched, middle};
     if (row.index == selected_->lane) to = {ran, middle};
   }
