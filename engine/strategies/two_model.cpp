@@ -17,11 +17,8 @@ namespace {
 
 class TwoModel final : public Strategy {
  public:
-  TwoModel(std::shared_ptr<Backend> backend, speculation::LengthRule length, double threshold)
-      : backend_(std::move(backend)),
-        model_{backend_.get(), 0},
-        length_(std::move(length)),
-        threshold_(threshold) {}
+  TwoModel(std::shared_ptr<Backend> backend, const speculation::LengthRule& length, double threshold)
+      : backend_(std::move(backend)), model_{backend_.get(), 0}, length_(length), threshold_(threshold) {}
 
   void begin_request(const RequestView& request) override {
     model_.valid = 0;

@@ -28,7 +28,7 @@ class FixedExit final : public Policy {
 /// A length by a rule. It is uncertain once the outcomes that the table leaves possible give other lengths.
 class LengthPolicy final : public Policy {
  public:
-  explicit LengthPolicy(speculation::LengthRule rule) : rule_(std::move(rule)) {}
+  explicit LengthPolicy(const speculation::LengthRule& rule) : rule_(rule) {}
   void begin_request(const ShadowTable& table) override;
   void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.length = rule_.length(); }
   void observe(const ObservedRound& round) override;
@@ -43,7 +43,7 @@ class LengthPolicy final : public Policy {
 /// first round of which the table can't tell.
 class ThresholdPolicy final : public Policy {
  public:
-  explicit ThresholdPolicy(speculation::ThresholdRule rule) : rule_(std::move(rule)) {}
+  explicit ThresholdPolicy(const speculation::ThresholdRule& rule) : rule_(rule) {}
   void begin_request(const ShadowTable& table) override;
   void plan(const RoundState& /*state*/, PlannedRound& plan) override { plan.threshold = rule_.threshold(); }
   void observe(const ObservedRound& round) override;

@@ -46,11 +46,11 @@ Result<std::unique_ptr<Policy>> mixed(const StrategySpecification& strategy, con
   else if (!del.exit)
     return unknown_part(strategy, PartKind::mask);
   if (auto length = speculation::length_rule(strategy))
-    policies.push_back(std::make_unique<LengthPolicy>(*std::move(length)));
+    policies.push_back(std::make_unique<LengthPolicy>(*length));
   else if (!del.length)
     return unknown_part(strategy, PartKind::length);
   if (auto threshold = speculation::threshold_rule(strategy))
-    policies.push_back(std::make_unique<ThresholdPolicy>(*std::move(threshold)));
+    policies.push_back(std::make_unique<ThresholdPolicy>(*threshold));
   else if (!del.threshold && !is(PartKind::stop, "none"))
     return unknown_part(strategy, PartKind::stop);
   if (!is(PartKind::shape, "chain")) return unknown_part(strategy, PartKind::shape);
