@@ -28,12 +28,12 @@ SpanRecorder::SpanRecorder(Level level, traces::Writer* writer) : level_(level),
     traces::Track track;
     track.kind = "host";
     track.name = "decoding thread";
-    track_ = writer_->add(std::move(track));
+    track_id_ = writer_->add(std::move(track));
   } else {
-    track_ = 1;
+    track_id_ = 1;
   }
   for (int phase = 0; phase < traces::phase_count; ++phase)
-    phase_names_[phase] = name_id(traces::phase_name(static_cast<traces::Phase>(phase)));
+    phase_name_ids_[phase] = name_id(traces::phase_name(static_cast<traces::Phase>(phase)));
 }
 
 SpanRecorder::~SpanRecorder() = default;
@@ -43,33 +43,33 @@ void SpanRecorder::attach(DeviceTrace* device, Level finest) {
   device_finest_ = finest;
 }
 
-std::int64_t SpanRecorder::name_id(std::string_view name) {
-  const std::int64_t id = writer_ != nullptr ? writer_->intern(name) : local_name_id(name);
+traces::StringId SpanRecorder::name_id(std::string_view name) {
+  const traces::StringId id = writer_ != nullptr ? writer_->intern(name) : local_name_id(name);
   if (nvtx_ != nullptr) nvtx_->register_name(id, name);
   return id;
 }
 
-std::int64_t SpanRecorder::local_name_id(std::string_view name) {
+traces::StringId SpanRecorder::local_name_id(std::string_view name) {
   const auto it = std::find(local_names_.begin(), local_names_.end(), name);
-  if (it != local_names_.end()) return it - local_names_.begin() + 1;
+  if (it != local_names_.end()) return traces::StringId::from(it - local_names_.begin() + 1);
   local_names_.emplace_back(name);
-  return static_cast<std::int64_t>(local_names_.size());
+  return traces::StringId::from(local_names_.size());
 }
 
 std::int32_t SpanRecorder::open_phase(traces::Phase phase, std::int64_t start_ns) {
   if (level_ == Level::off) return -1;
   traces::Span span;
   span.start_ns = start_ns;
-  span.name = phase_names_[static_cast<std::size_t>(phase)];
+  span.name_id = phase_name_ids_[static_cast<std::size_t>(phase)];
   span.phase = phase;
   if (!open_.empty()) span.depth = depth_below(spans_[open_.back().index].depth);
   return push(span, Level::phases);
 }
 
-std::int32_t SpanRecorder::open(Level level, std::int64_t name, std::int32_t layer) {
+std::int32_t SpanRecorder::open(Level level, traces::StringId name_id, std::int32_t layer) {
   if (level > level_ || level == Level::off) return -1;
   traces::Span span;
-  span.name = name;
+  span.name_id = name_id;
   span.layer = layer;
   span.depth = 1;  // outside any phase too: depth 0 belongs to phases, whose times add up to the wall time
   if (!open_.empty()) {
@@ -117,11 +117,11 @@ std::vector<traces::Span> SpanRecorder::take() {
 }
 
 std::int32_t SpanRecorder::push(traces::Span span, Level level) {
-  span.id = writer_ != nullptr ? writer_->next_span_id() : ++local_id_;
-  span.parent = open_.empty() ? 0 : open_.back().id;
-  span.track = track_;
-  span.request = request_;
-  span.round = round_;
+  span.id = writer_ != nullptr ? writer_->next_span_id() : traces::SpanId::from(++local_spans_);
+  span.parent_id = open_.empty() ? traces::SpanId() : open_.back().id;
+  span.track_id = track_id_;
+  span.request_id = request_id_;
+  span.round_id = round_id_;
   span.end_ns = span.start_ns;
   const bool on_device = device_ != nullptr && level <= device_finest_;
   open_.push_back({span.id, spans_.size(), on_device});

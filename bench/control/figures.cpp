@@ -71,29 +71,29 @@ std::string percent_quartiles(const nlohmann::ordered_json& figure) {
 nlohmann::ordered_json to_json(const MeasuredStrategy& measured) {
   const auto of = [&](auto figure) { return over_repeats(measured, figure); };
   using Number = std::optional<double>;
-  return {
-      {"strategy", measured.specification},
-      {"rounds", measured.repeats.front().rounds},
-      {"tokens_a_round", of([](const Measurement& one) -> Number { return share(one.tokens, one.rounds); })},
-      {"round_ms", of([](const Measurement& one) -> Number {
-         return ms(one.rounds_ns) / static_cast<double>(one.rounds);
-       })},
-      {"control_share",
-       of([](const Measurement& one) -> Number { return share(one.strategy_ns, one.decoding_ns); })},
-      {"outside_model_share",
-       of([](const Measurement& one) -> Number { return 1.0 - share(one.model_ns, one.decoding_ns); })},
-      {"optimise_share",
-       of([](const Measurement& one) -> Number { return share(one.optimise_ns, one.decoding_ns); })},
-      {"optimise_calls", measured.repeats.front().optimisations.size()},
-      {"call_ms", of([](const Measurement& one) { return median_ms(calls_ns(one, false)); })},
-      {"call_own_ms", of([](const Measurement& one) { return median_ms(calls_ns(one, true)); })},
-      {"call_own_ms_longest", of([](const Measurement& one) -> Number {
-         const std::vector<std::int64_t> own = calls_ns(one, true);
-         if (own.empty()) return std::nullopt;
-         return ms(*std::max_element(own.begin(), own.end()));
-       })},
-      {"verification_ms", of([](const Measurement& one) { return median_ms(one.verifications_ns); })},
-      {"call_in_verifications", of(in_verifications)}};
+  return {{"strategy", measured.specification},
+          {"rounds", measured.repeats.front().rounds},
+          {"tokens_per_round",
+           of([](const Measurement& one) -> Number { return share(one.tokens, one.rounds); })},
+          {"round_ms", of([](const Measurement& one) -> Number {
+             return ms(one.rounds_ns) / static_cast<double>(one.rounds);
+           })},
+          {"control_share",
+           of([](const Measurement& one) -> Number { return share(one.strategy_ns, one.decoding_ns); })},
+          {"outside_model_share",
+           of([](const Measurement& one) -> Number { return 1.0 - share(one.model_ns, one.decoding_ns); })},
+          {"optimise_share",
+           of([](const Measurement& one) -> Number { return share(one.optimise_ns, one.decoding_ns); })},
+          {"optimise_calls", measured.repeats.front().optimisations.size()},
+          {"call_ms", of([](const Measurement& one) { return median_ms(calls_ns(one, false)); })},
+          {"call_own_ms", of([](const Measurement& one) { return median_ms(calls_ns(one, true)); })},
+          {"call_own_ms_longest", of([](const Measurement& one) -> Number {
+             const std::vector<std::int64_t> own = calls_ns(one, true);
+             if (own.empty()) return std::nullopt;
+             return ms(*std::max_element(own.begin(), own.end()));
+           })},
+          {"verification_ms", of([](const Measurement& one) { return median_ms(one.verifications_ns); })},
+          {"call_in_verifications", of(in_verifications)}};
 }
 
 std::string table_text(const nlohmann::ordered_json& strategies) {
@@ -111,7 +111,7 @@ std::string table_text(const nlohmann::ordered_json& strategies) {
                     {"verifications"}});
   for (const nlohmann::ordered_json& row : strategies)
     table.add_row({row["strategy"].get<std::string>(), fmt::format("{}", row["rounds"].get<std::int64_t>()),
-                   number(row["tokens_a_round"], 2), number(row["round_ms"], 1),
+                   number(row["tokens_per_round"], 2), number(row["round_ms"], 1),
                    percent_quartiles(row["control_share"]), percent(row["outside_model_share"], 2),
                    percent(row["optimise_share"], 1),
                    fmt::format("{}", row["optimise_calls"].get<std::size_t>()), number(row["call_ms"], 1),

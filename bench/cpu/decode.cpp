@@ -71,7 +71,7 @@ double prefill_seconds(engine::Backend& backend, std::int32_t prompt, engine::Ou
 std::map<std::string, double> breakdown(engine::Backend& backend, const Options& options,
                                         engine::Outputs& outputs) {
   profiler::SpanRecorder recorder(profiler::Level::ops, nullptr);
-  std::map<std::int64_t, std::string> names;
+  std::map<traces::StringId, std::string> names;
   for (const char* name : {"attention norm", "qkv", "rope", "attention", "output projection", "mlp norm",
                            "gate up", "down", "head"})
     names[recorder.name_id(name)] = name;
@@ -81,7 +81,7 @@ std::map<std::string, double> breakdown(engine::Backend& backend, const Options&
   backend.set_recorder(nullptr);
   std::map<std::string, double> milliseconds;
   for (const traces::Span& span : recorder.take())
-    if (const auto name = names.find(span.name); name != names.end())
+    if (const auto name = names.find(span.name_id); name != names.end())
       milliseconds[name->second] += static_cast<double>(span.end_ns - span.start_ns) * 1e-6 / options.repeats;
   return milliseconds;
 }
@@ -144,7 +144,7 @@ nlohmann::json measure(const engine::Checkpoint& checkpoint, engine::Backend& ba
                         {"kernels", backend.describe().kernels},
                         {"threads", threads},
                         {"context_tokens", options.context},
-                        {"bytes_a_step", checkpoint.bytes_per_step()},
+                        {"bytes_per_step", checkpoint.bytes_per_step()},
                         {"memory", memory_use},
                         {"read_gb_per_s", spread(quartiles(bandwidth))},
                         {"prefill_tokens_per_s", spread(quartiles(prefill))},

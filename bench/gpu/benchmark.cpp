@@ -49,11 +49,10 @@ void add_rounds(json& step, const Measured& measured, std::int32_t exit, double 
   step["step_seconds"] = fit.draft_step_seconds;
   step["step_share_of_copy_bandwidth"] = share(bytes, fit.draft_step_seconds, rates.copy());
   step["step_share_of_read_bandwidth"] = share(bytes, fit.draft_step_seconds, rates.read());
-  step["outside_seconds_a_round"] = fit.outside_seconds;
+  step["outside_seconds_per_round"] = fit.outside_seconds;
   constexpr std::int32_t typical = 4;
-  step["outside_share_of_a_round"] =
-      fit.outside_seconds /
-      (median(measured.drafts.at({exit, typical})) + median(measured.verifications.at({exit, typical})));
+  step["outside_share_of_round"] = fit.outside_seconds / (median(measured.drafts.at({exit, typical})) +
+                                                          median(measured.verifications.at({exit, typical})));
 }
 
 }  // namespace
@@ -152,7 +151,7 @@ void Benchmark::add_vanilla(json& result, const Measured& measured, const Rates&
       pass_bytes(checkpoint_, fp8_, backend_.shape().n_layers, options_.context + options_.tokens / 2));
   result["read_gb_per_s"] = spread(rates.read());
   result["copy_gb_per_s"] = spread(rates.copy());
-  result["vanilla"] = {{"bytes_a_token", bytes},
+  result["vanilla"] = {{"bytes_per_token", bytes},
                        {"tokens_per_s", spread(tokens_per_s)},
                        {"share_of_copy_bandwidth", share(bytes, median(seconds), rates.copy())},
                        {"share_of_read_bandwidth", share(bytes, median(seconds), rates.read())}};

@@ -16,15 +16,15 @@ using traces::Phase;
 class Generator {
  public:
   Generator(traces::Writer& writer, const LargeTrace& size) : writer_(writer), size_(size) {
-    track_ = writer_.add(traces::Track{.kind = "host", .name = "decoding thread"});
-    for (const char* name : {"draft", "verify", "accept", "layer"}) names_.push_back(writer_.intern(name));
+    track_id_ = writer_.add(traces::Track{.kind = "host", .name = "decoding thread"});
+    for (const char* name : {"draft", "verify", "accept", "layer"}) name_ids_.push_back(writer_.intern(name));
   }
 
   void write() {
     traces::Run run{.strategy = "layerskip", .specification = "layerskip:exit=8,gamma=3", .parameters = "{}"};
-    run_ = writer_.add(run);
+    run_id_ = writer_.add(run);
     traces::Prompt prompt{.question_id = 1, .category = "synthetic", .text = "synthetic", .tokens = {1}};
-    prompt_ = writer_.add(prompt);
+    prompt_id_ = writer_.add(prompt);
     for (std::int64_t done = 0; done < size_.rounds; done += size_.rounds_per_request) {
       add_request(std::min<std::int64_t>(size_.rounds_per_request, size_.rounds - done));
       // The writer drops spans rather than wait: a generator must.
@@ -37,7 +37,7 @@ class Generator {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
   }
 
-  std::int64_t layer_set() {
+  traces::LayerSetId layer_set() {
     traces::LayerSet set{.n_layers = size_.layers,
                          .exit_layer = size_.layers,
                          .skipped = std::vector<std::uint8_t>(static_cast<std::size_t>(size_.layers) / 4),
@@ -48,16 +48,16 @@ class Generator {
 
   void add_request(std::int64_t rounds) {
     traces::Request request{
-        .id = writer_.next_request_id(), .run = run_, .prompt = prompt_, .repeat = repeat_++};
+        .id = writer_.next_request_id(), .run_id = run_id_, .prompt_id = prompt_id_, .repeat = repeat_++};
     request.start_ns = now_;
     writer_.begin(request);
     now_ += 1'000'000;
     request.first_token_ns = now_;
     request.tokens.push_back(1);
-    std::int64_t set = layer_set();
+    traces::LayerSetId set_id = layer_set();
     for (std::int64_t i = 0; i < rounds; ++i) {
-      if (i % 97 == 0) set = layer_set();
-      add_round(request, static_cast<std::int32_t>(i), set);
+      if (i % 97 == 0) set_id = layer_set();
+      add_round(request, static_cast<std::int32_t>(i), set_id);
     }
     request.end_ns = now_;
     request.stop = traces::RequestStop::length;
@@ -66,15 +66,15 @@ class Generator {
     produced_ += 2;
   }
 
-  void add_round(traces::Request& request, std::int32_t index, std::int64_t set) {
+  void add_round(traces::Request& request, std::int32_t index, traces::LayerSetId set_id) {
     const auto drafted = static_cast<std::int32_t>(between(1, 4));
     const auto accepted = static_cast<std::int32_t>(between(0, drafted));
     traces::Round round{.id = writer_.next_round_id(),
-                        .request = request.id,
+                        .request_id = request.id,
                         .index = index,
                         .start_ns = now_,
                         .root_position = 1 + static_cast<std::int32_t>(request.tokens.size()) - 1,
-                        .layer_set = set,
+                        .layer_set_id = set_id,
                         .exit_layer = size_.layers,
                         .planned = 4,
                         .drafted = drafted,
@@ -110,26 +110,26 @@ class Generator {
 
   [[nodiscard]] std::int64_t spans_per_round() const { return size_.spans / size_.rounds; }
 
-  std::int64_t add_phase(std::int64_t request, std::int64_t round, Phase phase, std::size_t name,
-                         std::int64_t duration, std::int64_t layers) {
-    const std::int64_t id = writer_.next_span_id();
+  std::int64_t add_phase(traces::RequestId request_id, traces::RoundId round_id, Phase phase,
+                         std::size_t name, std::int64_t duration, std::int64_t layers) {
+    const traces::SpanId id = writer_.next_span_id();
     spans_.push_back({.id = id,
-                      .track = track_,
-                      .request = request,
-                      .round = round,
+                      .track_id = track_id_,
+                      .request_id = request_id,
+                      .round_id = round_id,
                       .start_ns = now_,
                       .end_ns = now_ + duration,
-                      .name = names_[name],
+                      .name_id = name_ids_[name],
                       .phase = phase});
     for (std::int64_t layer = 0; layer < layers; ++layer)
       spans_.push_back({.id = writer_.next_span_id(),
-                        .parent = id,
-                        .track = track_,
-                        .request = request,
-                        .round = round,
+                        .parent_id = id,
+                        .track_id = track_id_,
+                        .request_id = request_id,
+                        .round_id = round_id,
                         .start_ns = now_ + duration * layer / layers,
                         .end_ns = now_ + duration * (layer + 1) / layers - 10,
-                        .name = names_[3],
+                        .name_id = name_ids_[3],
                         .layer = static_cast<std::int32_t>(layer),
                         .depth = 1,
                         .phase = phase});
@@ -141,10 +141,10 @@ class Generator {
   LargeTrace size_;
   std::mt19937_64 random_{1};
   std::vector<traces::Span> spans_;
-  std::vector<std::int64_t> names_;
-  std::int64_t track_ = 0;
-  std::int64_t run_ = 0;
-  std::int64_t prompt_ = 0;
+  std::vector<traces::StringId> name_ids_;
+  traces::TrackId track_id_;
+  traces::RunId run_id_;
+  traces::PromptId prompt_id_;
   std::int64_t now_ = 1'000'000'000;
   std::int64_t produced_ = 0;
   std::int32_t repeat_ = 0;

@@ -40,10 +40,10 @@ struct Pass {
     if (spans) backend->set_recorder(&*spans);
     DRAFTSCOPE_TRY_ASSIGN(auto strategy, engine::make_strategy(specification, backend->shape()));
     std::optional<engine::Recorder> recorder;
-    std::int64_t run = 0;
+    traces::RunId run_id;
     if (writer) {
       recorder.emplace(*writer, *spans, *backend, model.tokenizer);
-      run = recorder->add_run(strategy);
+      run_id = recorder->add_run(strategy);
     }
     std::int64_t tokens = 0;
     const std::int64_t start_ns = profiler::now_ns();
@@ -52,7 +52,7 @@ struct Pass {
       if (recorder) {
         DRAFTSCOPE_TRY_ASSIGN(
             const traces::Request row,
-            recorder->request(run, *strategy.strategy,
+            recorder->request(run_id, *strategy.strategy,
                               {.question_id = static_cast<std::int64_t>(i), .tokens = prompts[i]}, 0, request,
                               0));
         tokens += static_cast<std::int64_t>(row.tokens.size());

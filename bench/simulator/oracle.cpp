@@ -3,6 +3,7 @@
 
 #include <draftscope/simulator/oracle/oracle.h>
 #include <draftscope/simulator/oracle/waterfall.h>
+#include <draftscope/traces/ids.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -98,7 +99,8 @@ int main(int argc, char** argv) {
   std::vector<WaterfallRequest> rows;
   rows.reserve(tables.size());
   for (const ShadowTable& table : tables)
-    rows.push_back({.table = &table, .category = "", .prompt = static_cast<std::int64_t>(rows.size())});
+    rows.push_back(
+        {.table = &table, .category = "", .prompt_id = draftscope::traces::PromptId::from(rows.size() + 1)});
   const Prices prices = layered_prices(layers, longest);
   std::vector<std::int32_t> exits(static_cast<std::size_t>(layers) - 1);
   std::iota(exits.begin(), exits.end(), 1);

@@ -26,21 +26,24 @@ constexpr std::int64_t spans_per_round = 100;
 
 /// One request of rounds that hold a verify phase with 99 operations in it, back to back.
 void write_rounds(traces::Writer& writer, std::int64_t spans) {
-  const std::int64_t run = writer.add(traces::Run{
+  const traces::RunId run_id = writer.add(traces::Run{
       .strategy = "vanilla", .specification = "vanilla", .parameters = "{}", .is_baseline = true});
-  const std::int64_t prompt =
+  const traces::PromptId prompt_id =
       writer.add(traces::Prompt{.question_id = 1, .category = "bench", .text = "x", .tokens = {1}});
-  const std::int64_t track = writer.add(traces::Track{.kind = "host", .name = "decode"});
-  const std::int64_t phase_name = writer.intern("verify");
-  const std::int64_t op_name = writer.intern("qkv");
-  traces::Request request{
-      .id = writer.next_request_id(), .run = run, .prompt = prompt, .start_ns = 1, .first_token_ns = 2};
+  const traces::TrackId track_id = writer.add(traces::Track{.kind = "host", .name = "decode"});
+  const traces::StringId phase_name_id = writer.intern("verify");
+  const traces::StringId op_name_id = writer.intern("qkv");
+  traces::Request request{.id = writer.next_request_id(),
+                          .run_id = run_id,
+                          .prompt_id = prompt_id,
+                          .start_ns = 1,
+                          .first_token_ns = 2};
   writer.begin(request);
   std::int64_t now_ns = 2;
   std::vector<traces::Span> batch;
   for (std::int64_t index = 0; index < spans / spans_per_round; ++index) {
     traces::Round round{.id = writer.next_round_id(),
-                        .request = request.id,
+                        .request_id = request.id,
                         .index = static_cast<std::int32_t>(index),
                         .start_ns = now_ns,
                         .root_position = static_cast<std::int32_t>(index) + 1,
@@ -49,21 +52,21 @@ void write_rounds(traces::Writer& writer, std::int64_t spans) {
                         .bonus_token = 1};
     batch.clear();
     const traces::Span phase{.id = writer.next_span_id(),
-                             .track = track,
-                             .request = request.id,
-                             .round = round.id,
+                             .track_id = track_id,
+                             .request_id = request.id,
+                             .round_id = round.id,
                              .start_ns = now_ns,
                              .end_ns = now_ns + spans_per_round * 1000,
-                             .name = phase_name,
+                             .name_id = phase_name_id,
                              .phase = traces::Phase::verify};
     batch.push_back(phase);
     for (std::int64_t op = 1; op < spans_per_round; ++op) {
       traces::Span span = phase;
       span.id = writer.next_span_id();
-      span.parent = phase.id;
+      span.parent_id = phase.id;
       span.start_ns = now_ns + op * 1000;
       span.end_ns = span.start_ns + 900;
-      span.name = op_name;
+      span.name_id = op_name_id;
       span.layer = static_cast<std::int32_t>(op % 16);
       span.depth = 1;
       batch.push_back(span);
@@ -83,22 +86,23 @@ constexpr std::int32_t shadow_layers = 32;
 
 /// Requests of 300 positions and 32 layers, with the values that a model of 128,000 tokens would have.
 void write_shadow_tokens(traces::Writer& writer, std::int64_t rows) {
-  const std::int64_t run = writer.add(traces::Run{
+  const traces::RunId run_id = writer.add(traces::Run{
       .strategy = "vanilla", .specification = "vanilla", .parameters = "{}", .is_baseline = true});
-  const std::int64_t prompt =
+  const traces::PromptId prompt_id =
       writer.add(traces::Prompt{.question_id = 1, .category = "bench", .text = "x", .tokens = {1}});
   std::mt19937 random(1);
   std::exponential_distribution<double> margin(0.3);
   std::vector<traces::ShadowToken> batch;
   for (std::int64_t written = 0; written < rows; written += static_cast<std::int64_t>(batch.size())) {
-    traces::Request request{.id = writer.next_request_id(), .run = run, .prompt = prompt, .start_ns = 1};
+    traces::Request request{
+        .id = writer.next_request_id(), .run_id = run_id, .prompt_id = prompt_id, .start_ns = 1};
     writer.begin(request);
     request.end_ns = 2;
     writer.finish(request);
     batch.clear();
     for (std::int32_t position = 1; position <= shadow_positions; ++position)
       for (std::int32_t layer = 1; layer <= shadow_layers; ++layer)
-        batch.push_back({.request = request.id,
+        batch.push_back({.request_id = request.id,
                          .position = position,
                          .layer = layer,
                          .token = static_cast<std::int32_t>(random() % 128'000),

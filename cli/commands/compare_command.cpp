@@ -10,13 +10,13 @@ namespace draftscope::cli {
 
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::vector<std::string> files;
   bool json = false;
   bool csv = false;
 };
 
-Result<int> compare(const Options& options) {
+Result<int> compare(const CompareOptions& options) {
   Comparisons comparisons;
   for (const std::string& file : options.files) {
     DRAFTSCOPE_TRY_ASSIGN(simulator::MeasuredRecording measured, simulator::measure_recording(file));
@@ -39,7 +39,7 @@ Result<int> compare(const Options& options) {
 }  // namespace
 
 void add_compare_command(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   CLI::App* command =
       app.add_subcommand("compare", "Compare the runs of a recording, or recordings with the first one");
   command->footer(

@@ -16,7 +16,7 @@ namespace draftscope::cli {
 
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::string file;
   std::string to;
   std::string output;
@@ -35,14 +35,14 @@ constexpr std::array<Format, 4> formats{{{"perfetto", ".pftrace", traces::export
                                          {"csv", "-csv", traces::export_csv},
                                          {"spec-bench", "-spec-bench", traces::export_spec_bench}}};
 
-const Format& format_named(std::string_view name) {
+const Format& export_format_named(std::string_view name) {
   std::size_t i = 0;
   while (formats[i].name != name) ++i;  // CLI11 has checked the name
   return formats[i];
 }
 
 /// Refuses what would destroy something: the trace itself always, another file unless told to.
-Result<void> check_target(const Options& options, const std::filesystem::path& target) {
+Result<void> check_target(const ExportOptions& options, const std::filesystem::path& target) {
   std::error_code error;
   if (std::filesystem::equivalent(options.file, target, error))
     return fail("{}: the export would replace the trace itself; choose another --output", target.string());
@@ -54,8 +54,8 @@ Result<void> check_target(const Options& options, const std::filesystem::path& t
   return {};
 }
 
-Result<int> export_trace(const Options& options) {
-  const Format& format = format_named(options.to);
+Result<int> export_trace(const ExportOptions& options) {
+  const Format& format = export_format_named(options.to);
   std::filesystem::path target = options.output;
   if (target.empty()) {
     target = options.file;
@@ -81,7 +81,7 @@ Result<int> export_trace(const Options& options) {
 }  // namespace
 
 void add_export_command(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand("export", "Write a trace in another tool's format");
   command->footer(
       "perfetto    TrackEvent protobuf, for ui.perfetto.dev and trace_processor\n"

@@ -15,7 +15,7 @@ namespace draftscope::cli {
 
 namespace {
 
-struct Options {
+struct ImportOptions {
   std::vector<std::string> files;
   std::string from = "auto";
   std::string output;
@@ -24,7 +24,7 @@ struct Options {
   bool quiet = false;
 };
 
-std::optional<traces::ImportFormat> format_named(const std::string& name) {
+std::optional<traces::ImportFormat> import_format_named(const std::string& name) {
   for (int i = 0; i < traces::import_format_count; ++i)
     if (traces::import_format_name(static_cast<traces::ImportFormat>(i)) == name)
       return static_cast<traces::ImportFormat>(i);
@@ -42,9 +42,9 @@ std::string summary_text(const std::string& target, const traces::ImportSummary&
   return text;
 }
 
-Result<int> import_files(const Options& options) {
+Result<int> import_files(const ImportOptions& options) {
   traces::ImportOptions import = options.import;
-  import.format = format_named(options.from);
+  import.format = import_format_named(options.from);
   import.baseline = options.baseline;
   const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
   traces::ImportSummary summary;
@@ -66,7 +66,7 @@ Result<int> import_files(const Options& options) {
 }  // namespace
 
 void add_import_command(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ImportOptions>();
   CLI::App* command = app.add_subcommand("import", "Make a trace of others' recordings");
   command->footer(
       "spec-bench  answer JSONL of Spec-Bench, or of export --to spec-bench; a run a file\n"

@@ -14,7 +14,7 @@ namespace draftscope::cli {
 
 namespace {
 
-struct Options {
+struct InspectOptions {
   std::string file;
   bool validate = false;
   bool json = false;
@@ -29,7 +29,7 @@ struct Inspection {
   std::optional<std::vector<traces::Violation>> violations;  ///< absent if not asked for
 };
 
-Result<Inspection> inspect(const Options& options) {
+Result<Inspection> inspect(const InspectOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
   Inspection inspection;
   inspection.path = options.file;
@@ -92,7 +92,7 @@ std::string json_of(const Inspection& inspection) {
   return json_text(json);
 }
 
-Result<int> inspect_and_print(const Options& options) {
+Result<int> inspect_and_print(const InspectOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const Inspection inspection, inspect(options));
   const int written = print_out(options.json ? json_of(inspection) : text_of(inspection));
   if (written != 0) return written;
@@ -102,7 +102,7 @@ Result<int> inspect_and_print(const Options& options) {
 }  // namespace
 
 void add_inspect_command(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InspectOptions>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a trace holds and whether it is sound");
   command->footer(
       "Ends with exit code 1 if --validate finds a broken rule.\n"

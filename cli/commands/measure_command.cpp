@@ -16,7 +16,7 @@ namespace {
 
 using simulator::meta_value;
 
-struct Options {
+struct MeasureOptions {
   std::filesystem::path prediction;
   RecordOptions record;
 };
@@ -51,7 +51,7 @@ Result<void> take_settings(const CLI::App& command, const simulator::PredictionF
   return {};
 }
 
-Result<int> measure(const CLI::App& command, Options options) {
+Result<int> measure(const CLI::App& command, MeasureOptions options) {
   DRAFTSCOPE_TRY_ASSIGN(const simulator::PredictionFile prediction,
                         simulator::read_prediction(options.prediction));
   std::vector<std::string>& strategies = options.record.strategies;
@@ -70,7 +70,7 @@ Result<int> measure(const CLI::App& command, Options options) {
 }  // namespace
 
 void add_measure_command(CLI::App& app, Outcome& outcome, const std::string& command_line) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MeasureOptions>();
   CLI::App* command =
       app.add_subcommand("measure", "Record what a prediction is about: vanilla and its strategies");
   command->footer(

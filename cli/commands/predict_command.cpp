@@ -19,7 +19,7 @@ namespace draftscope::cli {
 
 namespace {
 
-struct Options {
+struct PredictOptions {
   SimulateOptions asked;
   std::filesystem::path output;
   std::string command_line;
@@ -94,7 +94,7 @@ std::string questions_text(const simulator::PredictionFile& prediction, const Gl
   return table.text(2, glyphs.columns);
 }
 
-Result<void> check_target(const Options& options) {
+Result<void> check_target(const PredictOptions& options) {
   std::error_code error;
   if (std::filesystem::equivalent(options.asked.file, options.output, error))
     return fail("{}: the prediction would replace the trace itself; choose another --output",
@@ -110,7 +110,7 @@ Result<void> write(const simulator::PredictionFile& prediction, const std::files
   return file.commit();
 }
 
-Result<int> predict(const Options& options) {
+Result<int> predict(const PredictOptions& options) {
   const SimulateOptions& asked = options.asked;
   DRAFTSCOPE_TRY(check_target(options));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(asked.file));
@@ -151,7 +151,7 @@ Result<int> predict(const Options& options) {
 }  // namespace
 
 void add_predict_command(CLI::App& app, Outcome& outcome, const std::string& command_line) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PredictOptions>();
   SimulateOptions& asked = options->asked;
   CLI::App* command =
       app.add_subcommand("predict", "Write down predictions with their date and digest, to measure later");

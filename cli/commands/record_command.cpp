@@ -78,7 +78,7 @@ struct Session {
   const engine::StrategyResources& resources;
   std::vector<engine::ConfiguredStrategy>& strategies;
   ProgressBar& progress;
-  std::vector<std::int64_t> runs;
+  std::vector<traces::RunId> run_ids;
   std::int64_t planned;  // requests
   std::int64_t requests = 0;
   bool interrupted = false;
@@ -97,9 +97,9 @@ struct Session {
     for (std::size_t turn = 0; turn < question.turns.size() && !interrupted; ++turn) {
       DRAFTSCOPE_TRY_ASSIGN(const engine::RecordedPrompt prompt,
                             prompt_of_turn(options, model.tokenizer, question, turn, answers));
-      device.begin_request(runs[strategy]);
+      device.begin_request(run_ids[strategy]);
       const Result<traces::Request> request =
-          recorder.request(runs[strategy], *strategies[strategy].strategy, prompt, repeat,
+          recorder.request(run_ids[strategy], *strategies[strategy].strategy, prompt, repeat,
                            request_for(prompt.tokens), options.decoding.seed);
       device.end_request();
       if (!request) return tl::unexpected(request.error());
@@ -151,7 +151,7 @@ Recorded record_all(const RecordOptions& options, const LoadedModel& model, trac
                   strategies, progress,
                   {},         turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
   for (const engine::ConfiguredStrategy& strategy : strategies)
-    session.runs.push_back(recorder.add_run(strategy));
+    session.run_ids.push_back(recorder.add_run(strategy));
   const Result<void> done = session.record_questions(questions);
   Recorded recorded{session.requests, session.planned, session.interrupted, {}};
   if (!done) recorded.failure = done.error();

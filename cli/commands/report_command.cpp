@@ -10,7 +10,7 @@ namespace draftscope::cli {
 
 namespace {
 
-struct Options {
+struct ReportCommandOptions {
   std::string file;
   std::string by;
   bool json = false;
@@ -18,7 +18,7 @@ struct Options {
   bool quiet = false;
 };
 
-Result<int> report(const Options& options) {
+Result<int> report(const ReportCommandOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const simulator::MeasuredRecording measured,
                         simulator::measure_recording(options.file));
   const bool by_category = !options.by.empty();
@@ -30,7 +30,7 @@ Result<int> report(const Options& options) {
 }  // namespace
 
 void add_report_command(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportCommandOptions>();
   CLI::App* command = app.add_subcommand("report", "Show the measured figures of a recording, run by run");
   command->footer(
       "Speedups are over the vanilla run of the same recording; without one there is none.\n"

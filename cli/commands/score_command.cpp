@@ -12,7 +12,7 @@ namespace draftscope::cli {
 
 namespace {
 
-struct Options {
+struct ScoreOptions {
   std::filesystem::path prediction;
   std::filesystem::path measured;
   std::vector<std::string> bounds;
@@ -22,7 +22,7 @@ struct Options {
 };
 
 struct Scored {
-  const Options& options;
+  const ScoreOptions& options;
   const simulator::PredictionFile& prediction;
   const simulator::PredictionScore& score;
   std::vector<simulator::KindErrors> kinds;
@@ -83,7 +83,7 @@ std::string score_json(const Scored& scored) {
   return json_text(json);
 }
 
-Result<int> score(const Options& options) {
+Result<int> score(const ScoreOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(std::vector<ErrorBound> bounds, parse_bounds(options.bounds));
   DRAFTSCOPE_TRY_ASSIGN(const simulator::PredictionFile prediction,
                         simulator::read_prediction(options.prediction));
@@ -103,7 +103,7 @@ Result<int> score(const Options& options) {
 }  // namespace
 
 void add_score_command(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ScoreOptions>();
   CLI::App* command = app.add_subcommand("score", "Compare a prediction with its measurement");
   command->footer(
       "Refuses a prediction that was changed after it was written, and a recording that was begun before "

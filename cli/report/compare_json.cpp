@@ -15,8 +15,8 @@ using simulator::RunComparison;
 Json comparison_json(const RunComparison& run) {
   Json json;
   json["specification"] = run.baseline->specification;
-  json["baseline_run_id"] = run.baseline->id;
-  json["comparison_run_id"] = run.comparison->id;
+  json["baseline_run_id"] = run.baseline->id.value();
+  json["comparison_run_id"] = run.comparison->id.value();
   json["ratio_across_recordings"] =
       run.ratio ? simulator::figures_object(simulator::ratio_figures(), *run.ratio) : Json(nullptr);
   json["adjusted_p_value"] = json_or_null(run.adjusted_p_value);
@@ -28,8 +28,8 @@ Json comparison_json(const RunComparison& run) {
 Json winner_json(const simulator::Winner& winner) {
   Json json;
   json["category"] = winner.category.empty() ? Json(nullptr) : Json(winner.category);
-  json["run_id"] = winner.run->id;
-  json["runner_up_run_id"] = winner.runner_up->id;
+  json["run_id"] = winner.run->id.value();
+  json["runner_up_run_id"] = winner.runner_up->id.value();
   json["lead"] =
       winner.lead ? simulator::figures_object(simulator::ratio_figures(), *winner.lead) : Json(nullptr);
   return json;
@@ -64,7 +64,7 @@ std::string compare_json(const Comparisons& comparisons) {
   for (const simulator::MeasuredRecording& measured : comparisons.recordings) {
     Json entry = recording_json(measured);
     const traces::Run* baseline = measured.figures.baseline;
-    entry["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id);
+    entry["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id.value());
     Json& runs = entry["runs"] = Json::array();
     for (const simulator::RunFigures& run : measured.figures.runs) runs.push_back(figures_json(run.all));
     Json& winners = entry["winners"] = Json::array();

@@ -57,10 +57,10 @@ std::string machine_line(const Meta& meta, const Glyphs& glyphs) {
 
 std::string decoding_line(const traces::Recording& recording, const Glyphs& glyphs) {
   std::set<std::int32_t> repeats;
-  std::set<std::int64_t> prompts;
+  std::set<traces::PromptId> prompts;
   for (const traces::Request& request : recording.requests) {
     repeats.insert(request.repeat);
-    prompts.insert(request.prompt);
+    prompts.insert(request.prompt_id);
   }
   const std::string limit = simulator::meta_value(recording.meta, "max_tokens");
   const bool temperature_is_unknown = !simulator::import_note(recording.meta).empty() &&

@@ -12,7 +12,7 @@ namespace draftscope::cli {
 namespace {
 
 void add_run(Json& row, const traces::Run& run) {
-  row["run_id"] = run.id;
+  row["run_id"] = run.id.value();
   row["strategy"] = run.strategy;
   row["specification"] = run.specification;
   row["is_baseline"] = run.is_baseline;
@@ -24,7 +24,7 @@ std::string report_json(const simulator::MeasuredRecording& measured, bool by_ca
   Json json = new_document();
   json["recording"] = recording_json(measured);
   const traces::Run* baseline = measured.figures.baseline;
-  json["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id);
+  json["baseline_run_id"] = baseline == nullptr ? Json(nullptr) : Json(baseline->id.value());
   Json& runs = json["runs"] = Json::array();
   for (const simulator::RunFigures& run : measured.figures.runs) {
     Json figures = figures_json(run.all);

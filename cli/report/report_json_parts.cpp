@@ -32,7 +32,7 @@ Json recording_json(const simulator::MeasuredRecording& measured) {
 
 Json figures_json(const simulator::Figures& figures) {
   Json json;
-  json["run_id"] = figures.run->id;
+  json["run_id"] = figures.run->id.value();
   json["strategy"] = figures.run->strategy;
   json["specification"] = figures.run->specification;
   json["parameters"] = parameters_json(figures.run->parameters);

@@ -126,7 +126,7 @@ Result<void> CalibrationPasses::time_operations(const KernelForm& form, KernelSa
   };
   std::map<Operation, Sum> sums;
   for (const traces::Span& span : spans_.take()) {
-    const auto found = operation_of_name_.find(span.name);
+    const auto found = operation_of_name_.find(span.name_id);
     if (found == operation_of_name_.end()) continue;
     Sum& sum = sums[found->second];
     sum.ns += static_cast<double>(span.end_ns - span.start_ns);

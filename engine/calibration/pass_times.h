@@ -46,7 +46,7 @@ class CalibrationPasses {
   std::vector<Row> rows_;
   std::vector<float> hidden_;
   profiler::SpanRecorder spans_;
-  std::map<std::int64_t, speculation::Operation> operation_of_name_;
+  std::map<traces::StringId, speculation::Operation> operation_of_name_;
 };
 
 }  // namespace draftscope::engine

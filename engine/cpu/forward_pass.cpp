@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "forward_pass.h"
 
+#include <draftscope/base/to_size.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -12,10 +14,6 @@ namespace {
 constexpr std::int64_t output_granule = 16;
 // Outputs of gate and up that are computed before they are gated, while they are in the first cache.
 constexpr std::int64_t gated_block = 128;
-
-std::size_t index(std::int32_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 }  // namespace
 
@@ -66,20 +64,22 @@ ForwardPass::Share ForwardPass::share_of(std::int64_t n, std::int64_t granule, s
           std::min(n, units * (thread + 1) / threads_ * granule)};
 }
 
-profiler::ScopedSpan ForwardPass::span(std::int32_t thread, std::int64_t name, std::int32_t layer) const {
-  return {thread == 0 ? engine_.recorder : nullptr, profiler::Level::ops, name, layer};
+profiler::ScopedSpan ForwardPass::span(std::int32_t thread, traces::StringId name_id,
+                                       std::int32_t layer) const {
+  return {thread == 0 ? engine_.recorder : nullptr, profiler::Level::ops, name_id, layer};
 }
 
 void ForwardPass::load_inputs(std::int32_t thread) {
   const std::int64_t d_model = shape_.d_model;
   const std::int64_t half_head = shape_.head_dim / 2;
   for (std::int32_t row = thread; row < rows_; row += threads_) {
-    const Row& input = batch_.rows[index(row)];
+    const Row& input = batch_.rows[to_size(row)];
     float* out = workspace_.residual + row * d_model;
     if (input.token >= 0)
       copy_row(engine_.model.embedding, input.token, out);
     else
-      std::memcpy(out, batch_.hidden.data() + input.hidden * d_model, index(shape_.d_model) * sizeof(float));
+      std::memcpy(out, batch_.hidden.data() + input.hidden * d_model,
+                  to_size(shape_.d_model) * sizeof(float));
     engine_.rope.angles(input.position, workspace_.cosine + row * half_head,
                         workspace_.sine + row * half_head);
   }
@@ -93,13 +93,13 @@ void ForwardPass::copy_hidden(std::int32_t thread, std::int32_t boundary) {
   float* out = outputs_.hidden.data() + (found - wanted.begin()) * rows_ * d_model;
   for (std::int32_t row = thread; row < rows_; row += threads_)
     std::memcpy(out + row * d_model, workspace_.residual + row * d_model,
-                index(shape_.d_model) * sizeof(float));
+                to_size(shape_.d_model) * sizeof(float));
 }
 
 /// Normalises (if `norm` is given), rounds and packs `rows` rows; returns the set to multiply with.
 const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, const float* norm,
                                       std::int32_t rows, std::int64_t depth) {
-  ThreadWorkspace& own = workspace_.threads[index(thread)];
+  ThreadWorkspace& own = workspace_.threads[to_size(thread)];
   const bool alone = rows <= private_rows && rows * depth <= private_values;
   std::byte* set = alone ? own.set : workspace_.set;
   for (std::int32_t row = alone ? 0 : thread; row < rows; row += alone ? 1 : threads_) {
@@ -144,7 +144,7 @@ void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::
 }
 
 void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
-  const Layer& weights = engine_.model.layers[index(layer)];
+  const Layer& weights = engine_.model.layers[to_size(layer)];
   const std::byte* set = nullptr;
   {
     const auto timed = span(thread, engine_.names.attention_norm, layer);
@@ -173,7 +173,7 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
 
 /// q, k and v are one list of outputs, cut into shares regardless of where a matrix ends.
 void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std::byte* set) {
-  const Layer& weights = engine_.model.layers[index(layer)];
+  const Layer& weights = engine_.model.layers[to_size(layer)];
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
   const Share share = share_of(width, output_granule, thread);
   std::int64_t first = 0;
@@ -218,7 +218,7 @@ void ForwardPass::attend(std::int32_t thread, std::int32_t layer) {
 
 void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32_t kv_head,
                              std::int32_t row) {
-  const ThreadWorkspace& own = workspace_.threads[index(thread)];
+  const ThreadWorkspace& own = workspace_.threads[to_size(thread)];
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
   const std::int64_t half_head = shape_.head_dim / 2;
   const std::int32_t head_dim = shape_.head_dim;
@@ -241,7 +241,7 @@ void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32
   task.keys = engine_.cache.keys(layer, kv_head);
   task.values = engine_.cache.values(layer, kv_head);
   task.row_bytes = engine_.cache.row_bytes();
-  const KeyListRange& range = lists_.ranges()[index(row)];
+  const KeyListRange& range = lists_.ranges()[to_size(row)];
   task.list = {range.begin, range.end, lists_.extra().data() + range.extra_begin,
                range.extra_end - range.extra_begin};
   task.scores = own.scores;
@@ -255,7 +255,7 @@ void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32
 }
 
 void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
-  const Layer& weights = engine_.model.layers[index(layer)];
+  const Layer& weights = engine_.model.layers[to_size(layer)];
   const std::int64_t d_ff = shape_.d_ff;
   const std::byte* set = nullptr;
   {
@@ -291,7 +291,7 @@ void ForwardPass::head(std::int32_t thread) {
   const std::int32_t head_rows = rows_ - wanted.head_from;
   const std::int64_t vocab = shape_.vocab;
   const Matrix& matrix = engine_.model.head;
-  const ThreadWorkspace& own = workspace_.threads[index(thread)];
+  const ThreadWorkspace& own = workspace_.threads[to_size(thread)];
   wide_ = false;  // one order of summation for logits at any width
   const std::byte* set =
       prepare(thread, workspace_.residual + std::int64_t{wanted.head_from} * shape_.d_model,
@@ -317,8 +317,8 @@ void ForwardPass::head(std::int32_t thread) {
   if (wanted.top_k == 0) return;
   engine_.team.barrier();
   for (std::int32_t row = thread; row < head_rows; row += threads_) {
-    const auto k = index(wanted.top_k);
-    const std::span<TopToken> top{outputs_.top.data() + index(row) * k, k};
+    const auto k = to_size(wanted.top_k);
+    const std::span<TopToken> top{outputs_.top.data() + to_size(row) * k, k};
     engine_.top.merge(row, top);
     const std::span<const BlockSoftmax> blocks{workspace_.blocks + row * n_blocks,
                                                static_cast<std::size_t>(n_blocks)};

@@ -26,8 +26,8 @@ namespace draftscope::engine::cpu {
 struct SpanNames {
   SpanNames() = default;
   explicit SpanNames(profiler::SpanRecorder* recorder);
-  std::int64_t layer = 0, attention_norm = 0, qkv = 0, rope = 0, attention = 0, output_projection = 0,
-               mlp_norm = 0, gate_up = 0, down = 0, head = 0;
+  traces::StringId layer, attention_norm, qkv, rope, attention, output_projection, mlp_norm, gate_up, down,
+      head;
 };
 
 /// Resources that outlive a pass; owned by the backend.
@@ -56,7 +56,8 @@ class ForwardPass {
   };
 
   [[nodiscard]] Share share_of(std::int64_t n, std::int64_t granule, std::int32_t thread) const;
-  [[nodiscard]] profiler::ScopedSpan span(std::int32_t thread, std::int64_t name, std::int32_t layer) const;
+  [[nodiscard]] profiler::ScopedSpan span(std::int32_t thread, traces::StringId name_id,
+                                          std::int32_t layer) const;
   void load_inputs(std::int32_t thread);
   void copy_hidden(std::int32_t thread, std::int32_t boundary);
   const std::byte* prepare(std::int32_t thread, const float* source, const float* norm, std::int32_t rows,

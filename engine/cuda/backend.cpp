@@ -45,12 +45,12 @@ class CudaBackend final : public Backend {
                         model_.shape, model_.stored, has_fp8_drafts() ? WeightFormat::fp8 : model_.layers,
                         trace),
         graphs_(*gpu_, launcher_, draft_launcher_, model_.shape.n_layers, trace),
-        positions_(size(cache_rows)),
+        positions_(to_size(cache_rows)),
         state_(std::make_unique<PassState>()) {}
 
   void set_recorder(profiler::SpanRecorder* recorder) override {
     recorder_ = recorder;
-    layer_name_ = recorder != nullptr ? recorder->name_id("layer") : 0;
+    layer_name_id_ = recorder != nullptr ? recorder->name_id("layer") : traces::StringId();
   }
   const speculation::ModelShape& shape() const override { return model_.shape; }
   std::int32_t cache_rows() const override { return cache_rows_; }
@@ -58,8 +58,8 @@ class CudaBackend final : public Backend {
   std::int32_t max_invariant_rows() const override { return std::min(max_decode_rows, cache_rows_); }
 
   BackendDescription describe() const override {
-    const std::size_t kv_bytes = 2 * size(model_.shape.n_layers) * size(cache_rows_) *
-                                 size(model_.shape.kv_width()) * sizeof(std::uint16_t);
+    const std::size_t kv_bytes = 2 * to_size(model_.shape.n_layers) * to_size(cache_rows_) *
+                                 to_size(model_.shape.kv_width()) * sizeof(std::uint16_t);
     const char* const kernels = has_fp8_drafts()                     ? "sm90-fp8-drafts"
                                 : model_.layers == WeightFormat::fp8 ? "sm90-fp8"
                                                                      : "sm90";
@@ -69,7 +69,7 @@ class CudaBackend final : public Backend {
   /// Does what construction leaves to do on the device.
   Result<void> prepare() {
     const speculation::ModelShape& shape = model_.shape;
-    const std::size_t plane = size(cache_rows_) * size(shape.kv_width());
+    const std::size_t plane = to_size(cache_rows_) * to_size(shape.kv_width());
     for (std::size_t i = 0; i < model_.host_layers.size(); ++i) {
       model_.host_layers[i].keys = buffers_.cache + 2 * i * plane;
       model_.host_layers[i].values = buffers_.cache + (2 * i + 1) * plane;
@@ -83,17 +83,17 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.draft_layers, draft_.host_layers.data(),
                                 draft_.host_layers.size() * sizeof(DeviceLayer)));
     const cpu::Rope rope(shape);
-    const std::size_t half = size(shape.head_dim / 2);
-    std::vector<float> cosine(size(n_positions_) * half), sine(cosine.size());
+    const std::size_t half = to_size(shape.head_dim / 2);
+    std::vector<float> cosine(to_size(n_positions_) * half), sine(cosine.size());
     for (std::int32_t position = 0; position < n_positions_; ++position)
-      rope.angles(position, cosine.data() + size(position) * half, sine.data() + size(position) * half);
+      rope.angles(position, cosine.data() + to_size(position) * half, sine.data() + to_size(position) * half);
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.cosine, cosine.data(), cosine.size() * sizeof(float)));
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.sine, sine.data(), sine.size() * sizeof(float)));
-    DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.arrivals, size(shape.n_kv_heads) * sizeof(unsigned)));
+    DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.arrivals, to_size(shape.n_kv_heads) * sizeof(unsigned)));
     // A round brings back as many rows as it might have had.
-    DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.head_results, size(max_decode_rows) * sizeof(HeadResult)));
+    DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.head_results, to_size(max_decode_rows) * sizeof(HeadResult)));
     std::vector<LayerSlot> all;
-    all.reserve(size(shape.n_layers));
+    all.reserve(to_size(shape.n_layers));
     for (std::int32_t layer = 0; layer < shape.n_layers; ++layer) all.push_back({layer, 1, 1});
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.slots + shape.n_layers, all.data(), all.size() * sizeof(LayerSlot)));
     return gpu_->synchronise();
@@ -125,12 +125,12 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(check_round(round, limits()));
     set_round(round, *state_);
     for (std::int32_t i = 0; i <= round.draft_length; ++i)
-      positions_[size(round.root_position + i)] = round.root_position + i;
+      positions_[to_size(round.root_position + i)] = round.root_position + i;
     DRAFTSCOPE_TRY(upload_slots(round.layers, round.mask));
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.work.state, state_.get(), sizeof *state_));
     DRAFTSCOPE_TRY(graphs_.launch_round({static_cast<std::int32_t>(slots_.size()), is_sampled(round)},
                                         round.draft_length, layers_));
-    results_.resize(size(round.draft_length + 1));
+    results_.resize(to_size(round.draft_length + 1));
     DRAFTSCOPE_TRY(gpu_->download(state_.get(), buffers_.work.state, sizeof *state_));
     DRAFTSCOPE_TRY(
         gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
@@ -146,10 +146,10 @@ class CudaBackend final : public Backend {
     rows.reserve(moves.size());
     for (const CacheMove& move : moves) {
       rows.push_back({move.from, move.to});
-      positions_[size(move.to)] = positions_[size(move.from)];
+      positions_[to_size(move.to)] = positions_[to_size(move.from)];
     }
-    for (std::size_t done = 0; done < rows.size(); done += size(cache_rows_)) {
-      const std::size_t count = std::min(rows.size() - done, size(cache_rows_));
+    for (std::size_t done = 0; done < rows.size(); done += to_size(cache_rows_)) {
+      const std::size_t count = std::min(rows.size() - done, to_size(cache_rows_));
       DRAFTSCOPE_TRY(gpu_->upload(buffers_.moves, rows.data() + done, count * sizeof(RowMove)));
       DRAFTSCOPE_TRY(
           launcher_.move_cache_rows(model_.shape.n_layers, static_cast<std::int32_t>(count), buffers_.moves));
@@ -187,7 +187,7 @@ class CudaBackend final : public Backend {
     set_rows(batch, *state_);
     if (batch.layers.begin < batch.layers.end) {
       for (std::size_t i = 0; i < batch.rows.size(); ++i)
-        positions_[size(batch.first_row) + i] = batch.rows[i].position;
+        positions_[to_size(batch.first_row) + i] = batch.rows[i].position;
       lists_.build(batch, positions_, model_.shape.sliding_window);
       set_keys(batch, lists_.ranges(), model_.shape.sliding_window != 0, *state_);
       const std::span<const std::int32_t> extra = lists_.extra();
@@ -211,19 +211,19 @@ class CudaBackend final : public Backend {
     std::size_t copied = 0;
     const auto copy_boundary = [&](std::int32_t boundary) -> Result<void> {
       if (copied == boundaries.size() || boundaries[copied] != boundary) return {};
-      const std::size_t values = batch.rows.size() * size(model_.shape.d_model);
+      const std::size_t values = batch.rows.size() * to_size(model_.shape.d_model);
       return gpu_->copy(buffers_.boundary_states + copied++ * values, buffers_.work.residual,
                         values * sizeof(float));
     };
     std::int32_t slot = 0;
     for (std::int32_t layer = batch.layers.begin; layer < batch.layers.end; ++layer) {
       DRAFTSCOPE_TRY(copy_boundary(layer));
-      if (size(slot) == slots_.size() || slots_[size(slot)].layer != layer) continue;
-      const LayerSlot& runs = slots_[size(slot)];
-      const profiler::ScopedSpan span(recorder_, profiler::Level::layers, layer_name_, layer);
+      if (to_size(slot) == slots_.size() || slots_[to_size(slot)].layer != layer) continue;
+      const LayerSlot& runs = slots_[to_size(slot)];
+      const profiler::ScopedSpan span(recorder_, profiler::Level::layers, layer_name_id_, layer);
       if (is_wide)
-        DRAFTSCOPE_TRY(launcher_.wide_layer(slot, model_.host_layers[size(layer)], rows, runs.attention != 0,
-                                            runs.mlp != 0));
+        DRAFTSCOPE_TRY(launcher_.wide_layer(slot, model_.host_layers[to_size(layer)], rows,
+                                            runs.attention != 0, runs.mlp != 0));
       else
         DRAFTSCOPE_TRY(launcher.layer(slot, rows));
       ++slot;
@@ -237,10 +237,10 @@ class CudaBackend final : public Backend {
 
   Result<void> download(const Batch& batch, std::int32_t head_rows, Outputs& outputs) {
     const Wanted& wanted = batch.wanted;
-    const std::size_t d_model = size(model_.shape.d_model);
+    const std::size_t d_model = to_size(model_.shape.d_model);
     outputs.hidden.resize(wanted.hidden_after.size() * batch.rows.size() * d_model);
-    outputs.logits.resize(wanted.logits ? size(head_rows) * size(model_.shape.vocab) : 0);
-    outputs.top.resize(size(head_rows) * size(wanted.top_k));
+    outputs.logits.resize(wanted.logits ? to_size(head_rows) * to_size(model_.shape.vocab) : 0);
+    outputs.top.resize(to_size(head_rows) * to_size(wanted.top_k));
     results_.resize(outputs.top.size());
     if (!outputs.hidden.empty())
       DRAFTSCOPE_TRY(gpu_->download(outputs.hidden.data(), buffers_.boundary_states,
@@ -269,7 +269,7 @@ class CudaBackend final : public Backend {
   PassLauncher draft_launcher_;  // the same without fp8 drafts
   PassGraphs graphs_;
   profiler::SpanRecorder* recorder_ = nullptr;
-  std::int64_t layer_name_ = 0;
+  traces::StringId layer_name_id_;
   std::vector<std::int32_t> positions_;  // those of cache rows
   KeyLists lists_;
   std::vector<LayerSlot> slots_;

@@ -25,43 +25,43 @@ constexpr std::size_t driver_bytes = std::size_t{128} << 20;
 
 Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, const BufferSizes& sizes) {
   Buffers b;
-  const std::size_t d_model = size(shape.d_model);
-  const std::size_t group = size(shape.n_heads / shape.n_kv_heads);
-  b.cache =
-      pieces.take<std::uint16_t>(2 * size(shape.n_layers) * size(sizes.cache_rows) * size(shape.kv_width()));
-  b.layers = pieces.take<DeviceLayer>(size(shape.n_layers));
-  b.draft_layers = pieces.take<DeviceLayer>(size(shape.n_layers));
-  b.slots = pieces.take<LayerSlot>(2 * size(shape.n_layers));
+  const std::size_t d_model = to_size(shape.d_model);
+  const std::size_t group = to_size(shape.n_heads / shape.n_kv_heads);
+  b.cache = pieces.take<std::uint16_t>(2 * to_size(shape.n_layers) * to_size(sizes.cache_rows) *
+                                       to_size(shape.kv_width()));
+  b.layers = pieces.take<DeviceLayer>(to_size(shape.n_layers));
+  b.draft_layers = pieces.take<DeviceLayer>(to_size(shape.n_layers));
+  b.slots = pieces.take<LayerSlot>(2 * to_size(shape.n_layers));
   b.extra_keys = pieces.take<std::int32_t>(max_extra_keys);
-  b.hidden = pieces.take<float>(size(sizes.rows) * d_model);
-  b.boundary_states =
-      pieces.take<float>((size(shape.n_layers) + 1) * size(std::min(sizes.rows, max_decode_rows)) * d_model);
-  b.top = pieces.take<HeadResult>(size(max_decode_rows) * size(std::min(shape.vocab, max_top)));
-  b.moves = pieces.take<RowMove>(size(sizes.cache_rows));
-  b.cosine = pieces.take<float>(size(sizes.positions) * size(shape.head_dim / 2));
-  b.sine = pieces.take<float>(size(sizes.positions) * size(shape.head_dim / 2));
+  b.hidden = pieces.take<float>(to_size(sizes.rows) * d_model);
+  b.boundary_states = pieces.take<float>((to_size(shape.n_layers) + 1) *
+                                         to_size(std::min(sizes.rows, max_decode_rows)) * d_model);
+  b.top = pieces.take<HeadResult>(to_size(max_decode_rows) * to_size(std::min(shape.vocab, max_top)));
+  b.moves = pieces.take<RowMove>(to_size(sizes.cache_rows));
+  b.cosine = pieces.take<float>(to_size(sizes.positions) * to_size(shape.head_dim / 2));
+  b.sine = pieces.take<float>(to_size(sizes.positions) * to_size(shape.head_dim / 2));
   Workspace& work = b.work;
   work.state = pieces.take<PassState>(1);
-  work.residual = pieces.take<float>(size(sizes.rows) * d_model);
-  work.queries = pieces.take<std::uint16_t>(size(sizes.rows) * size(shape.q_width()));
-  work.attended = pieces.take<std::uint16_t>(size(sizes.rows) * size(shape.q_width()));
-  work.gated = pieces.take<std::uint16_t>(size(sizes.rows) * size(shape.d_ff));
-  work.normed = pieces.take<std::uint16_t>(size(sizes.rows) * d_model);
+  work.residual = pieces.take<float>(to_size(sizes.rows) * d_model);
+  work.queries = pieces.take<std::uint16_t>(to_size(sizes.rows) * to_size(shape.q_width()));
+  work.attended = pieces.take<std::uint16_t>(to_size(sizes.rows) * to_size(shape.q_width()));
+  work.gated = pieces.take<std::uint16_t>(to_size(sizes.rows) * to_size(shape.d_ff));
+  work.normed = pieces.take<std::uint16_t>(to_size(sizes.rows) * d_model);
   work.wide = pieces.take<float>(PassLauncher::wide_values(shape, sizes.rows));
   const std::size_t places =
-      size(shape.n_kv_heads) * size(max_splits(sizes.cache_rows)) * size(max_decode_rows) * group;
-  work.split_sums = pieces.take<float>(places * size(shape.head_dim));
+      to_size(shape.n_kv_heads) * to_size(max_splits(sizes.cache_rows)) * to_size(max_decode_rows) * group;
+  work.split_sums = pieces.take<float>(places * to_size(shape.head_dim));
   work.split_statistics = pieces.take<float>(places * 2);
-  work.arrivals = pieces.take<unsigned>(size(shape.n_kv_heads));
-  work.logits = pieces.take<float>(size(max_decode_rows) * size(shape.vocab));
-  const std::size_t tiles = size((shape.vocab + tile_outputs - 1) / tile_outputs);
-  work.head_partials = pieces.take<HeadPartial>(size(max_decode_rows) * tiles);
-  work.head_results = pieces.take<HeadResult>(size(max_decode_rows));
-  work.draft_logits = pieces.take<float>(size(max_drafted_tokens) * size(shape.vocab));
-  work.draft_rows = pieces.take<WarpedRow>(size(max_drafted_tokens));
-  work.target_rows = pieces.take<WarpedRow>(size(max_decode_rows));
+  work.arrivals = pieces.take<unsigned>(to_size(shape.n_kv_heads));
+  work.logits = pieces.take<float>(to_size(max_decode_rows) * to_size(shape.vocab));
+  const std::size_t tiles = to_size((shape.vocab + tile_outputs - 1) / tile_outputs);
+  work.head_partials = pieces.take<HeadPartial>(to_size(max_decode_rows) * tiles);
+  work.head_results = pieces.take<HeadResult>(to_size(max_decode_rows));
+  work.draft_logits = pieces.take<float>(to_size(max_drafted_tokens) * to_size(shape.vocab));
+  work.draft_rows = pieces.take<WarpedRow>(to_size(max_drafted_tokens));
+  work.target_rows = pieces.take<WarpedRow>(to_size(max_decode_rows));
   if (sizes.fp8) {
-    const std::size_t widest = std::max(size(shape.d_ff), size(shape.q_width()));
+    const std::size_t widest = std::max(to_size(shape.d_ff), to_size(shape.q_width()));
     work.widened = pieces.take<std::uint16_t>(widest * d_model);
   }
   work.slots = b.slots;

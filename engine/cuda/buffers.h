@@ -4,6 +4,7 @@
 // Device memory of a backend beside its weights.
 
 #include <draftscope/base/result.h>
+#include <draftscope/base/to_size.h>
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cuda_backend.h>
 #include <draftscope/speculation/model_shape.h>
@@ -17,10 +18,6 @@
 namespace draftscope::engine::cuda {
 
 inline constexpr std::int32_t max_extra_keys = 64 * 1024;  ///< of all rows of a batch together
-
-[[nodiscard]] constexpr std::size_t size(std::int32_t n) {
-  return static_cast<std::size_t>(n);
-}
 
 struct BufferSizes {
   std::int32_t cache_rows = 0;

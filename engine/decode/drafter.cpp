@@ -16,7 +16,7 @@ Drafter::Drafter(Backend& backend, const DecodeRequest& request, Chooser& choose
       request_(request),
       chooser_(chooser),
       recorder_(recorder),
-      step_name_(recorder != nullptr ? recorder->name_id("draft step") : 0) {
+      step_name_id_(recorder != nullptr ? recorder->name_id("draft step") : traces::StringId()) {
   const auto widest = static_cast<std::size_t>(backend.max_invariant_rows());
   nodes_.reserve(widest);
   steps_.reserve(widest);
@@ -47,7 +47,7 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
       stop = DraftStop::budget;
       break;
     }
-    const profiler::ScopedSpan span(recorder_, profiler::Level::layers, step_name_);
+    const profiler::ScopedSpan span(recorder_, profiler::Level::layers, step_name_id_);
     DRAFTSCOPE_TRY(forward_step(plan, text, k));
     add_level(plan, k, root_position + k + 1, room);
     const DraftStep& step = steps_.back();

@@ -59,7 +59,7 @@ class Drafter {
   const DecodeRequest& request_;
   Chooser& chooser_;
   profiler::SpanRecorder* recorder_;
-  std::int64_t step_name_;
+  traces::StringId step_name_id_;
 
   std::vector<DraftNode> nodes_;
   std::vector<DraftStep> steps_;

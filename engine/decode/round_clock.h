@@ -45,8 +45,8 @@ class RoundClock {
     return lap_ns_;
   }
 
-  void begin_round(std::int64_t id) {
-    if (recorder_ != nullptr) recorder_->set_round(id);
+  void begin_round(traces::RoundId round_id) {
+    if (recorder_ != nullptr) recorder_->set_round(round_id);
   }
 
   std::int64_t end_round() {

@@ -33,11 +33,11 @@ void describe_layers(const RoundPlan& plan, traces::LayerSet& set, traces::Round
   set.origin = plan.origin;
 }
 
-void describe_draft(std::span<const DraftNode> nodes, const Verdict& verdict, std::int64_t round_id,
+void describe_draft(std::span<const DraftNode> nodes, const Verdict& verdict, traces::RoundId round_id,
                     std::vector<traces::DraftToken>& tokens) {
   tokens.clear();
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    tokens.push_back({.round = round_id,
+    tokens.push_back({.round_id = round_id,
                       .index = static_cast<std::int32_t>(i),
                       .parent = nodes[i].parent,
                       .token = nodes[i].token,

@@ -36,7 +36,7 @@ void set_draft_size(std::span<const DraftNode> nodes, std::size_t extra_rows, tr
 void describe_layers(const RoundPlan& plan, traces::LayerSet& set, traces::Round& row);
 
 /// Fills `tokens` with the round's draft tokens and what became of each.
-void describe_draft(std::span<const DraftNode> nodes, const Verdict& verdict, std::int64_t round_id,
+void describe_draft(std::span<const DraftNode> nodes, const Verdict& verdict, traces::RoundId round_id,
                     std::vector<traces::DraftToken>& tokens);
 
 }  // namespace draftscope::engine

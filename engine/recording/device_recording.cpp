@@ -36,10 +36,10 @@ void DeviceRecording::begin(traces::Writer& writer, profiler::SpanRecorder& span
   spans.attach(trace_.get(), profiler::Level::layers);
 }
 
-void DeviceRecording::begin_request(std::int64_t run) {
+void DeviceRecording::begin_request(traces::RunId run_id) {
   if (trace_ == nullptr) return;
   const bool seen = trace_->mode() != DeviceTraceMode::node || node_requests_ == 0 ||
-                    requests_of_run_[run]++ < node_requests_;
+                    requests_of_run_[run_id]++ < node_requests_;
   if (seen) trace_->begin_window();
 }
 

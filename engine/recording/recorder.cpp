@@ -19,33 +19,33 @@ std::int32_t token_behind(const RoundReport& report) {
 
 }  // namespace
 
-std::int64_t Recorder::add_run(const ConfiguredStrategy& strategy) {
+traces::RunId Recorder::add_run(const ConfiguredStrategy& strategy) {
   return writer_.add(traces::Run{.strategy = strategy.name,
                                  .specification = strategy.specification,
                                  .parameters = strategy.parameters,
                                  .is_baseline = strategy.is_vanilla});
 }
 
-std::int64_t Recorder::prompt_id(const RecordedPrompt& prompt) {
+traces::PromptId Recorder::prompt_id(const RecordedPrompt& prompt) {
   // A later turn holds earlier answers, which under sampling differ from request to request: the text is part
   // of the key.
   const auto key = std::tuple{prompt.question_id, prompt.turn, prompt.text};
   if (const auto known = prompt_ids_.find(key); known != prompt_ids_.end()) return known->second;
-  const std::int64_t id = writer_.add(traces::Prompt{.question_id = prompt.question_id,
-                                                     .category = prompt.category,
-                                                     .turn = prompt.turn,
-                                                     .text = prompt.text,
-                                                     .tokens = prompt.tokens});
+  const traces::PromptId id = writer_.add(traces::Prompt{.question_id = prompt.question_id,
+                                                         .category = prompt.category,
+                                                         .turn = prompt.turn,
+                                                         .text = prompt.text,
+                                                         .tokens = prompt.tokens});
   prompt_ids_.emplace(key, id);
   return id;
 }
 
-Result<traces::Request> Recorder::request(std::int64_t run, Strategy& strategy, const RecordedPrompt& prompt,
-                                          std::int32_t repeat, const DecodeRequest& request,
-                                          std::uint64_t seed) {
+Result<traces::Request> Recorder::request(traces::RunId run_id, Strategy& strategy,
+                                          const RecordedPrompt& prompt, std::int32_t repeat,
+                                          const DecodeRequest& request, std::uint64_t seed) {
   traces::Request row{.id = writer_.next_request_id(),
-                      .run = run,
-                      .prompt = prompt_id(prompt),
+                      .run_id = run_id,
+                      .prompt_id = prompt_id(prompt),
                       .repeat = repeat,
                       .seed = seed};
   row.start_ns = profiler::now_ns();
@@ -100,7 +100,7 @@ Result<void> Recorder::record_shadow(const DecodeRequest& request, const traces:
 Result<void> Recorder::shadow_rows(std::span<const std::int32_t> text, std::int32_t prompt_tokens,
                                    std::vector<traces::ShadowToken>& rows) {
   const auto add = [&](traces::ShadowToken shadow) {
-    shadow.request = request_id_;
+    shadow.request_id = request_id_;
     rows.push_back(shadow);
   };
   // The output first: it attends to the K/V that the prefill left, whose bits the prompt's rows write over.
@@ -114,9 +114,9 @@ Result<void> Recorder::shadow_rows(std::span<const std::int32_t> text, std::int3
 
 void Recorder::add(const Decision& decision) {
   const std::int64_t now_ns = profiler::now_ns();
-  traces::Decision row{.request = request_id_,
-                       .round = round_id_,
-                       .kind = writer_.intern(decision.kind),
+  traces::Decision row{.request_id = request_id_,
+                       .round_id = round_id_,
+                       .kind_id = writer_.intern(decision.kind),
                        .start_ns = decision.end_ns > 0 ? decision.start_ns : now_ns,
                        .end_ns = decision.end_ns > 0 ? decision.end_ns : now_ns,
                        .adopted = decision.adopted};
@@ -127,9 +127,9 @@ void Recorder::add(const Decision& decision) {
 
 void Recorder::on_round(const RoundReport& report) {
   traces::Round round = report.round;
-  round.request = request_id_;
+  round.request_id = request_id_;
   if (round.emitted <= round.accepted) end_token_ = token_behind(report);
-  if (report.layer_set.n_layers > 0) round.layer_set = writer_.add(report.layer_set);
+  if (report.layer_set.n_layers > 0) round.layer_set_id = writer_.add(report.layer_set);
   writer_.add(round, report.draft_tokens);
   for (const traces::DraftToken& draft : report.draft_tokens) drafted_tokens_.push_back(draft.token);
 }

@@ -14,7 +14,7 @@ namespace draftscope::engine {
 namespace {
 
 constexpr std::int32_t version = 1;
-constexpr std::size_t max_bytes = std::size_t{256} << 20U;
+constexpr std::size_t max_search_bytes = std::size_t{256} << 20U;
 template <typename T>
 nlohmann::ordered_json or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
@@ -147,7 +147,7 @@ Result<void> LayerSetSearch::save(const std::filesystem::path& file) const {
 }
 
 Result<LayerSetSearch> LayerSetSearch::load(const std::filesystem::path& file) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_search_bytes));
   DRAFTSCOPE_TRY_ASSIGN(const auto json, parse_json_object(text, file.string()));
   return State::from_json(json, file.string());
 }

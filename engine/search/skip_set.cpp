@@ -12,10 +12,10 @@
 namespace draftscope::engine {
 namespace {
 
-constexpr std::size_t max_bytes = std::size_t{16} << 20U;
+constexpr std::size_t max_skip_set_bytes = std::size_t{16} << 20U;
 
 Result<nlohmann::json> read_file(const std::filesystem::path& file) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_skip_set_bytes));
   return parse_json_object(text, file.string());
 }
 

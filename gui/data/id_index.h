@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -15,41 +14,45 @@
 
 namespace draftscope::gui {
 
+template <typename RowId>
 class IdIndex {
  public:
   IdIndex() = default;
-  /// `id` gives a row's; the first of equal ones counts. O(rows).
-  template <typename Row, typename Id>
-  IdIndex(const std::vector<Row>& rows, Id id) {
+  /// `id_of` gives a row's id; the first of equal ones counts. O(rows).
+  template <typename Row, typename IdOf>
+  IdIndex(const std::vector<Row>& rows, IdOf id_of) {
     if (rows.empty()) return;
-    const auto [least, most] = std::ranges::minmax_element(rows, {}, id);
-    first_ = id(*least);
-    const auto reach = static_cast<std::uint64_t>(id(*most)) - static_cast<std::uint64_t>(first_);
+    const auto [least, most] = std::ranges::minmax_element(rows, {}, id_of);
+    first_ = id_of(*least);
+    const std::uint64_t reach = place_of(id_of(*most));
     if (reach / 4 <= rows.size()) dense_.assign(reach + 1, no_index);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto index = static_cast<std::uint32_t>(i);
       if (dense_.empty())
-        sparse_.emplace(id(rows[i]), index);
-      else if (std::uint32_t& place = dense_[static_cast<std::size_t>(id(rows[i]) - first_)];
-               place == no_index)
+        sparse_.emplace(id_of(rows[i]), index);
+      else if (std::uint32_t& place = dense_[place_of(id_of(rows[i]))]; place == no_index)
         place = index;
     }
   }
 
   /// no_index if there is none.
-  [[nodiscard]] std::uint32_t operator[](std::int64_t id) const {
+  [[nodiscard]] std::uint32_t operator[](RowId id) const {
     if (dense_.empty()) {
       const auto found = sparse_.find(id);
       return found == sparse_.end() ? no_index : found->second;
     }
-    const auto place = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(first_);
+    const std::uint64_t place = place_of(id);
     return place < dense_.size() ? dense_[place] : no_index;
   }
 
  private:
-  std::int64_t first_ = 0;
+  [[nodiscard]] std::uint64_t place_of(RowId id) const {
+    return static_cast<std::uint64_t>(id.value()) - static_cast<std::uint64_t>(first_.value());
+  }
+
+  RowId first_;
   std::vector<std::uint32_t> dense_;
-  std::unordered_map<std::int64_t, std::uint32_t> sparse_;
+  std::unordered_map<RowId, std::uint32_t> sparse_;
 };
 
 }  // namespace draftscope::gui

@@ -58,17 +58,24 @@ struct Gathered {
   std::vector<simulator::DeviceInterval> device;
 };
 
+/// A slice's round until LaneBuilder::finish(). Ids beyond 32 bits would need a trace of 4 G rounds; such a
+/// slice keeps its time and loses its round.
+std::uint32_t short_id(traces::RoundId round_id) {
+  const std::int64_t number = round_id.value();
+  return number > 0 && number < no_index ? static_cast<std::uint32_t>(number) : 0;
+}
+
 class RowGatherer {
  public:
   RowGatherer(const LaneNames& names, Steps& steps) : names_(names), steps_(steps) {}
 
   Result<void> add_spans(BulkReader& reader, IdRange ids, Gathered& into) {
     return reader.spans(ids, [&](const traces::Span& span) {
-      into.lanes.add({LaneKind::track, span.track}, span.depth,
+      into.lanes.add({LaneKind::track, span.track_id.value()}, span.depth,
                      {.time = {span.start_ns, span.end_ns},
-                      .name = names_.of(span.name),
-                      .round = round_id(span.round),
-                      .id = span.id,
+                      .name = names_.of(span.name_id),
+                      .round_index = short_id(span.round_id),
+                      .row_id = span.id.value(),
                       .layer = static_cast<std::int16_t>(span.layer),
                       .phase = span.phase});
       into.phases.add(span);
@@ -78,16 +85,16 @@ class RowGatherer {
 
   Result<void> add_kernels(BulkReader& reader, Gathered& into) {
     return reader.kernels({}, [&](const traces::Kernel& kernel) {
-      into.lanes.add({LaneKind::track, kernel.track}, 0,
+      into.lanes.add({LaneKind::track, kernel.track_id.value()}, 0,
                      {.time = {kernel.start_ns, kernel.end_ns},
-                      .name = names_.of(kernel.short_name),
-                      .round = round_id(kernel.round),
-                      .id = kernel.id,
+                      .name = names_.of(kernel.short_name_id),
+                      .round_index = short_id(kernel.round_id),
+                      .row_id = kernel.id.value(),
                       .layer = static_cast<std::int16_t>(kernel.layer),
                       .phase = kernel.phase});
-      if (kernel.span != 0) into.lanes.launch(kernel.id, kernel.span);
-      if (kernel.round != 0)
-        tracks_[kernel.track].push_back({kernel.round, kernel.start_ns, kernel.end_ns, kernel.phase});
+      if (kernel.span_id != 0) into.lanes.launch(kernel.id, kernel.span_id);
+      if (kernel.round_id != 0)
+        tracks_[kernel.track_id].push_back({kernel.round_id, kernel.start_ns, kernel.end_ns, kernel.phase});
       return count();
     });
   }
@@ -100,7 +107,7 @@ class RowGatherer {
         all.insert(all.end(), found->second.begin(), found->second.end());
     tracks_.clear();
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.round, a.start_ns, a.end_ns) < std::tie(b.round, b.start_ns, b.end_ns);
+      return std::tie(a.round_id, a.start_ns, a.end_ns) < std::tie(b.round_id, b.start_ns, b.end_ns);
     });
     return all;
   }
@@ -109,9 +116,9 @@ class RowGatherer {
     return reader.decisions([&](const traces::Decision& decision) {
       into.lanes.add({LaneKind::decisions, 0}, 0,
                      {.time = {decision.start_ns, decision.end_ns},
-                      .name = names_.of(decision.kind),
-                      .round = round_id(decision.round),
-                      .id = decision.id,
+                      .name = names_.of(decision.kind_id),
+                      .round_index = short_id(decision.round_id),
+                      .row_id = decision.id.value(),
                       .phase = traces::Phase::optimise});
       return count();
     });
@@ -125,11 +132,6 @@ class RowGatherer {
   }
 
  private:
-  static std::uint32_t round_id(std::int64_t round) {
-    // Ids beyond 32 bits would need a trace of 4 G rounds; such a slice keeps its time and loses its round.
-    return round > 0 && round < no_index ? static_cast<std::uint32_t>(round) : 0;
-  }
-
   bool count() {
     if (++uncounted_ == 1024) {
       steps_.add(uncounted_);
@@ -141,7 +143,7 @@ class RowGatherer {
   const LaneNames& names_;
   Steps& steps_;
   std::int64_t uncounted_ = 0;
-  std::unordered_map<std::int64_t, std::vector<simulator::DeviceInterval>> tracks_;
+  std::unordered_map<traces::TrackId, std::vector<simulator::DeviceInterval>> tracks_;
 };
 
 /// Time that a request took, as far as it is known: a cut-off one ends with its last round.
@@ -150,26 +152,27 @@ TimeRange time_of(const traces::Request& request, std::int64_t last_round_end_ns
 }
 
 void add_requests_and_rounds(const traces::Recording& recording, const LaneNames& names, LaneBuilder& lanes) {
-  const IdIndex requests(recording.requests, [](const traces::Request& row) { return row.id; });
+  const IdIndex<traces::RequestId> request_indices(recording.requests,
+                                                   [](const traces::Request& row) { return row.id; });
   std::vector<std::int64_t> last_round_end_ns(recording.requests.size());
   for (const traces::Round& round : recording.rounds) {
-    const std::uint32_t request = requests[round.request];
-    last_round_end_ns[request] = std::max(last_round_end_ns[request], round.end_ns);
-    lanes.add({LaneKind::rounds, recording.requests[request].run}, 0,
+    const std::uint32_t request_index = request_indices[round.request_id];
+    last_round_end_ns[request_index] = std::max(last_round_end_ns[request_index], round.end_ns);
+    lanes.add({LaneKind::rounds, recording.requests[request_index].run_id.value()}, 0,
               {.time = {round.start_ns, round.end_ns},
                .name = names.round(),
-               .round = round.id > 0 && round.id < no_index ? static_cast<std::uint32_t>(round.id) : 0,
-               .id = round.id,
+               .round_index = short_id(round.id),
+               .row_id = round.id.value(),
                // What most of the round went to colours it from afar.
                .phase = round.drafted > 0 && round.draft_ns > round.verify_ns ? traces::Phase::draft
                                                                               : traces::Phase::verify});
   }
   for (std::size_t i = 0; i < recording.requests.size(); ++i)
-    lanes.add({LaneKind::requests, recording.requests[i].run}, 0,
+    lanes.add({LaneKind::requests, recording.requests[i].run_id.value()}, 0,
               {.time = time_of(recording.requests[i], last_round_end_ns[i]),
                .name = names.request(),
-               .round = 0,
-               .id = recording.requests[i].id});
+               .round_index = 0,
+               .row_id = recording.requests[i].id.value()});
 }
 
 std::map<std::string, std::int64_t> ids_by_table(const std::vector<traces::TableCount>& ids) {
@@ -258,10 +261,11 @@ LoadedRecording assemble(Rows rows, int schema_version, const LaneNames& names) 
     simulator::drop_unavailable(measured.figures, recording.meta);
     loaded.recording = OpenedRecording::of(std::move(measured), std::move(rows.token_texts));
   });
-  const IdIndex round_places(recording.rounds, [](const traces::Round& round) { return round.id; });
+  const IdIndex<traces::RoundId> round_indices(recording.rounds,
+                                               [](const traces::Round& round) { return round.id; });
   rows.early.lanes.add(std::move(rows.late.lanes));
   loaded.timeline =
-      std::make_shared<const Timeline>(std::move(rows.early.lanes).finish(recording, names, round_places));
+      std::make_shared<const Timeline>(std::move(rows.early.lanes).finish(recording, names, round_indices));
   figures.get();
   return loaded;
 }

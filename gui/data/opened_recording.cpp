@@ -67,17 +67,17 @@ void OpenedRecording::index() {
 void OpenedRecording::index_rounds() {
   const traces::Recording& rows = recording();
   const auto id_of = [](const auto& row) { return row.id; };
-  const IdIndex run_places(rows.runs, id_of);
-  const IdIndex requests(rows.requests, id_of);
-  const IdIndex round_places(rows.rounds, id_of);
+  const IdIndex<traces::RunId> run_indices(rows.runs, id_of);
+  const IdIndex<traces::RequestId> request_indices(rows.requests, id_of);
+  const IdIndex<traces::RoundId> round_indices(rows.rounds, id_of);
   const std::size_t count = rows.rounds.size();
   run_of_round_.assign(count, no_index);
   place_in_run_.assign(count, no_index);
   request_of_round_.assign(count, no_index);
   for (std::size_t i = 0; i < count; ++i) {
     // The reader has checked that requests and runs are there.
-    request_of_round_[i] = requests[rows.rounds[i].request];
-    run_of_round_[i] = run_places[rows.requests[request_of_round_[i]].run];
+    request_of_round_[i] = request_indices[rows.rounds[i].request_id];
+    run_of_round_[i] = run_indices[rows.requests[request_of_round_[i]].run_id];
     runs_[run_of_round_[i]].rounds.push_back(static_cast<std::uint32_t>(i));
   }
   for (RunRounds& run : runs_) {
@@ -94,12 +94,12 @@ void OpenedRecording::index_rounds() {
   first_draft_token_.assign(count, 0);
   draft_token_counts_.assign(count, 0);
   for (std::size_t i = 0; i < rows.draft_tokens.size();) {
-    const std::int64_t round = rows.draft_tokens[i].round;
+    const traces::RoundId round_id = rows.draft_tokens[i].round_id;
     std::size_t end = i;
-    while (end < rows.draft_tokens.size() && rows.draft_tokens[end].round == round) ++end;
-    if (const std::uint32_t place = round_places[round]; place != no_index) {
-      first_draft_token_[place] = static_cast<std::uint32_t>(i);
-      draft_token_counts_[place] = static_cast<std::uint32_t>(end - i);
+    while (end < rows.draft_tokens.size() && rows.draft_tokens[end].round_id == round_id) ++end;
+    if (const std::uint32_t round_index = round_indices[round_id]; round_index != no_index) {
+      first_draft_token_[round_index] = static_cast<std::uint32_t>(i);
+      draft_token_counts_[round_index] = static_cast<std::uint32_t>(end - i);
     }
     i = end;
   }
@@ -107,13 +107,13 @@ void OpenedRecording::index_rounds() {
 
 void OpenedRecording::sum_up(const traces::Overview& overview) {
   strips_of_overview_.emplace(runs_.size());
-  const IdIndex run_places(recording().runs, [](const traces::Run& run) { return run.id; });
+  const IdIndex<traces::RunId> run_indices(recording().runs, [](const traces::Run& run) { return run.id; });
   std::int64_t all = 0;
   for (const traces::RoundColumn& column : overview.rounds) {
-    const std::uint32_t run = run_places[column.run];
-    if (run == no_index || column.rounds <= 0 || column.rounds > max_overview_rounds - all) continue;
+    const std::uint32_t run_index = run_indices[column.run_id];
+    if (run_index == no_index || column.rounds <= 0 || column.rounds > max_overview_rounds - all) continue;
     all += column.rounds;
-    RoundsOfRun& strip = (*strips_of_overview_)[run];
+    RoundsOfRun& strip = (*strips_of_overview_)[run_index];
     const auto rounds = static_cast<double>(column.rounds);
     const double emitted = std::clamp(static_cast<double>(column.emitted), 0.0, 0x1p40);
     const std::int64_t before = strip.emitted_before.back();
@@ -125,42 +125,43 @@ void OpenedRecording::sum_up(const traces::Overview& overview) {
 
 std::size_t OpenedRecording::round_count() const {
   std::size_t all = 0;
-  for (std::size_t run = 0; run < runs_.size(); ++run) all += round_count(run);
+  for (std::size_t i = 0; i < runs_.size(); ++i) all += round_count(i);
   return all;
 }
 
-std::size_t OpenedRecording::round_count(std::size_t run) const {
-  return strips_of_overview_ ? (*strips_of_overview_)[run].emitted_before.size() - 1
-                             : runs_[run].rounds.size();
+std::size_t OpenedRecording::round_count(std::size_t run_index) const {
+  return strips_of_overview_ ? (*strips_of_overview_)[run_index].emitted_before.size() - 1
+                             : runs_[run_index].rounds.size();
 }
 
-RoundsOfRun OpenedRecording::rounds_of_run(std::size_t run) const {
-  if (strips_of_overview_) return (*strips_of_overview_)[run];
+RoundsOfRun OpenedRecording::rounds_of_run(std::size_t run_index) const {
+  if (strips_of_overview_) return (*strips_of_overview_)[run_index];
   RoundsOfRun strip;
-  strip.emitted_before.reserve(runs_[run].rounds.size() + 1);
-  for (const std::uint32_t round : runs_[run].rounds) {
-    const std::int32_t emitted = recording().rounds[round].emitted;
+  strip.emitted_before.reserve(runs_[run_index].rounds.size() + 1);
+  for (const std::uint32_t round_index : runs_[run_index].rounds) {
+    const std::int32_t emitted = recording().rounds[round_index].emitted;
     strip.max_emitted = std::max(strip.max_emitted, emitted);
     strip.emitted_before.push_back(strip.emitted_before.back() + emitted);
   }
   return strip;
 }
 
-const traces::Request& OpenedRecording::request_of(std::uint32_t round) const {
-  return recording().requests[request_of_round_[round]];
+const traces::Request& OpenedRecording::request_of(std::uint32_t round_index) const {
+  return recording().requests[request_of_round_[round_index]];
 }
 
 const traces::Prompt* OpenedRecording::prompt_of(const traces::Request& request) const {
-  const auto found = prompts_.find(request.prompt);
+  const auto found = prompts_.find(request.prompt_id);
   return found == prompts_.end() ? nullptr : &recording().prompts[found->second];
 }
 
-std::span<const traces::DraftToken> OpenedRecording::draft_tokens(std::uint32_t round) const {
-  return std::span(recording().draft_tokens).subspan(first_draft_token_[round], draft_token_counts_[round]);
+std::span<const traces::DraftToken> OpenedRecording::draft_tokens(std::uint32_t round_index) const {
+  return std::span(recording().draft_tokens)
+      .subspan(first_draft_token_[round_index], draft_token_counts_[round_index]);
 }
 
-const traces::LayerSet* OpenedRecording::layer_set(std::uint32_t round) const {
-  const auto found = layer_sets_.find(recording().rounds[round].layer_set);
+const traces::LayerSet* OpenedRecording::layer_set(std::uint32_t round_index) const {
+  const auto found = layer_sets_.find(recording().rounds[round_index].layer_set_id);
   return found == layer_sets_.end() ? nullptr : &recording().layer_sets[found->second];
 }
 

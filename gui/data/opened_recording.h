@@ -59,19 +59,23 @@ class OpenedRecording {
   [[nodiscard]] TimeRange whole() const { return whole_; }
   /// Number of rounds, read or not.
   [[nodiscard]] std::size_t round_count() const;
-  [[nodiscard]] std::size_t round_count(std::size_t run) const;
-  [[nodiscard]] RoundsOfRun rounds_of_run(std::size_t run) const;
+  [[nodiscard]] std::size_t round_count(std::size_t run_index) const;
+  [[nodiscard]] RoundsOfRun rounds_of_run(std::size_t run_index) const;
 
-  [[nodiscard]] const traces::Round& round(std::uint32_t index) const { return recording().rounds[index]; }
-  [[nodiscard]] const traces::Request& request_of(std::uint32_t round) const;
+  [[nodiscard]] const traces::Round& round(std::uint32_t round_index) const {
+    return recording().rounds[round_index];
+  }
+  [[nodiscard]] const traces::Request& request_of(std::uint32_t round_index) const;
   [[nodiscard]] const traces::Prompt* prompt_of(const traces::Request& request) const;
-  [[nodiscard]] std::span<const traces::DraftToken> draft_tokens(std::uint32_t round) const;
+  [[nodiscard]] std::span<const traces::DraftToken> draft_tokens(std::uint32_t round_index) const;
   /// Null where the round drafted nothing.
-  [[nodiscard]] const traces::LayerSet* layer_set(std::uint32_t round) const;
+  [[nodiscard]] const traces::LayerSet* layer_set(std::uint32_t round_index) const;
   /// Index into runs(); none if the request's run is not there.
-  [[nodiscard]] std::uint32_t run_of(std::uint32_t round) const { return run_of_round_[round]; }
+  [[nodiscard]] std::uint32_t run_of(std::uint32_t round_index) const { return run_of_round_[round_index]; }
   /// Place of a round among its run's.
-  [[nodiscard]] std::uint32_t place_in_run(std::uint32_t round) const { return place_in_run_[round]; }
+  [[nodiscard]] std::uint32_t place_in_run(std::uint32_t round_index) const {
+    return place_in_run_[round_index];
+  }
   /// Readable form of the token: its text, or "⟨id⟩" where the file has none.
   [[nodiscard]] std::string token_text(std::int32_t token) const;
   [[nodiscard]] bool has_token_texts() const { return !token_texts_.empty(); }
@@ -92,8 +96,8 @@ class OpenedRecording {
   std::vector<std::uint32_t> request_of_round_;
   std::vector<std::uint32_t> first_draft_token_;
   std::vector<std::uint32_t> draft_token_counts_;
-  std::unordered_map<std::int64_t, std::size_t> layer_sets_;
-  std::unordered_map<std::int64_t, std::size_t> prompts_;
+  std::unordered_map<traces::LayerSetId, std::size_t> layer_sets_;
+  std::unordered_map<traces::PromptId, std::size_t> prompts_;
   TimeRange whole_;
 };
 

@@ -29,7 +29,7 @@ double number_of(const RoundValue& value) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-std::string_view text_of(const RoundValue& value) {
+std::string_view text_of_value(const RoundValue& value) {
   const auto* text = std::get_if<std::string_view>(&value);
   return text == nullptr ? std::string_view() : *text;
 }
@@ -45,10 +45,10 @@ QString label_text(const RequestLabel& request) {
 
 }  // namespace
 
-void RoundsModel::set_run(RecordingPointer recording, std::size_t run) {
+void RoundsModel::set_run(RecordingPointer recording, std::size_t run_index) {
   beginResetModel();
   recording_ = std::move(recording);
-  run_ = run;
+  run_ = run_index;
   rebuild();
   endResetModel();
 }
@@ -65,10 +65,10 @@ int RoundsModel::column_of(std::string_view key) {
   return static_cast<int>(simulator::round_column_index(key));
 }
 
-simulator::RoundRow RoundsModel::row_of(std::uint32_t round) const {
-  const traces::Request& request = recording_->request_of(round);
-  return {&recording_->round(round), &request, recording_->prompt_of(request), recording_->layer_set(round),
-          recording_->place_in_run(round)};
+simulator::RoundRow RoundsModel::row_of(std::uint32_t round_index) const {
+  const traces::Request& request = recording_->request_of(round_index);
+  return {&recording_->round(round_index), &request, recording_->prompt_of(request),
+          recording_->layer_set(round_index), recording_->place_in_run(round_index)};
 }
 
 std::vector<bool> RoundsModel::matching_requests() const {
@@ -86,17 +86,17 @@ std::vector<bool> RoundsModel::matching_requests() const {
 std::function<double(std::uint32_t)> RoundsModel::sort_key() const {
   const RoundColumn& column = column_at(sort_column_);
   if (!sorts_by_text(column))
-    return [this, &column](std::uint32_t round) {
-      const double key = number_of(column.get(row_of(round)));
+    return [this, &column](std::uint32_t round_index) {
+      const double key = number_of(column.get(row_of(round_index)));
       return std::isnan(key) ? -std::numeric_limits<double>::infinity() : key;
     };
   // Distinct texts are few beside the rounds that have them: they are compared with one another once.
   std::map<std::string_view, double> places;
-  for (const std::uint32_t round : rows_) places[text_of(column.get(row_of(round)))];
+  for (const std::uint32_t round_index : rows_) places[text_of_value(column.get(row_of(round_index)))];
   double next = 0.0;
   for (auto& [name, at] : places) at = next++;
-  return [this, &column, places = std::move(places)](std::uint32_t round) {
-    return places.at(text_of(column.get(row_of(round))));
+  return [this, &column, places = std::move(places)](std::uint32_t round_index) {
+    return places.at(text_of_value(column.get(row_of(round_index))));
   };
 }
 
@@ -109,11 +109,11 @@ void RoundsModel::rebuild() {
     rows_ = all;
   } else {
     const std::vector<bool> requests = matching_requests();
-    for (const std::uint32_t round : all) {
-      const auto of = &recording_->request_of(round) - recording_->recording().requests.data();
+    for (const std::uint32_t round_index : all) {
+      const auto of = &recording_->request_of(round_index) - recording_->recording().requests.data();
       if (requests[static_cast<std::size_t>(of)] ||
-          text(round, column_of("draft_stop")).contains(filter_, Qt::CaseInsensitive))
-        rows_.push_back(round);
+          text(round_index, column_of("draft_stop")).contains(filter_, Qt::CaseInsensitive))
+        rows_.push_back(round_index);
     }
   }
   if (sort_column_ != place || sort_order_ != Qt::AscendingOrder) {
@@ -146,15 +146,14 @@ int RoundsModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(simulator::round_columns().size());
 }
 
-RoundValue RoundsModel::value(std::uint32_t round, int column) const {
-  return column_at(column).get(row_of(round));
+RoundValue RoundsModel::value(std::uint32_t round_index, int column) const {
+  return column_at(column).get(row_of(round_index));
 }
 
-QString RoundsModel::text(std::uint32_t round, int column) const {
-  const RoundValue found = value(round, column);
+QString RoundsModel::text(std::uint32_t round_index, int column) const {
+  const RoundValue found = value(round_index, column);
   if (const auto* request = std::get_if<RequestLabel>(&found)) return label_text(*request);
-  if (const auto* text = std::get_if<std::string_view>(&found))
-    return QString::fromUtf8(text->data(), static_cast<qsizetype>(text->size()));
+  if (const auto* text = std::get_if<std::string_view>(&found)) return QString::fromUtf8(*text);
   const simulator::FigureFormat format = column_at(column).format;
   if (const auto* whole = std::get_if<std::int64_t>(&found)) return figure_text(format, *whole);
   if (const auto* number = std::get_if<double>(&found)) return figure_text(format, *number);
@@ -163,18 +162,18 @@ QString RoundsModel::text(std::uint32_t round, int column) const {
 
 QVariant RoundsModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-  const std::uint32_t round = round_of_row(index.row());
+  const std::uint32_t round_index = round_of_row(index.row());
   switch (role) {
     case Qt::DisplayRole:
-      return text(round, index.column());
+      return text(round_index, index.column());
     case Qt::TextAlignmentRole:
       return cell_alignment(sorts_by_text(column_at(index.column())));
     case sort_role: {
-      const double number = number_of(value(round, index.column()));
-      return std::isnan(number) ? QVariant(text(round, index.column())) : QVariant(number);
+      const double number = number_of(value(round_index, index.column()));
+      return std::isnan(number) ? QVariant(text(round_index, index.column())) : QVariant(number);
     }
     case round_role:
-      return round;
+      return round_index;
     default:
       return {};
   }
@@ -202,10 +201,11 @@ void RoundsModel::sort(int column, Qt::SortOrder order) {
   emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
 }
 
-int RoundsModel::row_of_round(std::uint32_t round) const {
-  if (!recording_ || round >= recording_->recording().rounds.size() || recording_->run_of(round) != run_)
+int RoundsModel::row_of_round(std::uint32_t round_index) const {
+  if (!recording_ || round_index >= recording_->recording().rounds.size() ||
+      recording_->run_of(round_index) != run_)
     return -1;
-  const std::uint32_t in_run = recording_->place_in_run(round);
+  const std::uint32_t in_run = recording_->place_in_run(round_index);
   return in_run < row_of_round_.size() ? row_of_round_[in_run] : -1;
 }
 

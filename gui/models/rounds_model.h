@@ -30,7 +30,7 @@ class RoundsModel : public QAbstractTableModel {
   [[nodiscard]] static int column_of(std::string_view key);
 
   /// Null shows none.
-  void set_run(RecordingPointer recording, std::size_t run);
+  void set_run(RecordingPointer recording, std::size_t run_index);
   /// Rounds whose category, stop reason or question contains the text, whatever its case; empty shows all.
   void set_filter(const QString& text);
 
@@ -42,16 +42,16 @@ class RoundsModel : public QAbstractTableModel {
 
   [[nodiscard]] std::uint32_t round_of_row(int row) const { return rows_[static_cast<std::size_t>(row)]; }
   /// -1 if the round is not shown.
-  [[nodiscard]] int row_of_round(std::uint32_t round) const;
+  [[nodiscard]] int row_of_round(std::uint32_t round_index) const;
 
  private:
-  [[nodiscard]] simulator::RoundRow row_of(std::uint32_t round) const;
-  [[nodiscard]] simulator::RoundValue value(std::uint32_t round, int column) const;
-  [[nodiscard]] QString text(std::uint32_t round, int column) const;
+  [[nodiscard]] simulator::RoundRow row_of(std::uint32_t round_index) const;
+  [[nodiscard]] simulator::RoundValue value(std::uint32_t round_index, int column) const;
+  [[nodiscard]] QString text(std::uint32_t round_index, int column) const;
   /// By request, whether the filter finds it.
   [[nodiscard]] std::vector<bool> matching_requests() const;
   /// Number that the chosen column sorts a round by: of texts, their place in the alphabet.
-  [[nodiscard]] std::function<double(std::uint32_t round)> sort_key() const;
+  [[nodiscard]] std::function<double(std::uint32_t round_index)> sort_key() const;
   void rebuild();
 
   RecordingPointer recording_;

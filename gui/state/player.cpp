@@ -46,7 +46,7 @@ std::size_t Player::token_at(std::int64_t position_ns) const {
 }
 
 std::size_t Player::current_token() const {
-  return std::min(state_.cursor().token, text_->tokens.size() - 1);
+  return std::min(state_.cursor().token_index, text_->tokens.size() - 1);
 }
 
 void Player::play() {
@@ -79,16 +79,16 @@ void Player::advance(std::int64_t ns) {
   if (position_ns_ >= duration_ns()) pause();
 }
 
-void Player::put_cursor(std::size_t token) {
+void Player::put_cursor(std::size_t token_index) {
   is_moving_cursor_ = true;
-  state_.go_to_token(request_index(), token);
+  state_.go_to_token(request_index(), token_index);
   is_moving_cursor_ = false;
 }
 
 void Player::follow_cursor() {
   // Whoever else moves the cursor within the request moves the player along.
   if (is_moving_cursor_ || text_ == nullptr || text_->tokens.empty()) return;
-  if (state_.cursor().request != request_index()) return;
+  if (state_.cursor().request_index != request_index()) return;
   position_ns_ = std::clamp<std::int64_t>(text_->tokens[current_token()].known_ns - text_->request->start_ns,
                                           0, duration_ns());
   emit position_changed();
@@ -98,27 +98,29 @@ void Player::step_token(int by) {
   if (text_ == nullptr || text_->tokens.empty()) return;
   pause();
   const auto last = static_cast<std::int64_t>(text_->tokens.size()) - 1;
-  const auto token = static_cast<std::size_t>(
+  const auto token_index = static_cast<std::size_t>(
       std::clamp<std::int64_t>(static_cast<std::int64_t>(current_token()) + by, 0, last));
-  put_cursor(token);
+  put_cursor(token_index);
   follow_cursor();
 }
 
 void Player::step_round(int by) {
   if (text_ == nullptr || text_->tokens.empty()) return;
   pause();
-  const auto first_of_round = [&](std::size_t token) {
-    while (token > 0 && text_->tokens[token - 1].round == text_->tokens[token].round) --token;
-    return token;
+  const auto first_of_round = [&](std::size_t token_index) {
+    const std::uint32_t round_index = text_->tokens[token_index].round_index;
+    while (token_index > 0 && text_->tokens[token_index - 1].round_index == round_index) --token_index;
+    return token_index;
   };
-  std::size_t token = first_of_round(current_token());
+  std::size_t token_index = first_of_round(current_token());
   if (by > 0) {
-    const std::uint32_t round = text_->tokens[token].round;
-    while (token + 1 < text_->tokens.size() && text_->tokens[token].round == round) ++token;
-  } else if (token > 0) {
-    token = first_of_round(token - 1);
+    const std::uint32_t round_index = text_->tokens[token_index].round_index;
+    while (token_index + 1 < text_->tokens.size() && text_->tokens[token_index].round_index == round_index)
+      ++token_index;
+  } else if (token_index > 0) {
+    token_index = first_of_round(token_index - 1);
   }
-  put_cursor(token);
+  put_cursor(token_index);
   follow_cursor();
 }
 

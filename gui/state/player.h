@@ -46,7 +46,7 @@ class Player : public QObject {
 
  private:
   void follow_cursor();
-  void put_cursor(std::size_t token);
+  void put_cursor(std::size_t token_index);
   [[nodiscard]] std::size_t token_at(std::int64_t position_ns) const;
   [[nodiscard]] std::size_t current_token() const;
   [[nodiscard]] std::size_t request_index() const;

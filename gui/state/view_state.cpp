@@ -137,25 +137,26 @@ void ViewState::show(const RecordingPointer& recording, const TimelinePointer& t
 
 void ViewState::complete(const RecordingPointer& recording, const TimelinePointer& timeline) {
   const TimeRange whole = recording_->whole();
-  const std::int64_t round = cursor_.round == no_index ? 0 : recording_->round(cursor_.round).id;
+  const traces::RoundId round_id =
+      cursor_.round_index == no_index ? traces::RoundId() : recording_->round(cursor_.round_index).id;
   recording_ = recording;
   timeline_ = timeline;
   if (run_ >= recording_->runs().size()) run_ = 0;
   range_ = range_ == whole ? recording_->whole() : cut(range_);
   // Steps back would lead to times that another version of the file had.
   if (whole != recording_->whole()) history_.clear();
-  put_cursor_on(round);
+  put_cursor_on(round_id);
   emit recording_changed();
   emit timeline_changed();
   if (selection_) emit selection_changed();
 }
 
-void ViewState::put_cursor_on(std::int64_t round_id) {
+void ViewState::put_cursor_on(traces::RoundId round_id) {
   cursor_ = {};
   const RunRounds* shown = run_rounds();
   if (shown == nullptr || shown->rounds.empty()) return;
-  const auto found = std::find_if(shown->rounds.begin(), shown->rounds.end(), [&](std::uint32_t round) {
-    return recording_->round(round).id == round_id;
+  const auto found = std::find_if(shown->rounds.begin(), shown->rounds.end(), [&](std::uint32_t round_index) {
+    return recording_->round(round_index).id == round_id;
   });
   cursor_ = cursor_on(found == shown->rounds.end() ? shown->rounds.front() : *found);
 }
@@ -165,9 +166,9 @@ const RunRounds* ViewState::run_rounds() const {
   return &recording_->runs()[run_];
 }
 
-void ViewState::set_run(std::size_t run) {
-  if (!recording_ || run >= recording_->runs().size() || run == run_) return;
-  run_ = run;
+void ViewState::set_run(std::size_t run_index) {
+  if (!recording_ || run_index >= recording_->runs().size() || run_index == run_) return;
+  run_ = run_index;
   emit run_changed();
 }
 
@@ -225,47 +226,49 @@ void ViewState::reveal(TimeRange time) {
   end_range_change();
 }
 
-void ViewState::go_to_round(std::uint32_t round) {
-  if (!recording_ || round >= recording_->recording().rounds.size()) return;
-  const traces::Round& row = recording_->round(round);
-  set_run(recording_->run_of(round));
+void ViewState::go_to_round(std::uint32_t round_index) {
+  if (!recording_ || round_index >= recording_->recording().rounds.size()) return;
+  const traces::Round& row = recording_->round(round_index);
+  set_run(recording_->run_of(round_index));
   reveal({row.start_ns, row.end_ns});
-  set_cursor(cursor_on(round));
+  set_cursor(cursor_on(round_index));
 }
 
-Cursor ViewState::cursor_on(std::uint32_t round) const {
-  const traces::Round& row = recording_->round(round);
-  const traces::Request& request = recording_->request_of(round);
+Cursor ViewState::cursor_on(std::uint32_t round_index) const {
+  const traces::Round& row = recording_->round(round_index);
+  const traces::Request& request = recording_->request_of(round_index);
   // The prefill's token stands before those of the rounds.
-  std::size_t token = 1;
-  for (std::uint32_t before = round; before-- > 0;) {
+  std::size_t token_index = 1;
+  for (std::uint32_t before = round_index; before-- > 0;) {
     const traces::Round& earlier = recording_->round(before);
-    if (earlier.request != row.request) break;
-    token += static_cast<std::size_t>(std::max(earlier.emitted, 0));
+    if (earlier.request_id != row.request_id) break;
+    token_index += static_cast<std::size_t>(std::max(earlier.emitted, 0));
   }
-  const auto place = static_cast<std::size_t>(&request - recording_->recording().requests.data());
+  const auto request_index = static_cast<std::size_t>(&request - recording_->recording().requests.data());
   const std::size_t last = request.tokens.empty() ? 0 : request.tokens.size() - 1;
-  return {.round = round, .request = place, .token = std::min(token, last)};
+  return {
+      .round_index = round_index, .request_index = request_index, .token_index = std::min(token_index, last)};
 }
 
-void ViewState::go_to_token(std::size_t request, std::size_t token) {
-  if (!recording_ || request >= recording_->recording().requests.size()) return;
+void ViewState::go_to_token(std::size_t request_index, std::size_t token_index) {
+  if (!recording_ || request_index >= recording_->recording().requests.size()) return;
   const traces::Recording& rows = recording_->recording();
-  const std::int64_t id = rows.requests[request].id;
-  const auto first = std::partition_point(rows.rounds.begin(), rows.rounds.end(),
-                                          [&](const traces::Round& row) { return row.request < id; });
-  std::uint32_t round = no_index;
+  const traces::RequestId request_id = rows.requests[request_index].id;
+  const auto first =
+      std::partition_point(rows.rounds.begin(), rows.rounds.end(),
+                           [&](const traces::Round& row) { return row.request_id < request_id; });
+  std::uint32_t round_index = no_index;
   std::size_t emitted = 1;
-  for (auto row = first; row != rows.rounds.end() && row->request == id; ++row) {
-    round = static_cast<std::uint32_t>(row - rows.rounds.begin());
+  for (auto row = first; row != rows.rounds.end() && row->request_id == request_id; ++row) {
+    round_index = static_cast<std::uint32_t>(row - rows.rounds.begin());
     emitted += static_cast<std::size_t>(std::max(row->emitted, 0));
-    if (emitted > token) break;
+    if (emitted > token_index) break;
   }
-  if (round != no_index) {
-    set_run(recording_->run_of(round));
-    reveal({recording_->round(round).start_ns, recording_->round(round).end_ns});
+  if (round_index != no_index) {
+    set_run(recording_->run_of(round_index));
+    reveal({recording_->round(round_index).start_ns, recording_->round(round_index).end_ns});
   }
-  set_cursor({.round = round, .request = request, .token = token});
+  set_cursor({.round_index = round_index, .request_index = request_index, .token_index = token_index});
 }
 
 }  // namespace draftscope::gui

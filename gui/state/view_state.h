@@ -18,12 +18,13 @@
 namespace draftscope::gui {
 
 struct Cursor {
-  std::uint32_t round = no_index;  ///< index into Recording::rounds
-  std::size_t request = 0;         ///< index into Recording::requests
-  std::size_t token = 0;           ///< of the request's output
+  std::uint32_t round_index = no_index;  ///< index into Recording::rounds
+  std::size_t request_index = 0;         ///< index into Recording::requests
+  std::size_t token_index = 0;           ///< of the request's output
 
   friend bool operator==(const Cursor& a, const Cursor& b) {
-    return a.round == b.round && a.request == b.request && a.token == b.token;
+    return a.round_index == b.round_index && a.request_index == b.request_index &&
+           a.token_index == b.token_index;
   }
 };
 
@@ -56,7 +57,7 @@ class ViewState : public QObject {
   /// Index into OpenedRecording::runs(); views of rounds show this run's.
   [[nodiscard]] std::size_t run() const { return run_; }
   [[nodiscard]] const RunRounds* run_rounds() const;
-  void set_run(std::size_t run);
+  void set_run(std::size_t run_index);
 
   [[nodiscard]] TimeRange range() const { return range_; }
   /// Cut to the recording, and at least 100 ns long. Successive changes become one step of undo until
@@ -72,9 +73,9 @@ class ViewState : public QObject {
   [[nodiscard]] const Cursor& cursor() const { return cursor_; }
   void set_cursor(Cursor cursor);
   /// To a round, on the first token that it emitted, and to its run; keeps the round visible.
-  void go_to_round(std::uint32_t round);
+  void go_to_round(std::uint32_t round_index);
   /// To a token of a request's output, and the round that brought it.
-  void go_to_token(std::size_t request, std::size_t token);
+  void go_to_token(std::size_t request_index, std::size_t token_index);
 
  signals:
   void opened_changed();
@@ -93,9 +94,9 @@ class ViewState : public QObject {
   /// Goes from the overview to the rows of the recording that is shown, or to what it has become since.
   void complete(const RecordingPointer& recording, const TimelinePointer& timeline);
   /// On the first token that the round emitted.
-  [[nodiscard]] Cursor cursor_on(std::uint32_t round) const;
+  [[nodiscard]] Cursor cursor_on(std::uint32_t round_index) const;
   /// On a round of the shown run by its id, or its first.
-  void put_cursor_on(std::int64_t round_id);
+  void put_cursor_on(traces::RoundId round_id);
   void reveal(TimeRange time);
 
   std::vector<RecordingPointer> opened_;

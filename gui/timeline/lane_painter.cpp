@@ -24,7 +24,8 @@ QColor slice_color(const Lane& lane, const LaneSlice& slice, const LaneLook& loo
   if (lane.kind == LaneKind::track && lane.depth > 0)
     color = look.dark ? color.darker(100 + 14 * std::min(lane.depth, 5))
                       : color.lighter(100 + 12 * std::min(lane.depth, 5));
-  const bool other_round = look.round != no_index && slice.round != no_index && slice.round != look.round;
+  const bool other_round =
+      look.round_index != no_index && slice.round_index != no_index && slice.round_index != look.round_index;
   const bool no_match = look.matches != nullptr && (lane.slices.size() == 0 || !(*look.matches)[slice.name]);
   if (other_round || no_match) color.setAlpha(fade_alpha);
   return color;

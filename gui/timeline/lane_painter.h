@@ -20,7 +20,7 @@ namespace draftscope::gui {
 struct LaneLook {
   bool dark = false;
   /// Slices of other rounds are drawn faded; none fades nothing.
-  std::uint32_t round = no_index;
+  std::uint32_t round_index = no_index;
   /// Slices whose name does not contain it are faded; empty fades nothing. By Timeline::names.
   const std::vector<bool>* matches = nullptr;
 };

@@ -12,12 +12,12 @@ bool is_on_host(const Lane& lane) {
   return lane.track_kind == "host";
 }
 
-std::optional<SlicePlace> span_of_id(const Timeline& timeline, std::int64_t id) {
+std::optional<SlicePlace> span_of_id(const Timeline& timeline, traces::SpanId span_id) {
   for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
     const Lane& candidate = timeline.lanes[lane];
     if (candidate.kind != LaneKind::track || !is_on_host(candidate)) continue;
     for (std::size_t slice = 0; slice < candidate.slices.size(); ++slice)
-      if (candidate.slices[slice].id == id) return SlicePlace{lane, slice};
+      if (candidate.slices[slice].row_id == span_id.value()) return SlicePlace{lane, slice};
   }
   return std::nullopt;
 }
@@ -75,12 +75,12 @@ std::optional<SlicePlace> next_match(const Timeline& timeline, const std::vector
 std::optional<SlicePlace> launch_of(const Timeline& timeline, const SlicePlace& place) {
   const Lane& lane = timeline.lanes[place.lane];
   if (lane.kind != LaneKind::track || is_on_host(lane)) return std::nullopt;
-  const std::int64_t kernel = lane.slices[place.slice].id;
+  const std::int64_t kernel = lane.slices[place.slice].row_id;
   const auto launch = std::lower_bound(
       timeline.launches.begin(), timeline.launches.end(), kernel,
       [](const std::pair<std::uint32_t, std::uint32_t>& pair, std::int64_t id) { return pair.first < id; });
   if (launch == timeline.launches.end() || launch->first != kernel) return std::nullopt;
-  return span_of_id(timeline, launch->second);
+  return span_of_id(timeline, traces::SpanId::from(launch->second));
 }
 
 }  // namespace draftscope::gui

@@ -248,9 +248,9 @@ void TimelineView::paint_selection(QPainter& painter, const TimeAxis& axis) cons
 }
 
 void TimelineView::paint_cursor(QPainter& painter, const TimeAxis& axis) const {
-  const std::uint32_t round = state_.cursor().round;
-  if (round == no_index) return;
-  const traces::Round& row = state_.recording()->round(round);
+  const std::uint32_t round_index = state_.cursor().round_index;
+  if (round_index == no_index) return;
+  const traces::Round& row = state_.recording()->round(round_index);
   const double from = axis.x(row.start_ns);
   const double to = std::max(axis.x(row.end_ns), from + 1);
   if (to <= header_width || from >= header_width + axis.width) return;
@@ -310,9 +310,9 @@ QString TimelineView::describe(const SlicePlace& place) const {
   if (lane.kind == LaneKind::track)
     lines << QString::fromStdString(std::string(traces::phase_name(slice.phase)));
   if (slice.layer >= 0) lines << tr("layer %1").arg(slice.layer);
-  if (slice.round != no_index) {
-    const traces::Round& round = state_.recording()->round(slice.round);
-    lines << tr("round %1 of request %2").arg(round.index).arg(round.request);
+  if (slice.round_index != no_index) {
+    const traces::Round& round = state_.recording()->round(slice.round_index);
+    lines << tr("round %1 of request %2").arg(round.index).arg(round.request_id.value());
     if (lane.kind == LaneKind::rounds)
       lines << tr("%1 drafted, %2 accepted, %3 emitted")
                    .arg(round.drafted)
@@ -343,7 +343,7 @@ void TimelineView::select(std::optional<SlicePlace> place) {
   launch_ = selected_ ? launch_of(*state_.timeline(), *selected_) : std::nullopt;
   if (selected_) {
     const LaneSlice slice = state_.timeline()->lanes[selected_->lane].slices[selected_->slice];
-    if (slice.round != no_index) state_.go_to_round(slice.round);
+    if (slice.round_index != no_index) state_.go_to_round(slice.round_index);
   }
   viewport()->update();
   emit slice_selected();
@@ -381,8 +381,8 @@ bool TimelineView::step_match(bool forward) {
 void TimelineView::fit_selection() {
   std::optional<TimeRange> target = state_.selection();
   if (!target && selected_) target = time_of(*state_.timeline(), *selected_);
-  if (!target && state_.cursor().round != no_index) {
-    const traces::Round& round = state_.recording()->round(state_.cursor().round);
+  if (!target && state_.cursor().round_index != no_index) {
+    const traces::Round& round = state_.recording()->round(state_.cursor().round_index);
     target = TimeRange{round.start_ns, round.end_ns};
   }
   if (!target) return;

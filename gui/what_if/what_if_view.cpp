@@ -29,10 +29,6 @@ namespace draftscope::gui {
 
 namespace {
 
-QString words(const std::string& text) {
-  return QString::fromStdString(text);
-}
-
 Result<void> write_policy_of(const WhatIfAnswer& answer, const traces::Recording& recording,
                              const std::string& path) {
   auto policy =
@@ -225,7 +221,8 @@ void WhatIfView::start() {
 
 void WhatIfView::train(const std::optional<Question>& then) {
   then_ = then;
-  show_message(tr("Learning costs and acceptance from %1 …").arg(words(state_.recording()->name())));
+  show_message(
+      tr("Learning costs and acceptance from %1 …").arg(QString::fromUtf8(state_.recording()->name())));
   progress_->setRange(0, 0);
   progress_->show();
   cancel_->show();
@@ -333,10 +330,11 @@ PicturePane& WhatIfView::current_pane(std::size_t place) {
 
 void WhatIfView::show_ladder(const LadderPicture& picture) {
   PicturePane& pane = current_pane(1);
-  if (!picture->content) return pane.set_message(words(picture->content.error().message));
-  ladder_->set_rows(tr("From layers to time: %1; machine: %2 (times modelled)")
-                        .arg(words(answer_->prediction.strategy), words(answer_->machine.name)),
-                    {tr("change"), tr("speedup")}, ladder_rows(*picture->content), {});
+  if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
+  ladder_->set_rows(
+      tr("From layers to time: %1; machine: %2 (times modelled)")
+          .arg(QString::fromUtf8(answer_->prediction.strategy), QString::fromUtf8(answer_->machine.name)),
+      {tr("change"), tr("speedup")}, ladder_rows(*picture->content), {});
   ladder_->set_stale(false);
   PictureNumbers numbers = ladder_numbers(*picture->content);
   pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
@@ -344,12 +342,13 @@ void WhatIfView::show_ladder(const LadderPicture& picture) {
 
 void WhatIfView::show_waterfall(const WaterfallPicture& picture) {
   PicturePane& pane = current_pane(2);
-  if (!picture->content) return pane.set_message(words(picture->content.error().message));
+  if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
   const WaterfallLevels& levels = *picture->content;
-  waterfall_->set_rows(tr("What was possible on %1 with early exits; machine: %2 (95 % intervals; times "
-                          "modelled)")
-                           .arg(words(state_.recording()->name()), words(levels.machine)),
-                       {tr("speedup"), tr("of oracle")}, waterfall_rows(levels), waterfall_footnotes(levels));
+  waterfall_->set_rows(
+      tr("What was possible on %1 with early exits; machine: %2 (95 % intervals; times "
+         "modelled)")
+          .arg(QString::fromUtf8(state_.recording()->name()), QString::fromUtf8(levels.machine)),
+      {tr("speedup"), tr("of oracle")}, waterfall_rows(levels), waterfall_footnotes(levels));
   waterfall_->set_stale(false);
   PictureNumbers numbers = waterfall_numbers(levels);
   pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
@@ -358,14 +357,14 @@ void WhatIfView::show_waterfall(const WaterfallPicture& picture) {
 void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
   PicturePane& pane = current_pane(0);
   heat_map_.reset();
-  if (!picture->content) return pane.set_message(words(picture->content.error().message));
+  if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
   heat_map_ = picture;
   const bool is_threshold = picture->question.kind == StrategyKind::threshold;
   QString title = is_threshold ? tr("Predicted speedup, drafts stopped below confidence %1 (slower bound)")
                                      .arg(picture->question.threshold)
                                : tr("Predicted speedup of early exits with fixed lengths");
   if (const std::string& reason = worker_.trained()->no_replay_reason(); !reason.empty())
-    title += QStringLiteral(" – ") + words(reason);
+    title += QStringLiteral(" – ") + QString::fromUtf8(reason);
   map_->set_map(*picture->content, title);
   mark_map();
   PictureNumbers numbers = heat_map_numbers(*picture->content);
@@ -374,10 +373,11 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
 
 void WhatIfView::show_roofline(const RooflinePicture& picture) {
   PicturePane& pane = current_pane(3);
-  if (!picture->content) return pane.set_message(words(picture->content.error().message));
-  roofline_->set_roofline(
-      *picture->content, tr("Operations of %1, one execution each; machine: %2 (times modelled)")
-                             .arg(words(answer_->machine.scenario.shape.name), words(answer_->machine.name)));
+  if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
+  roofline_->set_roofline(*picture->content,
+                          tr("Operations of %1, one execution each; machine: %2 (times modelled)")
+                              .arg(QString::fromUtf8(answer_->machine.scenario.shape.name),
+                                   QString::fromUtf8(answer_->machine.name)));
   roofline_->set_stale(false);
   PictureNumbers numbers = roofline_numbers(*picture->content);
   pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
@@ -400,7 +400,7 @@ void WhatIfView::choose_policy_file() {
         const Result<void> written = write_policy_of(*answer, recording->recording(), path.toStdString());
         QMetaObject::invokeMethod(
             QCoreApplication::instance(),
-            [view, path, reason = written ? QString() : words(written.error().message)] {
+            [view, path, reason = written ? QString() : QString::fromUtf8(written.error().message)] {
               if (view == nullptr) return;
               view->words_->setText(reason.isEmpty()
                                         ? tr("Written: %1. It runs with --strategy tuned:policy=%1").arg(path)

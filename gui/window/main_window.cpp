@@ -301,8 +301,8 @@ void MainWindow::show_range_statistics() {
   std::int64_t rounds = 0;
   std::int64_t tokens = 0;
   if (run != nullptr)
-    for (const std::uint32_t round : run->rounds) {
-      const traces::Round& row = state_.recording()->round(round);
+    for (const std::uint32_t round_index : run->rounds) {
+      const traces::Round& row = state_.recording()->round(round_index);
       if (row.start_ns < selection->start_ns || row.end_ns > selection->end_ns) continue;
       ++rounds;
       tokens += row.emitted;

@@ -228,16 +228,16 @@ void MainWindow::go_to_round() {
 }
 
 void MainWindow::go_to_token() {
-  if (!state_.recording() || state_.cursor().request >= state_.recording()->recording().requests.size())
+  if (!state_.recording() || state_.cursor().request_index >= state_.recording()->recording().requests.size())
     return;
-  const std::size_t request = state_.cursor().request;
-  const auto tokens = static_cast<int>(state_.recording()->recording().requests[request].tokens.size());
+  const std::size_t request_index = state_.cursor().request_index;
+  const auto tokens = static_cast<int>(state_.recording()->recording().requests[request_index].tokens.size());
   if (tokens == 0) return;
   bool chosen = false;
-  const int token = QInputDialog::getInt(this, tr("Go to token"),
-                                         tr("Token of this request's output, 0 to %1:").arg(tokens - 1),
-                                         static_cast<int>(state_.cursor().token), 0, tokens - 1, 1, &chosen);
-  if (chosen) state_.go_to_token(request, static_cast<std::size_t>(token));
+  const int token = QInputDialog::getInt(
+      this, tr("Go to token"), tr("Token of this request's output, 0 to %1:").arg(tokens - 1),
+      static_cast<int>(state_.cursor().token_index), 0, tokens - 1, 1, &chosen);
+  if (chosen) state_.go_to_token(request_index, static_cast<std::size_t>(token));
 }
 
 void MainWindow::raise_view(QWidget& view) {

@@ -79,9 +79,9 @@ Result<std::size_t> number(const QString& text, const char* option, std::size_t 
 
 Result<void> place_cursor(ViewState& state, const SnapshotRequest& request) {
   if (!request.run.isEmpty()) {
-    DRAFTSCOPE_TRY_ASSIGN(const std::size_t run,
+    DRAFTSCOPE_TRY_ASSIGN(const std::size_t run_index,
                           number(request.run, "--run", state.recording()->runs().size()));
-    state.set_run(run);
+    state.set_run(run_index);
   }
   const RunRounds* run = state.run_rounds();
   if (run == nullptr || run->rounds.empty()) return {};

@@ -82,8 +82,8 @@ std::string_view overhead_name(CUpti_ActivityOverheadKind kind) {
 }  // namespace
 
 void ActivityRows::expect(const traces::Span& span) {
-  launchers_.put(static_cast<std::uint64_t>(span.id),
-                 {span.request, span.round, span.start_ns, span.layer, span.phase});
+  launchers_.put(static_cast<std::uint64_t>(span.id.value()),
+                 {span.request_id, span.round_id, span.start_ns, span.layer, span.phase});
 }
 
 void ActivityRows::add(const CUpti_Activity& record) {
@@ -91,7 +91,7 @@ void ActivityRows::add(const CUpti_Activity& record) {
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
       const auto& correlation = as<CUpti_ActivityExternalCorrelation>(record);
       if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
-        call_under_way(correlation.correlationId).span = static_cast<std::int64_t>(correlation.externalId);
+        call_under_way(correlation.correlationId).span_id = traces::SpanId::from(correlation.externalId);
       else if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1)
         call_under_way(correlation.correlationId).layers = correlation.externalId;
       return;
@@ -122,9 +122,9 @@ void ActivityRows::add_kernel(const CUpti_ActivityKernel10& record) {
   Kernel row;
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
   const GraphPart* const part = part_of(row, record.graphNodeId, record.graphId);
-  row.short_name = name(part, record.name);
+  row.short_name_id = name(part, record.name);
   row.stream_id = record.streamId;
-  row.track = stream_track(record.deviceId, record.streamId);
+  row.track_id = stream_track(record.deviceId, record.streamId);
   row.grid_x = record.gridX;
   row.grid_y = record.gridY;
   row.grid_z = record.gridZ;
@@ -139,9 +139,9 @@ void ActivityRows::add_graph(const CUpti_ActivityGraphTrace2& record) {
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
   row.graph_id = record.graphId;
   const GraphPart* const part = parts_.of_executable(record.graphId);
-  row.short_name = plain_name(part, "[graph]");
+  row.short_name_id = plain_name(part, "[graph]");
   row.stream_id = record.streamId;
-  row.track = stream_track(record.deviceId, record.streamId);
+  row.track_id = stream_track(record.deviceId, record.streamId);
   place(row, part);
 }
 
@@ -150,9 +150,9 @@ void ActivityRows::add_copy(const CUpti_ActivityMemcpy6& record) {
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
   const GraphPart* const part = part_of(row, record.graphNodeId, record.graphId);
   const std::string what = fmt::format("memcpy {}", direction(record.copyKind));
-  row.short_name = plain_name(part, "[" + what + "]");
+  row.short_name_id = plain_name(part, "[" + what + "]");
   row.stream_id = record.streamId;
-  row.track = stream_track(record.deviceId, record.streamId);
+  row.track_id = stream_track(record.deviceId, record.streamId);
   count_bytes(what, record.start, record.bytes);
   place(row, part, record.runtimeCorrelationId);
 }
@@ -161,9 +161,9 @@ void ActivityRows::add_set(const CUpti_ActivityMemset4& record) {
   Kernel row;
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
   const GraphPart* const part = part_of(row, record.graphNodeId, record.graphId);
-  row.short_name = plain_name(part, "[memset]");
+  row.short_name_id = plain_name(part, "[memset]");
   row.stream_id = record.streamId;
-  row.track = stream_track(record.deviceId, record.streamId);
+  row.track_id = stream_track(record.deviceId, record.streamId);
   count_bytes("memset", record.start, record.bytes);
   place(row, part);
 }
@@ -171,9 +171,9 @@ void ActivityRows::add_set(const CUpti_ActivityMemset4& record) {
 void ActivityRows::add_wait(const CUpti_ActivitySynchronization2& record) {
   Kernel row;
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
-  row.short_name = plain_name(nullptr, std::string(wait_name(record.type)));
+  row.short_name_id = plain_name(nullptr, std::string(wait_name(record.type)));
   if (record.streamId != CUPTI_SYNCHRONIZATION_INVALID_VALUE) row.stream_id = record.streamId;
-  row.track = track("sync", "waits for the device", 0);
+  row.track_id = track("sync", "waits for the device", 0);
   place(row, nullptr);
 }
 
@@ -182,8 +182,8 @@ void ActivityRows::add_overhead(const CUpti_ActivityOverhead3& record) {
   Kernel row;
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
   counts_.overhead_ns += row.end_ns - row.start_ns;
-  row.short_name = plain_name(nullptr, std::string(overhead_name(record.overheadKind)));
-  row.track = track("overhead", "cost of measuring", 0);
+  row.short_name_id = plain_name(nullptr, std::string(overhead_name(record.overheadKind)));
+  row.track_id = track("overhead", "cost of measuring", 0);
   // Not every overhead belongs to a call, so none waits for one.
   const Call* const call = calls_.find(row.correlation_id);
   attribute(row, call != nullptr ? *call : Call{}, nullptr);
@@ -214,7 +214,7 @@ void ActivityRows::place(Kernel row, const GraphPart* part, std::uint32_t runtim
   const Waiting waiting{row, part, runtime_correlation};
   if (const Call* const call = call_of(waiting)) {
     attribute(row, *call, part);
-    if (row.span == 0) ++counts_.unattributed;
+    if (row.span_id == 0) ++counts_.unattributed;
     finish(row);
   } else {
     waiting_.push_back(waiting);
@@ -234,18 +234,18 @@ const ActivityRows::Call* ActivityRows::call_of(const Waiting& waiting) const {
     return call != nullptr && call->is_complete ? call : nullptr;
   };
   const Call* const call = known(waiting.row.correlation_id);
-  if (call != nullptr && call->span != 0) return call;
+  if (call != nullptr && call->span_id != 0) return call;
   const Call* const outer = known(waiting.runtime_correlation);
   return outer != nullptr ? outer : call;
 }
 
 void ActivityRows::attribute(Kernel& row, const Call& call, const GraphPart* part) {
   name_layer(row, call);
-  const Launcher* const launcher = launchers_.find(static_cast<std::uint64_t>(call.span));
+  const Launcher* const launcher = launchers_.find(static_cast<std::uint64_t>(call.span_id.value()));
   if (launcher == nullptr) return;
-  row.span = call.span;
-  row.request = launcher->request;
-  row.round = launcher->round;
+  row.span_id = call.span_id;
+  row.request_id = launcher->request_id;
+  row.round_id = launcher->round_id;
   row.phase = part != nullptr && part->phase ? *part->phase : launcher->phase;
   if (row.layer < 0) row.layer = launcher->layer;
   if (row.start_ns < launcher->start_ns) ++counts_.before_span;
@@ -287,7 +287,7 @@ void ActivityRows::settle_all() {
     traces::Kernel row = waiting.row;
     // Where the call's own record was lost, its correlations may have come.
     if (const Call* const call = calls_.find(row.correlation_id)) attribute(row, *call, waiting.part);
-    if (row.span == 0) ++counts_.unattributed;
+    if (row.span_id == 0) ++counts_.unattributed;
     finish(row);
   }
   waiting_.clear();
@@ -306,7 +306,7 @@ void ActivityRows::count_bytes(const std::string& what, std::uint64_t start, std
       {track("counter", what + ", bytes", 0), static_cast<std::int64_t>(start), static_cast<double>(bytes)});
 }
 
-std::int64_t ActivityRows::name(const GraphPart* part, const char* symbol) {
+traces::StringId ActivityRows::name(const GraphPart* part, const char* symbol) {
   IdBySymbol& known = names_[part];
   const std::string_view text = symbol != nullptr ? symbol : "";
   const auto found = known.find(text);
@@ -314,20 +314,20 @@ std::int64_t ActivityRows::name(const GraphPart* part, const char* symbol) {
   return known.emplace(text, plain_name(part, kernel_name(symbol))).first->second;
 }
 
-std::int64_t ActivityRows::plain_name(const GraphPart* part, const std::string& text) {
+traces::StringId ActivityRows::plain_name(const GraphPart* part, const std::string& text) {
   return writer_->intern(part != nullptr ? part->op + ": " + text : text);
 }
 
-std::int64_t ActivityRows::stream_track(std::uint32_t device, std::uint32_t stream) {
-  std::int64_t& id = stream_tracks_[{device, stream}];
+traces::TrackId ActivityRows::stream_track(std::uint32_t device, std::uint32_t stream) {
+  traces::TrackId& id = stream_tracks_[{device, stream}];
   if (id == 0)
     id = track("stream", fmt::format("device {}, stream {}", device, stream),
                static_cast<std::int32_t>(stream));
   return id;
 }
 
-std::int64_t ActivityRows::track(const std::string& kind, const std::string& name, std::int32_t sort) {
-  std::int64_t& id = tracks_[{kind, name}];
+traces::TrackId ActivityRows::track(const std::string& kind, const std::string& name, std::int32_t sort) {
+  traces::TrackId& id = tracks_[{kind, name}];
   if (id == 0) {
     traces::Track row;
     row.kind = kind;

@@ -58,15 +58,15 @@ class ActivityRows {
 
  private:
   struct Launcher {
-    std::int64_t request = 0;
-    std::int64_t round = 0;
+    traces::RequestId request_id;
+    traces::RoundId round_id;
     std::int64_t start_ns = 0;
     std::int32_t layer = -1;
     traces::Phase phase = traces::Phase::control;
   };
   /// Facts from the records of an API call: external correlations, then the call itself.
   struct Call {
-    std::int64_t span = 0;
+    traces::SpanId span_id;
     std::uint64_t layers = 0;  ///< which list; 0 = none
     bool is_complete = false;  ///< the call's own record has come
   };
@@ -94,10 +94,10 @@ class ActivityRows {
   void write();
   void count_bytes(const std::string& what, std::uint64_t start, std::uint64_t bytes);
 
-  [[nodiscard]] std::int64_t name(const GraphPart* part, const char* symbol);
-  [[nodiscard]] std::int64_t plain_name(const GraphPart* part, const std::string& text);
-  [[nodiscard]] std::int64_t stream_track(std::uint32_t device, std::uint32_t stream);
-  [[nodiscard]] std::int64_t track(const std::string& kind, const std::string& name, std::int32_t sort);
+  [[nodiscard]] traces::StringId name(const GraphPart* part, const char* symbol);
+  [[nodiscard]] traces::StringId plain_name(const GraphPart* part, const std::string& text);
+  [[nodiscard]] traces::TrackId stream_track(std::uint32_t device, std::uint32_t stream);
+  [[nodiscard]] traces::TrackId track(const std::string& kind, const std::string& name, std::int32_t sort);
   const GraphPart* part_of(traces::Kernel& row, std::uint64_t node, std::uint32_t graph) const;
 
   /// Lets a map of strings be asked with a symbol as it is in the record.
@@ -105,7 +105,7 @@ class ActivityRows {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  using IdBySymbol = std::unordered_map<std::string, std::int64_t, SymbolHash, std::equal_to<>>;
+  using IdBySymbol = std::unordered_map<std::string, traces::StringId, SymbolHash, std::equal_to<>>;
 
   traces::Writer* writer_ = nullptr;
   const GraphParts& parts_;
@@ -113,8 +113,8 @@ class ActivityRows {
   // Device buffers of CUPTI hold some 100,000 kernels before they are delivered: the maps reach back further.
   RecentById<Call> calls_{std::size_t{1} << 20U};
   RecentById<Launcher> launchers_{std::size_t{1} << 18U};
-  std::map<std::pair<std::string, std::string>, std::int64_t> tracks_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> stream_tracks_;  // by device and stream
+  std::map<std::pair<std::string, std::string>, traces::TrackId> tracks_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, traces::TrackId> stream_tracks_;  // by device and stream
   std::unordered_map<const GraphPart*, IdBySymbol> names_;
   std::vector<Waiting> waiting_;
   std::vector<traces::Kernel> rows_;

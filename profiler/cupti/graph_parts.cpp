@@ -9,7 +9,7 @@ namespace {
 thread_local std::vector<const GraphPart*> open_parts;
 
 template <typename Id>
-const GraphPart* find(const std::unordered_map<Id, const GraphPart*>& parts, Id id) {
+const GraphPart* part_of(const std::unordered_map<Id, const GraphPart*>& parts, Id id) {
   const auto found = parts.find(id);
   return found != parts.end() ? found->second : nullptr;
 }
@@ -46,7 +46,7 @@ void GraphParts::node_created(std::uint64_t node) {
 
 void GraphParts::node_cloned(std::uint64_t node, std::uint64_t original) {
   const std::lock_guard lock(mutex_);
-  set(nodes_, node, find(nodes_, original));
+  set(nodes_, node, part_of(nodes_, original));
 }
 
 void GraphParts::executable_created(std::uint32_t graph) {
@@ -56,12 +56,12 @@ void GraphParts::executable_created(std::uint32_t graph) {
 
 const GraphPart* GraphParts::of_node(std::uint64_t node) const {
   const std::lock_guard lock(mutex_);
-  return find(nodes_, node);
+  return part_of(nodes_, node);
 }
 
 const GraphPart* GraphParts::of_executable(std::uint32_t graph) const {
   const std::lock_guard lock(mutex_);
-  return find(executables_, graph);
+  return part_of(executables_, graph);
 }
 
 }  // namespace draftscope::profiler::cupti

@@ -18,7 +18,7 @@ std::vector<std::string> candidates() {
 }
 
 template <typename Function>
-bool find(void* handle, const char* name, Function& function) {
+bool find_symbol(void* handle, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(handle, name));
   return function != nullptr;
 }
@@ -46,14 +46,14 @@ Result<Library> load_library() {
 
   // The records' layouts belong to a release: a later one only appends to them.
   constexpr std::uint32_t release = CUPTI_API_VERSION / 100;
-  if (!find(handle, "cuptiGetVersion", library.cuptiGetVersion) ||
+  if (!find_symbol(handle, "cuptiGetVersion", library.cuptiGetVersion) ||
       library.cuptiGetVersion(&library.version) != CUPTI_SUCCESS)
     return fail("device trace: {} does not tell its version, expected CUPTI", library.path);
   if (library.version / 100 < release)
     return fail("device trace: {} has CUPTI API version {}, expected {} or later", library.path,
                 library.version, release * 100);
 #define DRAFTSCOPE_CUPTI_FIND(name)                                                                    \
-  if (!find(handle, #name, library.name))                                                              \
+  if (!find_symbol(handle, #name, library.name))                                                       \
     return fail("device trace: {} has no function {}, expected that of CUPTI {}", library.path, #name, \
                 CUPTI_API_VERSION);
   DRAFTSCOPE_CUPTI_FUNCTIONS(DRAFTSCOPE_CUPTI_FIND)

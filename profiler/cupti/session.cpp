@@ -125,7 +125,7 @@ void Session::push_span(const traces::Span& span) {
   rows_.expect(span);
   if (subscriber_ != nullptr)
     note(state_.library.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
-                                                               static_cast<std::uint64_t>(span.id)),
+                                                               static_cast<std::uint64_t>(span.id.value())),
          "opening a span");
 }
 

@@ -36,8 +36,8 @@ std::unique_ptr<NvtxRanges> NvtxRanges::attach() {
   return std::unique_ptr<NvtxRanges>(new NvtxRanges(domain));
 }
 
-void NvtxRanges::register_name(std::int64_t id, std::string_view text) {
-  void*& handle = names_[id];
+void NvtxRanges::register_name(traces::StringId name_id, std::string_view text) {
+  void*& handle = names_[name_id];
   if (handle == nullptr)
     handle = nvtxDomainRegisterStringA(static_cast<nvtxDomainHandle_t>(domain_), std::string(text).c_str());
 }
@@ -48,8 +48,8 @@ void NvtxRanges::push(const traces::Span& span) const {
   range.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   range.category = category_of(span.phase);
   range.payloadType = NVTX_PAYLOAD_TYPE_INT64;
-  range.payload.llValue = span.depth == 0 || span.layer < 0 ? span.round : span.layer;
-  if (const auto name = names_.find(span.name); name != names_.end()) {
+  range.payload.llValue = span.depth == 0 || span.layer < 0 ? span.round_id.value() : span.layer;
+  if (const auto name = names_.find(span.name_id); name != names_.end()) {
     range.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
     range.message.registered = static_cast<nvtxStringHandle_t>(name->second);
   }

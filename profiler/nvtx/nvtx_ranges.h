@@ -19,7 +19,7 @@ class NvtxRanges {
   [[nodiscard]] static std::unique_ptr<NvtxRanges> attach();
 
   /// Gives the text of a name id to the tool, once.
-  void register_name(std::int64_t id, std::string_view text);
+  void register_name(traces::StringId name_id, std::string_view text);
 
   // On the thread that opens and closes spans. Ranges nest.
   void push(const traces::Span& span) const;
@@ -29,7 +29,7 @@ class NvtxRanges {
   explicit NvtxRanges(void* domain) : domain_(domain) {}
 
   [[maybe_unused]] void* domain_;  // without the headers nothing reads it
-  std::unordered_map<std::int64_t, void*> names_;
+  std::unordered_map<traces::StringId, void*> names_;
 };
 
 }  // namespace draftscope::profiler

@@ -6,7 +6,7 @@ namespace draftscope::profiler {
 std::unique_ptr<NvtxRanges> NvtxRanges::attach() {
   return nullptr;
 }
-void NvtxRanges::register_name(std::int64_t /*id*/, std::string_view /*text*/) {}
+void NvtxRanges::register_name(traces::StringId /*name_id*/, std::string_view /*text*/) {}
 void NvtxRanges::push(const traces::Span& /*span*/) const {}
 void NvtxRanges::pop() const {}
 

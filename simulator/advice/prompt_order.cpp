@@ -18,9 +18,9 @@ namespace draftscope::simulator {
 namespace {
 
 /// One a prompt, as recorded rounds have them (what_if.h): the first repeat that has rounds.
-std::vector<std::int64_t> run_prompts(const RunRows& run) {
-  std::vector<std::int64_t> prompts;
-  std::set<std::int64_t> known;
+std::vector<traces::PromptId> run_prompts(const RunRows& run) {
+  std::vector<traces::PromptId> prompts;
+  std::set<traces::PromptId> known;
   for (const RequestRows& rows : run.requests)
     if (!rows.rounds.empty() && known.insert(rows.prompt->id).second) prompts.push_back(rows.prompt->id);
   return prompts;
@@ -39,16 +39,16 @@ std::vector<T> picked(std::vector<T> values, std::span<const std::size_t> places
 
 }  // namespace
 
-std::vector<std::int64_t> table_prompts(std::span<const ShadowTable> tables,
-                                        const traces::Recording& recording) {
-  std::map<std::int64_t, std::int64_t> prompt_of;
-  for (const traces::Request& request : recording.requests) prompt_of[request.id] = request.prompt;
-  std::vector<std::int64_t> prompts;
-  for (const ShadowTable& table : tables) prompts.push_back(prompt_of[table.request]);
+std::vector<traces::PromptId> table_prompts(std::span<const ShadowTable> tables,
+                                            const traces::Recording& recording) {
+  std::map<traces::RequestId, traces::PromptId> prompt_of;
+  for (const traces::Request& request : recording.requests) prompt_of[request.id] = request.prompt_id;
+  std::vector<traces::PromptId> prompts;
+  for (const ShadowTable& table : tables) prompts.push_back(prompt_of[table.request_id]);
   return prompts;
 }
 
-Result<StrategyRounds> in_order_of(std::span<const std::int64_t> prompts,
+Result<StrategyRounds> in_order_of(std::span<const traces::PromptId> prompts,
                                    std::span<const RoundStatistics> vanilla, StrategyRounds rounds,
                                    const traces::Recording& recording) {
   if (rounds.source != RoundSource::recorded) return rounds;
@@ -57,7 +57,7 @@ Result<StrategyRounds> in_order_of(std::span<const std::int64_t> prompts,
     return candidate.run->specification == rounds.strategy;
   });
   if (run == runs.end()) return fail("strategy {}: found no such run, expected one", rounds.strategy);
-  const std::vector<std::int64_t> order = run_prompts(*run);
+  const std::vector<traces::PromptId> order = run_prompts(*run);
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const auto place = std::find(order.begin(), order.end(), prompts[i]);

@@ -5,7 +5,6 @@
 // recorded ones in that of their run. Whatever compares strategies request by request wants one order.
 
 #include <draftscope/simulator/what_if/what_if.h>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -14,12 +13,12 @@
 namespace draftscope::simulator {
 
 /// Prompts of the tables, in their order.
-[[nodiscard]] std::vector<std::int64_t> table_prompts(std::span<const ShadowTable> tables,
-                                                      const traces::Recording& recording);
+[[nodiscard]] std::vector<traces::PromptId> table_prompts(std::span<const ShadowTable> tables,
+                                                          const traces::Recording& recording);
 
 /// The rounds with one request a prompt of `prompts`, in that order. Errors: a prompt that the run has not,
 /// or on which it emitted another number of tokens than `vanilla`.
-[[nodiscard]] Result<StrategyRounds> in_order_of(std::span<const std::int64_t> prompts,
+[[nodiscard]] Result<StrategyRounds> in_order_of(std::span<const traces::PromptId> prompts,
                                                  std::span<const RoundStatistics> vanilla,
                                                  StrategyRounds rounds, const traces::Recording& recording);
 

@@ -77,7 +77,7 @@ class Maker {
     DRAFTSCOPE_TRY_ASSIGN(Prices prices, early_exit_prices(what_if_.costs().model, machine_,
                                                            result_.verified_layers, widths, longer_context_));
     prices = at_longer_context(std::move(prices), longer_context_);
-    std::map<std::int64_t, std::string> categories;
+    std::map<traces::PromptId, std::string> categories;
     for (const traces::Prompt& prompt : recording_.prompts) categories[prompt.id] = prompt.category;
     std::vector<WaterfallRequest> requests;
     PassCount steps;
@@ -140,7 +140,7 @@ class Maker {
   const Machine& machine_;
   std::int32_t longer_context_;
   const WaterfallOptions& options_;
-  std::vector<std::int64_t> prompts_;
+  std::vector<traces::PromptId> prompts_;
   std::vector<RoundStatistics> vanilla_;
   std::vector<StrategyRounds> strategies_;
   RecordingWaterfall result_;

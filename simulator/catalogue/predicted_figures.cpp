@@ -153,7 +153,7 @@ std::vector<FigureOf<PredictedDecoding>> make_predicted() {
   };
 }
 
-std::vector<FigureOf<MeasuredDecoding>> make_measured() {
+std::vector<FigureOf<MeasuredDecoding>> make_measured_decoding() {
   using Of = MeasuredDecoding;
   return {
       row<Of>("speedup", speedup_meaning(), [](const Of& of) { return of.speedup; }),
@@ -206,7 +206,7 @@ std::span<const FigureOf<PredictedDecoding>> predicted_decoding_figures() {
 }
 
 std::span<const FigureOf<MeasuredDecoding>> measured_decoding_figures() {
-  static const std::vector<FigureOf<MeasuredDecoding>> list = make_measured();
+  static const std::vector<FigureOf<MeasuredDecoding>> list = make_measured_decoding();
   return list;
 }
 

@@ -12,7 +12,7 @@ namespace {
 using Format = FigureFormat;
 
 bool drafts(const RoundRow& row) {
-  return row.round->drafted > 0 || row.round->layer_set != 0;
+  return row.round->drafted > 0 || row.round->layer_set_id != 0;
 }
 
 RoundValue request_label(const RoundRow& row) {

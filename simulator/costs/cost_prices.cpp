@@ -21,7 +21,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr auto unknowns = static_cast<Index>(cost_parameter_count);
+constexpr auto price_unknowns = static_cast<Index>(cost_parameter_count);
 /// Parts that passes are put together from, for one number of rows: rows of the map, two each (fixed, a
 /// context row).
 enum Part : Index { attention_part, mlp_part, draft_rest_part, target_rest_part, parts };
@@ -81,10 +81,10 @@ void replace_surroundings(const Surroundings& surroundings, CostCoefficients& pa
 
 /// A square root of the covariance, without the directions that have no variance.
 MatrixXd covariance_root(const std::vector<double>& covariance) {
-  MatrixXd matrix(unknowns, unknowns);
-  for (Index i = 0; i < unknowns; ++i)
-    for (Index j = 0; j < unknowns; ++j)
-      matrix(i, j) = covariance[static_cast<std::size_t>(i * unknowns + j)];
+  MatrixXd matrix(price_unknowns, price_unknowns);
+  for (Index i = 0; i < price_unknowns; ++i)
+    for (Index j = 0; j < price_unknowns; ++j)
+      matrix(i, j) = covariance[static_cast<std::size_t>(i * price_unknowns + j)];
   const VectorXd deviation = matrix.diagonal().cwiseMax(0.0).cwiseSqrt();
   const VectorXd inverse = (deviation.array() > 0.0).select(deviation.cwiseMax(1e-300).cwiseInverse(), 0.0);
   const MatrixXd correlation = inverse.asDiagonal() * matrix * inverse.asDiagonal();
@@ -143,7 +143,7 @@ struct PriceMap::Implementation {
 void PriceMap::Implementation::put(std::int32_t rows, Part part, const CostCoefficients& coefficients,
                                    double arithmetic_ns, double link_ns) {
   const Index row = ((rows - 1) * parts + part) * 2;
-  for (Index i = 0; i < unknowns; ++i) {
+  for (Index i = 0; i < price_unknowns; ++i) {
     map(row, i) = coefficients.fixed[static_cast<std::size_t>(i)];
     map(row + 1, i) = coefficients.a_context_row[static_cast<std::size_t>(i)];
   }
@@ -154,7 +154,7 @@ void PriceMap::Implementation::put(std::int32_t rows, Part part, const CostCoeff
 void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surroundings& surroundings) {
   const CostModel& model = costs.model;
   const Index rows_of_map = Index{widths} * parts * 2;
-  map = MatrixXd::Zero(rows_of_map, unknowns);
+  map = MatrixXd::Zero(rows_of_map, price_unknowns);
   arithmetic = VectorXd::Zero(rows_of_map);
   link = VectorXd::Zero(rows_of_map);
   const bool eager = surroundings.regime == Regime::eager_python || surroundings.regime == Regime::eager_cpp;
@@ -228,7 +228,7 @@ class PriceMap::Implementation::PassTimes {
       : made_(made),
         corrections_(corrections),
         host_factor_(host_factor),
-        part_times_(made.map * Eigen::Map<const VectorXd>(values.data(), unknowns) + made.arithmetic +
+        part_times_(made.map * Eigen::Map<const VectorXd>(values.data(), price_unknowns) + made.arithmetic +
                     link_factor * made.link) {}
 
   [[nodiscard]] AffineTime target_step() const { return corrected(target_pass(1, {}, everything()), 0); }

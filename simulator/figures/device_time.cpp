@@ -39,17 +39,17 @@ void add_round(const traces::Round& round, std::span<const DeviceInterval> inter
 
 Result<std::vector<DeviceInterval>> read_device_intervals(traces::Reader& reader,
                                                           const traces::Recording& recording) {
-  std::unordered_set<std::int64_t> streams;
+  std::unordered_set<traces::TrackId> streams;
   for (const traces::Track& track : recording.tracks)
     if (track.kind == "stream") streams.insert(track.id);
   std::vector<DeviceInterval> intervals;
   DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
-    if (kernel.round != 0 && streams.contains(kernel.track))
-      intervals.push_back({kernel.round, kernel.start_ns, kernel.end_ns, kernel.phase});
+    if (kernel.round_id != 0 && streams.contains(kernel.track_id))
+      intervals.push_back({kernel.round_id, kernel.start_ns, kernel.end_ns, kernel.phase});
     return true;
   }));
   std::sort(intervals.begin(), intervals.end(), [](const DeviceInterval& a, const DeviceInterval& b) {
-    return std::tie(a.round, a.start_ns, a.end_ns) < std::tie(b.round, b.start_ns, b.end_ns);
+    return std::tie(a.round_id, a.start_ns, a.end_ns) < std::tie(b.round_id, b.start_ns, b.end_ns);
   });
   return intervals;
 }
@@ -59,10 +59,12 @@ DeviceTime device_time(const RunRows& run, std::span<const DeviceInterval> inter
   if (intervals.empty()) return time;
   for (const RequestRows& rows : run.requests)
     for (const traces::Round& round : rows.rounds) {
-      const auto before = [](const DeviceInterval& interval, std::int64_t id) { return interval.round < id; };
+      const auto before = [](const DeviceInterval& interval, traces::RoundId id) {
+        return interval.round_id < id;
+      };
       const auto begin = std::lower_bound(intervals.begin(), intervals.end(), round.id, before);
       auto end = begin;
-      while (end != intervals.end() && end->round == round.id) ++end;
+      while (end != intervals.end() && end->round_id == round.id) ++end;
       add_round(round, {begin, end}, time);
     }
   return time;

@@ -32,7 +32,7 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
   LoadedLayers result;
   result.n_layers = model_layers(recording);
   if (result.n_layers == 0) return result;
-  std::unordered_map<std::int64_t, double> layers_of_set;
+  std::unordered_map<traces::LayerSetId, double> layers_of_set;
   for (const traces::LayerSet& layer_set : recording.layer_sets)
     layers_of_set.emplace(layer_set.id, layers_per_step(layer_set));
 
@@ -43,7 +43,7 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
     std::int64_t tokens = 0;
     for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
       const traces::Round& round = rows.rounds[i];
-      const auto set = layers_of_set.find(round.layer_set);
+      const auto set = layers_of_set.find(round.layer_set_id);
       // A round without a layer set drafted nothing, or from text alone (prompt lookup), unless it names its
       // exit.
       const double draft_layers = set != layers_of_set.end() ? set->second : round.exit_layer;

@@ -12,7 +12,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-using Sums = std::unordered_map<std::int64_t, traces::RequestSum>;  ///< by request
+using Sums = std::unordered_map<traces::RequestId, traces::RequestSum>;
 
 std::optional<double> ratio(std::int64_t part, std::int64_t whole) {
   if (whole <= 0) return std::nullopt;
@@ -131,7 +131,7 @@ RecordingFigures measure_overview(const traces::Recording& outline,
                                   std::span<const traces::RequestSum> stored) {
   Sums sums;
   for (const traces::RequestSum& sum : stored)
-    if (is_plausible(sum)) sums.emplace(sum.request, sum);
+    if (is_plausible(sum)) sums.emplace(sum.request_id, sum);
   const std::vector<RunRows> runs = finished_requests(outline);
   const auto found = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
     return run.run->is_baseline && !run.requests.empty();

@@ -16,11 +16,11 @@ namespace {
 using PromptKey = std::pair<std::string_view, std::size_t>;
 
 std::map<std::pair<PromptKey, std::int32_t>, const traces::Request*> requests_by_key(const RunRows& run) {
-  std::map<std::string_view, std::set<std::int64_t>> ids_of_text;
+  std::map<std::string_view, std::set<traces::PromptId>> ids_of_text;
   for (const RequestRows& rows : run.requests) ids_of_text[rows.prompt->text].insert(rows.prompt->id);
   std::map<std::pair<PromptKey, std::int32_t>, const traces::Request*> requests;
   for (const RequestRows& rows : run.requests) {
-    const std::set<std::int64_t>& ids = ids_of_text[rows.prompt->text];
+    const std::set<traces::PromptId>& ids = ids_of_text[rows.prompt->text];
     const auto occurrence = static_cast<std::size_t>(std::distance(ids.begin(), ids.find(rows.prompt->id)));
     requests.emplace(std::pair{PromptKey{rows.prompt->text, occurrence}, rows.request->repeat}, rows.request);
   }
@@ -58,7 +58,7 @@ OutputIdentity output_identity(const Pairing& pairing) {
     const auto [position, other] =
         std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
     identity.differences.push_back({i, static_cast<std::size_t>(position - expected.begin())});
-    differing.insert(pairing.pairs[i].prompt);
+    differing.insert(pairing.pairs[i].prompt_index);
   }
   identity.differing_prompts = differing.size();
   return identity;

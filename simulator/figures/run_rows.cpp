@@ -2,6 +2,7 @@
 #include "figures/finished_requests.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <unordered_map>
 
 namespace draftscope::simulator {
@@ -19,8 +20,8 @@ bool is_finished(const traces::Request& request) {
 
 /// Consecutive elements with the same key, by key.
 template <typename Row, typename Key>
-std::unordered_map<std::int64_t, std::span<const Row>> group(const std::vector<Row>& rows, Key key) {
-  std::unordered_map<std::int64_t, std::span<const Row>> groups;
+auto group(const std::vector<Row>& rows, Key key) {
+  std::unordered_map<std::invoke_result_t<Key, const Row&>, std::span<const Row>> groups;
   for (std::size_t first = 0; first < rows.size();) {
     std::size_t last = first + 1;
     while (last < rows.size() && key(rows[last]) == key(rows[first])) ++last;
@@ -35,14 +36,14 @@ class TokensByRound {
  public:
   explicit TokensByRound(std::span<const DraftToken> tokens) : tokens_(tokens) {}
 
-  [[nodiscard]] std::span<const DraftToken> of(std::int64_t round) {
-    if (next_ >= tokens_.size() || tokens_[next_].round != round)
+  [[nodiscard]] std::span<const DraftToken> of(traces::RoundId round_id) {
+    if (next_ >= tokens_.size() || tokens_[next_].round_id != round_id)
       next_ = static_cast<std::size_t>(
-          std::lower_bound(tokens_.begin(), tokens_.end(), round,
-                           [](const DraftToken& token, std::int64_t id) { return token.round < id; }) -
+          std::lower_bound(tokens_.begin(), tokens_.end(), round_id,
+                           [](const DraftToken& token, traces::RoundId id) { return token.round_id < id; }) -
           tokens_.begin());
     const std::size_t first = next_;
-    while (next_ < tokens_.size() && tokens_[next_].round == round) ++next_;
+    while (next_ < tokens_.size() && tokens_[next_].round_id == round_id) ++next_;
     return tokens_.subspan(first, next_ - first);
   }
 
@@ -54,17 +55,17 @@ class TokensByRound {
 }  // namespace
 
 std::vector<RunRows> finished_requests(const traces::Recording& recording) {
-  std::unordered_map<std::int64_t, const traces::Prompt*> prompts;
+  std::unordered_map<traces::PromptId, const traces::Prompt*> prompts;
   for (const traces::Prompt& prompt : recording.prompts) prompts.emplace(prompt.id, &prompt);
   std::vector<RunRows> runs;
-  std::unordered_map<std::int64_t, std::size_t> run_index;
+  std::unordered_map<traces::RunId, std::size_t> run_index;
   for (const traces::Run& run : recording.runs) {
     run_index.emplace(run.id, runs.size());
     runs.push_back({&run, {}, 0});
   }
   for (const traces::Request& request : recording.requests) {
-    const auto run = run_index.find(request.run);
-    const auto prompt = prompts.find(request.prompt);
+    const auto run = run_index.find(request.run_id);
+    const auto prompt = prompts.find(request.prompt_id);
     if (run == run_index.end() || prompt == prompts.end()) continue;
     RunRows& into = runs[run->second];
     if (!is_finished(request)) {
@@ -81,11 +82,11 @@ std::vector<RunRows> finished_requests(const traces::Recording& recording) {
 
 std::vector<RunRows> rows_by_run(const traces::Recording& recording,
                                  std::span<const traces::Span> phase_spans) {
-  const auto rounds_of = group(recording.rounds, [](const Round& round) { return round.request; });
+  const auto rounds_of = group(recording.rounds, [](const Round& round) { return round.request_id; });
   TokensByRound tokens(recording.draft_tokens);
-  std::unordered_map<std::int64_t, std::vector<traces::Span>> spans_of;
+  std::unordered_map<traces::RequestId, std::vector<traces::Span>> spans_of;
   for (const traces::Span& span : phase_spans)
-    if (span.depth == 0 && span.request != 0) spans_of[span.request].push_back(span);
+    if (span.depth == 0 && span.request_id != 0) spans_of[span.request_id].push_back(span);
 
   std::vector<RunRows> runs = finished_requests(recording);
   for (RunRows& run : runs)

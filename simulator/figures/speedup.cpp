@@ -74,7 +74,7 @@ template <typename Measure>
 std::vector<Sums> sums_by_prompt(std::span<const RequestPair* const> pairs, Measure measure) {
   std::map<std::size_t, Sums> by_prompt;
   for (const RequestPair* pair : pairs)
-    if (const Sums sums = measure(*pair); sums.is_usable()) by_prompt[pair->prompt] += sums;
+    if (const Sums sums = measure(*pair); sums.is_usable()) by_prompt[pair->prompt_index] += sums;
   std::vector<Sums> sums;
   sums.reserve(by_prompt.size());
   for (const auto& [prompt, value] : by_prompt) sums.push_back(value);

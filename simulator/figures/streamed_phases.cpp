@@ -14,17 +14,17 @@ constexpr auto idle = static_cast<std::size_t>(traces::Phase::idle);
 }  // namespace
 
 void StreamedPhases::add(const traces::Span& span) {
-  if (span.depth != 0 || span.request == 0) return;
-  if (last_ == nullptr || span.request != last_request_) {
-    last_request_ = span.request;
-    last_ = &requests_[span.request];
+  if (span.depth != 0 || span.request_id == 0) return;
+  if (last_ == nullptr || span.request_id != last_request_id_) {
+    last_request_id_ = span.request_id;
+    last_ = &requests_[span.request_id];
   }
   last_->push_back({span.start_ns, span.end_ns, span.phase});
 }
 
 void StreamedPhases::add(StreamedPhases&& other) {
-  for (auto& [request, intervals] : other.requests_) {
-    Intervals& into = requests_[request];
+  for (auto& [request_id, intervals] : other.requests_) {
+    Intervals& into = requests_[request_id];
     if (into.empty())
       into = std::move(intervals);
     else

@@ -42,11 +42,11 @@ Result<CrossFitted> cross_fit(std::span<const WaterfallRequest> requests, const 
 }  // namespace
 
 std::vector<std::size_t> prompt_numbers(std::span<const WaterfallRequest> requests) {
-  std::map<std::int64_t, std::size_t> numbers;
+  std::map<traces::PromptId, std::size_t> numbers;
   std::vector<std::size_t> result;
   result.reserve(requests.size());
   for (const WaterfallRequest& request : requests)
-    result.push_back(numbers.emplace(request.prompt, numbers.size()).first->second);
+    result.push_back(numbers.emplace(request.prompt_id, numbers.size()).first->second);
   return result;
 }
 

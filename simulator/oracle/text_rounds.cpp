@@ -18,17 +18,17 @@ DraftStatistics& of_exit(RoundStatistics& statistics, std::int32_t exit) {
 
 Result<void> check(const ShadowTable& table) {
   if (table.n_layers < 2)
-    return fail("shadow table of request {}: found {} layers, expected at least 2", table.request,
+    return fail("shadow table of request {}: found {} layers, expected at least 2", table.request_id,
                 table.n_layers);
   // A text of the prefill's token alone ends where its first round would start.
   if (table.first < 1 || table.first > table.end())
-    return fail("shadow table of request {}: first position is {}, expected 1 to {}", table.request,
+    return fail("shadow table of request {}: first position is {}, expected 1 to {}", table.request_id,
                 table.first, table.end());
   const std::size_t expected =
       static_cast<std::size_t>(table.end() - table.first) * static_cast<std::size_t>(table.n_layers);
   if (table.cells.size() != expected)
-    return fail("shadow table of request {}: found {} cells, expected {}", table.request, table.cells.size(),
-                expected);
+    return fail("shadow table of request {}: found {} cells, expected {}", table.request_id,
+                table.cells.size(), expected);
   return {};
 }
 

@@ -214,8 +214,8 @@ class Maker {
       if (choices.exits.empty() || choices.lengths.empty())
         return fail("waterfall: found no exit and length with prices");
       if (!exits_.empty() && exits_ != choices.exits)
-        return fail("waterfall: request {} has {} layers, expected the same model throughout", table->request,
-                    table->n_layers);
+        return fail("waterfall: request {} has {} layers, expected the same model throughout",
+                    table->request_id, table->n_layers);
       exits_ = choices.exits;
       lengths_ = choices.lengths;
     }

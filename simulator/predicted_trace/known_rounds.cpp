@@ -63,13 +63,13 @@ DraftStop draft_stop(const ReplayedRound& round, const std::vector<DraftToken>& 
                                                                                 : DraftStop::budget;
 }
 
-std::vector<DraftToken> tokens_of(const traces::Recording& recording, std::int64_t round) {
+std::vector<DraftToken> tokens_of(const traces::Recording& recording, traces::RoundId round_id) {
   struct ByRound {
-    bool operator()(const DraftToken& token, std::int64_t id) const { return token.round < id; }
-    bool operator()(std::int64_t id, const DraftToken& token) const { return id < token.round; }
+    bool operator()(const DraftToken& token, traces::RoundId id) const { return token.round_id < id; }
+    bool operator()(traces::RoundId id, const DraftToken& token) const { return id < token.round_id; }
   };
   const auto [begin, end] =
-      std::equal_range(recording.draft_tokens.begin(), recording.draft_tokens.end(), round, ByRound{});
+      std::equal_range(recording.draft_tokens.begin(), recording.draft_tokens.end(), round_id, ByRound{});
   return {begin, end};
 }
 
@@ -133,7 +133,7 @@ Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
       if (run.run->specification == rounds.strategy) return recorded_requests(run, recording);
     return fail("strategy {}: found no such run in {}", rounds.strategy, recording.path.string());
   }
-  std::unordered_map<std::int64_t, KnownRequest> known;
+  std::unordered_map<traces::RequestId, KnownRequest> known;
   for (const RunRows& run : trained.runs)
     for (const RequestRows& rows : run.requests) known[rows.request->id] = {rows.request, rows.prompt, {}};
   std::vector<KnownRequest> requests;
@@ -141,7 +141,7 @@ Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
     DRAFTSCOPE_TRY_ASSIGN(const auto lookups, replayed_lookups(trained, rounds.strategy));
     for (std::size_t i = 0; i < lookups.size(); ++i) {
       const ShadowTable& table = trained.texts().tables[i];
-      KnownRequest& request = requests.emplace_back(known[table.request]);
+      KnownRequest& request = requests.emplace_back(known[table.request_id]);
       for (const LookupRound& round : lookups[i])
         request.rounds.push_back(known_round(table, round, static_cast<std::int32_t>(request.rounds.size())));
     }
@@ -149,7 +149,7 @@ Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
   }
   DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, replayed_policy(trained, rounds.strategy));
   for (const ShadowTable& table : trained.shadowed.tables) {
-    KnownRequest& request = requests.emplace_back(known[table.request]);
+    KnownRequest& request = requests.emplace_back(known[table.request_id]);
     for (const ReplayedRound& round : replay_rounds(table, *policy, trained.conditions))
       request.rounds.push_back(
           known_round(table, trained.conditions, round, static_cast<std::int32_t>(request.rounds.size())));

@@ -25,7 +25,7 @@ PredictedMasks::PredictedMasks(const traces::Recording& recording, std::int32_t 
 Result<traces::LayerSet> PredictedMasks::mask_of(const StrategyRounds& rounds,
                                                  const KnownRound& round) const {
   if (round.draft_steps == 0) return traces::LayerSet{};
-  const auto found = recorded_.find(round.round.layer_set);
+  const auto found = recorded_.find(round.round.layer_set_id);
   const traces::LayerSet* const recorded = found == recorded_.end() ? nullptr : found->second;
   if (recorded != nullptr && recorded->n_layers == asked_layers_) return *recorded;
   const std::string origin = recorded != nullptr ? recorded->origin : "replay";

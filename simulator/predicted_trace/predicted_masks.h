@@ -23,7 +23,7 @@ class PredictedMasks {
   [[nodiscard]] Result<traces::LayerSet> mask_of(const StrategyRounds& rounds, const KnownRound& round) const;
 
  private:
-  std::unordered_map<std::int64_t, const traces::LayerSet*> recorded_;
+  std::unordered_map<traces::LayerSetId, const traces::LayerSet*> recorded_;
   std::int32_t asked_layers_;
 };
 

@@ -39,17 +39,19 @@ KnownRequest vanilla_request(const KnownRequest& text, const PassCount& steps, s
   return vanilla;
 }
 
-/// The median of what the recorded prefills of each prompt took, by the prompt's id.
-std::unordered_map<std::int64_t, std::int64_t> recorded_prefills(const traces::Recording& recording) {
-  std::map<std::int64_t, std::vector<std::int64_t>> times;
+using PrefillTimes = std::unordered_map<traces::PromptId, std::int64_t>;
+
+/// The median of what the recorded prefills of each prompt took.
+PrefillTimes recorded_prefills(const traces::Recording& recording) {
+  std::map<traces::PromptId, std::vector<std::int64_t>> times;
   for (const traces::Request& request : recording.requests)
     if (request.first_token_ns > request.start_ns)
-      times[request.prompt].push_back(request.first_token_ns - request.start_ns);
-  std::unordered_map<std::int64_t, std::int64_t> medians;
-  for (auto& [prompt, values] : times) {
+      times[request.prompt_id].push_back(request.first_token_ns - request.start_ns);
+  PrefillTimes medians;
+  for (auto& [prompt_id, values] : times) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
-    medians.emplace(prompt, *middle);
+    medians.emplace(prompt_id, *middle);
   }
   return medians;
 }
@@ -75,17 +77,16 @@ class PredictionWriter {
  public:
   PredictionWriter(traces::Writer& writer, const traces::Recording& recording, bool has_prefills)
       : writer_(writer),
-        prefills_(has_prefills ? recorded_prefills(recording)
-                               : std::unordered_map<std::int64_t, std::int64_t>{}),
-        track_(writer.add(traces::Track{.kind = "host", .name = "predicted decoding"})) {
+        prefills_(has_prefills ? recorded_prefills(recording) : PrefillTimes{}),
+        track_id_(writer.add(traces::Track{.kind = "host", .name = "predicted decoding"})) {
     for (const traces::Run& run : recording.runs) parameters_.emplace(run.specification, run.parameters);
     for (int phase = 0; phase < traces::phase_count; ++phase)
-      names_.push_back(writer.intern(traces::phase_name(static_cast<Phase>(phase))));
+      name_ids_.push_back(writer.intern(traces::phase_name(static_cast<Phase>(phase))));
   }
 
   void begin_run(const std::string& specification, bool is_baseline) {
     const auto recorded = parameters_.find(specification);
-    run_ = writer_.add(traces::Run{
+    run_id_ = writer_.add(traces::Run{
         .strategy = specification.substr(0, specification.find(':')),
         .specification = specification,
         .parameters = recorded != parameters_.end() ? recorded->second : parameters_json(specification),
@@ -96,13 +97,13 @@ class PredictionWriter {
   void add(const KnownRequest& known, const RoundPrices& prices, std::vector<traces::LayerSet> masks) {
     traces::Request request = *known.request;
     request.id = writer_.next_request_id();
-    request.run = run_;
-    request.prompt = prompt_id(*known.prompt);
+    request.run_id = run_id_;
+    request.prompt_id = prompt_id(*known.prompt);
     request.repeat = 0;
     request.start_ns = now_ns_;
     const auto prefill = prefills_.find(known.prompt->id);
     request.first_token_ns = now_ns_ + (prefill == prefills_.end() ? 1 : prefill->second);
-    request_ = request.id;
+    request_id_ = request.id;
     writer_.begin(request);
     begin_at(request.first_token_ns);
     spans_.clear();
@@ -115,8 +116,8 @@ class PredictionWriter {
   }
 
  private:
-  std::int64_t prompt_id(const traces::Prompt& prompt) {
-    const auto [entry, is_new] = prompts_.try_emplace(prompt.id, 0);
+  traces::PromptId prompt_id(const traces::Prompt& prompt) {
+    const auto [entry, is_new] = prompts_.try_emplace(prompt.id);
     if (is_new) entry->second = writer_.add(prompt);
     return entry->second;
   }
@@ -134,19 +135,19 @@ class PredictionWriter {
     return now_ns_ - before;
   }
 
-  std::int64_t pass(std::int64_t round, Phase phase, double ns) {
+  std::int64_t pass(traces::RoundId round_id, Phase phase, double ns) {
     const std::int64_t start_ns = now_ns_;
     const std::int64_t passed_ns = pass(ns);
-    add_span(round, phase, start_ns, now_ns_);
+    add_span(round_id, phase, start_ns, now_ns_);
     return passed_ns;
   }
 
   void add_round(const KnownRound& known, const RoundTimes& times, traces::LayerSet mask) {
     traces::Round round = known.round;
     round.id = writer_.next_round_id();
-    round.request = request_;
+    round.request_id = request_id_;
     round.exit_layer = mask.exit_layer;
-    round.layer_set = mask.n_layers > 0 ? writer_.add(std::move(mask)) : 0;
+    round.layer_set_id = mask.n_layers > 0 ? writer_.add(std::move(mask)) : traces::LayerSetId();
     round.start_ns = now_ns_;
     round.control_ns = pass(round.id, Phase::control, times.control_ns);
     round.draft_ns = pass(round.id, Phase::draft, times.draft_ns);
@@ -155,31 +156,31 @@ class PredictionWriter {
     round.optimise_ns = pass(round.id, Phase::optimise, times.optimise_ns);
     round.end_ns = now_ns_;
     tokens_ = known.draft_tokens;
-    for (traces::DraftToken& token : tokens_) token.round = round.id;
+    for (traces::DraftToken& token : tokens_) token.round_id = round.id;
     writer_.add(round, tokens_);
   }
 
-  void add_span(std::int64_t round, Phase phase, std::int64_t start_ns, std::int64_t end_ns) {
+  void add_span(traces::RoundId round_id, Phase phase, std::int64_t start_ns, std::int64_t end_ns) {
     if (end_ns == start_ns) return;
     spans_.push_back({.id = writer_.next_span_id(),
-                      .track = track_,
-                      .request = request_,
-                      .round = round,
+                      .track_id = track_id_,
+                      .request_id = request_id_,
+                      .round_id = round_id,
                       .start_ns = start_ns,
                       .end_ns = end_ns,
-                      .name = names_[static_cast<std::size_t>(phase)],
+                      .name_id = name_ids_[static_cast<std::size_t>(phase)],
                       .depth = 0,
                       .phase = phase});
   }
 
   traces::Writer& writer_;
-  std::unordered_map<std::int64_t, std::int64_t> prefills_;
+  PrefillTimes prefills_;
   std::unordered_map<std::string, std::string> parameters_;
-  std::unordered_map<std::int64_t, std::int64_t> prompts_;
-  std::vector<std::int64_t> names_;
-  std::int64_t track_;
-  std::int64_t run_ = 0;
-  std::int64_t request_ = 0;
+  std::unordered_map<traces::PromptId, traces::PromptId> prompts_;  // written, by recorded
+  std::vector<traces::StringId> name_ids_;
+  traces::TrackId track_id_;
+  traces::RunId run_id_;
+  traces::RequestId request_id_;
   std::int64_t start_ns_ = 0;  // of the request's rounds
   std::int64_t now_ns_ = 0;
   double passed_ns_ = 0.0;  // since then
@@ -219,7 +220,7 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
 /// Each prompt's text once, of the first run that has it.
 void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) {
   writer.begin_run("vanilla", true);
-  std::map<std::int64_t, bool> written;
+  std::map<traces::PromptId, bool> written;
   for (const KnownRun& run : runs)
     for (std::size_t i = 0; i < run.requests.size(); ++i) {
       if (!written.emplace(run.requests[i].prompt->id, true).second) continue;

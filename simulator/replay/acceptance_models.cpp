@@ -170,7 +170,8 @@ std::vector<AcceptanceBits> bits_of(const RunRows& run, const Length& length) {
 }  // namespace
 
 std::vector<AcceptanceBits> acceptance_bits(const RunRows& run) {
-  return bits_of(run, [](const RequestRows& rows, std::size_t round) { return rows.draft_steps[round]; });
+  return bits_of(
+      run, [](const RequestRows& rows, std::size_t round_index) { return rows.draft_steps[round_index]; });
 }
 
 std::vector<AcceptanceBits> acceptance_bits_of_lengths(const RunRows& run) {

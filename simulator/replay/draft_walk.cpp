@@ -49,13 +49,13 @@ DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayCo
 
 }  // namespace
 
-RoundState state_at(const ShadowTable& table, const ReplayConditions& conditions, std::int32_t round,
+RoundState state_at(const ShadowTable& table, const ReplayConditions& conditions, std::int32_t round_index,
                     std::int32_t root_position) {
   // A text that did not end by itself ended at the budget or the context, whichever it was.
   const std::int32_t text_tokens = table.end() - table.prompt_tokens;
   const std::int32_t budget =
       table.ended_at_eos ? conditions.max_new_tokens : std::min(conditions.max_new_tokens, text_tokens);
-  return {&table, round, root_position, budget - (root_position - table.prompt_tokens + 1)};
+  return {&table, round_index, root_position, budget - (root_position - table.prompt_tokens + 1)};
 }
 
 std::int32_t longest_draft(const RoundState& state, const PlannedRound& plan,

@@ -14,7 +14,7 @@ namespace draftscope::simulator {
 /// Everything that is known before a round.
 struct RoundState {
   const ShadowTable* table = nullptr;  ///< of the request. A plan may read the text up to the root alone
-  std::int32_t round = 0;              ///< within the request
+  std::int32_t round_index = 0;        ///< within the request
   std::int32_t root_position = 0;      ///< of the last token known
   std::int32_t remaining = 0;          ///< tokens that may still be emitted
 };

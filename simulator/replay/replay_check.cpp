@@ -18,9 +18,10 @@ std::string range(std::int32_t least, std::int32_t most) {
 }
 
 /// One request against its table.
-class Comparison {
+class RequestComparison {
  public:
-  Comparison(const ShadowTable& table, const ReplayConditions& conditions, Policy& policy, ReplayCheck& check)
+  RequestComparison(const ShadowTable& table, const ReplayConditions& conditions, Policy& policy,
+                    ReplayCheck& check)
       : table_(table), conditions_(conditions), policy_(policy), check_(check) {}
 
   /// "" if nothing differs.
@@ -129,8 +130,8 @@ Result<ReplayCheck> replays_recorded(const RunRows& run, std::span<const ShadowT
   }
   DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(recording));
   DRAFTSCOPE_TRY_ASSIGN(const ReplayConditions conditions, replay_conditions(recording));
-  std::unordered_map<std::int64_t, const ShadowTable*> table_of;
-  for (const ShadowTable& table : tables) table_of.emplace(table.request, &table);
+  std::unordered_map<traces::RequestId, const ShadowTable*> table_of;
+  for (const ShadowTable& table : tables) table_of.emplace(table.request_id, &table);
   std::map<std::int32_t, std::unique_ptr<Policy>> policies;  // by repeat
   for (const RequestRows& rows : run.requests) {
     std::unique_ptr<Policy>& policy = policies[rows.request->repeat];
@@ -147,7 +148,7 @@ Result<ReplayCheck> replays_recorded(const RunRows& run, std::span<const ShadowT
     if (table == table_of.end()) continue;
     ++check.requests;
     const std::string difference =
-        Comparison(*table->second, conditions, *policy, check).compare(rows.rounds);
+        RequestComparison(*table->second, conditions, *policy, check).compare(rows.rounds);
     if (difference.empty()) continue;
     check.status = AnswerStatus::invalid;
     check.reason = fmt::format("request {} {}", rows.request->id, difference);

@@ -88,8 +88,8 @@ ReplayTotals replay_fixed(const ShadowTable& table, const ExitRuns& runs, std::i
   const PlannedRound plan{.exit = length > 0 ? runs.exit : 0, .length = length};
   FixedSum least(plan);
   FixedSum most(plan);
-  for (std::int32_t round = 0; has_round(table, root); ++round) {
-    const RoundState state = state_at(table, conditions, round, root);
+  for (std::int32_t round_index = 0; has_round(table, root); ++round_index) {
+    const RoundState state = state_at(table, conditions, round_index, root);
     const std::int32_t longest = longest_draft(state, plan, conditions);
     const auto start = static_cast<std::size_t>(root + 1 - table.first);
     const std::int32_t run = start < runs.lengths.size() ? runs.lengths[start] : 0;

@@ -24,29 +24,30 @@ struct Draft {
 };
 
 Result<void> add(Draft& draft, const traces::ShadowToken& row) {
-  const std::int64_t request = draft.table.request;
+  const traces::RequestId request_id = draft.table.request_id;
   if (draft.layers.empty()) draft.from = row.position;
   const auto layer = static_cast<std::int32_t>(draft.layers.size());
   if (draft.layers.empty() || row.layer != layer) {
     if (row.layer != layer + 1)
-      return fail("shadow_tokens of request {}: found layer {}, expected {}", request, row.layer, layer + 1);
+      return fail("shadow_tokens of request {}: found layer {}, expected {}", request_id, row.layer,
+                  layer + 1);
     draft.layers.emplace_back();
   }
   std::vector<ShadowCell>& cells = draft.layers.back();
   const std::int64_t expected = std::int64_t{draft.from} + static_cast<std::int64_t>(cells.size());
   if (row.position != expected)
-    return fail("shadow_tokens of request {}, layer {}: found position {}, expected {}", request, row.layer,
-                row.position, expected);
+    return fail("shadow_tokens of request {}, layer {}: found position {}, expected {}", request_id,
+                row.layer, row.position, expected);
   if (row.position > draft.table.end())
     return fail("shadow_tokens of request {}: found position {}, expected at most {} (the text's length)",
-                request, row.position, draft.table.end());
+                request_id, row.position, draft.table.end());
   const bool is_text = row.position < draft.table.end() &&
                        row.token == draft.table.text[static_cast<std::size_t>(row.position)];
   if (row.position < draft.table.end() && is_text != (row.true_rank == 0))
     return fail(
         "shadow_tokens of request {}, layer {}, position {}: rank is {}, expected 0 where the token "
         "is the text's and only there",
-        request, row.layer, row.position, row.true_rank);
+        request_id, row.layer, row.position, row.true_rank);
   cells.push_back(
       {row.token, row.true_rank, static_cast<float>(row.probability), static_cast<float>(row.margin)});
   return {};
@@ -60,10 +61,10 @@ Result<ShadowTable> finish(Draft draft) {
   for (std::size_t layer = 0; layer < draft.layers.size(); ++layer)
     if (draft.layers[layer].size() != positions)
       return fail("shadow_tokens of request {}: layer {} has {} positions, expected {} as layer 1",
-                  table.request, layer + 1, draft.layers[layer].size(), positions);
+                  table.request_id, layer + 1, draft.layers[layer].size(), positions);
   const std::int64_t end = std::int64_t{draft.from} + static_cast<std::int64_t>(positions);
   if (draft.from > table.first || end < table.end())
-    return fail("shadow_tokens of request {}: positions are {} to {}, expected {} to {}", table.request,
+    return fail("shadow_tokens of request {}: positions are {} to {}, expected {} to {}", table.request_id,
                 draft.from, end - 1, table.first, table.end() - 1);
   for (std::size_t i = 0; i < positions; ++i) {
     const std::int64_t position = std::int64_t{draft.from} + static_cast<std::int64_t>(i);
@@ -83,7 +84,7 @@ bool is_too_long(const traces::Request& request, const traces::Prompt& prompt) {
 }
 
 ShadowTable text_of(const traces::Request& request, const traces::Prompt& prompt) {
-  ShadowTable table{.request = request.id,
+  ShadowTable table{.request_id = request.id,
                     .prompt_tokens = static_cast<std::int32_t>(prompt.tokens.size()),
                     .first = static_cast<std::int32_t>(prompt.tokens.size()) + 1,
                     .text = prompt.tokens,
@@ -110,11 +111,11 @@ std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exi
 
 Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const traces::Recording& recording,
                                                const std::function<bool()>& go_on) {
-  std::unordered_map<std::int64_t, const traces::Prompt*> prompts;
+  std::unordered_map<traces::PromptId, const traces::Prompt*> prompts;
   for (const traces::Prompt& prompt : recording.prompts) prompts.emplace(prompt.id, &prompt);
-  std::unordered_map<std::int64_t, Draft> drafts;
+  std::unordered_map<traces::RequestId, Draft> drafts;
   for (const traces::Request& request : recording.requests) {
-    const auto prompt = prompts.find(request.prompt);
+    const auto prompt = prompts.find(request.prompt_id);
     if (prompt == prompts.end() || !is_finished(request) || request.tokens.empty()) continue;
     if (is_too_long(request, *prompt->second))
       return fail("request {}: found a text of more than {} tokens", request.id, max_tokens);
@@ -129,7 +130,7 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
       broken = Error{"reading shadow tokens was stopped"};
       return false;
     }
-    const auto found = drafts.find(row.request);
+    const auto found = drafts.find(row.request_id);
     if (found == drafts.end()) return true;
     layers = std::max(layers, row.layer);
     if (Result<void> added = add(found->second, row); !added) broken = std::move(added).error();
@@ -158,12 +159,12 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
 }
 
 std::vector<ShadowTable> text_tables(const traces::Recording& recording) {
-  std::unordered_map<std::int64_t, const traces::Prompt*> prompts;
+  std::unordered_map<traces::PromptId, const traces::Prompt*> prompts;
   for (const traces::Prompt& prompt : recording.prompts) prompts.emplace(prompt.id, &prompt);
   const auto is_known = [](std::int32_t token) { return token >= 0; };
   std::vector<ShadowTable> tables;
   for (const traces::Request& request : recording.requests) {
-    const auto prompt = prompts.find(request.prompt);
+    const auto prompt = prompts.find(request.prompt_id);
     if (prompt == prompts.end() || !is_finished(request) || request.tokens.empty() ||
         prompt->second->tokens.empty() || is_too_long(request, *prompt->second) ||
         !std::all_of(request.tokens.begin(), request.tokens.end(), is_known))

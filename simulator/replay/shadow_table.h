@@ -27,7 +27,7 @@ struct ShadowCell {
 
 /// Positions [first, text.size()), layers 1 … n_layers (n_layers = the target itself), none missing.
 struct ShadowTable {
-  std::int64_t request = 0;
+  traces::RequestId request_id;
   std::int32_t n_layers = 0;
   std::int32_t prompt_tokens = 0;
   std::int32_t first = 0;          ///< the first position that rounds draft, prompt_tokens + 1

@@ -48,7 +48,7 @@ void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRow
       ++rounds;
       tokens += round.emitted;
       // Tokens that no model drafted took no step.
-      if (round.layer_set != 0 && rows.draft_steps[i] > 0) draft.add(round.draft_ns, rows.draft_steps[i]);
+      if (round.layer_set_id != 0 && rows.draft_steps[i] > 0) draft.add(round.draft_ns, rows.draft_steps[i]);
       if (round.drafted > 0) verify.add(round.verify_ns);
     }
   figures.vanilla_step_ns = vanilla.value();
@@ -88,7 +88,7 @@ Result<MeasuredDecoding> measured_decoding(const RunRows& baseline, const RunRow
                 run.run->specification);
   MeasuredDecoding figures{.speedup = *all->decode_value, .by_repeat = {}, .prompts = all->prompts};
   std::set<std::int32_t> repeats;
-  std::set<std::int64_t> paired;
+  std::set<traces::RequestId> paired;
   for (const RequestPair& pair : pairing.pairs) {
     repeats.insert(pair.comparison->repeat);
     paired.insert(pair.baseline->id);

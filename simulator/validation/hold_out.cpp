@@ -20,9 +20,9 @@ std::vector<Row> rows_where(const std::vector<Row>& rows, const Keep& keep) {
 }  // namespace
 
 traces::Recording only_requests(const traces::Recording& recording, const RequestFilter& keep) {
-  std::unordered_map<std::int64_t, const traces::Run*> runs;
+  std::unordered_map<traces::RunId, const traces::Run*> runs;
   for (const traces::Run& run : recording.runs) runs.emplace(run.id, &run);
-  std::unordered_map<std::int64_t, const traces::Prompt*> prompts;
+  std::unordered_map<traces::PromptId, const traces::Prompt*> prompts;
   for (const traces::Prompt& prompt : recording.prompts) prompts.emplace(prompt.id, &prompt);
 
   traces::Recording kept{.path = recording.path,
@@ -35,26 +35,26 @@ traces::Recording only_requests(const traces::Recording& recording, const Reques
                          .rounds = {},
                          .draft_tokens = {},
                          .tracks = recording.tracks};
-  std::unordered_set<std::int64_t> kept_runs;
-  std::unordered_set<std::int64_t> kept_requests;
+  std::unordered_set<traces::RunId> kept_runs;
+  std::unordered_set<traces::RequestId> kept_requests;
   for (const traces::Request& request : recording.requests) {
-    const auto run = runs.find(request.run);
-    const auto prompt = prompts.find(request.prompt);
+    const auto run = runs.find(request.run_id);
+    const auto prompt = prompts.find(request.prompt_id);
     if (run == runs.end() || prompt == prompts.end() || !keep(*run->second, *prompt->second, request))
       continue;
-    kept_runs.insert(request.run);
+    kept_runs.insert(request.run_id);
     kept_requests.insert(request.id);
     kept.requests.push_back(request);
   }
   kept.runs = rows_where(recording.runs, [&](const traces::Run& run) { return kept_runs.contains(run.id); });
-  std::unordered_set<std::int64_t> kept_rounds;
+  std::unordered_set<traces::RoundId> kept_rounds;
   for (const traces::Round& round : recording.rounds)
-    if (kept_requests.contains(round.request)) {
+    if (kept_requests.contains(round.request_id)) {
       kept_rounds.insert(round.id);
       kept.rounds.push_back(round);
     }
   kept.draft_tokens = rows_where(recording.draft_tokens, [&](const traces::DraftToken& token) {
-    return kept_rounds.contains(token.round);
+    return kept_rounds.contains(token.round_id);
   });
   return kept;
 }

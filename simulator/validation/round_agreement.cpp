@@ -85,20 +85,20 @@ std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if,
                                                      const StrategyRounds& rounds) {
   std::vector<const traces::Prompt*> prompts;
   if (rounds.source == RoundSource::replayed) {
-    std::unordered_map<std::int64_t, const traces::Prompt*> by_id;
+    std::unordered_map<traces::PromptId, const traces::Prompt*> by_id;
     for (const traces::Prompt& prompt : recording.prompts) by_id.emplace(prompt.id, &prompt);
-    std::unordered_map<std::int64_t, const traces::Prompt*> of_request;
+    std::unordered_map<traces::RequestId, const traces::Prompt*> of_request;
     for (const traces::Request& request : recording.requests)
-      of_request.emplace(request.id, by_id[request.prompt]);
+      of_request.emplace(request.id, by_id[request.prompt_id]);
     for (const ShadowTable& table : what_if.trained().shadowed.tables)
-      if (const traces::Prompt* prompt = of_request[table.request]; prompt != nullptr)
+      if (const traces::Prompt* prompt = of_request[table.request_id]; prompt != nullptr)
         prompts.push_back(prompt);
     return prompts;
   }
   // Recorded rounds are one request a prompt, in order of their start.
   for (const RunRows& run : rows_by_run(recording)) {
     if (run.run->specification != rounds.strategy) continue;
-    std::set<std::int64_t> known;
+    std::set<traces::PromptId> known;
     for (const RequestRows& rows : run.requests)
       if (!rows.rounds.empty() && known.insert(rows.prompt->id).second) prompts.push_back(rows.prompt);
     break;

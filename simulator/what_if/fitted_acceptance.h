@@ -5,7 +5,7 @@
 // all else of an answer. Thread-safe; a thread that needs a model that is being fitted waits for that one
 // alone.
 
-#include <cstdint>
+#include <draftscope/traces/ids.h>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,10 +16,10 @@ namespace draftscope::simulator {
 
 class FittedAcceptance {
  public:
-  /// The result of `fit()` when `run` was asked about first; it must depend on the run alone.
+  /// The result of `fit()` when the run was asked about first; it must depend on the run alone.
   template <typename Fit>
-  [[nodiscard]] const std::optional<AcceptanceModel>& of(std::int64_t run, const Fit& fit) {
-    Entry& entry = entry_of(run);
+  [[nodiscard]] const std::optional<AcceptanceModel>& of(traces::RunId run_id, const Fit& fit) {
+    Entry& entry = entry_of(run_id);
     std::call_once(entry.once, [&] { entry.model = fit(); });
     return entry.model;
   }
@@ -30,13 +30,13 @@ class FittedAcceptance {
     std::optional<AcceptanceModel> model;
   };
 
-  Entry& entry_of(std::int64_t run) {
+  Entry& entry_of(traces::RunId run_id) {
     const std::scoped_lock lock(mutex_);
-    return entries_[run];
+    return entries_[run_id];
   }
 
   std::mutex mutex_;
-  std::map<std::int64_t, Entry> entries_;  ///< nodes stay where they are
+  std::map<traces::RunId, Entry> entries_;  ///< nodes stay where they are
 };
 
 }  // namespace draftscope::simulator

@@ -29,9 +29,10 @@ double mean_vanilla_step_ns(const std::vector<RunRows>& runs) {
 }
 
 /// The measured ratio, shrunk towards 1 by its noise.
-double own_ratio(const std::vector<MeasuredRun>& measured_runs, std::int64_t run) {
-  const auto found = std::find_if(measured_runs.begin(), measured_runs.end(),
-                                  [run](const MeasuredRun& measured) { return measured.run == run; });
+double own_ratio(const std::vector<MeasuredRun>& measured_runs, traces::RunId run_id) {
+  const auto found =
+      std::find_if(measured_runs.begin(), measured_runs.end(),
+                   [run_id](const MeasuredRun& measured) { return measured.run_id == run_id; });
   if (found == measured_runs.end()) return 1.0;
   constexpr double between_runs = 0.05;  // standard deviation that is expected of runs without noise
   const double signal = between_runs * between_runs;

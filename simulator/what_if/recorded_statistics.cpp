@@ -35,14 +35,15 @@ bool is_target_step(const traces::Round& round, std::int32_t steps) {
   return round.drafted == 0 && steps == 0 && round.verify_rows <= 1;
 }
 
+using LayerSets = std::unordered_map<traces::LayerSetId, const traces::LayerSet*>;
+
 /// Gives every kind of draft a number from 1 on: the exit layer, or a place among the sublayer counts.
 class DraftNumbers {
  public:
-  DraftNumbers(bool by_exit, const std::unordered_map<std::int64_t, const traces::LayerSet*>& sets)
-      : by_exit_(by_exit), sets_(sets) {}
+  DraftNumbers(bool by_exit, const LayerSets& sets) : by_exit_(by_exit), sets_(sets) {}
 
   std::int32_t number(const traces::Round& round) {
-    const auto set = sets_.find(round.layer_set);
+    const auto set = sets_.find(round.layer_set_id);
     if (by_exit_) return set->second->exit_layer;
     const speculation::DraftSublayers sublayers =
         set == sets_.end() ? speculation::DraftSublayers{} : kept(*set->second);
@@ -55,14 +56,14 @@ class DraftNumbers {
 
  private:
   bool by_exit_;
-  const std::unordered_map<std::int64_t, const traces::LayerSet*>& sets_;
+  const LayerSets& sets_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> numbers_;
   std::vector<speculation::DraftSublayers> drafts_;
 };
 
 /// Tokens that no model drafted took no step, however deep their tree is.
-std::int32_t steps_of(const RequestRows& request, std::size_t round) {
-  return request.rounds[round].layer_set == 0 ? 0 : request.draft_steps[round];
+std::int32_t steps_of(const RequestRows& request, std::size_t round_index) {
+  return request.rounds[round_index].layer_set_id == 0 ? 0 : request.draft_steps[round_index];
 }
 
 void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int32_t steps,
@@ -82,8 +83,6 @@ void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int
   draft->verify[rows].passes += 1;
   draft->verify[rows].context += root;
 }
-
-using LayerSets = std::unordered_map<std::int64_t, const traces::LayerSet*>;
 
 struct Drafting {
   bool by_exit = true;  ///< every draft runs whole layers 0 to its exit − 1
@@ -109,9 +108,9 @@ Result<Drafting> drafting_of(const RunRows& run, const LayerSets& sets) {
       optimise_ns += round.optimise_ns;
       if (is_target_step(round, steps_of(request, i))) continue;
       ++drafted_rounds;
-      const auto set = sets.find(round.layer_set);
-      if (round.layer_set != 0 && set == sets.end())
-        return fail("round {}: layer set {} is missing from the recording", round.id, round.layer_set);
+      const auto set = sets.find(round.layer_set_id);
+      if (round.layer_set_id != 0 && set == sets.end())
+        return fail("round {}: layer set {} is missing from the recording", round.id, round.layer_set_id);
       drafting.by_exit = drafting.by_exit && set != sets.end() && is_exit(*set->second);
     }
   }
@@ -142,7 +141,7 @@ void add_round(const RequestRows& request, std::size_t i, DraftNumbers& numbers,
 
 RunRows first_repeat(const RunRows& run) {
   RunRows first{run.run, {}, run.unfinished_requests};
-  std::set<std::int64_t> prompts;
+  std::set<traces::PromptId> prompts;
   for (const RequestRows& rows : run.requests)
     if (!rows.rounds.empty() && prompts.insert(rows.prompt->id).second) first.requests.push_back(rows);
   return first;

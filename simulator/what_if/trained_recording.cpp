@@ -12,26 +12,26 @@ namespace {
 /// One request a prompt: what the repeats of a prompt have in common is no further evidence.
 PromptTexts one_per_prompt(std::vector<ShadowTable> tables, const std::vector<RunRows>& runs) {
   struct Place {
-    std::int64_t prompt = 0;
+    traces::PromptId prompt_id;
     std::string category;
-    std::tuple<bool, std::int32_t, std::int64_t>
+    std::tuple<bool, std::int32_t, traces::RunId>
         rank;  // the least is taken: vanilla, first repeat, first run
   };
-  std::map<std::int64_t, Place> places;
+  std::map<traces::RequestId, Place> places;
   for (const RunRows& run : runs)
     for (const RequestRows& rows : run.requests)
       places[rows.request->id] = {
           rows.prompt->id, rows.prompt->category, {!run.run->is_baseline, rows.request->repeat, run.run->id}};
-  std::map<std::int64_t, std::size_t> chosen;  // by prompt
+  std::map<traces::PromptId, std::size_t> chosen;
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    const auto place = places.find(tables[i].request);
+    const auto place = places.find(tables[i].request_id);
     if (place == places.end()) continue;
-    const auto [known, is_new] = chosen.try_emplace(place->second.prompt, i);
-    if (!is_new && place->second.rank < places[tables[known->second].request].rank) known->second = i;
+    const auto [known, is_new] = chosen.try_emplace(place->second.prompt_id, i);
+    if (!is_new && place->second.rank < places[tables[known->second].request_id].rank) known->second = i;
   }
   PromptTexts kept;
-  for (const auto& [prompt, index] : chosen) {
-    kept.categories.push_back(places[tables[index].request].category);
+  for (const auto& [prompt_id, index] : chosen) {
+    kept.categories.push_back(places[tables[index].request_id].category);
     kept.tables.push_back(std::move(tables[index]));
   }
   return kept;

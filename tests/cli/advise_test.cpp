@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../simulator/advice/shadowed_recording.h"
+#include "printed.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -21,14 +22,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using Arguments = std::vector<std::string>;
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using AdviseArguments = std::vector<std::string>;
 
 /// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the files anew; look at the difference before committing it.
 void expect_golden(const std::string& name, const std::string& text) {
@@ -43,16 +37,6 @@ void expect_one_line(const CommandResult& result, const std::string& says) {
   EXPECT_THAT(result.err, HasSubstr(says));
 }
 
-void collect_keys(const json& value, std::set<std::string>& keys) {
-  if (value.is_array())
-    for (const json& element : value) collect_keys(element, keys);
-  if (!value.is_object()) return;
-  for (const auto& [key, inner] : value.items()) {
-    keys.insert(key);
-    collect_keys(inner, keys);
-  }
-}
-
 /// Texts and times that follow a rule (shadowed_recording.h).
 class Shadowed : public ::testing::Test {
  protected:
@@ -63,7 +47,7 @@ class Shadowed : public ::testing::Test {
     return path.string();
   }
   [[nodiscard]] static CommandResult run(const std::string& command, const std::string& path,
-                                         Arguments more) {
+                                         AdviseArguments more) {
     more.insert(more.begin(), {command, path});
     return run_command(more);
   }
@@ -77,8 +61,9 @@ class Shadowed : public ::testing::Test {
 
 TEST_F(Shadowed, ClimbsTheLadderToTheAnswer) {
   const std::string path = write({});
-  const Arguments asked{"-s", "layerskip:exit=3,gamma=4", "-s", "layerskip:exit=2,gamma=2,verify=above-exit"};
-  Arguments more = asked;
+  const AdviseArguments asked{"-s", "layerskip:exit=3,gamma=4", "-s",
+                              "layerskip:exit=2,gamma=2,verify=above-exit"};
+  AdviseArguments more = asked;
   more.insert(more.end(), {"--ladder", "--quiet"});
   expect_golden("simulate_ladder.txt", run("simulate", path, more).out);
   more.emplace_back("--json");
@@ -154,7 +139,7 @@ TEST_F(Shadowed, DocumentsEveryKey) {
         parsed(run("simulate", path, {"--waterfall", "-s", "layerskip:exit=3", "--json", "--quiet"})),
         parsed(run("advise", path, {"--json", "--quiet"}))}) {
     EXPECT_EQ(printed.at("format"), 2);
-    collect_keys(printed, keys);
+    keys.merge(keys_of(printed));
   }
   EXPECT_GT(keys.size(), 70U);
   for (const std::string& key : keys)

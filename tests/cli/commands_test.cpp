@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "../simulator/random_recording.h"
+#include "printed.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -20,13 +21,6 @@ using nlohmann::json;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 class SmallTrace : public ::testing::Test {
  protected:
@@ -91,8 +85,8 @@ TEST_F(SmallTrace, ReportsTheDevicesTimeWhereItWasRecorded) {
   for (const traces::Round& round : recording.rounds) {
     const std::int64_t tenth = (round.end_ns - round.start_ns) / 10;
     const auto add = [&](traces::Phase phase, std::int64_t from, std::int64_t to) {
-      kernels.push_back({.request = round.request,
-                         .round = round.id,
+      kernels.push_back({.request_id = round.request_id,
+                         .round_id = round.id,
                          .start_ns = round.start_ns + from * tenth,
                          .end_ns = round.start_ns + to * tenth,
                          .phase = phase});
@@ -208,17 +202,6 @@ TEST_F(SmallTrace, ExportsToEveryFormatAndRefusesToReplace) {
 }
 
 /// Keys of every object inside, without those that come from the file.
-void collect_keys(const json& value, std::set<std::string>& keys) {
-  if (value.is_array())
-    for (const json& element : value) collect_keys(element, keys);
-  if (!value.is_object()) return;
-  for (const auto& [key, inner] : value.items()) {
-    keys.insert(key);
-    if (key != "meta" && key != "parameters" && key != "rows" && key != "dropped_rows")
-      collect_keys(inner, keys);
-  }
-}
-
 TEST_F(SmallTrace, EveryKeyOfTheJsonOutputsIsDocumented) {
   const std::string document = read_file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/cli/OUTPUT.md");
   std::set<std::string> keys;
@@ -226,7 +209,8 @@ TEST_F(SmallTrace, EveryKeyOfTheJsonOutputsIsDocumented) {
        {std::vector<std::string>{"report", path_, "--by", "category", "--json"},
         {"compare", path_, path_, "--json"},
         {"inspect", path_, "--validate", "--json"}}) {
-    collect_keys(json::parse(run_command(arguments).out), keys);
+    keys.merge(
+        keys_of(json::parse(run_command(arguments).out), {"meta", "parameters", "rows", "dropped_rows"}));
   }
   EXPECT_GT(keys.size(), 60U);
   for (const std::string& key : keys)

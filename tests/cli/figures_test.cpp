@@ -15,6 +15,7 @@
 #include <set>
 #include <sstream>
 
+#include "printed.h"
 #include "report/report_json_parts.h"
 #include "trace_files.h"
 
@@ -28,13 +29,6 @@ using ::testing::ContainsRegex;
 using ::testing::Not;
 
 constexpr const char* document_path = DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md";
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// The table after a heading comment. DRAFTSCOPE_UPDATE_GOLDEN=1 writes it anew; look at the difference
 /// before committing it.

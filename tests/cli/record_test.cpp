@@ -49,15 +49,15 @@ TEST(Record, RepeatsAreTheSameExperimentWhateverAStrategyLearns) {
   ASSERT_TRUE(recorded) << recorded.error().message;
   const traces::Recording& recording = *recorded;
   using Shape = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double>;
-  std::map<std::int64_t, std::vector<Shape>> rounds;
+  std::map<traces::RequestId, std::vector<Shape>> rounds;
   for (const traces::Round& round : recording.rounds)
-    rounds[round.request].emplace_back(round.exit_layer, round.planned, round.drafted, round.accepted,
-                                       round.threshold);
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> first;
+    rounds[round.request_id].emplace_back(round.exit_layer, round.planned, round.drafted, round.accepted,
+                                          round.threshold);
+  std::map<std::pair<traces::RunId, traces::PromptId>, traces::RequestId> first;
   for (const traces::Request& request : recording.requests) {
-    const auto [place, is_new] = first.try_emplace({request.run, request.prompt}, request.id);
+    const auto [place, is_new] = first.try_emplace({request.run_id, request.prompt_id}, request.id);
     if (!is_new) {
-      EXPECT_EQ(rounds[request.id], rounds[place->second]) << "run " << request.run;
+      EXPECT_EQ(rounds[request.id], rounds[place->second]) << "run " << request.run_id;
     }
   }
   EXPECT_EQ(first.size(), 6U * 3U);

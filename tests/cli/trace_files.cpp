@@ -35,15 +35,15 @@ void write_trace(const std::filesystem::path& path, const traces::Recording& rec
   traces::Track track;
   track.kind = "host";
   track.name = "decoding thread";
-  const std::int64_t host = writer.add(track);
+  const traces::TrackId host = writer.add(track);
   for (const traces::Request& request : recording.requests) {
     ASSERT_EQ(writer.next_request_id(), request.id);
     writer.begin(request);
     for (const traces::Round& round : recording.rounds) {
-      if (round.request != request.id) continue;
+      if (round.request_id != request.id) continue;
       std::vector<traces::DraftToken> tokens;
       for (const traces::DraftToken& token : recording.draft_tokens)
-        if (token.round == round.id) tokens.push_back(token);
+        if (token.round_id == round.id) tokens.push_back(token);
       ASSERT_EQ(writer.next_round_id(), round.id);
       writer.add(round, tokens);
     }
@@ -52,19 +52,19 @@ void write_trace(const std::filesystem::path& path, const traces::Recording& rec
   std::vector<traces::Span> spans = phase_spans;
   for (traces::Span& span : spans) {
     span.id = writer.next_span_id();
-    span.track = host;
-    span.name = writer.intern(traces::phase_name(span.phase));
+    span.track_id = host;
+    span.name_id = writer.intern(traces::phase_name(span.phase));
   }
   writer.add(std::span<const traces::Span>(spans));
   if (!kernels.empty()) {
     track.kind = "stream";
     track.name = "device 0, stream 7";
-    const std::int64_t stream = writer.add(track);
+    const traces::TrackId stream = writer.add(track);
     std::vector<traces::Kernel> rows = kernels;
     for (traces::Kernel& row : rows) {
       row.id = writer.next_kernel_id();
-      row.track = stream;
-      row.short_name = writer.intern("[graph]");
+      row.track_id = stream;
+      row.short_name_id = writer.intern("[graph]");
     }
     writer.add(std::span<const traces::Kernel>(rows));
   }
@@ -81,12 +81,13 @@ struct Small {
   traces::Recording recording;
   std::vector<traces::Span> spans;
   std::int64_t now_ns = 1'000 * millisecond;
-  std::int64_t request = 0;
+  traces::RequestId request_id;
 
   std::int64_t spend(traces::Phase phase, std::int64_t length_ns) {
     traces::Span span;
-    span.request = request;
-    span.round = phase == traces::Phase::prefill ? 0 : static_cast<std::int64_t>(recording.rounds.size()) + 1;
+    span.request_id = request_id;
+    span.round_id = phase == traces::Phase::prefill ? traces::RoundId()
+                                                    : traces::RoundId::from(recording.rounds.size() + 1);
     span.start_ns = now_ns;
     span.end_ns = now_ns += length_ns;
     span.phase = phase;
@@ -96,13 +97,13 @@ struct Small {
 
   void round(std::int32_t index, std::int32_t drafted, std::int32_t accepted) {
     traces::Round round;
-    round.id = static_cast<std::int64_t>(recording.rounds.size()) + 1;
-    round.request = request;
+    round.id = traces::RoundId::from(recording.rounds.size() + 1);
+    round.request_id = request_id;
     round.index = index;
     round.root_position = 2 + index;
     round.start_ns = now_ns;
     if (drafted > 0) {
-      round.layer_set = 1;
+      round.layer_set_id = 1;
       round.exit_layer = 2;
       round.planned = 4;
       round.draft_stop = drafted == 4 ? traces::DraftStop::length : traces::DraftStop::threshold;
@@ -121,16 +122,16 @@ struct Small {
   }
 
   /// Nine tokens: one from the prefill, eight from rounds.
-  void decode(std::int64_t run, std::int64_t prompt, std::int32_t repeat) {
+  void decode(traces::RunId run_id, traces::PromptId prompt_id, std::int32_t repeat) {
     traces::Request row;
-    row.id = request = static_cast<std::int64_t>(recording.requests.size()) + 1;
-    row.run = run;
-    row.prompt = prompt;
+    row.id = request_id = traces::RequestId::from(recording.requests.size() + 1);
+    row.run_id = run_id;
+    row.prompt_id = prompt_id;
     row.repeat = repeat;
     row.start_ns = now_ns;
     spend(traces::Phase::prefill, 6 * millisecond);
     row.first_token_ns = now_ns;
-    if (run == 1) {
+    if (run_id == 1) {
       for (std::int32_t i = 0; i < 8; ++i) round(i, 0, 0);
     } else {
       round(0, 4, 3);
@@ -140,7 +141,8 @@ struct Small {
     now_ns += 2 * millisecond;  // covered by no phase
     row.end_ns = now_ns;
     row.text = "nine tokens";
-    for (std::int32_t i = 0; i < 9; ++i) row.tokens.push_back(static_cast<std::int32_t>(prompt) * 10 + i);
+    for (std::int32_t i = 0; i < 9; ++i)
+      row.tokens.push_back(static_cast<std::int32_t>(prompt_id.value()) * 10 + i);
     recording.requests.push_back(row);
   }
 };
@@ -157,8 +159,9 @@ Small build_small() {
   recording.prompts = {{1, 81, "qa", 0, "Why?", {1, 2, 3}}, {2, 82, "math", 0, "1+1", {4, 5, 6}}};
   recording.layer_sets = {{1, 8, 2, {0xF0, 0xFF}, "fixed"}};
   for (const std::int32_t repeat : {0, 1})
-    for (const std::int64_t prompt : {1, 2})
-      for (const std::int64_t run : {1, 2}) small.decode(run, prompt, repeat);
+    for (const traces::PromptId prompt_id : {traces::PromptId(1), traces::PromptId(2)})
+      for (const traces::RunId run_id : {traces::RunId(1), traces::RunId(2)})
+        small.decode(run_id, prompt_id, repeat);
   return small;
 }
 

@@ -44,18 +44,18 @@ speculation::ModelShape recorded_shape() {
 /// Rounds go to the file as they come.
 class Recorded final : public engine::DecodeListener {
  public:
-  Recorded(traces::Writer& writer, std::int64_t request) : writer_(writer), request_(request) {}
-  std::int64_t next_round_id() override { return writer_.next_round_id(); }
+  Recorded(traces::Writer& writer, traces::RequestId request_id) : writer_(writer), request_id_(request_id) {}
+  traces::RoundId next_round_id() override { return writer_.next_round_id(); }
   void on_round(const engine::RoundReport& report) override {
     traces::Round round = report.round;
-    round.request = request_;
-    if (report.layer_set.n_layers > 0) round.layer_set = writer_.add(report.layer_set);
+    round.request_id = request_id_;
+    if (report.layer_set.n_layers > 0) round.layer_set_id = writer_.add(report.layer_set);
     writer_.add(round, report.draft_tokens);
   }
 
  private:
   traces::Writer& writer_;
-  std::int64_t request_;
+  traces::RequestId request_id_;
 };
 
 class Program {
@@ -78,15 +78,15 @@ class Program {
     profiler::SpanRecorder spans(profiler::Level::phases, writer.get());
     spans.attach(trace_.get());
     backend_->set_recorder(&spans);
-    const std::int64_t prompt = writer->add(traces::Prompt{});
+    const traces::PromptId prompt_id = writer->add(traces::Prompt{});
     for (const char* specification : strategies) {
       DRAFTSCOPE_TRY_ASSIGN(const auto strategy, engine::make_strategy(specification, backend_->shape()));
       traces::Request row;
-      row.run = writer->add(traces::Run{.strategy = strategy.name,
-                                        .specification = strategy.specification,
-                                        .parameters = strategy.parameters,
-                                        .is_baseline = strategy.is_vanilla});
-      row.prompt = prompt;
+      row.run_id = writer->add(traces::Run{.strategy = strategy.name,
+                                           .specification = strategy.specification,
+                                           .parameters = strategy.parameters,
+                                           .is_baseline = strategy.is_vanilla});
+      row.prompt_id = prompt_id;
       row.id = writer->next_request_id();
       row.start_ns = profiler::now_ns();
       writer->begin(row);

@@ -96,12 +96,12 @@ TEST_P(Recordings, HaveEachRoundOnceInTheOrderOfItsRun) {
       const std::uint32_t round = opened_->runs()[run].rounds[place];
       EXPECT_EQ(opened_->run_of(round), run);
       EXPECT_EQ(opened_->place_in_run(round), place);
-      EXPECT_EQ(opened_->request_of(round).id, opened_->round(round).request);
+      EXPECT_EQ(opened_->request_of(round).id, opened_->round(round).request_id);
       EXPECT_GE(opened_->round(round).start_ns, before);
       before = opened_->round(round).start_ns;
       EXPECT_EQ(opened_->draft_tokens(round).size(), static_cast<std::size_t>(opened_->round(round).drafted));
       for (const traces::DraftToken& token : opened_->draft_tokens(round))
-        EXPECT_EQ(token.round, opened_->round(round).id);
+        EXPECT_EQ(token.round_id, opened_->round(round).id);
       ++all;
     }
   }
@@ -124,23 +124,24 @@ TEST_P(Recordings, ShowEverySpanAndKernelOnceInLanesWithoutOverlap) {
         EXPECT_GE(lane.slices.start_ns(i), lane.slices.end_ns(i - 1)) << lane.name;
       }
       const LaneSlice slice = lane.slices[i];
-      if (lane.kind == LaneKind::track && lane.track_kind == "host") spans[slice.id] = slice.time.start_ns;
+      if (lane.kind == LaneKind::track && lane.track_kind == "host")
+        spans[slice.row_id] = slice.time.start_ns;
       if (lane.kind != LaneKind::rounds) continue;
       ++rounds;
-      ASSERT_LT(slice.round, loaded->recording->recording().rounds.size());
-      EXPECT_EQ(loaded->recording->round(slice.round).id, slice.id);
+      ASSERT_LT(slice.round_index, loaded->recording->recording().rounds.size());
+      EXPECT_EQ(loaded->recording->round(slice.round_index).id.value(), slice.row_id);
     }
   }
   EXPECT_EQ(rounds, sample_.recording.rounds.size());
   EXPECT_EQ(requests, sample_.recording.requests.size());
   EXPECT_EQ(on_tracks, sample_.spans.size() + sample_.kernels.size());
   EXPECT_EQ(spans.size(), sample_.spans.size());
-  for (const traces::Span& span : sample_.spans) EXPECT_EQ(spans[span.id], span.start_ns);
+  for (const traces::Span& span : sample_.spans) EXPECT_EQ(spans[span.id.value()], span.start_ns);
   std::size_t counters = 0;
   for (const CounterLane& lane : timeline.counters) counters += lane.value.size();
   EXPECT_EQ(counters, sample_.counters.size());
   const auto launched = std::count_if(sample_.kernels.begin(), sample_.kernels.end(),
-                                      [](const traces::Kernel& kernel) { return kernel.span != 0; });
+                                      [](const traces::Kernel& kernel) { return kernel.span_id != 0; });
   EXPECT_EQ(timeline.launches.size(), static_cast<std::size_t>(launched));
 }
 
@@ -320,9 +321,9 @@ TEST_P(Recordings, GiveEachTokenOfATextItsOriginAndItsRound) {
     for (std::size_t i = 0; i < text.tokens.size(); ++i) {
       const ReplayedToken& token = text.tokens[i];
       EXPECT_EQ(token.origin == TokenOrigin::prefill, i == 0);
-      if (i > 0 && token.round != no_index && token.origin == TokenOrigin::accepted) ++accepted;
-      if (token.draft != no_index) {
-        EXPECT_TRUE(opened_->recording().draft_tokens[token.draft].accepted);
+      if (i > 0 && token.round_index != no_index && token.origin == TokenOrigin::accepted) ++accepted;
+      if (token.draft_index != no_index) {
+        EXPECT_TRUE(opened_->recording().draft_tokens[token.draft_index].accepted);
       }
     }
     std::size_t rejected = 0;
@@ -332,7 +333,7 @@ TEST_P(Recordings, GiveEachTokenOfATextItsOriginAndItsRound) {
     }
     std::size_t all_rejected = 0;
     for (std::uint32_t round = 0; round < opened_->recording().rounds.size(); ++round)
-      if (opened_->round(round).request == text.request->id)
+      if (opened_->round(round).request_id == text.request->id)
         for (const traces::DraftToken& token : opened_->draft_tokens(round))
           all_rejected += token.accepted ? 0 : 1;
     EXPECT_EQ(rejected, all_rejected);
@@ -349,7 +350,7 @@ TEST_P(Recordings, AlignRunsOnTheRequestsOfAll) {
   for (const AlignedRequest& aligned : comparison.requests)
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const traces::Request& request = opened_->recording().requests[aligned.requests[i]];
-      EXPECT_EQ(request.run, runs[i].row().id);
+      EXPECT_EQ(request.run_id, runs[i].row().id);
       EXPECT_EQ(opened_->prompt_of(request)->text,
                 opened_->prompt_of(opened_->recording().requests[aligned.requests[0]])->text);
       const std::vector<std::int64_t> times = token_times_ns(*opened_, aligned.requests[i]);
@@ -391,16 +392,16 @@ TEST(IdIndex, FindsEveryIdWhetherTheyAreDenseOrNot) {
     std::int64_t id = 1;
     for (int i = 0; i < 500; ++i) ids.push_back(id += 1 + static_cast<std::int64_t>(random() % spread));
     std::shuffle(ids.begin(), ids.end(), random);
-    const IdIndex index(ids, [](std::int64_t row) { return row; });
-    for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(index[ids[i]], i);
+    const IdIndex<traces::RoundId> index(ids, [](std::int64_t row) { return traces::RoundId::from(row); });
+    for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(index[traces::RoundId::from(ids[i])], i);
     for (int i = 0; i < 500; ++i) {
       const auto other = static_cast<std::int64_t>(random() % (501 * spread + 2));
       const auto found = std::find(ids.begin(), ids.end(), other);
-      EXPECT_EQ(index[other],
+      EXPECT_EQ(index[traces::RoundId::from(other)],
                 found == ids.end() ? no_index : static_cast<std::uint32_t>(found - ids.begin()));
     }
   }
-  EXPECT_EQ(IdIndex()[1], no_index);
+  EXPECT_EQ(IdIndex<traces::RoundId>()[1], no_index);
 }
 
 TEST(LaneBuilder, MakesTheSameLanesOfTwoPartsAsOfTheWholeInAnyOrder) {
@@ -413,7 +414,7 @@ TEST(LaneBuilder, MakesTheSameLanesOfTwoPartsAsOfTheWholeInAnyOrder) {
     for (std::int64_t id = 1; id <= 3000; ++id) {
       time += static_cast<std::int64_t>(random() % 20);
       const auto duration = static_cast<std::int64_t>(random() % (is_sorted ? 10 : 60));
-      slices.push_back({.time = {time, time + duration}, .round = 0, .id = id});
+      slices.push_back({.time = {time, time + duration}, .round_index = 0, .row_id = id});
       if (is_sorted) time += duration;
     }
     if (!is_sorted) std::shuffle(slices.begin(), slices.end(), random);
@@ -432,7 +433,7 @@ TEST(LaneBuilder, MakesTheSameLanesOfTwoPartsAsOfTheWholeInAnyOrder) {
     for (std::size_t lane = 0; lane < a.lanes.size(); ++lane) {
       ASSERT_EQ(a.lanes[lane].slices.size(), b.lanes[lane].slices.size());
       for (std::size_t i = 0; i < a.lanes[lane].slices.size(); ++i) {
-        EXPECT_EQ(a.lanes[lane].slices.id(i), b.lanes[lane].slices.id(i));
+        EXPECT_EQ(a.lanes[lane].slices.row_id(i), b.lanes[lane].slices.row_id(i));
         if (i > 0) {
           EXPECT_GE(a.lanes[lane].slices.start_ns(i), a.lanes[lane].slices.end_ns(i - 1));
         }

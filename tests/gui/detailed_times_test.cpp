@@ -28,10 +28,10 @@ Sums sums_of(const DetailedTimes::Side& side, std::size_t first, std::size_t las
 /// Instant by instant: between two neighbouring edges, the deepest span that covers them.
 void add_by_spans(const traces::Round& round, const traces::Sample& sample, Sums& layers, Sums& operations) {
   std::set<std::int64_t> edges{round.start_ns, round.end_ns};
-  std::map<std::int64_t, const traces::Span*> by_id;
+  std::map<traces::SpanId, const traces::Span*> by_id;
   std::vector<const traces::Span*> spans;
   for (const traces::Span& span : sample.spans) {
-    if (span.round != round.id) continue;
+    if (span.round_id != round.id) continue;
     by_id[span.id] = &span;
     spans.push_back(&span);
     for (const std::int64_t edge : {span.start_ns, span.end_ns})
@@ -48,8 +48,8 @@ void add_by_spans(const traces::Round& round, const traces::Sample& sample, Sums
     std::string layer = spans.empty() ? "not recorded" : deepest == nullptr ? "idle" : "no layer";
     std::string operation = spans.empty() ? "not recorded" : deepest == nullptr ? "idle" : "no operation";
     for (const traces::Span* span = deepest; span != nullptr;
-         span = span->parent == 0 ? nullptr : by_id.at(span->parent)) {
-      const std::string& name = sample.strings[static_cast<std::size_t>(span->name - 1)];
+         span = span->parent_id == 0 ? nullptr : by_id.at(span->parent_id)) {
+      const std::string& name = sample.strings[static_cast<std::size_t>(span->name_id.value() - 1)];
       if (layer == "no layer" && span->layer >= 0) layer = "layer " + std::to_string(span->layer);
       if (operation == "no operation" && span->depth > 0 && name != "layer") operation = name;
     }
@@ -65,7 +65,7 @@ void add_by_kernels(const traces::Round& round, const traces::Sample& sample, Su
   std::int64_t first_ns = round.end_ns;
   std::int64_t last_ns = round.start_ns;
   for (const traces::Kernel& kernel : sample.kernels) {
-    if (kernel.round != round.id) continue;
+    if (kernel.round_id != round.id) continue;
     kernels.push_back(&kernel);
     first_ns = std::min(first_ns, std::clamp(kernel.start_ns, round.start_ns, round.end_ns));
     last_ns = std::max(last_ns, std::clamp(kernel.end_ns, round.start_ns, round.end_ns));

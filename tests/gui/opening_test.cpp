@@ -193,7 +193,7 @@ TEST_F(Opening, ReloadsARecordingThatIsStillBeingWritten) {
   const std::size_t before = state.recording()->round_count();
   state.set_run(1);
   state.go_to_round(state.run_rounds()->rounds.back());
-  const std::int64_t round = state.recording()->round(state.cursor().round).id;
+  const traces::RoundId round_id = state.recording()->round(state.cursor().round_index).id;
   const TimeRange whole = state.recording()->whole();
   state.set_range({whole.start_ns + whole.duration_ns() / 4, whole.end_ns - whole.duration_ns() / 4});
   const TimeRange range = state.range();
@@ -207,7 +207,7 @@ TEST_F(Opening, ReloadsARecordingThatIsStillBeingWritten) {
   EXPECT_FALSE(is_said("still being written"));
   EXPECT_EQ(state.run(), 1U);
   EXPECT_EQ(state.range(), range);
-  EXPECT_EQ(state.recording()->round(state.cursor().round).id, round);
+  EXPECT_EQ(state.recording()->round(state.cursor().round_index).id, round_id);
   for (const NamedView& named : std::vector(window_.views())) EXPECT_FALSE(raise(named.name).grab().isNull());
 }
 
@@ -225,7 +225,7 @@ TEST_F(Opening, AnotherRecordingInTheSamePlaceIsShownFromItsRounds) {
   const TimeRange whole = state.recording()->whole();
   EXPECT_GE(state.range().start_ns, whole.start_ns);
   EXPECT_LE(state.range().end_ns, whole.end_ns);
-  EXPECT_LT(state.cursor().round, state.recording()->recording().rounds.size());
+  EXPECT_LT(state.cursor().round_index, state.recording()->recording().rounds.size());
 }
 
 TEST_F(Opening, SaysWhereViewsCantBeWritten) {

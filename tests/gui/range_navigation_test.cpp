@@ -223,8 +223,8 @@ TEST_F(Window, AClickTakesTheCursorToTheRoundThere) {
     QWidget& view = raise(QString::fromUtf8(name));
     state.go_to_round(state.run_rounds()->rounds.front());
     QTest::mouseClick(&view, Qt::LeftButton, Qt::NoModifier, view.rect().center());
-    EXPECT_NE(state.cursor().round, state.run_rounds()->rounds.front()) << name;
-    EXPECT_NE(state.cursor().round, state.run_rounds()->rounds.back()) << name;
+    EXPECT_NE(state.cursor().round_index, state.run_rounds()->rounds.front()) << name;
+    EXPECT_NE(state.cursor().round_index, state.run_rounds()->rounds.back()) << name;
   }
 }
 

@@ -107,12 +107,12 @@ TEST_F(RoundViews, ReplayTellsTheRanksOfATokenAndTheCaretGoesToIt) {
   for (std::size_t request = 0; request < requests.size(); ++request) {
     if (requests[request].tokens.size() < 3) continue;
     QSignalSpy read(&replay, &ReplayView::ranks_read);
-    const bool is_another = state.cursor().request != request;
+    const bool is_another = state.cursor().request_index != request;
     state.go_to_token(request, 2);
     if (is_another) {
       ASSERT_TRUE(read.wait(10000));
     }
-    const bool is_baseline = requests[request].run == state.recording()->runs()[0].run->id;
+    const bool is_baseline = requests[request].run_id == state.recording()->runs()[0].run->id;
     EXPECT_THAT(replay.token_text(2).toStdString(),
                 testing::HasSubstr(is_baseline ? "exit layer" : "--shadow"));
   }
@@ -123,7 +123,7 @@ TEST_F(RoundViews, ReplayTellsTheRanksOfATokenAndTheCaretGoesToIt) {
     caret.setPosition(position);
     document->setTextCursor(caret);
     QTest::keyClick(document, Qt::Key_Return);
-    return state.cursor().token;
+    return state.cursor().token_index;
   };
   const std::size_t first = token_at(0);
   const std::size_t last = token_at(document->document()->characterCount() - 2);

@@ -37,11 +37,11 @@ TEST_P(ShadowRanksOfSample, AreThoseOfTheRows) {
   for (std::size_t request = 0; request < opened_->recording().requests.size(); ++request) {
     const traces::Request& row = opened_->recording().requests[request];
     const ShadowRanks ranks = read(request);
-    EXPECT_EQ(ranks.empty(), !opened_->runs()[0].run->is_baseline || row.run != opened_->runs()[0].run->id ||
-                                 row.tokens.empty());
+    EXPECT_EQ(ranks.empty(), !opened_->runs()[0].run->is_baseline ||
+                                 row.run_id != opened_->runs()[0].run->id || row.tokens.empty());
     const auto prompt = static_cast<std::int32_t>(opened_->prompt_of(row)->tokens.size());
     for (const traces::ShadowToken& shadow : sample_.shadow_tokens) {
-      if (shadow.request != row.id) continue;
+      if (shadow.request_id != row.id) continue;
       const auto token = static_cast<std::size_t>(shadow.position - prompt);
       if (token >= row.tokens.size()) continue;  // what the target said after the end
       const auto layer = std::find(ranks.layers.begin(), ranks.layers.end(), shadow.layer);

@@ -35,7 +35,7 @@ TEST_F(Window, ASelectedRowMovesTheCursorAndTheCursorSelectsTheRow) {
   auto* table = raise(QStringLiteral("rounds")).findChild<QTableView*>();
   ASSERT_NE(table, nullptr);
   table->setCurrentIndex(table->model()->index(5, 0));
-  EXPECT_EQ(state.cursor().round, state.run_rounds()->rounds[5]);
+  EXPECT_EQ(state.cursor().round_index, state.run_rounds()->rounds[5]);
   state.go_to_round(state.run_rounds()->rounds[2]);
   EXPECT_EQ(table->currentIndex().row(), 2);
 }
@@ -90,19 +90,19 @@ TEST_F(Window, ThePlayerGoesThroughTheTextAndMovesEveryCursor) {
   player.seek(0);
   QSignalSpy moved(&state, &ViewState::cursor_changed);
   player.advance(player.duration_ns());
-  EXPECT_EQ(state.cursor().token, replay.text().tokens.size() - 1);
+  EXPECT_EQ(state.cursor().token_index, replay.text().tokens.size() - 1);
   EXPECT_FALSE(player.is_playing());
   EXPECT_FALSE(moved.isEmpty());
   player.seek(0);
   player.step_round(1);
-  const std::uint32_t first = state.cursor().round;
+  const std::uint32_t first = state.cursor().round_index;
   player.step_round(1);
-  EXPECT_NE(state.cursor().round, first);
+  EXPECT_NE(state.cursor().round_index, first);
   player.step_round(-1);
-  EXPECT_EQ(state.cursor().round, first);
+  EXPECT_EQ(state.cursor().round_index, first);
   player.step_token(1);
   player.step_token(-1);
-  EXPECT_EQ(state.cursor().round, first);
+  EXPECT_EQ(state.cursor().round_index, first);
 }
 
 TEST_F(Window, ComparesRunsOfTwoRecordings) {
@@ -196,7 +196,7 @@ TEST_F(Window, ShowsTheOverviewFirstAndKeepsWhatWasZoomedTo) {
   EXPECT_THAT(had_rows, testing::ElementsAre(false, true));
   EXPECT_EQ(state.range(), zoomed);
   EXPECT_EQ(state.opened().size(), 1U);
-  EXPECT_NE(state.cursor().round, no_index);
+  EXPECT_NE(state.cursor().round_index, no_index);
 }
 
 TEST_F(Window, EveryViewBearsARecordingWhoseRoundsHaveNotBeenRead) {

@@ -38,7 +38,7 @@ class RememberedSpans final : public DeviceTrace {
   void stop() override {}
   [[nodiscard]] DeviceTraceCounts counts() const override { return {}; }
 
-  std::vector<std::int64_t> open;
+  std::vector<traces::SpanId> open;
   std::vector<Span> pushed;
   std::vector<std::string> parts;
   int collected = 0;
@@ -60,8 +60,8 @@ TEST(DeviceAttachment, TellsOfPhasesAlone) {
   ASSERT_EQ(device.pushed.size(), 1U);
   EXPECT_EQ(device.pushed[0].id, recorder.take().at(0).id);
   EXPECT_EQ(device.pushed[0].phase, Phase::verify);
-  EXPECT_EQ(device.pushed[0].request, 7);
-  EXPECT_EQ(device.pushed[0].round, 9);
+  EXPECT_EQ(device.pushed[0].request_id.value(), 7);
+  EXPECT_EQ(device.pushed[0].round_id.value(), 9);
 }
 
 TEST(DeviceAttachment, TellsOfLayersWhereAsked) {

@@ -32,15 +32,15 @@ std::string_view operation_of(std::string_view name) {
 class Checked {
  public:
   explicit Checked(const traces::Recording& recording,
-                   const std::unordered_map<std::int64_t, std::string>& strings)
+                   const std::unordered_map<traces::StringId, std::string>& strings)
       : recording_(recording), strings_(strings) {
     for (const traces::Track& track : recording.tracks)
       if (track.kind == "stream") streams_.push_back(track.id);
   }
 
   void add(const traces::Kernel& kernel) {
-    if (!contains(streams_, kernel.track) || kernel.round == 0) return;
-    by_round_[kernel.round].push_back(kernel);
+    if (!contains(streams_, kernel.track_id) || kernel.round_id == 0) return;
+    by_round_[kernel.round_id].push_back(kernel);
     const bool is_kernel = kernel.block_x > 0;
     if (is_kernel) check_name(kernel);
   }
@@ -54,7 +54,7 @@ class Checked {
   }
 
  private:
-  using Place = std::tuple<std::int64_t, traces::Phase, std::int32_t>;  // round, phase, layer
+  using Place = std::tuple<traces::RoundId, traces::Phase, std::int32_t>;  // round, phase, layer
 
   template <typename... Arguments>
   void broken(fmt::format_string<Arguments...> line, Arguments&&... arguments) {
@@ -75,14 +75,14 @@ class Checked {
   }
 
   void check_name(const traces::Kernel& kernel) {
-    const auto text = strings_.find(kernel.short_name);
+    const auto text = strings_.find(kernel.short_name_id);
     const std::string_view name = text == strings_.end() ? std::string_view() : text->second;
     const std::string_view operation = operation_of(name);
-    const auto where = [&] { return fmt::format("kernel \"{}\" of round {}", name, kernel.round); };
+    const auto where = [&] { return fmt::format("kernel \"{}\" of round {}", name, kernel.round_id); };
     if (kernel.graph_node_id == 0) return broken("{} belongs to no graph", where());
     if (contains(layer_operations, operation)) {
       if (kernel.layer < 0) return broken("{} has no layer", where());
-      ++launches_[{kernel.round, kernel.phase, kernel.layer}][std::string(operation)];
+      ++launches_[{kernel.round_id, kernel.phase, kernel.layer}][std::string(operation)];
     } else if (!contains(other_operations, operation)) {
       broken("{} has no known operation", where());
     } else if (kernel.layer >= 0) {
@@ -138,9 +138,9 @@ class Checked {
   }
 
   const traces::Recording& recording_;
-  const std::unordered_map<std::int64_t, std::string>& strings_;
-  std::vector<std::int64_t> streams_;
-  std::map<std::int64_t, std::vector<traces::Kernel>> by_round_;
+  const std::unordered_map<traces::StringId, std::string>& strings_;
+  std::vector<traces::TrackId> streams_;
+  std::map<traces::RoundId, std::vector<traces::Kernel>> by_round_;
   std::map<Place, std::map<std::string, int>> launches_;
   DeviceConservation result_;
 };

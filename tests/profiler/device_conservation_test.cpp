@@ -68,19 +68,19 @@ class MadeTrace {
     traces::Track stream;
     stream.kind = "stream";
     stream.name = "device 0, stream 7";
-    const std::int64_t track = writer->add(std::move(stream));
+    const traces::TrackId track_id = writer->add(std::move(stream));
     traces::Request request;
-    request.run = writer->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
-    request.prompt = writer->add(traces::Prompt{});
+    request.run_id = writer->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+    request.prompt_id = writer->add(traces::Prompt{});
     request.id = writer->next_request_id();
     request.start_ns = 1;
     writer->begin(request);
     std::int64_t now_ns = 1'000'000;
     for (const std::vector<Made>& kernels : rounds) {
       traces::Round round;
-      round.request = request.id;
+      round.request_id = request.id;
       round.id = writer->next_round_id();
-      round.index = static_cast<std::int32_t>(round.id) - 1;
+      round.index = static_cast<std::int32_t>(round.id.value()) - 1;
       round.start_ns = now_ns;
       round.end_ns = now_ns + round_ns;
       writer->add(round, {});
@@ -88,12 +88,12 @@ class MadeTrace {
       for (const Made& made : kernels) {
         traces::Kernel row;
         row.id = writer->next_kernel_id();
-        row.track = track;
-        row.request = request.id;
-        row.round = round.id;
+        row.track_id = track_id;
+        row.request_id = request.id;
+        row.round_id = round.id;
         row.start_ns = now_ns + made.start_ns;
         row.end_ns = now_ns + made.end_ns;
-        row.short_name = writer->intern(made.name);
+        row.short_name_id = writer->intern(made.name);
         row.layer = made.layer;
         row.phase = made.phase;
         row.graph_id = 1;

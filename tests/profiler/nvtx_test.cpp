@@ -87,10 +87,10 @@ using traces::Phase;
 TEST(NvtxRanges, TellTheStoryOfTheSpans) {
   heard.ranges.clear();
   SpanRecorder recorder(Level::ops, nullptr);
-  const std::int64_t layer_name = recorder.name_id("layer");
+  const traces::StringId layer_name = recorder.name_id("layer");
   const std::size_t names = heard.names.size();
   for (const std::int64_t round : {5, 6}) {
-    recorder.set_round(round);
+    recorder.set_round(traces::RoundId::from(round));
     const std::int32_t phase = recorder.open_phase(Phase::verify, 1);
     const ScopedSpan layer(&recorder, Level::layers, layer_name, 11);
     const ScopedSpan inner(&recorder, Level::ops, recorder.name_id("layer"));

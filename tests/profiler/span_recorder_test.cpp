@@ -21,16 +21,16 @@ namespace {
 using traces::Phase;
 using traces::Span;
 
-std::map<std::int64_t, Span> by_id(const std::vector<Span>& spans) {
-  std::map<std::int64_t, Span> map;
+std::map<traces::SpanId, Span> by_id(const std::vector<Span>& spans) {
+  std::map<traces::SpanId, Span> map;
   for (const Span& span : spans) map[span.id] = span;
   return map;
 }
 
 TEST(SpanRecorder, NestsSpansUnderTheirPhaseAndInheritsIt) {
   SpanRecorder recorder(Level::ops, nullptr);
-  const std::int64_t layer = recorder.name_id("layer");
-  const std::int64_t product = recorder.name_id("product");
+  const traces::StringId layer = recorder.name_id("layer");
+  const traces::StringId product = recorder.name_id("product");
   const std::int32_t phase = recorder.open_phase(Phase::verify, now_ns());
   {
     const ScopedSpan outer(&recorder, Level::layers, layer, 3);
@@ -41,14 +41,14 @@ TEST(SpanRecorder, NestsSpansUnderTheirPhaseAndInheritsIt) {
 
   ASSERT_EQ(spans.size(), 3U);
   EXPECT_EQ(spans[0].depth, 0);
-  EXPECT_EQ(spans[0].parent, 0);
+  EXPECT_EQ(spans[0].parent_id.value(), 0);
   EXPECT_EQ(spans[1].depth, 1);
-  EXPECT_EQ(spans[1].parent, spans[0].id);
-  EXPECT_EQ(spans[1].name, layer);
+  EXPECT_EQ(spans[1].parent_id, spans[0].id);
+  EXPECT_EQ(spans[1].name_id, layer);
   EXPECT_EQ(spans[1].layer, 3);
   EXPECT_EQ(spans[2].depth, 2);
-  EXPECT_EQ(spans[2].parent, spans[1].id);
-  EXPECT_EQ(spans[2].name, product);
+  EXPECT_EQ(spans[2].parent_id, spans[1].id);
+  EXPECT_EQ(spans[2].name_id, product);
   for (const Span& span : spans) EXPECT_EQ(span.phase, Phase::verify);
 }
 
@@ -60,10 +60,10 @@ TEST(SpanRecorder, CarriesTheRequestAndTheRoundThatWereSet) {
   recorder.close(recorder.open_phase(Phase::draft, 20));
   const std::vector<Span> spans = recorder.take();
   ASSERT_EQ(spans.size(), 2U);
-  EXPECT_EQ(spans[0].request, 7);
-  EXPECT_EQ(spans[0].round, 0);
-  EXPECT_EQ(spans[1].request, 7);
-  EXPECT_EQ(spans[1].round, 21);
+  EXPECT_EQ(spans[0].request_id.value(), 7);
+  EXPECT_EQ(spans[0].round_id.value(), 0);
+  EXPECT_EQ(spans[1].request_id.value(), 7);
+  EXPECT_EQ(spans[1].round_id.value(), 21);
 }
 
 TEST(SpanRecorder, RecordsNothingFinerThanItsLevel) {
@@ -87,10 +87,10 @@ TEST(SpanRecorder, MayBeNull) {
 
 TEST(SpanRecorder, NamesTheSameTextOnce) {
   SpanRecorder recorder(Level::ops, nullptr);
-  const std::int64_t first = recorder.name_id("attention");
+  const traces::StringId first = recorder.name_id("attention");
   EXPECT_EQ(recorder.name_id("attention"), first);
   EXPECT_NE(recorder.name_id("mlp"), first);
-  EXPECT_GT(first, 0);
+  EXPECT_GT(first.value(), 0);
 }
 
 TEST(SpanRecorder, EndsForgottenInnerSpansWithTheOuterOne) {
@@ -117,7 +117,7 @@ TEST(SpanRecorder, KeepsOpenSpansBackUntilTheyAreFinished) {
   const std::vector<Span> rest = recorder.take();
   ASSERT_EQ(rest.size(), 2U);
   EXPECT_EQ(rest[0].phase, Phase::verify);
-  EXPECT_EQ(rest[1].parent, rest[0].id);
+  EXPECT_EQ(rest[1].parent_id, rest[0].id);
 }
 
 TEST(SpanRecorder, GivesASpanOutsideAnyPhaseADepthThatIsNotAPhases) {
@@ -128,7 +128,7 @@ TEST(SpanRecorder, GivesASpanOutsideAnyPhaseADepthThatIsNotAPhases) {
 
 TEST(SpanRecorder, AllocatesNothingInTheSteadyState) {
   SpanRecorder recorder(Level::ops, nullptr);
-  const std::int64_t name = recorder.name_id("product");
+  const traces::StringId name = recorder.name_id("product");
   for (int round = 0; round < 3; ++round) {
     const std::int64_t before = allocation_count_here();
     for (int i = 0; i < 1000; ++i) {
@@ -148,7 +148,7 @@ TEST(SpanRecorder, FlushesFinishedSpansToItsWriterWithNamesAndATrack) {
     auto writer = traces::Writer::create(path, {});
     ASSERT_TRUE(writer) << writer.error().message;
     SpanRecorder recorder(Level::ops, writer->get());
-    const std::int64_t name = recorder.name_id("product");
+    const traces::StringId name = recorder.name_id("product");
     for (int round = 0; round < 3; ++round) {
       const std::int32_t phase = recorder.open_phase(Phase::verify, 100 * round);
       recorder.close(recorder.open(Level::ops, name, round));
@@ -170,8 +170,8 @@ TEST(SpanRecorder, FlushesFinishedSpansToItsWriterWithNamesAndATrack) {
   ASSERT_EQ(spans.size(), 6U);
   std::size_t products = 0;
   for (const Span& span : spans) {
-    EXPECT_GT(span.track, 0);
-    EXPECT_EQ(names->at(span.name), span.depth == 0 ? "verify" : "product");
+    EXPECT_GT(span.track_id.value(), 0);
+    EXPECT_EQ(names->at(span.name_id), span.depth == 0 ? "verify" : "product");
     if (span.depth > 0) ++products;
   }
   EXPECT_EQ(products, 3U);
@@ -202,7 +202,7 @@ TEST_P(RandomNesting, PhasesAndIdleAddUpToTheWallTimeExactly) {
   }
   const std::int64_t wall_end = now_ns();
   const std::vector<Span> spans = recorder.take();
-  const std::map<std::int64_t, Span> known = by_id(spans);
+  const std::map<traces::SpanId, Span> known = by_id(spans);
 
   std::int64_t phases_ns = 0;
   std::int64_t previous_end = wall_start;
@@ -212,9 +212,9 @@ TEST_P(RandomNesting, PhasesAndIdleAddUpToTheWallTimeExactly) {
       EXPECT_GE(span.start_ns, previous_end) << "phases overlap";
       previous_end = span.end_ns;
       phases_ns += span.end_ns - span.start_ns;
-      EXPECT_EQ(span.parent, 0);
+      EXPECT_EQ(span.parent_id.value(), 0);
     } else {
-      const Span& parent = known.at(span.parent);
+      const Span& parent = known.at(span.parent_id);
       EXPECT_LT(parent.id, span.id) << "parents come before children";
       EXPECT_EQ(parent.depth + 1, span.depth);
       EXPECT_GE(span.start_ns, parent.start_ns);

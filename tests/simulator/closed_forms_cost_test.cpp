@@ -10,7 +10,7 @@
 namespace draftscope::simulator {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_cost = std::numeric_limits<double>::quiet_NaN();
 
 constexpr WeightShape llama_2_7b{.n_layers = 32,
                                  .d_model = 4096,
@@ -114,17 +114,17 @@ TEST(DraftCost, IsOneWhereNothingIsSkippedAndNoneWhereAllIs) {
 
 TEST(DraftCost, RefusesWhatIsOutsideItsDomain) {
   const WeightBytes bytes = *weight_bytes(llama_3_2_1b);
-  for (const KeptSublayers kept : {KeptSublayers{-1, 0}, KeptSublayers{0, 17}, KeptSublayers{nan, 0}}) {
+  for (const KeptSublayers kept : {KeptSublayers{-1, 0}, KeptSublayers{0, 17}, KeptSublayers{no_cost, 0}}) {
     EXPECT_FALSE(draft_cost_by_layers(kept, 16));
     EXPECT_FALSE(draft_cost_by_bytes(kept, bytes));
   }
   EXPECT_FALSE(draft_cost_by_layers({}, 0));
   EXPECT_FALSE(draft_cost_by_bytes({}, {}));
   EXPECT_FALSE(draft_cost_by_bytes({}, {.n_layers = 4})) << "layers without bytes";
-  EXPECT_FALSE(draft_cost_by_bytes({}, {.n_layers = 4, .attention = 1, .mlp = 1, .head = nan}));
+  EXPECT_FALSE(draft_cost_by_bytes({}, {.n_layers = 4, .attention = 1, .mlp = 1, .head = no_cost}));
   EXPECT_FALSE(draft_cost_by_time(-1.0, 1.0));
   EXPECT_FALSE(draft_cost_by_time(1.0, 0.0));
-  EXPECT_FALSE(draft_cost_by_time(nan, 1.0));
+  EXPECT_FALSE(draft_cost_by_time(no_cost, 1.0));
   WeightShape shape = llama_2_7b;
   shape.d_ff = 0;
   EXPECT_EQ(weight_bytes(shape).error().message, "d_ff: found 0, expected 1 to 16777216");

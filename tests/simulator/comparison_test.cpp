@@ -39,7 +39,7 @@ TEST(CompareRuns, FindsARunThatWasSlowedDownAndNoDifferenceElsewhere) {
   const RandomRecording first = random_recording(1, options);
   RandomRecording second = first;
   for (traces::Request& request : second.recording.requests)
-    if (request.run == 2) request.end_ns += (request.end_ns - request.start_ns) / 4;
+    if (request.run_id == 2) request.end_ns += (request.end_ns - request.start_ns) / 4;
   const std::vector<RunRows> first_runs = rows_by_run(first.recording);
   const std::vector<RunRows> second_runs = rows_by_run(second.recording);
   const auto found = compare_runs(Baseline(first_runs), Comparison(second_runs));

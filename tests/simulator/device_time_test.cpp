@@ -13,7 +13,7 @@ using traces::Phase;
 
 DeviceTime time_of(const std::vector<traces::Round>& rounds, std::vector<DeviceInterval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](const DeviceInterval& a, const DeviceInterval& b) {
-    return std::tie(a.round, a.start_ns, a.end_ns) < std::tie(b.round, b.start_ns, b.end_ns);
+    return std::tie(a.round_id, a.start_ns, a.end_ns) < std::tie(b.round_id, b.start_ns, b.end_ns);
   });
   RunRows run;
   run.requests.resize(1);
@@ -69,13 +69,13 @@ TEST(DeviceTime, AddsUpToTheWallTimeOnRandomRounds) {
     for (std::int64_t id = 1; id <= 4; ++id) {
       const std::int64_t start = at;
       at += pick(1, 60);
-      rounds.push_back({.id = id, .start_ns = start, .end_ns = at});
+      rounds.push_back({.id = traces::RoundId::from(id), .start_ns = start, .end_ns = at});
       std::vector<bool> ran(static_cast<std::size_t>(at - start), false);
       bool any = false;
       for (std::int64_t n = pick(0, 5); n > 0; --n) {
         const std::int64_t from = std::max<std::int64_t>(start + pick(-10, 60), 0);
         const std::int64_t to = from + pick(0, 30);
-        intervals.push_back({id, from, to, Phase::verify});
+        intervals.push_back({traces::RoundId::from(id), from, to, Phase::verify});
         any = true;
         for (std::int64_t t = from; t < to; ++t) {
           if (t < start || t >= at)

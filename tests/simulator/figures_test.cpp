@@ -23,17 +23,17 @@ class RandomFigures : public ::testing::TestWithParam<unsigned> {
   RandomFigures()
       : sample_(random_recording(GetParam())), figures_(measure(sample_.recording, sample_.phase_spans)) {}
 
-  [[nodiscard]] std::vector<Request> requests_of(std::int64_t run) const {
+  [[nodiscard]] std::vector<Request> requests_of(traces::RunId run_id) const {
     std::vector<Request> requests;
     for (const Request& request : sample_.recording.requests)
-      if (request.run == run) requests.push_back(request);
+      if (request.run_id == run_id) requests.push_back(request);
     return requests;
   }
-  [[nodiscard]] std::vector<Round> rounds_of(std::int64_t run) const {
+  [[nodiscard]] std::vector<Round> rounds_of(traces::RunId run_id) const {
     std::vector<Round> rounds;
-    for (const Request& request : requests_of(run))
+    for (const Request& request : requests_of(run_id))
       for (const Round& round : sample_.recording.rounds)
-        if (round.request == request.id) rounds.push_back(round);
+        if (round.request_id == request.id) rounds.push_back(round);
     return rounds;
   }
 
@@ -78,7 +78,7 @@ TEST_P(RandomFigures, AcceptanceIsCountedOverRounds) {
       accepted += round.accepted;
       emitted += round.emitted;
       for (const traces::DraftToken& token : sample_.recording.draft_tokens) {
-        if (token.round != round.id) continue;
+        if (token.round_id != round.id) continue;
         if (token.tested) ++tested;
         ++at_position[token.index][0];
         if (token.tested) ++at_position[token.index][1];
@@ -124,7 +124,7 @@ TEST_P(RandomFigures, LoadedLayersFollowDelsDefinition) {
       double tokens = 0;
       double layers = 0;
       for (const Round& round : sample_.recording.rounds) {
-        if (round.request != request.id) continue;
+        if (round.request_id != request.id) continue;
         tokens += round.accepted + 1;
         layers += round.drafted * round.exit_layer + 12;
       }
@@ -212,8 +212,8 @@ TEST_P(RandomFigures, SpeedupOfEqualOutputsIsTheRatioOfWallTimes) {
       for (const Request& request : sample_.recording.requests) {
         if (request.repeat != repeat) continue;
         const auto time = static_cast<double>(request.end_ns - request.start_ns);
-        if (request.run == 1) baseline_ns += time;
-        if (request.run == run.run->id) comparison_ns += time;
+        if (request.run_id == 1) baseline_ns += time;
+        if (request.run_id == run.run->id) comparison_ns += time;
       }
       EXPECT_NEAR(run.speedup->by_repeat[static_cast<std::size_t>(repeat)], baseline_ns / comparison_ns,
                   1e-9);
@@ -238,13 +238,15 @@ TEST(Figures, WithUnequalOutputsTheSpeedupIsAMeanOverPrompts) {
   EXPECT_EQ(found.estimator, SpeedupEstimator::prompt_mean);
   double log_sum = 0;
   for (const traces::Prompt& prompt : sample.recording.prompts) {
-    std::map<std::int64_t, std::pair<double, double>> tokens_and_ns;
+    std::map<traces::RunId, std::pair<double, double>> tokens_and_ns;
     for (const Request& request : sample.recording.requests) {
-      if (request.prompt != prompt.id) continue;
-      tokens_and_ns[request.run].first += static_cast<double>(request.tokens.size());
-      tokens_and_ns[request.run].second += static_cast<double>(request.end_ns - request.start_ns);
+      if (request.prompt_id != prompt.id) continue;
+      tokens_and_ns[request.run_id].first += static_cast<double>(request.tokens.size());
+      tokens_and_ns[request.run_id].second += static_cast<double>(request.end_ns - request.start_ns);
     }
-    const auto rate = [&](std::int64_t run) { return tokens_and_ns[run].first / tokens_and_ns[run].second; };
+    const auto rate = [&](traces::RunId run_id) {
+      return tokens_and_ns[run_id].first / tokens_and_ns[run_id].second;
+    };
     log_sum += std::log(rate(2) / rate(1));
   }
   EXPECT_NEAR(found.value, std::exp(log_sum / 7), 1e-9);

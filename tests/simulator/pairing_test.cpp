@@ -16,8 +16,10 @@ static_assert(!std::is_invocable_v<decltype(pair_requests), Comparison<RunRows>,
 TEST(Pairing, MatchesPromptsByTextWhateverTheirIds) {
   RandomRecording first = random_recording(1);
   RandomRecording second = random_recording(1);
-  for (traces::Prompt& prompt : second.recording.prompts) prompt.id += 500;
-  for (traces::Request& request : second.recording.requests) request.prompt += 500;
+  for (traces::Prompt& prompt : second.recording.prompts)
+    prompt.id = traces::PromptId::from(prompt.id.value() + 500);
+  for (traces::Request& request : second.recording.requests)
+    request.prompt_id = traces::PromptId::from(request.prompt_id.value() + 500);
   std::reverse(second.recording.prompts.begin(), second.recording.prompts.end());
   const std::vector<RunRows> first_runs = rows_by_run(first.recording);
   const std::vector<RunRows> second_runs = rows_by_run(second.recording);
@@ -26,7 +28,7 @@ TEST(Pairing, MatchesPromptsByTextWhateverTheirIds) {
   EXPECT_EQ(pairing.pairs.size(), 14U);
   EXPECT_EQ(pairing.unpaired, 0U);
   for (const RequestPair& pair : pairing.pairs)
-    EXPECT_EQ(pair.baseline->prompt + 500, pair.comparison->prompt);
+    EXPECT_EQ(pair.baseline->prompt_id.value() + 500, pair.comparison->prompt_id.value());
   const Speedup same = *speedup(pairing);
   EXPECT_EQ(same.value, 1.0);
   EXPECT_EQ(*same.p_value, 1.0);
@@ -35,7 +37,7 @@ TEST(Pairing, MatchesPromptsByTextWhateverTheirIds) {
 TEST(Pairing, LeavesOutAndCountsWhatOnlyOneSideDecoded) {
   RandomRecording sample = random_recording(2);
   auto& requests = sample.recording.requests;
-  requests.erase(std::find_if(requests.begin(), requests.end(), [](const auto& r) { return r.run == 2; }));
+  requests.erase(std::find_if(requests.begin(), requests.end(), [](const auto& r) { return r.run_id == 2; }));
   const std::vector<RunRows> runs = rows_by_run(sample.recording);
   const Pairing pairing = pair_requests(Baseline(runs[0]), Comparison(runs[1]));
   EXPECT_EQ(pairing.pairs.size(), 13U);
@@ -58,7 +60,7 @@ TEST(OutputIdentity, NamesTheFirstDifferingTokenOfEachRequest) {
   RandomRecording sample = random_recording(3);
   int changed = 0;
   for (traces::Request& request : sample.recording.requests) {
-    if (request.run != 2 || request.prompt != 4) continue;
+    if (request.run_id != 2 || request.prompt_id != 4) continue;
     if (changed++ == 0)
       request.tokens[2] = -7;
     else
@@ -92,8 +94,8 @@ TEST(Speedup, OfARunThatIsTwiceAsFastEverywhereIsTwoWithoutSpread) {
   std::vector<std::int64_t> vanilla_ns;
   for (traces::Request& request : sample.recording.requests) {
     request.first_token_ns = request.start_ns + 10;
-    request.end_ns = request.start_ns + (request.run == 1 ? 2 : 1) * 1000 * request.prompt + 10;
-    if (request.run == 1) request.first_token_ns += 10, request.end_ns += 10;
+    request.end_ns = request.start_ns + (request.run_id == 1 ? 2 : 1) * 1000 * request.prompt_id.value() + 10;
+    if (request.run_id == 1) request.first_token_ns += 10, request.end_ns += 10;
   }
   const std::vector<RunRows> runs = rows_by_run(sample.recording);
   const Speedup found = *speedup(pair_requests(Baseline(runs[0]), Comparison(runs[1])));

@@ -46,18 +46,18 @@ traces::Recording recording_with(double mean_accepted_length, double drafted_per
   recording.runs = {{1, "vanilla", "vanilla", "{}", true}, {2, "layerskip", "layerskip", "{}", false}};
   recording.meta["model_shape"] = "{\"n_layers\":" + std::to_string(n_layers) + "}";
   std::int64_t now = 1;
-  for (const std::int64_t run : {1, 2}) {
+  for (const int run : {1, 2}) {
     traces::Request request;
-    request.id = run;
-    request.run = run;
-    request.prompt = 1;
+    request.id = traces::RequestId::from(run);
+    request.run_id = traces::RunId::from(run);
+    request.prompt_id = 1;
     request.start_ns = now;
     request.first_token_ns = ++now;
     request.tokens = {1, 2, 3};
     for (std::int32_t i = 0; i < rounds; ++i) {
       traces::Round round;
-      round.id = run * rounds + i;
-      round.request = run;
+      round.id = traces::RoundId::from(run * rounds + i);
+      round.request_id = traces::RequestId::from(run);
       round.index = i;
       round.start_ns = now;
       if (run == 2) {

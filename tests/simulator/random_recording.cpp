@@ -20,16 +20,20 @@ class Generator {
     recording_.meta["model_name"] = "random-12";
     recording_.closed_cleanly = true;
     for (int i = 0; i < options_.prompts; ++i)
-      recording_.prompts.push_back(
-          {i + 1, 100 + i, i % 3 == 0 ? "qa" : "math", 0, fmt::format("prompt {}", i / 2), {1, 2, 3}});
+      recording_.prompts.push_back({traces::PromptId::from(i + 1),
+                                    100 + i,
+                                    i % 3 == 0 ? "qa" : "math",
+                                    0,
+                                    fmt::format("prompt {}", i / 2),
+                                    {1, 2, 3}});
     for (int i = 0; i <= options_.drafting_runs; ++i) {
       traces::Run run;
-      run.id = i + 1;
+      run.id = traces::RunId::from(i + 1);
       run.strategy = i == 0 ? "vanilla" : "layerskip";
       run.specification = i == 0 ? "vanilla" : fmt::format("layerskip:exit={}", i + 1);
       run.is_baseline = i == 0;
       recording_.runs.push_back(run);
-      if (i > 0) recording_.layer_sets.push_back(exit_at(i, i + 1));
+      if (i > 0) recording_.layer_sets.push_back(exit_at(traces::LayerSetId::from(i), i + 1));
     }
     for (int repeat = 0; repeat < options_.repeats; ++repeat)
       for (const traces::Prompt& prompt : recording_.prompts)
@@ -40,7 +44,7 @@ class Generator {
  private:
   int up_to(int most) { return static_cast<int>(random_() % static_cast<unsigned>(most + 1)); }
 
-  static traces::LayerSet exit_at(std::int64_t id, std::int32_t exit_layer) {
+  static traces::LayerSet exit_at(traces::LayerSetId id, std::int32_t exit_layer) {
     traces::LayerSet set{id, n_layers, exit_layer, std::vector<std::uint8_t>(2 * n_layers / 8, 0), "fixed"};
     for (std::int32_t bit = 2 * exit_layer; bit < 2 * n_layers; ++bit)
       set.skipped[static_cast<std::size_t>(bit / 8)] |= static_cast<std::uint8_t>(1U << (bit % 8));
@@ -53,8 +57,8 @@ class Generator {
     now_ += 1 + up_to(max_ns);
     if (options_.with_spans) {
       traces::Span span;
-      span.id = static_cast<std::int64_t>(spans_.size()) + 1;
-      span.request = request_.id;
+      span.id = traces::SpanId::from(spans_.size() + 1);
+      span.request_id = request_.id;
       span.start_ns = start;
       span.end_ns = now_;
       span.phase = phase;
@@ -65,17 +69,17 @@ class Generator {
 
   void decode(const traces::Run& run, const traces::Prompt& prompt, int repeat) {
     request_ = {};
-    request_.id = static_cast<std::int64_t>(recording_.requests.size()) + 1;
-    request_.run = run.id;
-    request_.prompt = prompt.id;
+    request_.id = traces::RequestId::from(recording_.requests.size() + 1);
+    request_.run_id = run.id;
+    request_.prompt_id = prompt.id;
     request_.repeat = repeat;
     request_.start_ns = now_ += up_to(50);
-    const int length = options_.equal_outputs ? 5 + static_cast<int>(prompt.id) * 3 : 3 + up_to(20);
+    const int length = options_.equal_outputs ? 5 + static_cast<int>(prompt.id.value()) * 3 : 3 + up_to(20);
     spend(traces::Phase::prefill, 400);
     request_.first_token_ns = now_;
     for (int i = 0; i < length; ++i)
-      request_.tokens.push_back(options_.equal_outputs ? static_cast<std::int32_t>(prompt.id) * 1000 + i
-                                                       : up_to(3));
+      request_.tokens.push_back(
+          options_.equal_outputs ? static_cast<std::int32_t>(prompt.id.value()) * 1000 + i : up_to(3));
     std::int32_t emitted = 1;
     for (int index = 0; emitted < length; ++index) emitted += round(run, index, length - emitted);
     now_ += up_to(9);
@@ -86,14 +90,14 @@ class Generator {
   std::int32_t round(const traces::Run& run, int index, int remaining) {
     now_ += up_to(5);  // a gap that no phase covers
     traces::Round round;
-    round.id = static_cast<std::int64_t>(recording_.rounds.size()) + 1;
-    round.request = request_.id;
+    round.id = traces::RoundId::from(recording_.rounds.size() + 1);
+    round.request_id = request_.id;
     round.index = index;
     round.start_ns = now_;
     round.control_ns = spend(traces::Phase::control, 4);
     if (!run.is_baseline) {
-      round.layer_set = run.id - 1;
-      round.exit_layer = static_cast<std::int32_t>(run.id);
+      round.layer_set_id = traces::LayerSetId::from(run.id.value() - 1);
+      round.exit_layer = static_cast<std::int32_t>(run.id.value());
       round.planned = 6;
       round.drafted = round.tree_depth = up_to(6);
       round.accepted = up_to(round.drafted);

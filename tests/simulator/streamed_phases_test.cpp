@@ -36,7 +36,7 @@ TEST_P(StreamedSpans, GiveTheBreakdownThatKeptOnesGive) {
     for (const traces::Request& request : sample.recording.requests)
       for (int i = 0; i < 5; ++i) {
         traces::Span span;
-        span.request = request.id;
+        span.request_id = request.id;
         span.start_ns = request.start_ns - 50 + static_cast<std::int64_t>(random() % 2000);
         span.end_ns = span.start_ns + static_cast<std::int64_t>(random() % 3000);
         span.phase = static_cast<traces::Phase>(random() % traces::phase_count);

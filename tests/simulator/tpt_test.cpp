@@ -13,15 +13,15 @@
 namespace draftscope::simulator {
 namespace {
 
-constexpr std::int32_t n_layers = 32;
+constexpr std::int32_t tpt_layers = 32;
 constexpr std::int32_t max_rows = 9;
 
 /// Prices in which only layers take time, all of them the same.
 Prices layer_prices(double layer_ns) {
   Prices prices;
-  prices.target_step.ns = n_layers * layer_ns;
-  prices.drafts.resize(n_layers);
-  for (std::int32_t exit = 1; exit < n_layers; ++exit) {
+  prices.target_step.ns = tpt_layers * layer_ns;
+  prices.drafts.resize(tpt_layers);
+  for (std::int32_t exit = 1; exit < tpt_layers; ++exit) {
     DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
     draft.step.ns = exit * layer_ns;
     draft.verify.assign(max_rows + 1, prices.target_step);
@@ -70,7 +70,7 @@ Recorded random_rounds(std::mt19937& random, int requests) {
         round.target_steps = {.passes = 1, .context = root};
       } else {
         DraftStatistics draft;
-        draft.exit = std::uniform_int_distribution<std::int32_t>(1, n_layers - 1)(random);
+        draft.exit = std::uniform_int_distribution<std::int32_t>(1, tpt_layers - 1)(random);
         draft.verify.resize(static_cast<std::size_t>(gamma) + 2);
         draft.verify[static_cast<std::size_t>(gamma) + 1] = {.passes = 1, .context = root};
         for (std::int32_t j = 0; j < gamma; ++j) {
@@ -93,10 +93,10 @@ Recorded random_rounds(std::mt19937& random, int requests) {
 }
 
 double layer_count_speedup(const RoundStatistics& statistics) {
-  double loaded = static_cast<double>(statistics.rounds) * n_layers;
+  double loaded = static_cast<double>(statistics.rounds) * tpt_layers;
   for (const DraftStatistics& draft : statistics.drafts)
     loaded += static_cast<double>(draft.steps.passes) * draft.exit;
-  return n_layers * static_cast<double>(statistics.tokens) / loaded;
+  return tpt_layers * static_cast<double>(statistics.tokens) / loaded;
 }
 
 constexpr PassParts some_parts{.head_ns = 2500.0, .choice_ns = 400.0};
@@ -108,7 +108,7 @@ TEST(Ladder, StartsAtLayerCountingAndEndsAtTheTimeTrueSpeedup) {
     std::mt19937 rounds_random(static_cast<unsigned>(i));
     const Recorded one = random_rounds(rounds_random, 1);
     const Ladder ladder =
-        *correction_ladder({one.statistics, one.vanilla, prices, some_parts, {.model = n_layers}});
+        *correction_ladder({one.statistics, one.vanilla, prices, some_parts, {.model = tpt_layers}});
     EXPECT_NEAR(ladder.front().speedup, layer_count_speedup(one.statistics), 1e-12);
     const double first_context = static_cast<double>(one.vanilla.context) / one.statistics.tokens -
                                  (static_cast<double>(one.statistics.tokens) - 1.0) / 2.0;
@@ -124,7 +124,7 @@ TEST(Ladder, ItsRungsMultiplyAndAddUp) {
     const Prices prices = random_prices(random, some_parts);
     const Recorded many = random_rounds(random, 4);
     const Ladder ladder =
-        *correction_ladder({many.statistics, many.vanilla, prices, some_parts, {.model = n_layers}});
+        *correction_ladder({many.statistics, many.vanilla, prices, some_parts, {.model = tpt_layers}});
     double product = ladder.front().speedup;
     double sum = ladder.front().speedup;
     double shares = 0.0;
@@ -144,7 +144,7 @@ TEST(Ladder, WithoutCorrectionsEveryRungIsLayerCounting) {
   std::mt19937 random(3);
   const Recorded many = random_rounds(random, 4);
   const Ladder ladder =
-      *correction_ladder({many.statistics, many.vanilla, layer_prices(900.0), {}, {.model = n_layers}});
+      *correction_ladder({many.statistics, many.vanilla, layer_prices(900.0), {}, {.model = tpt_layers}});
   for (const LadderRung& rung : ladder)
     EXPECT_NEAR(rung.speedup, layer_count_speedup(many.statistics), 1e-12) << rung_name(rung.rung);
 }
@@ -155,7 +155,7 @@ TEST(Ladder, BooksEachCostToItsRung) {
   const Recorded many = random_rounds(random, 4);
   const auto moved = [&](const Prices& prices, const PassParts& parts) {
     const Ladder ladder =
-        *correction_ladder({many.statistics, many.vanilla, prices, parts, {.model = n_layers}});
+        *correction_ladder({many.statistics, many.vanilla, prices, parts, {.model = tpt_layers}});
     std::vector<Rung> rungs;
     for (const LadderRung& rung : ladder)
       if (std::abs(rung.change) > 1e-9) rungs.push_back(rung.rung);
@@ -195,7 +195,7 @@ TEST(Ladder, CountsLayersOfSkipSetsAsToldAndSeesThatTheyAreUnequal) {
   RoundStatistics statistics{.tokens = 4, .rounds = 1, .drafted = 3, .accepted = 3};
   statistics.drafts.push_back({.exit = 2, .steps = {3, 0}, .verify = std::vector<PassCount>(5)});
   statistics.drafts[0].verify[4].passes = 1;
-  LayerCounts layers{.model = n_layers, .drafts = std::vector<double>(n_layers, 16.5)};
+  LayerCounts layers{.model = tpt_layers, .drafts = std::vector<double>(tpt_layers, 16.5)};
   const Ladder ladder = *correction_ladder({statistics, vanilla_steps(4, 0), prices, {}, layers});
   EXPECT_DOUBLE_EQ(ladder[0].speedup, 4.0 * 32 / (3 * 16.5 + 32)) << "what the table of layers says";
   EXPECT_DOUBLE_EQ(ladder[1].speedup, 4.0 * 32 / (3 * 2.0 + 32)) << "what the clock says";
@@ -210,7 +210,7 @@ TEST(Ladder, RefusesWhatItCannotPrice) {
     const auto ladder = correction_ladder({statistics, vanilla, with, parts, layers});
     return ladder ? std::string() : ladder.error().message;
   };
-  const LayerCounts layers{.model = n_layers};
+  const LayerCounts layers{.model = tpt_layers};
   EXPECT_EQ(error(one.statistics, one.vanilla, prices, some_parts, layers), "");
   EXPECT_EQ(error({}, {}, prices, {}, layers), "tokens of the rounds: found 0, expected at least 1");
   EXPECT_NE(error(one.statistics, {.passes = 1}, prices, {}, layers), "");
@@ -218,7 +218,7 @@ TEST(Ladder, RefusesWhatItCannotPrice) {
   EXPECT_NE(error(one.statistics, one.vanilla, prices, {.head_ns = 1e9}, layers), "");
   EXPECT_NE(error(one.statistics, one.vanilla, prices, {.head_ns = -1.0}, layers), "");
   EXPECT_NE(error(one.statistics, one.vanilla, prices, {}, {}), "") << "no layers";
-  EXPECT_NE(error(one.statistics, one.vanilla, prices, {}, {.model = n_layers, .drafts = {0.0}}), "");
+  EXPECT_NE(error(one.statistics, one.vanilla, prices, {}, {.model = tpt_layers, .drafts = {0.0}}), "");
   Prices narrow = prices;
   for (DraftPrices& draft : narrow.drafts) draft.verify.resize(2);
   EXPECT_NE(error(one.statistics, one.vanilla, narrow, {}, layers), "");
@@ -228,10 +228,10 @@ TEST(FixedPass, IsFoundAgainWhereLayersAreEqual) {
   Prices prices = layer_prices(900.0);
   prices.target_step.ns += 2900.0;
   for (DraftPrices& draft : prices.drafts) draft.step.ns += 2900.0;
-  EXPECT_NEAR(*fixed_pass_ns(prices, {.model = n_layers}), 2900.0, 1e-6);
-  EXPECT_NEAR(*fixed_pass_ns(layer_prices(900.0), {.model = n_layers}), 0.0, 1e-6);
+  EXPECT_NEAR(*fixed_pass_ns(prices, {.model = tpt_layers}), 2900.0, 1e-6);
+  EXPECT_NEAR(*fixed_pass_ns(layer_prices(900.0), {.model = tpt_layers}), 0.0, 1e-6);
   prices.drafts.clear();
-  EXPECT_EQ(fixed_pass_ns(prices, {.model = n_layers}), std::nullopt) << "one point is no line";
+  EXPECT_EQ(fixed_pass_ns(prices, {.model = tpt_layers}), std::nullopt) << "one point is no line";
 }
 
 TEST(Tpt, IsLayersTimesTplWhereOnlyLayersTakeTime) {
@@ -242,7 +242,7 @@ TEST(Tpt, IsLayersTimesTplWhereOnlyLayersTakeTime) {
         for (const double context : {0.0, 1000.0})
           EXPECT_NEAR(
               *tokens_per_target_step_time(*expected_tokens(alpha, gamma), gamma, exit, context, prices),
-              *tokens_per_loaded_layer(alpha, gamma, exit, n_layers) * n_layers, 1e-12);
+              *tokens_per_loaded_layer(alpha, gamma, exit, tpt_layers) * tpt_layers, 1e-12);
 }
 
 TEST(Tpt, IsTheSpeedupOfOneRoundAtItsContext) {
@@ -250,7 +250,7 @@ TEST(Tpt, IsTheSpeedupOfOneRoundAtItsContext) {
   for (int i = 0; i < 100; ++i) {
     const Prices prices = random_prices(random, some_parts);
     const auto gamma = std::uniform_int_distribution<std::int32_t>(1, max_rows - 1)(random);
-    const auto exit = std::uniform_int_distribution<std::int32_t>(1, n_layers - 1)(random);
+    const auto exit = std::uniform_int_distribution<std::int32_t>(1, tpt_layers - 1)(random);
     const std::int64_t context = 50;
     RoundStatistics round{.tokens = 1, .rounds = 1, .drafted = gamma};
     DraftStatistics& draft = round.drafts.emplace_back();

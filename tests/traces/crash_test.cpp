@@ -100,14 +100,14 @@ TEST(KilledRecording, KeepsEveryCommittedRoundWithItsDraftTokensAndBreaksNoRule)
     const auto recording = reader->recording();
     ASSERT_TRUE(recording) << recording.error().message;
     EXPECT_FALSE(recording->closed_cleanly);
-    std::map<std::int64_t, int> tokens;
-    for (const DraftToken& token : recording->draft_tokens) ++tokens[token.round];
+    std::map<RoundId, int> tokens;
+    for (const DraftToken& token : recording->draft_tokens) ++tokens[token.round_id];
     for (const Round& round : recording->rounds) EXPECT_EQ(tokens[round.id], round.drafted);
     rounds += recording->rounds.size();
     // All of a request's shadow tokens, or none.
-    std::map<std::int64_t, std::int64_t> positions;
+    std::map<RequestId, std::int64_t> positions;
     ASSERT_TRUE(reader->shadow_tokens([&](const ShadowToken& token) {
-      ++positions[token.request];
+      ++positions[token.request_id];
       return true;
     }));
     for (const Request& request : recording->requests)
@@ -118,8 +118,8 @@ TEST(KilledRecording, KeepsEveryCommittedRoundWithItsDraftTokensAndBreaksNoRule)
         shadow_tokens += positions[request.id];
       }
     ASSERT_TRUE(reader->decisions([&](const Decision& decision) {
-      const auto has_its_id = [&](const Round& round) { return round.id == decision.round; };
-      EXPECT_TRUE(decision.round == 0 || std::ranges::any_of(recording->rounds, has_its_id));
+      const auto has_its_id = [&](const Round& round) { return round.id == decision.round_id; };
+      EXPECT_TRUE(decision.round_id == 0 || std::ranges::any_of(recording->rounds, has_its_id));
       ++decisions;
       return true;
     }));

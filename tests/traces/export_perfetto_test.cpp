@@ -111,7 +111,7 @@ TEST_P(PerfettoExport, DecodesToWhatWasRecorded) {
                                        sample.spans.size() + sample.kernels.size() + sample.decisions.size());
 
   std::map<std::int64_t, const Span*> spans;
-  for (const Span& span : sample.spans) spans[span.id] = &span;
+  for (const Span& span : sample.spans) spans[span.id.value()] = &span;
   std::map<std::string, std::int64_t> expected_phase_ns, phase_ns;
   for (const Span& span : sample.spans)
     if (span.depth == 0)
@@ -124,10 +124,10 @@ TEST_P(PerfettoExport, DecodesToWhatWasRecorded) {
     const Span& span = *spans.at(slice.numbers.at("span"));
     EXPECT_EQ(slice.start_ns, span.start_ns);
     EXPECT_EQ(slice.end_ns, span.end_ns);
-    EXPECT_EQ(slice.name, sample.strings[static_cast<std::size_t>(span.name) - 1]);
+    EXPECT_EQ(slice.name, sample.strings[static_cast<std::size_t>(span.name_id.value()) - 1]);
     EXPECT_EQ(slice.category, phase_name(span.phase));
     // Below the request and, but for the prefill, below the round.
-    EXPECT_EQ(slice.depth, span.depth + (span.round != 0 ? 2U : 1U)) << "span " << span.id;
+    EXPECT_EQ(slice.depth, span.depth + (span.round_id.is_none() ? 1U : 2U)) << "span " << span.id;
     if (span.depth == 0) phase_ns[slice.category] += slice.end_ns - slice.start_ns;
   }
   EXPECT_EQ(spans_seen, sample.spans.size());
@@ -146,7 +146,7 @@ TEST_P(PerfettoExport, HasTheDecisionsOnATrackOfTheirOwn) {
   export_to(folder / "trace.dstrace", folder / "trace.pftrace");
   const Decoded decoded = decode(folder / "trace.pftrace");
   std::map<std::int64_t, const Decision*> decisions;
-  for (const Decision& decision : sample.decisions) decisions[decision.id] = &decision;
+  for (const Decision& decision : sample.decisions) decisions[decision.id.value()] = &decision;
   for (const DecodedSlice& slice : decoded.slices) {
     EXPECT_EQ(slice.numbers.contains("decision"), decoded.tracks.at(slice.track).name() == "decisions");
     if (!slice.numbers.contains("decision")) continue;
@@ -155,10 +155,10 @@ TEST_P(PerfettoExport, HasTheDecisionsOnATrackOfTheirOwn) {
     const Decision& decision = *found.mapped();
     EXPECT_EQ(slice.start_ns, decision.start_ns);
     EXPECT_EQ(slice.end_ns, decision.end_ns);
-    EXPECT_EQ(slice.name, sample.strings[static_cast<std::size_t>(decision.kind) - 1]);
+    EXPECT_EQ(slice.name, sample.strings[static_cast<std::size_t>(decision.kind_id.value()) - 1]);
     EXPECT_EQ(slice.category, "decision");
     EXPECT_EQ(slice.numbers.at("adopted"), decision.adopted ? 1 : 0);
-    EXPECT_EQ(slice.numbers.contains("round"), decision.round != 0);
+    EXPECT_EQ(slice.numbers.contains("round"), !decision.round_id.is_none());
   }
   EXPECT_TRUE(decisions.empty());
 }
@@ -176,8 +176,8 @@ TEST_P(PerfettoExport, DrawsOneArrowFromEachLaunchToItsKernel) {
   }
   EXPECT_EQ(from.size(), sample.kernels.size());
   for (const Kernel& kernel : sample.kernels) {
-    EXPECT_EQ(from.at(static_cast<std::uint64_t>(kernel.id)), kernel.span);
-    EXPECT_EQ(to.at(static_cast<std::uint64_t>(kernel.id)), kernel.id);
+    EXPECT_EQ(from.at(static_cast<std::uint64_t>(kernel.id.value())), kernel.span_id.value());
+    EXPECT_EQ(to.at(static_cast<std::uint64_t>(kernel.id.value())), kernel.id.value());
   }
 }
 
@@ -191,13 +191,13 @@ TEST(PerfettoExportOfOverlaps, MovesCrossingSlicesToAFurtherLaneAndKeepsTheirDur
     Track track;
     track.kind = "stream";
     track.name = "stream 7";
-    const std::int64_t stream = (*writer)->add(track);
+    const TrackId stream_id = (*writer)->add(track);
     std::vector<Kernel> kernels(3);
     const std::int64_t times[3][2] = {{100, 200}, {150, 250}, {200, 300}};
     for (std::size_t i = 0; i < 3; ++i) {
       kernels[i].id = (*writer)->next_kernel_id();
-      kernels[i].track = stream;
-      kernels[i].short_name = (*writer)->intern("kernel");
+      kernels[i].track_id = stream_id;
+      kernels[i].short_name_id = (*writer)->intern("kernel");
       kernels[i].start_ns = times[i][0];
       kernels[i].end_ns = times[i][1];
     }
@@ -224,8 +224,8 @@ TEST(PerfettoExportCancelled, LeavesNeitherTheTargetNorAPartOfIt) {
     std::vector<Counter> counters(100'000);
     Track track;
     track.kind = "counter";
-    const std::int64_t id = (*writer)->add(track);
-    for (Counter& counter : counters) counter.track = id;
+    const TrackId track_id = (*writer)->add(track);
+    for (Counter& counter : counters) counter.track_id = track_id;
     (*writer)->add(std::span<const Counter>(counters));
     ASSERT_TRUE((*writer)->close());
   }

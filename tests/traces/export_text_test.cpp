@@ -67,7 +67,7 @@ TEST_P(TextExport, AsChromeJsonNestsAndSumsExactly) {
     if (event.at("cat") == "decision") {
       const Decision& decision = sample.decisions.at(event.at("args").at("decision").get<std::size_t>() - 1);
       EXPECT_EQ(start_ns, decision.start_ns);
-      EXPECT_EQ(event.at("name"), sample.strings.at(static_cast<std::size_t>(decision.kind) - 1));
+      EXPECT_EQ(event.at("name"), sample.strings.at(static_cast<std::size_t>(decision.kind_id.value()) - 1));
       EXPECT_EQ(event.at("args").at("detail"), decision.detail);
     }
     if (event.at("args").contains("span") &&
@@ -152,7 +152,7 @@ TEST_P(TextExport, AsCsvHoldsEveryRowAndField) {
   const auto column = std::find(rounds[0].begin(), rounds[0].end(), "threshold") - rounds[0].begin();
   for (const auto& row : std::vector(rounds.begin() + 1, rounds.end())) {
     const auto round = std::find_if(sample.recording.rounds.begin(), sample.recording.rounds.end(),
-                                    [&](const Round& r) { return std::to_string(r.id) == row[0]; });
+                                    [&](const Round& r) { return std::to_string(r.id.value()) == row[0]; });
     ASSERT_NE(round, sample.recording.rounds.end());
     EXPECT_EQ(std::stod(row[static_cast<std::size_t>(column)]), round->threshold);
   }
@@ -180,8 +180,9 @@ TEST_P(TextExport, AsSpecBenchAnswersGivesBackEveryTurn) {
       for (std::size_t turn = 0; turn < choice.at("turns").size(); ++turn, ++turns) {
         const auto request = std::find_if(
             sample.recording.requests.begin(), sample.recording.requests.end(), [&](const Request& r) {
-              const Prompt& prompt = sample.recording.prompts.at(static_cast<std::size_t>(r.prompt) - 1);
-              return r.run == run.id && prompt.question_id == last_question &&
+              const Prompt& prompt =
+                  sample.recording.prompts.at(static_cast<std::size_t>(r.prompt_id.value()) - 1);
+              return r.run_id == run.id && prompt.question_id == last_question &&
                      prompt.turn == static_cast<std::int32_t>(turn);
             });
         ASSERT_NE(request, sample.recording.requests.end());
@@ -198,10 +199,11 @@ TEST_P(TextExport, AsSpecBenchAnswersGivesBackEveryTurn) {
     }
   }
   // A question with a turn that was cut off is left out as a whole.
-  std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::size_t, bool>> questions;
+  std::map<std::pair<RunId, std::int64_t>, std::pair<std::size_t, bool>> questions;
   for (const Request& request : sample.recording.requests) {
-    const Prompt& prompt = sample.recording.prompts.at(static_cast<std::size_t>(request.prompt) - 1);
-    auto& [count, cut_off] = questions[{request.run, prompt.question_id}];
+    const Prompt& prompt =
+        sample.recording.prompts.at(static_cast<std::size_t>(request.prompt_id.value()) - 1);
+    auto& [count, cut_off] = questions[{request.run_id, prompt.question_id}];
     ++count;
     cut_off |= request.stop == RequestStop::cancelled || request.stop == RequestStop::error;
   }

@@ -36,22 +36,22 @@ struct Interval {
 };
 
 std::vector<Interval> intervals_of(const Sample& sample) {
-  std::map<std::int64_t, std::int64_t> runs;
+  std::map<RequestId, RunId> runs;
   std::vector<Interval> all;
   for (const Request& row : sample.recording.requests) {
-    runs[row.id] = row.run;
-    all.push_back({LaneOf::requests, row.run, 0, Phase::control, row.start_ns, row.end_ns});
+    runs[row.id] = row.run_id;
+    all.push_back({LaneOf::requests, row.run_id.value(), 0, Phase::control, row.start_ns, row.end_ns});
   }
   for (const Round& row : sample.recording.rounds)
-    all.push_back({LaneOf::rounds, runs.at(row.request), 0,
+    all.push_back({LaneOf::rounds, runs.at(row.request_id).value(), 0,
                    row.drafted > 0 && row.draft_ns > row.verify_ns ? Phase::draft : Phase::verify,
                    row.start_ns, row.end_ns});
   for (const Decision& row : sample.decisions)
     all.push_back({LaneOf::decisions, 0, 0, Phase::optimise, row.start_ns, row.end_ns});
   for (const Span& row : sample.spans)
-    all.push_back({LaneOf::spans, row.track, row.depth, row.phase, row.start_ns, row.end_ns});
+    all.push_back({LaneOf::spans, row.track_id.value(), row.depth, row.phase, row.start_ns, row.end_ns});
   for (const Kernel& row : sample.kernels)
-    all.push_back({LaneOf::kernels, row.track, 0, row.phase, row.start_ns, row.end_ns});
+    all.push_back({LaneOf::kernels, row.track_id.value(), 0, row.phase, row.start_ns, row.end_ns});
   return all;
 }
 
@@ -102,26 +102,26 @@ TEST_P(StoredOverview, SaysHowLongEachLaneWasBusyInEachColumn) {
 
 TEST_P(StoredOverview, CountsRoundsAndTokensByColumnAndRequest) {
   const Overview overview = overview_of(path_);
-  std::map<std::int64_t, std::int64_t> runs;
-  for (const Request& row : sample_.recording.requests) runs[row.id] = row.run;
-  std::map<std::int64_t, const LayerSet*> sets;
+  std::map<RequestId, RunId> runs;
+  for (const Request& row : sample_.recording.requests) runs[row.id] = row.run_id;
+  std::map<LayerSetId, const LayerSet*> sets;
   for (const LayerSet& set : sample_.recording.layer_sets) sets[set.id] = &set;
-  std::map<std::pair<std::int64_t, std::int64_t>, RoundColumn> columns;
-  std::map<std::int64_t, RequestSum> sums;
+  std::map<std::pair<RunId, std::int64_t>, RoundColumn> columns;
+  std::map<RequestId, RequestSum> sums;
   for (const Round& row : sample_.recording.rounds) {
     RoundColumn& column =
-        columns[{runs.at(row.request), row.start_ns / overview.column_ns * overview.column_ns}];
+        columns[{runs.at(row.request_id), row.start_ns / overview.column_ns * overview.column_ns}];
     ++column.rounds;
     column.emitted += row.emitted;
     column.max_emitted = std::max(column.max_emitted, row.emitted);
-    RequestSum& sum = sums[row.request];
+    RequestSum& sum = sums[row.request_id];
     ++sum.rounds;
     sum.drafted += row.drafted;
     sum.accepted += row.accepted;
     sum.emitted += row.emitted;
     sum.draft_steps += row.tree_depth;
     std::int64_t kept = 2 * row.exit_layer;
-    if (const auto set = sets.find(row.layer_set); set != sets.end()) {
+    if (const auto set = sets.find(row.layer_set_id); set != sets.end()) {
       kept = 0;
       for (std::int32_t bit = 0; bit < 2 * set->second->n_layers; ++bit)
         kept += (set->second->skipped[static_cast<std::size_t>(bit / 8)] >> (bit % 8) & 1) == 0 ? 1 : 0;
@@ -136,19 +136,19 @@ TEST_P(StoredOverview, CountsRoundsAndTokensByColumnAndRequest) {
   }
   ASSERT_EQ(overview.rounds.size(), columns.size());
   for (const RoundColumn& row : overview.rounds) {
-    const RoundColumn& column = columns[{row.run, row.start_ns}];
+    const RoundColumn& column = columns[{row.run_id, row.start_ns}];
     EXPECT_EQ(row.rounds, column.rounds);
     EXPECT_EQ(row.emitted, column.emitted);
     EXPECT_EQ(row.max_emitted, column.max_emitted);
   }
   ASSERT_EQ(overview.requests.size(), sums.size());
   for (const RequestSum& row : overview.requests) {
-    const RequestSum& sum = sums[row.request];
+    const RequestSum& sum = sums[row.request_id];
     for (const auto member : {&RequestSum::rounds, &RequestSum::drafted, &RequestSum::accepted,
                               &RequestSum::emitted, &RequestSum::draft_steps, &RequestSum::draft_sublayers,
                               &RequestSum::rounds_ns, &RequestSum::draft_ns, &RequestSum::verify_ns,
                               &RequestSum::accept_ns, &RequestSum::optimise_ns, &RequestSum::control_ns})
-      EXPECT_EQ(row.*member, sum.*member) << row.request;
+      EXPECT_EQ(row.*member, sum.*member) << row.request_id;
   }
 }
 
@@ -201,9 +201,9 @@ TEST(Overview, IsNotStoredWhereNothingLasted) {
 
 TEST(Overview, IsNotMadeOfMoreLanesThanItHas) {
   OverviewBuilder builder;
-  for (std::int64_t track = 1; track <= 600; ++track) {
+  for (int track = 1; track <= 600; ++track) {
     Span span;
-    span.track = track;
+    span.track_id = TrackId::from(track);
     span.end_ns = 10;
     builder.add(span);
   }
@@ -215,7 +215,7 @@ TEST(Overview, SurvivesTimesThatNoClockGives) {
   constexpr std::int64_t end = std::int64_t{1} << 62U;
   for (int i = 0; i < 3000; ++i) {
     Span span;
-    span.track = 1;
+    span.track_id = 1;
     span.start_ns = i % 7;
     span.end_ns = end - i % 5;
     builder.add(span);
@@ -311,7 +311,7 @@ TEST(BulkReader, GivesSpansAndKernelsByRangesOfTheirIds) {
   std::int64_t next = 1;
   for (const IdRange ids : {IdRange{1, count / 3}, IdRange{count / 3 + 1, count}, IdRange{count + 1}}) {
     const auto read = reader->spans(ids, [&](const Span& span) {
-      EXPECT_EQ(span.id, next);
+      EXPECT_EQ(span.id.value(), next);
       EXPECT_EQ(span.start_ns, sample.spans[static_cast<std::size_t>(next - 1)].start_ns);
       ++next;
       return true;

@@ -15,9 +15,18 @@ namespace {
 /// Every field of a record as text, so that one comparison shows what differs.
 class Fields {
  public:
-  void id(std::string_view name, std::int64_t field) { add(name, std::to_string(field)); }
-  void key(std::string_view name, std::int64_t field, std::string_view /*table*/) { id(name, field); }
-  void reference(std::string_view name, std::int64_t field, std::string_view /*table*/) { id(name, field); }
+  template <typename Tag>
+  void id(std::string_view name, Id<Tag> field) {
+    add(name, std::to_string(field.value()));
+  }
+  template <typename Tag>
+  void key(std::string_view name, Id<Tag> field, std::string_view /*table*/) {
+    id(name, field);
+  }
+  template <typename Tag>
+  void reference(std::string_view name, Id<Tag> field, std::string_view /*table*/) {
+    id(name, field);
+  }
   template <typename Field>
   void enumeration(std::string_view name, Field field, int /*values*/, std::string_view /*table*/) {
     add(name, std::to_string(static_cast<int>(field)));
@@ -94,7 +103,7 @@ TEST_P(RandomRecording, ComesBackAsItWasWritten) {
             [](const ShadowToken& a, const ShadowToken& b) { return primary_key(a) < primary_key(b); });
   EXPECT_EQ(streamed_fields(*reader, &Reader::shadow_tokens), fields_of(sample.shadow_tokens));
   const auto by_time = [](const auto& a, const auto& b) {
-    return std::tie(a.track, a.start_ns, a.id) < std::tie(b.track, b.start_ns, b.id);
+    return std::tie(a.track_id, a.start_ns, a.id) < std::tie(b.track_id, b.start_ns, b.id);
   };
   std::sort(sample.spans.begin(), sample.spans.end(), by_time);
   EXPECT_EQ(streamed_fields(*reader, &Reader::spans), fields_of(sample.spans));
@@ -106,7 +115,7 @@ TEST_P(RandomRecording, ComesBackAsItWasWritten) {
   ASSERT_TRUE(strings);
   ASSERT_EQ(strings->size(), sample.strings.size());
   for (std::size_t i = 0; i < sample.strings.size(); ++i)
-    EXPECT_EQ(strings->at(static_cast<std::int64_t>(i) + 1), sample.strings[i]);
+    EXPECT_EQ(strings->at(StringId::from(i + 1)), sample.strings[i]);
 
   const auto token_texts = reader->token_texts();
   ASSERT_TRUE(token_texts);

@@ -32,7 +32,7 @@ class SampleWriter {
       sample_.recording.runs.push_back(run);
     }
     // A writer may take several samples: each names other tokens.
-    const auto first = static_cast<std::int32_t>(5000 * (sample_.recording.runs.front().id - 1));
+    const auto first = static_cast<std::int32_t>(5000 * (sample_.recording.runs.front().id.value() - 1));
     for (const std::int32_t token : {first, first + 7, first + 4095}) {
       sample_.token_texts.push_back({token, " to\"ken\n\xEF\xBF\xBD " + std::to_string(token)});
       writer_.add(sample_.token_texts.back());
@@ -52,14 +52,14 @@ class SampleWriter {
   double share() { return std::uniform_real_distribution<double>(0.0, 1.0)(random_); }
   void pass(std::int64_t most = 1000) { now_ns_ += between(0, most); }
 
-  std::int64_t name(const std::string& text) {
-    const std::int64_t id = writer_.intern(text);
-    if (static_cast<std::size_t>(id) > sample_.strings.size()) sample_.strings.push_back(text);
+  StringId name(const std::string& text) {
+    const StringId id = writer_.intern(text);
+    if (static_cast<std::size_t>(id.value()) > sample_.strings.size()) sample_.strings.push_back(text);
     return id;
   }
 
-  std::int64_t add_track(std::string kind, std::string track_name, std::int64_t parent, std::int32_t sort) {
-    Track track{0, std::move(kind), std::move(track_name), parent, sort};
+  TrackId add_track(std::string kind, std::string track_name, TrackId parent_id, std::int32_t sort) {
+    Track track{0, std::move(kind), std::move(track_name), parent_id, sort};
     track.id = writer_.add(track);
     sample_.recording.tracks.push_back(track);
     return track.id;
@@ -78,7 +78,7 @@ class SampleWriter {
     sample_.recording.prompts.push_back(prompt);
   }
 
-  std::int64_t add_layer_set(std::int32_t exit_layer) {
+  LayerSetId add_layer_set(std::int32_t exit_layer) {
     LayerSet set;
     set.n_layers = 8;
     set.exit_layer = exit_layer;
@@ -87,21 +87,22 @@ class SampleWriter {
       set.skipped[static_cast<std::size_t>(bit / 8)] |= static_cast<std::uint8_t>(1U << (bit % 8));
     set.origin = "fixed";
     set.id = writer_.add(set);
-    if (static_cast<std::size_t>(set.id) > sample_.recording.layer_sets.size())
+    if (static_cast<std::size_t>(set.id.value()) > sample_.recording.layer_sets.size())
       sample_.recording.layer_sets.push_back(set);
     return set.id;
   }
 
   /// A phase with layers and operations inside; returns how long it took.
-  std::int64_t add_phase(Phase phase, std::int64_t request, std::int64_t round) {
+  std::int64_t add_phase(Phase phase, RequestId request_id, RoundId round_id) {
     const std::int64_t start_ns = now_ns_;
     const std::size_t first = spans_.size();
-    open_span(0, phase, 0, request, round, std::string(phase_name(phase)), -1);
+    open_span(0, phase, 0, request_id, round_id, std::string(phase_name(phase)), -1);
     for (std::int32_t layer = 0; layer < between(0, 2); ++layer) {
       const std::size_t outer = spans_.size();
-      open_span(spans_[first].id, phase, 1, request, round, "layer", layer);
+      open_span(spans_[first].id, phase, 1, request_id, round_id, "layer", layer);
       for (std::int64_t n = between(0, 2); n > 0; --n) {
-        open_span(spans_[outer].id, phase, 2, request, round, n == 1 ? "attention" : "mlp \"skinny\"", layer);
+        open_span(spans_[outer].id, phase, 2, request_id, round_id, n == 1 ? "attention" : "mlp \"skinny\"",
+                  layer);
         pass(300);
         if (options_.kernels) add_kernel(spans_.back());
         spans_.back().end_ns = now_ns_;
@@ -116,16 +117,16 @@ class SampleWriter {
     return spans_[first].end_ns - start_ns;
   }
 
-  void open_span(std::int64_t parent, Phase phase, std::uint8_t depth, std::int64_t request,
-                 std::int64_t round, const std::string& text, std::int32_t layer) {
+  void open_span(SpanId parent_id, Phase phase, std::uint8_t depth, RequestId request_id, RoundId round_id,
+                 const std::string& text, std::int32_t layer) {
     Span span;
     span.id = writer_.next_span_id();
-    span.parent = parent;
-    span.track = host_;
-    span.request = request;
-    span.round = round;
+    span.parent_id = parent_id;
+    span.track_id = host_;
+    span.request_id = request_id;
+    span.round_id = round_id;
     span.start_ns = now_ns_;
-    span.name = name(text);
+    span.name_id = name(text);
     span.layer = layer;
     span.depth = depth;
     span.phase = phase;
@@ -135,13 +136,13 @@ class SampleWriter {
   void add_kernel(const Span& launcher) {
     Kernel kernel;
     kernel.id = writer_.next_kernel_id();
-    kernel.span = launcher.id;
-    kernel.track = stream_;
-    kernel.request = launcher.request;
-    kernel.round = launcher.round;
+    kernel.span_id = launcher.id;
+    kernel.track_id = stream_;
+    kernel.request_id = launcher.request_id;
+    kernel.round_id = launcher.round_id;
     kernel.start_ns = std::max(device_ns_, now_ns_ + 5000);
     kernel.end_ns = device_ns_ = kernel.start_ns + between(0, 2000);
-    kernel.short_name = name("skinny_product<8>");
+    kernel.short_name_id = name("skinny_product<8>");
     kernel.layer = launcher.layer;
     kernel.phase = launcher.phase;
     kernel.stream_id = 7;
@@ -168,10 +169,10 @@ class SampleWriter {
   void add_request(const Run& run, const Prompt& prompt) {
     Request request;
     request.id = writer_.next_request_id();
-    request.run = run.id;
-    request.prompt = prompt.id;
+    request.run_id = run.id;
+    request.prompt_id = prompt.id;
     request.start_ns = now_ns_;
-    request.seed = ~std::uint64_t{0} - static_cast<std::uint64_t>(request.id);
+    request.seed = ~std::uint64_t{0} - static_cast<std::uint64_t>(request.id.value());
     writer_.begin(request);
     add_phase(Phase::prefill, request.id, 0);
     request.first_token_ns = now_ns_;
@@ -182,8 +183,8 @@ class SampleWriter {
     if (!run.is_baseline) add_decision(request.id, 0);
     pass();
     request.end_ns = now_ns_;
-    request.stop = static_cast<RequestStop>(request.id % 5);
-    request.text = "out\tput \x01 \xC3\xA9 " + std::to_string(request.id);
+    request.stop = static_cast<RequestStop>(request.id.value() % 5);
+    request.text = "out\tput \x01 \xC3\xA9 " + std::to_string(request.id.value());
     writer_.finish(request);
     if (run.is_baseline) add_shadow_tokens(request, prompt);
     sample_.recording.requests.push_back(request);
@@ -193,7 +194,7 @@ class SampleWriter {
   void add_round(Request& request, const Run& run, std::int32_t index) {
     Round round;
     round.id = writer_.next_round_id();
-    round.request = request.id;
+    round.request_id = request.id;
     round.index = index;
     round.start_ns = now_ns_;
     round.root_position = 100 + index;
@@ -203,7 +204,7 @@ class SampleWriter {
       // In the planning of a round, which the file does not have yet.
       if (chance()) add_decision(request.id, round.id);
       round.exit_layer = static_cast<std::int32_t>(between(1, 7));
-      round.layer_set = add_layer_set(round.exit_layer);
+      round.layer_set_id = add_layer_set(round.exit_layer);
       round.planned = 6;
       round.drafted = static_cast<std::int32_t>(between(0, 6));
       round.accepted = static_cast<std::int32_t>(between(0, round.drafted));
@@ -240,12 +241,12 @@ class SampleWriter {
     sample_.recording.draft_tokens.insert(sample_.recording.draft_tokens.end(), tokens.begin(), tokens.end());
   }
 
-  void add_decision(std::int64_t request, std::int64_t round) {
+  void add_decision(RequestId request_id, RoundId round_id) {
     static const std::vector<std::string> kinds{"layer set", "exit", "speculation length", "threshold"};
     Decision decision;
-    decision.request = request;
-    decision.round = round;
-    decision.kind = name(kinds[static_cast<std::size_t>(between(0, 3))]);
+    decision.request_id = request_id;
+    decision.round_id = round_id;
+    decision.kind_id = name(kinds[static_cast<std::size_t>(between(0, 3))]);
     decision.start_ns = now_ns_;
     if (chance()) pass();  // not every decision is timed
     decision.end_ns = now_ns_;
@@ -266,7 +267,7 @@ class SampleWriter {
     for (std::size_t position = prompt.tokens.size(); position < text.size(); ++position)
       for (std::int32_t layer = 2; layer <= 2 * sample_shadow_layers; layer += 2) {
         ShadowToken row;
-        row.request = request.id;
+        row.request_id = request.id;
         row.position = static_cast<std::int32_t>(position);
         row.layer = layer;
         row.true_rank = static_cast<std::int32_t>(between(-1, 8 - layer));
@@ -287,7 +288,7 @@ class SampleWriter {
   std::vector<Kernel> kernels_;
   std::int64_t now_ns_ = 1'234'567'890'123'456;
   std::int64_t device_ns_ = 0;
-  std::int64_t host_ = 0, stream_ = 0, counter_ = 0;
+  TrackId host_, stream_, counter_;
 };
 
 }  // namespace

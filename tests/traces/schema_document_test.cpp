@@ -91,12 +91,12 @@ TEST(Views, AgreeWithTheRecords) {
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "trace.dstrace", {.requests_per_run = 4});
   std::int64_t drafted = 0, accepted = 0, emitted = 0, rounds = 0;
-  const std::int64_t run = sample.recording.runs.back().id;
-  std::set<std::int64_t> requests;
+  const RunId run_id = sample.recording.runs.back().id;
+  std::set<RequestId> requests;
   for (const Request& request : sample.recording.requests)
-    if (request.run == run) requests.insert(request.id);
+    if (request.run_id == run_id) requests.insert(request.id);
   for (const Round& round : sample.recording.rounds) {
-    if (!requests.contains(round.request)) continue;
+    if (!requests.contains(round.request_id)) continue;
     ++rounds;
     drafted += round.drafted;
     accepted += round.accepted;
@@ -106,7 +106,7 @@ TEST(Views, AgreeWithTheRecords) {
       query(folder / "trace.dstrace",
             "SELECT requests, rounds, drafted, accepted, acceptance_rate, emitted_tokens_per_round "
             "FROM run_figures WHERE run = " +
-                std::to_string(run));
+                std::to_string(run_id.value()));
   ASSERT_EQ(figures.size(), 1U);
   EXPECT_EQ(figures[0][0], std::to_string(requests.size()));
   EXPECT_EQ(figures[0][1], std::to_string(rounds));

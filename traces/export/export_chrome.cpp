@@ -52,8 +52,8 @@ class ChromeSink : public TimelineSink {
       const Request& request = *slice.request;
       write_slice(lane, slice, quoted(names_.run_of_request.at(request.id)->specification), "request",
                   fmt::format(R"("request":{},"run":{},"prompt":{},"repeat":{},"tokens":{},"stop":"{}")",
-                              request.id, request.run, request.prompt, request.repeat, request.tokens.size(),
-                              request_stop_name(request.stop)));
+                              request.id, request.run_id, request.prompt_id, request.repeat,
+                              request.tokens.size(), request_stop_name(request.stop)));
     } else if (slice.round != nullptr) {
       const Round& round = *slice.round;
       write_slice(
@@ -64,23 +64,23 @@ class ChromeSink : public TimelineSink {
                       round.emitted, draft_stop_name(round.draft_stop)));
     } else if (slice.span != nullptr) {
       const Span& span = *slice.span;
-      write_slice(lane, slice, name_of(span.name), phase_name(span.phase),
-                  fmt::format(R"("span":{},"round":{},"layer":{})", span.id, span.round, span.layer));
+      write_slice(lane, slice, name_of(span.name_id), phase_name(span.phase),
+                  fmt::format(R"("span":{},"round":{},"layer":{})", span.id, span.round_id, span.layer));
       if (const auto kernels = names_.kernels_of_span.find(span.id); kernels != names_.kernels_of_span.end())
-        for (const std::int64_t kernel : kernels->second) write_flow("s", kernel, lane, slice.start_ns);
+        for (const KernelId kernel_id : kernels->second) write_flow("s", kernel_id, lane, slice.start_ns);
     } else if (slice.decision != nullptr) {
       const Decision& decision = *slice.decision;
       const std::string score =
           std::isfinite(decision.score) ? fmt::format(R"("score":{},)", decision.score) : "";
-      write_slice(lane, slice, name_of(decision.kind), "decision",
+      write_slice(lane, slice, name_of(decision.kind_id), "decision",
                   fmt::format(R"("decision":{},"round":{},"adopted":{},{}"detail":{})", decision.id,
-                              decision.round, decision.adopted ? 1 : 0, score, quoted(decision.detail)));
+                              decision.round_id, decision.adopted ? 1 : 0, score, quoted(decision.detail)));
     } else {
       const Kernel& kernel = *slice.kernel;
-      write_slice(lane, slice, name_of(kernel.short_name), phase_name(kernel.phase),
+      write_slice(lane, slice, name_of(kernel.short_name_id), phase_name(kernel.phase),
                   fmt::format(R"("kernel":{},"round":{},"layer":{},"correlation_id":{})", kernel.id,
-                              kernel.round, kernel.layer, kernel.correlation_id));
-      if (kernel.span != 0) write_flow("f", kernel.id, lane, slice.start_ns);
+                              kernel.round_id, kernel.layer, kernel.correlation_id));
+      if (kernel.span_id != 0) write_flow("f", kernel.id, lane, slice.start_ns);
     }
   }
 
@@ -99,7 +99,7 @@ class ChromeSink : public TimelineSink {
   void finish() { file_.write("\n]}\n"); }
 
  private:
-  std::string name_of(std::int64_t id) const {
+  std::string name_of(StringId id) const {
     const auto found = quoted_strings_.find(id);
     return found != quoted_strings_.end() ? found->second : fmt::format("\"string {}\"", id);
   }
@@ -112,7 +112,7 @@ class ChromeSink : public TimelineSink {
   }
 
   /// An arrow from the launching span to its kernel; the kernel's id is the arrow's.
-  void write_flow(std::string_view kind, std::int64_t id, int lane, std::int64_t time_ns) {
+  void write_flow(std::string_view kind, KernelId id, int lane, std::int64_t time_ns) {
     write(fmt::format(
         R"({{"ph":"{}","bp":"e","pid":1,"tid":{},"ts":{},"id":{},"name":"launch","cat":"launch"}})", kind,
         lane, microseconds(time_ns), id));
@@ -126,7 +126,7 @@ class ChromeSink : public TimelineSink {
 
   AtomicFile& file_;
   const TimelineNames& names_;
-  std::unordered_map<std::int64_t, std::string> quoted_strings_;
+  std::unordered_map<StringId, std::string> quoted_strings_;
   std::unordered_map<int, std::string> counter_names_;
   bool first_ = true;
 };

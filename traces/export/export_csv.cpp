@@ -36,13 +36,20 @@ class CsvLine {
  public:
   explicit CsvLine(bool header) : header_(header) {}
 
-  void id(std::string_view name, std::int64_t field) { number(name, field); }
-  void key(std::string_view name, std::int64_t field, std::string_view /*table*/) { number(name, field); }
-  void reference(std::string_view name, std::int64_t field, std::string_view /*table*/) {
-    if (field == 0 && !header_)
+  template <typename Tag>
+  void id(std::string_view name, Id<Tag> field) {
+    number(name, field.value());
+  }
+  template <typename Tag>
+  void key(std::string_view name, Id<Tag> field, std::string_view /*table*/) {
+    number(name, field.value());
+  }
+  template <typename Tag>
+  void reference(std::string_view name, Id<Tag> field, std::string_view /*table*/) {
+    if (field.is_none() && !header_)
       add({});
     else
-      number(name, field);
+      number(name, field.value());
   }
   template <typename Field>
   void enumeration(std::string_view name, Field field, int /*values*/, std::string_view /*table*/) {

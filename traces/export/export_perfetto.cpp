@@ -114,9 +114,9 @@ class PerfettoSink : public TimelineSink {
     const Run* const run = names_.run_of_request.at(request.id);
     set_name(run->specification);
     event_.bytes(event::categories, "request");
-    annotate_integer("request", request.id);
-    annotate_integer("run", request.run);
-    annotate_integer("prompt", request.prompt);
+    annotate_integer("request", request.id.value());
+    annotate_integer("run", request.run_id.value());
+    annotate_integer("prompt", request.prompt_id.value());
     annotate_integer("repeat", request.repeat);
     annotate_integer("tokens", static_cast<std::int64_t>(request.tokens.size()));
     annotate_text("stop", request_stop_name(request.stop));
@@ -125,7 +125,7 @@ class PerfettoSink : public TimelineSink {
   void describe(const Round& round) {
     set_name("round");
     event_.bytes(event::categories, "round");
-    annotate_integer("round", round.id);
+    annotate_integer("round", round.id.value());
     annotate_integer("index", round.index);
     annotate_integer("exit_layer", round.exit_layer);
     annotate_integer("planned", round.planned);
@@ -137,31 +137,32 @@ class PerfettoSink : public TimelineSink {
   }
 
   void describe(const Span& span) {
-    set_name_by_id(span.name);
+    set_name_by_id(span.name_id);
     event_.bytes(event::categories, phase_name(span.phase));
-    annotate_integer("span", span.id);
-    if (span.round != 0) annotate_integer("round", span.round);
+    annotate_integer("span", span.id.value());
+    if (span.round_id != 0) annotate_integer("round", span.round_id.value());
     if (span.layer >= 0) annotate_integer("layer", span.layer);
     if (const auto kernels = names_.kernels_of_span.find(span.id); kernels != names_.kernels_of_span.end())
-      for (const std::int64_t kernel : kernels->second)
-        event_.fixed64(event::flow_ids, static_cast<std::uint64_t>(kernel));
+      for (const KernelId kernel_id : kernels->second)
+        event_.fixed64(event::flow_ids, static_cast<std::uint64_t>(kernel_id.value()));
   }
 
   void describe(const Kernel& kernel) {
-    set_name_by_id(kernel.short_name);
+    set_name_by_id(kernel.short_name_id);
     event_.bytes(event::categories, phase_name(kernel.phase));
-    annotate_integer("kernel", kernel.id);
-    if (kernel.round != 0) annotate_integer("round", kernel.round);
+    annotate_integer("kernel", kernel.id.value());
+    if (kernel.round_id != 0) annotate_integer("round", kernel.round_id.value());
     if (kernel.layer >= 0) annotate_integer("layer", kernel.layer);
     annotate_integer("correlation_id", kernel.correlation_id);
-    if (kernel.span != 0) event_.fixed64(event::terminating_flow_ids, static_cast<std::uint64_t>(kernel.id));
+    if (kernel.span_id != 0)
+      event_.fixed64(event::terminating_flow_ids, static_cast<std::uint64_t>(kernel.id.value()));
   }
 
   void describe(const Decision& decision) {
-    set_name_by_id(decision.kind);
+    set_name_by_id(decision.kind_id);
     event_.bytes(event::categories, "decision");
-    annotate_integer("decision", decision.id);
-    if (decision.round != 0) annotate_integer("round", decision.round);
+    annotate_integer("decision", decision.id.value());
+    if (decision.round_id != 0) annotate_integer("round", decision.round_id.value());
     annotate_integer("adopted", decision.adopted ? 1 : 0);
     if (!std::isnan(decision.score)) annotate_real("score", decision.score);
     annotate_text("detail", decision.detail);
@@ -186,9 +187,9 @@ class PerfettoSink : public TimelineSink {
     event_.message(event::debug_annotations, annotation_);
   }
 
-  void set_name_by_id(std::int64_t id) {
+  void set_name_by_id(StringId id) {
     const auto found = names_.strings.find(id);
-    set_name(found != names_.strings.end() ? found->second : "string " + std::to_string(id));
+    set_name(found != names_.strings.end() ? found->second : "string " + std::to_string(id.value()));
   }
 
   /// A name goes out once, in the packet that uses it first.

@@ -26,17 +26,17 @@ struct Turn {
 };
 
 /// (run, repeat) → question → turns in their order.
-using Files = std::map<std::pair<std::int64_t, std::int32_t>, std::map<std::int64_t, std::vector<Turn>>>;
+using Files = std::map<std::pair<RunId, std::int32_t>, std::map<std::int64_t, std::vector<Turn>>>;
 
 Files group(const Recording& recording) {
-  std::unordered_map<std::int64_t, const Prompt*> prompts;
+  std::unordered_map<PromptId, const Prompt*> prompts;
   for (const Prompt& prompt : recording.prompts) prompts.emplace(prompt.id, &prompt);
-  std::unordered_map<std::int64_t, std::vector<std::int32_t>> accept_lengths;
-  for (const Round& round : recording.rounds) accept_lengths[round.request].push_back(round.emitted);
+  std::unordered_map<RequestId, std::vector<std::int32_t>> accept_lengths;
+  for (const Round& round : recording.rounds) accept_lengths[round.request_id].push_back(round.emitted);
   Files files;
   for (const Request& request : recording.requests) {
-    const Prompt* const prompt = prompts.at(request.prompt);
-    files[{request.run, request.repeat}][prompt->question_id].push_back(
+    const Prompt* const prompt = prompts.at(request.prompt_id);
+    files[{request.run_id, request.repeat}][prompt->question_id].push_back(
         {&request, prompt, std::move(accept_lengths[request.id])});
   }
   // An answer that was cut off would count as a short one, so its question is left out.
@@ -128,7 +128,7 @@ Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& targ
                                const Progress& progress) {
   DRAFTSCOPE_TRY_ASSIGN(AtomicFolder whole, AtomicFolder::create(target));
   DRAFTSCOPE_TRY_ASSIGN(const Recording recording, reader.recording());
-  std::unordered_map<std::int64_t, const Run*> runs;
+  std::unordered_map<RunId, const Run*> runs;
   for (const Run& run : recording.runs) runs.emplace(run.id, &run);
   const auto all = static_cast<std::int64_t>(recording.requests.size());
   std::int64_t done = 0;

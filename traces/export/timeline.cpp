@@ -18,15 +18,15 @@ class Lanes {
   }
 
   /// The first lane of a track; opens it, after its parents', if it is new.
-  int first_lane(std::int64_t id) {
+  int first_lane(TrackId id) {
     if (const auto found = lanes_of_.find(id); found != lanes_of_.end()) return found->second.front();
-    const std::string name = id == 0 ? "requests" : fmt::format("track {}", id);
+    const std::string name = id.is_none() ? "requests" : fmt::format("track {}", id);
     const auto [entry, added] = tracks_.try_emplace(id, Track{id, "host", name, 0, 0});
     const Track& track = entry->second;
     int parent = -1;
     // A damaged file may have a track among its own ancestors; it is then a root.
-    if (track.parent != 0 && opening_.insert(id).second && !opening_.contains(track.parent))
-      parent = first_lane(track.parent);
+    if (track.parent_id != 0 && opening_.insert(id).second && !opening_.contains(track.parent_id))
+      parent = first_lane(track.parent_id);
     opening_.erase(id);
     return open_lane(track, parent);
   }
@@ -37,12 +37,12 @@ class Lanes {
     add(track.id, slice);
   }
 
-  void add(std::int64_t track, const Slice& slice) {
-    first_lane(track);
-    const int lane = lane_for(track, slice);
+  void add(TrackId track_id, const Slice& slice) {
+    first_lane(track_id);
+    const int lane = lane_for(track_id, slice);
     sink_.begin(lane, slice);
     open_[static_cast<std::size_t>(lane)].push_back(
-        {slice.end_ns, slice.span != nullptr ? slice.span->id : 0});
+        {slice.end_ns, slice.span != nullptr ? slice.span->id : SpanId()});
   }
 
   void close_all() {
@@ -53,7 +53,7 @@ class Lanes {
  private:
   struct Open {
     std::int64_t end_ns;
-    std::int64_t span;  // 0 for other slices
+    SpanId span_id;  // none of other slices
   };
 
   int open_lane(const Track& track, int parent) {
@@ -70,14 +70,14 @@ class Lanes {
     open_[lane].pop_back();
   }
 
-  int lane_for(std::int64_t track, const Slice& slice) {
-    const std::int64_t parent = slice.span != nullptr ? slice.span->parent : 0;
-    const std::vector<int>& lanes = lanes_of_.at(track);
+  int lane_for(TrackId track_id, const Slice& slice) {
+    const SpanId parent_id = slice.span != nullptr ? slice.span->parent_id : SpanId();
+    const std::vector<int>& lanes = lanes_of_.at(track_id);
     int fitting = -1;
     for (const int lane : lanes) {
       std::vector<Open>& open = open_[static_cast<std::size_t>(lane)];
       // A parent stays open for a child of no length at its very end.
-      const auto is_parent = [&] { return parent != 0 && open.back().span == parent; };
+      const auto is_parent = [&] { return !parent_id.is_none() && open.back().span_id == parent_id; };
       while (!open.empty() && open.back().end_ns <= slice.start_ns &&
              !(is_parent() && open.back().end_ns == slice.start_ns && slice.end_ns == slice.start_ns))
         close_top(static_cast<std::size_t>(lane));
@@ -87,25 +87,25 @@ class Lanes {
     }
     if (fitting >= 0) return fitting;
     const int sibling_parent = parents_[static_cast<std::size_t>(lanes.front())];
-    return open_lane(tracks_.at(track), sibling_parent);
+    return open_lane(tracks_.at(track_id), sibling_parent);
   }
 
   TimelineSink& sink_;
-  std::unordered_map<std::int64_t, Track> tracks_;
-  std::unordered_map<std::int64_t, std::vector<int>> lanes_of_;
+  std::unordered_map<TrackId, Track> tracks_;
+  std::unordered_map<TrackId, std::vector<int>> lanes_of_;
   std::vector<std::vector<Open>> open_;  // by lane
   std::vector<int> parents_;             // by lane
-  std::unordered_set<std::int64_t> opening_;
+  std::unordered_set<TrackId> opening_;
 };
 
 /// Requests and rounds in the order of their starts, the request before its first round.
 std::vector<Slice> outer_slices(const Recording& recording) {
   std::vector<Slice> slices;
-  std::unordered_map<std::int64_t, std::int64_t> last_ns;  // by request: where a cut-off one is taken to end
+  std::unordered_map<RequestId, std::int64_t> last_ns;  // by request: where a cut-off one is taken to end
   for (const Round& round : recording.rounds) {
     slices.push_back(
         {.round = &round, .start_ns = round.start_ns, .end_ns = std::max(round.start_ns, round.end_ns)});
-    std::int64_t& last = last_ns[round.request];
+    std::int64_t& last = last_ns[round.request_id];
     last = std::max(last, slices.back().end_ns);
   }
   for (const Request& request : recording.requests) {
@@ -122,11 +122,11 @@ std::vector<Slice> outer_slices(const Recording& recording) {
   return slices;
 }
 
-std::int64_t first_host_track(const Recording& recording) {
+TrackId first_host_track(const Recording& recording) {
   const Track* first = nullptr;
   for (const Track& track : recording.tracks)
     if (track.kind == "host" && (first == nullptr || track.sort < first->sort)) first = &track;
-  return first != nullptr ? first->id : 0;
+  return first != nullptr ? first->id : TrackId();
 }
 
 /// Below all that were recorded. The file has no such track, and a recording without decisions gets none.
@@ -137,7 +137,8 @@ Track decision_track(const Recording& recording) {
     last.sort = std::max(last.sort, track.sort);
   }
   // A hostile file may have used up the numbers.
-  if (last.id < std::numeric_limits<std::int64_t>::max()) ++last.id;
+  if (const std::int64_t number = last.id.value(); number < std::numeric_limits<std::int64_t>::max())
+    last.id = TrackId::from(number + 1);
   if (last.sort < std::numeric_limits<std::int32_t>::max()) ++last.sort;
   return last;
 }
@@ -167,7 +168,7 @@ class Steps {
 /// Adds the host's requests, rounds and spans to the lanes.
 Result<void> add_host_slices(Reader& reader, const Recording& recording, Lanes& lanes, Steps& steps) {
   const std::vector<Slice> outer = outer_slices(recording);
-  const std::int64_t host = first_host_track(recording);
+  const TrackId host = first_host_track(recording);
   auto next_outer = outer.begin();
   const auto add_outer_until = [&](std::int64_t start_ns) {
     for (; next_outer != outer.end() && next_outer->start_ns <= start_ns; ++next_outer)
@@ -176,13 +177,13 @@ Result<void> add_host_slices(Reader& reader, const Recording& recording, Lanes& 
   constexpr std::int64_t all_of_time = std::numeric_limits<std::int64_t>::max();
   bool host_passed = false;
   DRAFTSCOPE_TRY(reader.spans([&](const Span& span) {
-    if (span.track == host) {
+    if (span.track_id == host) {
       add_outer_until(span.start_ns);
-    } else if (span.track > host && !host_passed) {
+    } else if (span.track_id > host && !host_passed) {
       add_outer_until(all_of_time);
       host_passed = true;
     }
-    lanes.add(span.track, {.span = &span, .start_ns = span.start_ns, .end_ns = span.end_ns});
+    lanes.add(span.track_id, {.span = &span, .start_ns = span.start_ns, .end_ns = span.end_ns});
     return steps.next();
   }));
   if (steps.go_on()) add_outer_until(all_of_time);
@@ -203,12 +204,12 @@ Result<TimelineNames> read_names(Reader& reader) {
   TimelineNames names;
   DRAFTSCOPE_TRY_ASSIGN(names.recording, reader.recording());
   DRAFTSCOPE_TRY_ASSIGN(names.strings, reader.strings());
-  std::unordered_map<std::int64_t, const Run*> runs;
+  std::unordered_map<RunId, const Run*> runs;
   for (const Run& run : names.recording.runs) runs.emplace(run.id, &run);
   for (const Request& request : names.recording.requests)
-    names.run_of_request.emplace(request.id, runs.at(request.run));
+    names.run_of_request.emplace(request.id, runs.at(request.run_id));
   DRAFTSCOPE_TRY(reader.kernels([&](const Kernel& kernel) {
-    if (kernel.span != 0) names.kernels_of_span[kernel.span].push_back(kernel.id);
+    if (kernel.span_id != 0) names.kernels_of_span[kernel.span_id].push_back(kernel.id);
     return true;
   }));
   return names;
@@ -226,7 +227,7 @@ Result<void> walk_timeline(Reader& reader, const TimelineNames& names, TimelineS
   DRAFTSCOPE_TRY(add_host_slices(reader, names.recording, lanes, steps));
   if (steps.go_on()) {
     DRAFTSCOPE_TRY(reader.kernels([&](const Kernel& kernel) {
-      lanes.add(kernel.track, {.kernel = &kernel, .start_ns = kernel.start_ns, .end_ns = kernel.end_ns});
+      lanes.add(kernel.track_id, {.kernel = &kernel, .start_ns = kernel.start_ns, .end_ns = kernel.end_ns});
       return steps.next();
     }));
   }
@@ -239,7 +240,7 @@ Result<void> walk_timeline(Reader& reader, const TimelineNames& names, TimelineS
   }
   if (steps.go_on())
     DRAFTSCOPE_TRY(reader.counters([&](const Counter& counter) {
-      sink.counter(lanes.first_lane(counter.track), counter);
+      sink.counter(lanes.first_lane(counter.track_id), counter);
       return steps.next();
     }));
   if (steps.cancelled()) return fail("export cancelled");

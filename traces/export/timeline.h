@@ -44,9 +44,9 @@ class TimelineSink {
 /// The rows that slices refer to.
 struct TimelineNames {
   Recording recording;
-  std::unordered_map<std::int64_t, std::string> strings;
-  std::unordered_map<std::int64_t, const Run*> run_of_request;
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> kernels_of_span;  ///< launched by it
+  std::unordered_map<StringId, std::string> strings;
+  std::unordered_map<RequestId, const Run*> run_of_request;
+  std::unordered_map<SpanId, std::vector<KernelId>> kernels_of_span;  ///< launched by it
 };
 
 /// Memory: the recording without its spans, and 16 bytes and some a kernel for the launch arrows.

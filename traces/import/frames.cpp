@@ -64,7 +64,7 @@ Result<void> Frames::assign(Writer& writer, const std::string& name) {
   DRAFTSCOPE_TRY(check_order(requests_, name, "request"));
   DRAFTSCOPE_TRY(check_order(rounds_, name, "round"));
   for (const RequestFrame& request : requests_) {
-    request_rows_.push_back(writer.next_request_id());
+    request_ids_.push_back(writer.next_request_id());
     if (lanes_.empty() || lanes_.back() != request.lane) lanes_.push_back(request.lane);
   }
   for (const RoundFrame& round : rounds_) {
@@ -73,8 +73,8 @@ Result<void> Frames::assign(Writer& writer, const std::string& name) {
       return fail("{}: the round at {} to {} ns is in no request of its thread", name, round.start_ns,
                   round.end_ns);
     request_of_.push_back(request);
-    if (round.id != 0 && !by_id_.emplace(round.id, request_of_.size() - 1).second)
-      return fail("{}: round {} is there twice, expected each round once", name, round.id);
+    if (round.number != 0 && !by_number_.emplace(round.number, request_of_.size() - 1).second)
+      return fail("{}: round {} is there twice, expected each round once", name, round.number);
   }
   return {};
 }
@@ -83,58 +83,57 @@ FrameRows Frames::holding(std::uint32_t lane, std::int64_t start_ns, std::int64_
   FrameRows rows;
   const std::size_t request = last_started(requests_, lane, start_ns);
   if (request == requests_.size() || requests_[request].end_ns < end_ns) return rows;
-  rows.request = static_cast<std::int32_t>(request_rows_[request]);
+  rows.request_id = request_ids_[request];
   const std::size_t round = last_started(rounds_, lane, start_ns);
   if (round != rounds_.size() && rounds_[round].end_ns >= end_ns && request_of_[round] == request)
-    rows.round = static_cast<std::int64_t>(round) + 1;
+    rows.round_id = RoundId::from(round + 1);
   return rows;
 }
 
-FrameRows Frames::round_with_id(std::int64_t id) const {
-  const auto found = by_id_.find(id);
-  if (found == by_id_.end()) return {};
-  return {static_cast<std::int32_t>(request_rows_[request_of_[found->second]]),
-          static_cast<std::int64_t>(found->second) + 1};
+FrameRows Frames::round_with_number(std::int64_t number) const {
+  const auto found = by_number_.find(number);
+  if (found == by_number_.end()) return {};
+  return {request_ids_[request_of_[found->second]], RoundId::from(found->second + 1)};
 }
 
-std::int64_t Frames::round_start_ns(std::int64_t row) const {
-  return rounds_[static_cast<std::size_t>(row - 1)].start_ns;
+std::int64_t Frames::round_start_ns(RoundId id) const {
+  return rounds_[static_cast<std::size_t>(id.value() - 1)].start_ns;
 }
 
-bool Frames::request_holds(std::int32_t row, std::int64_t time_ns) const {
-  if (row == 0) return false;
-  const RequestFrame& request = requests_[static_cast<std::size_t>(row - request_rows_.front())];
+bool Frames::request_holds(RequestId id, std::int64_t time_ns) const {
+  if (id.is_none()) return false;
+  const RequestFrame& request =
+      requests_[static_cast<std::size_t>(id.value() - request_ids_.front().value())];
   return request.start_ns <= time_ns && time_ns <= request.end_ns;
 }
 
-std::int32_t Frames::request_at(std::int64_t time_ns) const {
+RequestId Frames::request_at(std::int64_t time_ns) const {
   for (const std::uint32_t lane : lanes_) {
     const std::size_t request = last_started(requests_, lane, time_ns);
-    if (request != requests_.size() && requests_[request].end_ns >= time_ns)
-      return static_cast<std::int32_t>(request_rows_[request]);
+    if (request != requests_.size() && requests_[request].end_ns >= time_ns) return request_ids_[request];
   }
-  return 0;
+  return {};
 }
 
 void Frames::write_requests(ImportTarget& target) {
-  std::map<std::string, std::int64_t> runs;
-  std::map<std::int64_t, std::int64_t> prompts;
+  std::map<std::string, RunId> runs;
+  std::map<std::int64_t, PromptId> prompts;
   std::vector<std::int64_t> emitted(requests_.size(), 0);
   for (std::size_t i = 0; i < rounds_.size(); ++i) emitted[request_of_[i]] += rounds_[i].emitted;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     const RequestFrame& frame = requests_[i];
-    if (const auto [run, is_new] = runs.try_emplace(frame.specification, 0); is_new) {
+    if (const auto [run, is_new] = runs.try_emplace(frame.specification); is_new) {
       const std::string strategy = frame.specification.substr(0, frame.specification.find(':'));
       run->second = target.writer().add(Run{0, strategy, frame.specification, "{}", strategy == "vanilla"});
       target.count_run();
     }
-    if (const auto [prompt, is_new] = prompts.try_emplace(frame.question_id, 0); is_new)
+    if (const auto [prompt, is_new] = prompts.try_emplace(frame.question_id); is_new)
       prompt->second = target.writer().add(
           Prompt{0, frame.question_id, "", 0, fmt::format("[question {}]", frame.question_id), {}});
     Request row;
-    row.id = request_rows_[i];
-    row.run = runs.at(frame.specification);
-    row.prompt = prompts.at(frame.question_id);
+    row.id = request_ids_[i];
+    row.run_id = runs.at(frame.specification);
+    row.prompt_id = prompts.at(frame.question_id);
     row.repeat = frame.repeat;
     row.start_ns = frame.start_ns;
     row.end_ns = std::max(frame.end_ns, std::int64_t{1});  // 0 would say that it never ended
@@ -164,7 +163,7 @@ void Frames::write_rounds(ImportTarget& target, const std::vector<Times>& times)
     }
     Round row;
     row.id = target.writer().next_round_id();
-    row.request = request_rows_[request_of_[i]];
+    row.request_id = request_ids_[request_of_[i]];
     row.index = index++;
     row.start_ns = frame.start_ns;
     row.end_ns = frame.end_ns;
@@ -201,8 +200,8 @@ void Frames::write(ImportTarget& target, Intervals& intervals) {
   std::vector<Times> times(rounds_.size());
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     const Interval& row = intervals.rows()[i];
-    if (row.phase == no_phase || row.round == 0 || intervals.placed()[i].depth != 0) continue;
-    const auto round = static_cast<std::size_t>(row.round - 1);
+    if (row.phase == no_phase || row.round_id.is_none() || intervals.placed()[i].depth != 0) continue;
+    const auto round = static_cast<std::size_t>(row.round_id.value() - 1);
     if (row.start_ns >= rounds_[round].start_ns && row.end_ns <= rounds_[round].end_ns)
       times[round].by_phase[static_cast<std::uint8_t>(row.phase)] += row.end_ns - row.start_ns;
   }

@@ -31,7 +31,7 @@ struct RequestFrame {
 struct RoundFrame {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t id = 0;  ///< the file's, or 0
+  std::int64_t number = 0;  ///< the file's, or 0
   std::uint32_t lane = 0;
   bool has_lengths = false;  ///< the four counts below are known
   std::int32_t planned = 0;
@@ -42,10 +42,10 @@ struct RoundFrame {
   DraftStop draft_stop = DraftStop::no_draft;
 };
 
-/// Rows of both tables; 0 = none.
+/// Rows of both tables.
 struct FrameRows {
-  std::int32_t request = 0;
-  std::int64_t round = 0;
+  RequestId request_id;
+  RoundId round_id;
 };
 
 class Frames {
@@ -63,15 +63,15 @@ class Frames {
 
   /// The rows whose intervals on that thread hold [start_ns, end_ns). O(log n).
   [[nodiscard]] FrameRows holding(std::uint32_t lane, std::int64_t start_ns, std::int64_t end_ns) const;
-  /// The rows of the round with the file's id, which must not be 0.
-  [[nodiscard]] FrameRows round_with_id(std::int64_t id) const;
-  /// The start of a round by its row, for what must not come before it.
-  [[nodiscard]] std::int64_t round_start_ns(std::int64_t row) const;
+  /// The rows of the round with the file's number, which must not be 0.
+  [[nodiscard]] FrameRows round_with_number(std::int64_t number) const;
+  /// The start of a round, for what must not come before it.
+  [[nodiscard]] std::int64_t round_start_ns(RoundId id) const;
 
-  /// Whether the request of that row holds the time, its end included; false for row 0.
-  [[nodiscard]] bool request_holds(std::int32_t row, std::int64_t time_ns) const;
-  /// A request of any thread that holds the time, or 0. O(threads · log n).
-  [[nodiscard]] std::int32_t request_at(std::int64_t time_ns) const;
+  /// Whether the request holds the time, its end included; false for none.
+  [[nodiscard]] bool request_holds(RequestId id, std::int64_t time_ns) const;
+  /// A request of any thread that holds the time, or none. O(threads · log n).
+  [[nodiscard]] RequestId request_at(std::int64_t time_ns) const;
 
   /// Takes the times of the phases from the spans at depth 0 and writes everything.
   void write(ImportTarget& target, Intervals& intervals);
@@ -85,10 +85,10 @@ class Frames {
 
   std::vector<RequestFrame> requests_;
   std::vector<RoundFrame> rounds_;
-  std::vector<std::size_t> request_of_;     // by round; the row of a round is its index + 1
-  std::vector<std::int64_t> request_rows_;  // counting up from the first
-  std::vector<std::uint32_t> lanes_;        // that have requests
-  std::unordered_map<std::int64_t, std::size_t> by_id_;
+  std::vector<std::size_t> request_of_;  // by round; the id of a round is its index + 1
+  std::vector<RequestId> request_ids_;   // counting up from the first
+  std::vector<std::uint32_t> lanes_;     // that have requests
+  std::unordered_map<std::int64_t, std::size_t> by_number_;
 };
 
 }  // namespace draftscope::traces

@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t head_bytes = std::size_t{1} << 16U;
-constexpr std::array<std::string_view, import_format_count> names{"spec-bench", "swift",  "layerskip",
-                                                                  "acceptance", "chrome", "nsys"};
+constexpr std::array<std::string_view, import_format_count> format_names{"spec-bench", "swift",  "layerskip",
+                                                                         "acceptance", "chrome", "nsys"};
 
 Result<void> import_file(const fs::path& file, ImportFormat format, ImportContext& context) {
   switch (format) {
@@ -71,11 +71,11 @@ void set_identity(const std::vector<fs::path>& files, const std::vector<ImportFo
                   const ImportOptions& options, ImportContext& context) {
   Writer& writer = context.target.writer();
   writer.set_meta("imported_from", joined_names(files));
-  std::string format_names;
+  std::string named;
   for (const ImportFormat format : formats)
-    if (format_names.find(import_format_name(format)) == std::string::npos)
-      format_names += (format_names.empty() ? "" : ", ") + std::string(import_format_name(format));
-  writer.set_meta("imported_format", format_names);
+    if (named.find(import_format_name(format)) == std::string::npos)
+      named += (named.empty() ? "" : ", ") + std::string(import_format_name(format));
+  writer.set_meta("imported_format", named);
   const std::string& model = options.model.empty() ? context.model : options.model;
   if (!model.empty()) writer.set_meta("model", model);
   if (options.n_layers > 0)
@@ -90,7 +90,7 @@ void set_identity(const std::vector<fs::path>& files, const std::vector<ImportFo
 }  // namespace
 
 std::string_view import_format_name(ImportFormat format) {
-  return names.at(static_cast<std::size_t>(format));
+  return format_names.at(static_cast<std::size_t>(format));
 }
 
 Result<ImportFormat> detect_import_format(const fs::path& file) {

@@ -13,7 +13,7 @@ constexpr std::size_t max_depth = 255;
 /// Open ranges of one track, the outermost first.
 struct OpenTrack {
   std::vector<std::size_t> open;
-  std::int32_t track = 0;
+  TrackId id;
 };
 
 }  // namespace
@@ -56,21 +56,20 @@ Result<void> Intervals::nest(Writer* writer, const std::string& name,
       tracks.emplace_back();
       track = tracks.end() - 1;
       if (writer != nullptr)
-        track->track = static_cast<std::int32_t>(
-            writer->add(Track{0, "host", lane_names[row.lane] + (row.is_outer ? ", outer" : ""), 0,
-                              static_cast<std::int32_t>(row.lane)}));
+        track->id = writer->add(Track{0, "host", lane_names[row.lane] + (row.is_outer ? ", outer" : ""), 0,
+                                      static_cast<std::int32_t>(row.lane)});
     }
     Placed& placed = placed_[i];
-    placed.track = track->track;
-    if (!track->open.empty()) placed.parent = static_cast<std::int64_t>(track->open.back());
+    placed.track_id = track->id;
+    if (!track->open.empty()) placed.parent_index = static_cast<std::int64_t>(track->open.back());
     if (track->open.size() > max_depth)
       return fail("{}: more than {} ranges of {} lie inside each other at {} ns", name, max_depth,
                   lane_names[row.lane], row.start_ns);
     placed.depth = static_cast<std::uint8_t>(track->open.size());
     if (row.phase != no_phase)
       placed.phase = static_cast<Phase>(row.phase);
-    else if (placed.parent >= 0)
-      placed.phase = placed_[static_cast<std::size_t>(placed.parent)].phase;
+    else if (placed.parent_index >= 0)
+      placed.phase = placed_[static_cast<std::size_t>(placed.parent_index)].phase;
     track->open.push_back(i);
   }
   return {};
@@ -80,13 +79,13 @@ bool Intervals::separate_outer_ranges() {
   std::vector<bool> holds_phase(rows_.size(), false);
   bool any = false;
   for (std::size_t i = rows_.size(); i-- > 0;) {
-    const std::int64_t parent = placed_[i].parent;
+    const std::int64_t parent = placed_[i].parent_index;
     if (parent >= 0 && (holds_phase[i] || rows_[i].phase != no_phase))
       holds_phase[static_cast<std::size_t>(parent)] = true;
   }
   std::vector<bool> in_phase(rows_.size(), false);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const std::int64_t parent = placed_[i].parent;
+    const std::int64_t parent = placed_[i].parent_index;
     in_phase[i] = rows_[i].phase != no_phase || (parent >= 0 && in_phase[static_cast<std::size_t>(parent)]);
     rows_[i].is_outer = holds_phase[i] && !in_phase[i];
     any |= rows_[i].is_outer;
@@ -104,15 +103,17 @@ Result<void> Intervals::place(Writer& writer, const std::string& name,
 
 void Intervals::write(ImportTarget& target) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const std::int64_t id = target.writer().next_span_id();
+    const SpanId id = target.writer().next_span_id();
     if (i == 0) first_id_ = id;
     const Interval& row = rows_[i];
     const Placed& placed = placed_[i];
-    const std::int64_t parent = placed.parent >= 0 ? span_id(static_cast<std::size_t>(placed.parent)) : 0;
+    const SpanId parent_id =
+        placed.parent_index >= 0 ? span_id(static_cast<std::size_t>(placed.parent_index)) : SpanId();
     // What holds phases of several rounds or requests belongs to none of them.
     const bool is_tagged = !row.is_outer;
-    target.add(Span{id, parent, placed.track, is_tagged ? row.request : 0, is_tagged ? row.round : 0,
-                    row.start_ns, row.end_ns, row.name, row.layer, placed.depth, placed.phase});
+    target.add(Span{id, parent_id, placed.track_id, is_tagged ? row.request_id : RequestId(),
+                    is_tagged ? row.round_id : RoundId(), row.start_ns, row.end_ns,
+                    StringId::from(row.name_id), row.layer, placed.depth, placed.phase});
   }
 }
 
@@ -127,7 +128,7 @@ std::optional<std::size_t> Intervals::innermost(std::uint32_t lane, std::int64_t
   if (rows_[static_cast<std::size_t>(index)].lane != lane || rows_[static_cast<std::size_t>(index)].is_outer)
     return std::nullopt;
   while (index >= 0 && rows_[static_cast<std::size_t>(index)].end_ns <= time_ns)
-    index = placed_[static_cast<std::size_t>(index)].parent;
+    index = placed_[static_cast<std::size_t>(index)].parent_index;
   if (index < 0) return std::nullopt;
   return static_cast<std::size_t>(index);
 }

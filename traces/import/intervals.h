@@ -25,11 +25,11 @@ inline constexpr std::int8_t no_phase = -1;
 struct Interval {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t round = 0;    ///< row of `rounds`, or 0
-  std::int32_t request = 0;  ///< row of `requests`, or 0
-  std::uint32_t lane = 0;    ///< the file's thread
-  std::uint32_t name = 0;    ///< strings.id
-  std::uint32_t order = 0;   ///< in the file; of two equal ranges the first is the outer one
+  RoundId round_id;  ///< the file's number until Frames gives ours
+  RequestId request_id;
+  std::uint32_t lane = 0;     ///< the file's thread
+  std::uint32_t name_id = 0;  ///< strings.id
+  std::uint32_t order = 0;    ///< in the file; of two equal ranges the first is the outer one
   std::int16_t layer = -1;
   std::int8_t phase = no_phase;
   bool is_outer = false;  ///< set by place()
@@ -37,8 +37,8 @@ struct Interval {
 
 /// The place of a range. Same index as its Interval after place().
 struct Placed {
-  std::int64_t parent = -1;  ///< index, or -1
-  std::int32_t track = 0;    ///< row of `tracks`
+  std::int64_t parent_index = -1;  ///< index, or -1
+  TrackId track_id;
   std::uint8_t depth = 0;
   Phase phase = Phase::control;  ///< its own, else the nearest outer one's, else control
 };
@@ -58,8 +58,8 @@ class Intervals {
 
   /// All ranges as spans, after place(); the row of index i has the id `first_id() + i`.
   void write(ImportTarget& target);
-  [[nodiscard]] std::int64_t span_id(std::size_t index) const {
-    return first_id_ + static_cast<std::int64_t>(index);
+  [[nodiscard]] SpanId span_id(std::size_t index) const {
+    return SpanId::from(first_id_.value() + static_cast<std::int64_t>(index));
   }
 
   /// The innermost range of the lane that holds the time, or nothing, after place(); of ranges that overlap
@@ -74,7 +74,7 @@ class Intervals {
 
   std::vector<Interval> rows_;
   std::vector<Placed> placed_;
-  std::int64_t first_id_ = 0;
+  SpanId first_id_;
 };
 
 /// The phase of that name; "idle" is none, for it is never recorded.

@@ -8,7 +8,7 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::array<std::string_view, missing_data_count> names{
+constexpr std::array<std::string_view, missing_data_count> missing_data_names{
     "runs",           "rounds",          "accepted lengths", "draft lengths", "token ids",
     "output lengths", "prompts",         "output text",      "wall times",    "first token times",
     "round times",    "phase times",     "confidences",      "layer sets",    "turns",
@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, missing_data_count> names{
 }  // namespace
 
 std::string_view missing_data_name(MissingData missing) {
-  return names.at(static_cast<std::size_t>(missing));
+  return missing_data_names.at(static_cast<std::size_t>(missing));
 }
 
 std::string missing_data_text(const std::vector<MissingData>& lacks) {
@@ -34,8 +34,10 @@ std::vector<MissingData> missing_data_of(const Meta& meta) {
   if (!list.is_array()) return found;
   for (const nlohmann::json& entry : list) {
     if (!entry.is_string()) continue;
-    const auto* const name = std::find(names.begin(), names.end(), entry.get_ref<const std::string&>());
-    if (name != names.end()) found.push_back(static_cast<MissingData>(name - names.begin()));
+    const auto* const name =
+        std::find(missing_data_names.begin(), missing_data_names.end(), entry.get_ref<const std::string&>());
+    if (name != missing_data_names.end())
+      found.push_back(static_cast<MissingData>(name - missing_data_names.begin()));
   }
   return found;
 }

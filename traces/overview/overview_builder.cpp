@@ -103,7 +103,7 @@ void OverviewBuilder::include(std::int64_t first_ns, std::int64_t last_ns) {
 void OverviewBuilder::widen_to(std::int64_t columns) {
   while ((last_ns_ >> shift_) - (first_ns_ >> shift_) >= columns) {
     for (auto& [key, sums] : sums_) sums.widen(shift_);
-    std::map<std::pair<std::int64_t, std::int64_t>, Rounds> wider;
+    std::map<std::pair<RunId, std::int64_t>, Rounds> wider;
     for (const auto& [key, rounds] : rounds_) {
       Rounds& sum = wider[{key.first, key.second >> 1}];
       add_to(sum.rounds, rounds.rounds);
@@ -131,29 +131,29 @@ void OverviewBuilder::add(const LayerSet& layer_set) {
 }
 
 void OverviewBuilder::add(const Request& request) {
-  requests_.insert_or_assign(request.id, RequestTime{request.run, request.start_ns, request.end_ns});
+  requests_.insert_or_assign(request.id, RequestTime{request.run_id, request.start_ns, request.end_ns});
 }
 
 void OverviewBuilder::add(const Round& round) {
   ++rows_;
-  const auto request = requests_.find(round.request);
+  const auto request = requests_.find(round.request_id);
   if (request == requests_.end() || has_too_many_) return;
   include(round.start_ns, round.start_ns);
   const bool drafts = round.drafted > 0 && round.draft_ns > round.verify_ns;
-  add_interval({LaneOf::rounds, request->second.run, 0, drafts ? Phase::draft : Phase::verify},
+  add_interval({LaneOf::rounds, request->second.run_id.value(), 0, drafts ? Phase::draft : Phase::verify},
                round.start_ns, round.end_ns);
-  Rounds& column = rounds_[{request->second.run, round.start_ns >> shift_}];
+  Rounds& column = rounds_[{request->second.run_id, round.start_ns >> shift_}];
   ++column.rounds;
   add_to(column.emitted, round.emitted);
   column.max_emitted = std::max(column.max_emitted, round.emitted);
 
-  RequestSum& sum = request_sums_[round.request];
+  RequestSum& sum = request_sums_[round.request_id];
   ++sum.rounds;
   add_to(sum.drafted, round.drafted);
   add_to(sum.accepted, round.accepted);
   add_to(sum.emitted, round.emitted);
   add_to(sum.draft_steps, round.tree_depth);
-  const auto kept = sublayers_.find(round.layer_set);
+  const auto kept = sublayers_.find(round.layer_set_id);
   add_to(sum.draft_sublayers,
          product(round.tree_depth,
                  kept == sublayers_.end() ? 2 * std::int64_t{round.exit_layer} : kept->second));
@@ -172,17 +172,18 @@ void OverviewBuilder::add(const Decision& decision) {
 
 void OverviewBuilder::add(const Span& span) {
   ++rows_;
-  add_interval({LaneOf::spans, span.track, span.depth, span.phase}, span.start_ns, span.end_ns);
+  add_interval({LaneOf::spans, span.track_id.value(), span.depth, span.phase}, span.start_ns, span.end_ns);
 }
 
 void OverviewBuilder::add(const Kernel& kernel) {
   ++rows_;
-  add_interval({LaneOf::kernels, kernel.track, 0, kernel.phase}, kernel.start_ns, kernel.end_ns);
+  add_interval({LaneOf::kernels, kernel.track_id.value(), 0, kernel.phase}, kernel.start_ns, kernel.end_ns);
 }
 
 std::optional<Overview> OverviewBuilder::finish() {
   for (const auto& [id, request] : requests_)
-    add_interval({LaneOf::requests, request.run, 0, Phase::control}, request.start_ns, request.end_ns);
+    add_interval({LaneOf::requests, request.run_id.value(), 0, Phase::control}, request.start_ns,
+                 request.end_ns);
   if (!has_times_ || has_too_many_) return std::nullopt;
   widen_to(std::clamp(rows_ / rows_per_column, min_columns, max_columns));
   Overview overview;
@@ -201,14 +202,14 @@ std::optional<Overview> OverviewBuilder::finish() {
   }
   std::ranges::sort(overview.lanes, {}, [](const LaneColumn& row) { return primary_key(row); });
   for (const auto& [key, rounds] : rounds_)
-    overview.rounds.push_back({.run = key.first,
+    overview.rounds.push_back({.run_id = key.first,
                                .start_ns = key.second << shift_,
                                .rounds = rounds.rounds,
                                .emitted = rounds.emitted,
                                .max_emitted = rounds.max_emitted});
-  for (const auto& [request, sum] : request_sums_) {
+  for (const auto& [request_id, sum] : request_sums_) {
     overview.requests.push_back(sum);
-    overview.requests.back().request = request;
+    overview.requests.back().request_id = request_id;
   }
   return overview;
 }

@@ -63,7 +63,7 @@ class OverviewBuilder {
  private:
   using Key = std::tuple<LaneOf, std::int64_t, std::int32_t, Phase>;  ///< lane, owner, depth, phase
   struct RequestTime {
-    std::int64_t run = 0;
+    RunId run_id;
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
   };
@@ -86,11 +86,11 @@ class OverviewBuilder {
   std::int64_t last_ns_ = 0;  ///< that a column must hold: one before an end
   std::map<Key, ColumnSums> sums_;
   Key last_key_;
-  ColumnSums* last_sums_ = nullptr;                                 ///< of last_key_
-  std::map<std::pair<std::int64_t, std::int64_t>, Rounds> rounds_;  ///< by run and column
-  std::unordered_map<std::int64_t, RequestTime> requests_;
-  std::map<std::int64_t, RequestSum> request_sums_;
-  std::unordered_map<std::int64_t, std::int64_t> sublayers_;  ///< that a layer set keeps
+  ColumnSums* last_sums_ = nullptr;                          ///< of last_key_
+  std::map<std::pair<RunId, std::int64_t>, Rounds> rounds_;  ///< by run and column
+  std::unordered_map<RequestId, RequestTime> requests_;
+  std::map<RequestId, RequestSum> request_sums_;
+  std::unordered_map<LayerSetId, std::int64_t> sublayers_;  ///< that a layer set keeps
 };
 
 /// Records that an overview is made of.

@@ -38,7 +38,10 @@ Result<std::optional<Overview>> overview_of_rows(OpenTrace& trace) {
 /// Key and sums of a row, name by name.
 struct Fields {
   std::vector<std::pair<std::string_view, std::int64_t>> list;
-  void key(std::string_view name, std::int64_t field, std::string_view /*table*/) { value(name, field); }
+  template <typename Tag>
+  void key(std::string_view name, Id<Tag> field, std::string_view /*table*/) {
+    value(name, field.value());
+  }
   template <typename Field>
   void enumeration(std::string_view name, Field field, int /*values*/, std::string_view /*table*/) {
     value(name, static_cast<std::int64_t>(field));

@@ -40,7 +40,7 @@ Result<std::int64_t> column_width(const OpenTrace& trace, const std::string& sta
 /// Ids rise; in a damaged tree that has rows more than once they need not, nor end.
 template <typename Record>
 Result<void> scan_by_id(OpenTrace& trace, IdRange ids, const std::function<bool(const Record&)>& visit) {
-  std::int64_t before = 0;
+  decltype(Record::id) before;
   bool rising = true;
   DRAFTSCOPE_TRY(scan_intervals<Record>(trace, fmt::format("id BETWEEN {} AND {}", ids.first, ids.last), "",
                                         [&](const Record& row) {
@@ -89,7 +89,7 @@ Result<Recording> BulkReader::recording() {
   return read_recording(implementation_->trace);
 }
 
-Result<std::unordered_map<std::int64_t, std::string>> BulkReader::strings() {
+Result<std::unordered_map<StringId, std::string>> BulkReader::strings() {
   return read_strings(implementation_->trace);
 }
 

@@ -18,9 +18,6 @@
 
 namespace draftscope::traces {
 
-/// 146 years of uptime; differences and sums of two times stay in range.
-inline constexpr std::int64_t max_ns = std::int64_t{1} << 62U;
-
 class Fetcher {
  public:
   explicit Fetcher(sqlite3_stmt* statement) : statement_(statement) {}
@@ -28,14 +25,21 @@ class Fetcher {
   /// Empty if every field was as expected.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
-  void id(std::string_view name, std::int64_t& field) { positive(name, field); }
-  void key(std::string_view name, std::int64_t& field, std::string_view /*table*/) { positive(name, field); }
-  void reference(std::string_view name, std::int64_t& field, std::string_view /*table*/) {
+  template <typename Tag>
+  void id(std::string_view name, Id<Tag>& field) {
+    field = Id<Tag>::from(positive(name));
+  }
+  template <typename Tag>
+  void key(std::string_view name, Id<Tag>& field, std::string_view /*table*/) {
+    field = Id<Tag>::from(positive(name));
+  }
+  template <typename Tag>
+  void reference(std::string_view name, Id<Tag>& field, std::string_view /*table*/) {
     if (sqlite3_value_type(column()) == SQLITE_NULL) {
       field = 0;
       ++column_;
     } else {
-      positive(name, field);
+      field = Id<Tag>::from(positive(name));
     }
   }
   template <typename Field>
@@ -102,8 +106,8 @@ class Fetcher {
     return number;
   }
 
-  void positive(std::string_view name, std::int64_t& field) {
-    field = integer(name, 1, std::numeric_limits<std::int64_t>::max());
+  [[nodiscard]] std::int64_t positive(std::string_view name) {
+    return integer(name, 1, std::numeric_limits<std::int64_t>::max());
   }
 
   void real(std::string_view name, double& field) {

@@ -19,14 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Instructions of SQLite's machine between two looks at the budget.
-constexpr int steps_per_look = 100'000;
 // What a statement may take: the most demanding rule of validate() needs below 100 a row, a row has at least
 // ten bytes.
 constexpr std::int64_t steps_per_byte = 200;
-constexpr std::int64_t min_steps = 20'000'000;
-// No text or blob of a trace comes near; a damaged length must not allocate more.
-constexpr int max_value_bytes = 1 << 28;
 
 std::uint64_t size_or_zero(const fs::path& path) {
   std::error_code error;
@@ -37,20 +32,6 @@ std::uint64_t size_or_zero(const fs::path& path) {
 fs::path beside(fs::path path, const char* suffix) {
   path += suffix;
   return path;
-}
-
-/// A name inside a URI: everything but the plainest characters is escaped.
-std::string uri(const fs::path& path, std::string_view query) {
-  std::string text = "file:";
-  for (const char c : fs::absolute(path).string()) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '/' || c == '.' || c == '-' || c == '_';
-    if (plain)
-      text += c;
-    else
-      text += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return text.append("?").append(query);
 }
 
 Result<void> check_header(const fs::path& path) {
@@ -74,18 +55,10 @@ Result<void> check_header(const fs::path& path) {
 }
 
 Result<Database> connect(const fs::path& path, std::string_view query) {
-  sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(uri(path, query).c_str(), &handle,
-                                   SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  Database database(handle);
-  if (code != SQLITE_OK) return fail("{}", sqlite_error(handle));
-  // The file may be hostile: nothing in its schema runs as code of ours, and its lengths are not believed.
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  DRAFTSCOPE_TRY_ASSIGN(Database database, open_untrusted(path, query));
+  sqlite3* const handle = database.get();
   sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, max_value_bytes);
   sqlite3_busy_timeout(handle, 1000);
-  DRAFTSCOPE_TRY(execute(handle, "", "PRAGMA cell_size_check=ON; PRAGMA temp_store=FILE;"));
   // One snapshot for as long as the file is open: of a recording that goes on, the rounds that a later
   // statement sees have the requests that an earlier one saw. It begins with the first page read, where a
   // problem with the log shows.
@@ -113,21 +86,19 @@ Result<Database> connect_to_copy(const fs::path& path, TemporaryFolder& folder) 
   return connect(copy, "mode=ro");
 }
 
-int look_at_budget(void* context) {
-  auto* const budget = static_cast<WorkBudget*>(context);
-  budget->steps_left -= steps_per_look;
-  if (budget->stopped != nullptr && budget->stopped->load(std::memory_order_relaxed)) return 1;
-  return budget->steps_left < 0 ? 1 : 0;
-}
-
 /// Collects name and type of a table's columns, as a record has them.
 struct ExpectedColumns {
   std::vector<std::pair<std::string_view, std::string_view>> columns;
-  void id(std::string_view name, std::int64_t /*field*/) { columns.emplace_back(name, "INTEGER"); }
-  void key(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) {
+  template <typename Tag>
+  void id(std::string_view name, Id<Tag> /*field*/) {
     columns.emplace_back(name, "INTEGER");
   }
-  void reference(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) {
+  template <typename Tag>
+  void key(std::string_view name, Id<Tag> /*field*/, std::string_view /*table*/) {
+    columns.emplace_back(name, "INTEGER");
+  }
+  template <typename Tag>
+  void reference(std::string_view name, Id<Tag> /*field*/, std::string_view /*table*/) {
     columns.emplace_back(name, "INTEGER");
   }
   template <typename Field>
@@ -236,11 +207,10 @@ Result<OpenTrace> open_trace(const fs::path& path) {
   DRAFTSCOPE_TRY(check_tables(handle, name, trace.schema_version));
 
   trace.budget = std::make_unique<WorkBudget>();
-  const auto bytes = size_or_zero(path) + size_or_zero(beside(path, "-wal"));
-  trace.budget->steps = std::max(
-      min_steps, steps_per_byte * static_cast<std::int64_t>(std::min(bytes, std::uint64_t{1} << 48U)));
+  trace.budget->steps =
+      WorkBudget::steps_for(size_or_zero(path) + size_or_zero(beside(path, "-wal")), steps_per_byte);
   trace.budget->steps_left = trace.budget->steps;
-  sqlite3_progress_handler(handle, steps_per_look, look_at_budget, trace.budget.get());
+  bound_work(handle, *trace.budget);
   return trace;
 }
 

@@ -4,13 +4,11 @@
 // Opens somebody's trace for reading without changing it.
 
 #include <draftscope/base/result.h>
-#include <atomic>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 
-#include "storage/database.h"
+#include "storage/untrusted.h"
 
 namespace draftscope::traces {
 
@@ -29,14 +27,6 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
-};
-
-/// Bounds the work that a damaged file can cause. A b-tree whose pages are shared can hold exponentially many
-/// rows in a small file; an honest one never needs more than some instructions a byte.
-struct WorkBudget {
-  std::int64_t steps_left = 0;
-  std::int64_t steps = 0;                      ///< of each statement
-  const std::atomic<bool>* stopped = nullptr;  ///< ends a statement from outside
 };
 
 /// Members go in reverse order: the connection before the copy that it reads.

@@ -9,8 +9,6 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr int steps_per_look = 100'000;
-
 int allow_reading(void* /*context*/, int action, const char* /*first*/, const char* second,
                   const char* /*database*/, const char* /*trigger*/) {
   switch (action) {

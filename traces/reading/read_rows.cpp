@@ -42,7 +42,7 @@ Result<Recording> read_recording(OpenTrace& trace) {
   DRAFTSCOPE_TRY_ASSIGN(Recording recording, read_outline(trace));
   DRAFTSCOPE_TRY_ASSIGN(recording.rounds, read_all<Round>(trace));
   DRAFTSCOPE_TRY_ASSIGN(recording.draft_tokens, read_all<DraftToken>(trace));
-  const auto order = [](const Round& row) { return std::pair(row.request, row.index); };
+  const auto order = [](const Round& row) { return std::pair(row.request_id, row.index); };
   if (!std::ranges::is_sorted(recording.rounds, {}, order))
     std::ranges::stable_sort(recording.rounds, {}, order);
   DRAFTSCOPE_TRY(check_references(recording));
@@ -50,8 +50,8 @@ Result<Recording> read_recording(OpenTrace& trace) {
   return recording;
 }
 
-Result<std::unordered_map<std::int64_t, std::string>> read_strings(OpenTrace& trace) {
-  std::unordered_map<std::int64_t, std::string> strings;
+Result<std::unordered_map<StringId, std::string>> read_strings(OpenTrace& trace) {
+  std::unordered_map<StringId, std::string> strings;
   DRAFTSCOPE_TRY(scan<StringRow>(trace, "", "", [&](const StringRow& row) {
     strings.insert_or_assign(row.id, row.text);
     return true;

@@ -77,7 +77,7 @@ Result<void> scan_in_order(OpenTrace& trace, const std::function<bool(const Reco
 /// Without rounds and draft tokens.
 [[nodiscard]] Result<Recording> read_outline(OpenTrace& trace);
 [[nodiscard]] Result<Recording> read_recording(OpenTrace& trace);
-[[nodiscard]] Result<std::unordered_map<std::int64_t, std::string>> read_strings(OpenTrace& trace);
+[[nodiscard]] Result<std::unordered_map<StringId, std::string>> read_strings(OpenTrace& trace);
 [[nodiscard]] Result<std::unordered_map<std::int32_t, std::string>> read_token_texts(OpenTrace& trace);
 
 }  // namespace draftscope::traces

@@ -31,7 +31,7 @@ Result<Recording> Reader::recording() {
   return read_recording(implementation_->trace);
 }
 
-Result<std::unordered_map<std::int64_t, std::string>> Reader::strings() {
+Result<std::unordered_map<StringId, std::string>> Reader::strings() {
   return read_strings(implementation_->trace);
 }
 

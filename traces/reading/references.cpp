@@ -13,27 +13,32 @@ namespace {
 constexpr std::int32_t max_layers = 65536;
 
 /// Ids of a table. They mostly have no gaps, and rows that refer to them come in their order.
+template <typename Record>
 class Ids {
  public:
-  template <typename Record>
+  using RecordId = decltype(Record::id);
+
   explicit Ids(const std::vector<Record>& rows) {
     ids_.reserve(rows.size());
     for (const Record& row : rows) ids_.push_back(row.id);
     if (!std::is_sorted(ids_.begin(), ids_.end())) std::sort(ids_.begin(), ids_.end());
   }
-  [[nodiscard]] bool contains(std::int64_t id) const {
+  [[nodiscard]] bool contains(RecordId id) const {
     if (ids_.empty() || id < ids_.front()) return false;
-    const auto guess = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ids_.front());
+    const auto guess =
+        static_cast<std::uint64_t>(id.value()) - static_cast<std::uint64_t>(ids_.front().value());
     if (guess < ids_.size() && ids_[guess] == id) return true;
     return std::binary_search(ids_.begin(), ids_.end(), id);
   }
 
  private:
-  std::vector<std::int64_t> ids_;
+  std::vector<RecordId> ids_;
 };
 
-Result<void> expect_known(const Recording& recording, std::string_view table, std::int64_t row,
-                          std::string_view column, std::int64_t id, const Ids& ids, std::string_view target) {
+template <typename RowId, typename Record>
+Result<void> expect_known(const Recording& recording, std::string_view table, RowId row,
+                          std::string_view column, decltype(Record::id) id, const Ids<Record>& ids,
+                          std::string_view target) {
   if (ids.contains(id)) return {};
   return fail("{}: {} row {}: {} is {}, but {} has no such row", recording.path.string(), table, row, column,
               id, target);
@@ -65,31 +70,33 @@ Result<void> check_references(const Recording& recording) {
   const Ids rounds(recording.rounds);
   const Ids tracks(recording.tracks);
   for (const Request& row : recording.requests) {
-    DRAFTSCOPE_TRY(expect_known(recording, "requests", row.id, "run", row.run, runs, "runs"));
-    DRAFTSCOPE_TRY(expect_known(recording, "requests", row.id, "prompt", row.prompt, prompts, "prompts"));
+    DRAFTSCOPE_TRY(expect_known(recording, "requests", row.id, "run", row.run_id, runs, "runs"));
+    DRAFTSCOPE_TRY(expect_known(recording, "requests", row.id, "prompt", row.prompt_id, prompts, "prompts"));
   }
   for (const Round& row : recording.rounds) {
-    DRAFTSCOPE_TRY(expect_known(recording, "rounds", row.id, "request", row.request, requests, "requests"));
+    DRAFTSCOPE_TRY(
+        expect_known(recording, "rounds", row.id, "request", row.request_id, requests, "requests"));
     if (std::min({row.index, row.planned, row.drafted, row.tree_depth, row.accepted, row.emitted,
                   row.verify_rows, row.exit_layer, row.root_position}) < 0)
       return fail("{}: rounds row {}: a count or position is negative", recording.path.string(), row.id);
     if (row.tree_depth > row.drafted)
       return fail("{}: rounds row {}: tree_depth is {}, expected at most drafted ({})",
                   recording.path.string(), row.id, row.tree_depth, row.drafted);
-    if (row.layer_set != 0)
+    if (row.layer_set_id != 0)
       DRAFTSCOPE_TRY(
-          expect_known(recording, "rounds", row.id, "layer_set", row.layer_set, layer_sets, "layer_sets"));
+          expect_known(recording, "rounds", row.id, "layer_set", row.layer_set_id, layer_sets, "layer_sets"));
   }
   for (const DraftToken& row : recording.draft_tokens) {
-    DRAFTSCOPE_TRY(expect_known(recording, "draft_tokens", row.round, "round", row.round, rounds, "rounds"));
+    DRAFTSCOPE_TRY(
+        expect_known(recording, "draft_tokens", row.round_id, "round", row.round_id, rounds, "rounds"));
     // Following parents must end at the root.
     if (row.index < 0 || row.parent < -1 || row.parent >= row.index)
       return fail("{}: draft_tokens of round {}: index is {} and parent is {}, expected -1 <= parent < index",
-                  recording.path.string(), row.round, row.index, row.parent);
+                  recording.path.string(), row.round_id, row.index, row.parent);
   }
   for (const Track& row : recording.tracks)
-    if (row.parent != 0)
-      DRAFTSCOPE_TRY(expect_known(recording, "tracks", row.id, "parent", row.parent, tracks, "tracks"));
+    if (row.parent_id != 0)
+      DRAFTSCOPE_TRY(expect_known(recording, "tracks", row.id, "parent", row.parent_id, tracks, "tracks"));
   return {};
 }
 

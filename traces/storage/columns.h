@@ -25,7 +25,7 @@ inline constexpr int request_stop_count = 5;
 
 /// A row of the table `strings`.
 struct StringRow {
-  std::int64_t id = 0;
+  StringId id;
   std::string text;
 };
 
@@ -61,8 +61,8 @@ void visit_columns(Row& row, Visitor&& visit) {
 template <RowOf<Request> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
   visit.id("id", row.id);
-  visit.key("run", row.run, "runs");
-  visit.key("prompt", row.prompt, "prompts");
+  visit.key("run", row.run_id, "runs");
+  visit.key("prompt", row.prompt_id, "prompts");
   visit.value("repeat", row.repeat);
   visit.value("start_ns", row.start_ns);
   visit.value("first_token_ns", row.first_token_ns);
@@ -85,12 +85,12 @@ void visit_columns(Row& row, Visitor&& visit) {
 template <RowOf<Round> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
   visit.id("id", row.id);
-  visit.key("request", row.request, "requests");
+  visit.key("request", row.request_id, "requests");
   visit.value("index", row.index);
   visit.value("start_ns", row.start_ns);
   visit.value("end_ns", row.end_ns);
   visit.value("root_position", row.root_position);
-  visit.reference("layer_set", row.layer_set, "layer_sets");
+  visit.reference("layer_set", row.layer_set_id, "layer_sets");
   visit.value("exit_layer", row.exit_layer);
   visit.value("planned", row.planned);
   visit.value("drafted", row.drafted);
@@ -110,7 +110,7 @@ void visit_columns(Row& row, Visitor&& visit) {
 
 template <RowOf<DraftToken> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
-  visit.key("round", row.round, "rounds");
+  visit.key("round", row.round_id, "rounds");
   visit.value("index", row.index);
   visit.value("parent", row.parent);
   visit.value("token", row.token);
@@ -123,9 +123,9 @@ void visit_columns(Row& row, Visitor&& visit) {
 template <RowOf<Decision> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
   visit.id("id", row.id);
-  visit.key("request", row.request, "requests");
-  visit.reference("round", row.round, "rounds");
-  visit.key("kind", row.kind, "strings");
+  visit.key("request", row.request_id, "requests");
+  visit.reference("round", row.round_id, "rounds");
+  visit.key("kind", row.kind_id, "strings");
   visit.value("start_ns", row.start_ns);
   visit.value("end_ns", row.end_ns);
   visit.value("score", row.score);
@@ -135,7 +135,7 @@ void visit_columns(Row& row, Visitor&& visit) {
 
 template <RowOf<ShadowToken> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
-  visit.key("request", row.request, "requests");
+  visit.key("request", row.request_id, "requests");
   visit.value("layer", row.layer);
   visit.value("position", row.position);
   visit.value("token", row.token);
@@ -155,20 +155,20 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.id("id", row.id);
   visit.value("kind", row.kind);
   visit.value("name", row.name);
-  visit.reference("parent", row.parent, "tracks");
+  visit.reference("parent", row.parent_id, "tracks");
   visit.value("sort", row.sort);
 }
 
 template <RowOf<Span> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
   visit.id("id", row.id);
-  visit.reference("parent", row.parent, "spans");
-  visit.key("track", row.track, "tracks");
-  visit.reference("request", row.request, "requests");
-  visit.reference("round", row.round, "rounds");
+  visit.reference("parent", row.parent_id, "spans");
+  visit.key("track", row.track_id, "tracks");
+  visit.reference("request", row.request_id, "requests");
+  visit.reference("round", row.round_id, "rounds");
   visit.value("start_ns", row.start_ns);
   visit.value("end_ns", row.end_ns);
-  visit.key("name", row.name, "strings");
+  visit.key("name", row.name_id, "strings");
   visit.value("layer", row.layer);
   visit.value("depth", row.depth);
   visit.enumeration("phase", row.phase, phase_count, "phases");
@@ -177,13 +177,13 @@ void visit_columns(Row& row, Visitor&& visit) {
 template <RowOf<Kernel> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
   visit.id("id", row.id);
-  visit.reference("span", row.span, "spans");
-  visit.key("track", row.track, "tracks");
-  visit.reference("request", row.request, "requests");
-  visit.reference("round", row.round, "rounds");
+  visit.reference("span", row.span_id, "spans");
+  visit.key("track", row.track_id, "tracks");
+  visit.reference("request", row.request_id, "requests");
+  visit.reference("round", row.round_id, "rounds");
   visit.value("start_ns", row.start_ns);
   visit.value("end_ns", row.end_ns);
-  visit.key("short_name", row.short_name, "strings");
+  visit.key("short_name", row.short_name_id, "strings");
   visit.value("layer", row.layer);
   visit.enumeration("phase", row.phase, phase_count, "phases");
   visit.value("stream_id", row.stream_id);
@@ -200,7 +200,7 @@ void visit_columns(Row& row, Visitor&& visit) {
 
 template <RowOf<Counter> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
-  visit.key("track", row.track, "tracks");
+  visit.key("track", row.track_id, "tracks");
   visit.value("timestamp_ns", row.timestamp_ns);
   visit.value("value", row.value);
 }
@@ -217,7 +217,7 @@ void visit_columns(Row& row, Visitor&& visit) {
 
 template <RowOf<RoundColumn> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
-  visit.key("run", row.run, "runs");
+  visit.key("run", row.run_id, "runs");
   visit.value("start_ns", row.start_ns);
   visit.value("rounds", row.rounds);
   visit.value("emitted", row.emitted);
@@ -226,7 +226,7 @@ void visit_columns(Row& row, Visitor&& visit) {
 
 template <RowOf<RequestSum> Row, typename Visitor>
 void visit_columns(Row& row, Visitor&& visit) {
-  visit.key("request", row.request, "requests");
+  visit.key("request", row.request_id, "requests");
   visit.value("rounds", row.rounds);
   visit.value("drafted", row.drafted);
   visit.value("accepted", row.accepted);

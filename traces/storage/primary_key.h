@@ -14,10 +14,10 @@ template <typename Record>
   return std::tuple(row.id);
 }
 [[nodiscard]] inline auto primary_key(const DraftToken& row) {
-  return std::tuple(row.round, row.index);
+  return std::tuple(row.round_id, row.index);
 }
 [[nodiscard]] inline auto primary_key(const ShadowToken& row) {
-  return std::tuple(row.request, row.layer, row.position);
+  return std::tuple(row.request_id, row.layer, row.position);
 }
 [[nodiscard]] inline auto primary_key(const TokenText& row) {
   return std::tuple(row.token);
@@ -26,10 +26,10 @@ template <typename Record>
   return std::tuple(row.lane, row.owner, row.depth, row.start_ns, row.phase);
 }
 [[nodiscard]] inline auto primary_key(const RoundColumn& row) {
-  return std::tuple(row.run, row.start_ns);
+  return std::tuple(row.run_id, row.start_ns);
 }
 [[nodiscard]] inline auto primary_key(const RequestSum& row) {
-  return std::tuple(row.request);
+  return std::tuple(row.request_id);
 }
 
 }  // namespace draftscope::traces

@@ -15,6 +15,9 @@ namespace draftscope::traces {
 inline constexpr std::int32_t application_id = 0x44537472;
 inline constexpr int current_schema_version = 4;
 
+/// Maximum time of a row, 146 years of uptime: differences and sums of two times stay in range.
+inline constexpr std::int64_t max_ns = std::int64_t{1} << 62U;
+
 /// A table or column that a version added to the one before it; `column` is empty for a whole table. A file
 /// of an older version stays as it is: what it lacks reads as no rows, or as zeros.
 struct Addition {

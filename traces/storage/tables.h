@@ -110,9 +110,18 @@ struct ColumnNames {
     if (!has_column(version, table, name)) list.append("0 AS ");
     list.append("\"").append(name).append("\"");
   }
-  void id(std::string_view name, std::int64_t /*field*/) { add(name); }
-  void key(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) { add(name); }
-  void reference(std::string_view name, std::int64_t /*field*/, std::string_view /*table*/) { add(name); }
+  template <typename Tag>
+  void id(std::string_view name, Id<Tag> /*field*/) {
+    add(name);
+  }
+  template <typename Tag>
+  void key(std::string_view name, Id<Tag> /*field*/, std::string_view /*table*/) {
+    add(name);
+  }
+  template <typename Tag>
+  void reference(std::string_view name, Id<Tag> /*field*/, std::string_view /*table*/) {
+    add(name);
+  }
   template <typename Field>
   void enumeration(std::string_view name, Field /*field*/, int /*values*/, std::string_view /*table*/) {
     add(name);

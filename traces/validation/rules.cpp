@@ -24,9 +24,14 @@ struct ReferenceRules {
                             "(SELECT 1 FROM {2} AS target WHERE target.id = row.\"{1}\")",
                             row_id, column, target, table)});
   }
-  void id(std::string_view /*name*/, std::int64_t /*field*/) {}
-  void key(std::string_view name, std::int64_t /*field*/, std::string_view target) { add(name, target); }
-  void reference(std::string_view name, std::int64_t /*field*/, std::string_view target) {
+  template <typename Tag>
+  void id(std::string_view /*name*/, Id<Tag> /*field*/) {}
+  template <typename Tag>
+  void key(std::string_view name, Id<Tag> /*field*/, std::string_view target) {
+    add(name, target);
+  }
+  template <typename Tag>
+  void reference(std::string_view name, Id<Tag> /*field*/, std::string_view target) {
     add(name, target);
   }
   template <typename Field>

@@ -22,13 +22,20 @@ class Binder {
  public:
   explicit Binder(sqlite3_stmt* statement) : statement_(statement) {}
 
-  void id(std::string_view /*name*/, std::int64_t field) { integer(field); }
-  void key(std::string_view /*name*/, std::int64_t field, std::string_view /*table*/) { integer(field); }
-  void reference(std::string_view /*name*/, std::int64_t field, std::string_view /*table*/) {
-    if (field == 0)
+  template <typename Tag>
+  void id(std::string_view /*name*/, Id<Tag> field) {
+    integer(field.value());
+  }
+  template <typename Tag>
+  void key(std::string_view /*name*/, Id<Tag> field, std::string_view /*table*/) {
+    integer(field.value());
+  }
+  template <typename Tag>
+  void reference(std::string_view /*name*/, Id<Tag> field, std::string_view /*table*/) {
+    if (field.is_none())
       sqlite3_bind_null(statement_, ++column_);
     else
-      integer(field);
+      integer(field.value());
   }
   template <typename Field>
   void enumeration(std::string_view /*name*/, Field field, int /*values*/, std::string_view /*table*/) {

@@ -28,19 +28,20 @@ class Writer::Implementation {
 
   // ---- recording thread ----
 
-  std::int64_t intern(std::string_view text) {
+  StringId intern(std::string_view text) {
     const auto found = strings_.find(std::string(text));
     if (found != strings_.end()) return found->second;
-    const auto id = static_cast<std::int64_t>(strings_.size()) + 1;
+    const auto id = StringId::from(strings_.size() + 1);
     strings_.emplace(text, id);
     stage(StringRow{id, std::string(text)});
     return id;
   }
 
-  std::int64_t intern_layer_set(LayerSet layer_set) {
+  LayerSetId intern_layer_set(LayerSet layer_set) {
     std::string key = fmt::format("{}/{}/{}/", layer_set.n_layers, layer_set.exit_layer, layer_set.origin);
     key.append(layer_set.skipped.begin(), layer_set.skipped.end());
-    const auto [entry, added] = layer_sets_.try_emplace(std::move(key), layer_sets_.size() + 1);
+    const auto [entry, added] =
+        layer_sets_.try_emplace(std::move(key), LayerSetId::from(layer_sets_.size() + 1));
     if (added) {
       layer_set.id = entry->second;
       stage(std::move(layer_set));
@@ -62,24 +63,24 @@ class Writer::Implementation {
   }
 
   template <typename Record>
-  std::int64_t next_id() {
-    return ++std::get<LastId<Record>>(last_ids_).id;
+  auto next_id() {
+    return decltype(Record::id)::from(++std::get<LastId<Record>>(last_ids_).number);
   }
 
   template <typename Record>
-  std::int64_t add_with_id(Record row) {
-    const std::int64_t id = row.id = next_id<Record>();
+  auto add_with_id(Record row) {
+    const auto id = row.id = next_id<Record>();
     stage(std::move(row));
     return id;
   }
 
-  std::int64_t open_round() { return open_rounds_.emplace_back(next_id<Round>()); }
+  RoundId open_round() { return open_rounds_.emplace_back(next_id<Round>()); }
 
   void add_round(Round round, std::span<const DraftToken> draft_tokens) {
     std::erase(open_rounds_, round.id);
     if (failed_) return;
     for (DraftToken token : draft_tokens) {
-      token.round = round.id;
+      token.round_id = round.id;
       staged_.list<DraftToken>().push_back(token);
     }
     stage(round);
@@ -95,8 +96,8 @@ class Writer::Implementation {
     open_rounds_.clear();
   }
 
-  std::int64_t add_decision(Decision decision) {
-    if (abandoned_rounds_.contains(decision.round)) decision.round = 0;
+  DecisionId add_decision(Decision decision) {
+    if (abandoned_rounds_.contains(decision.round_id)) decision.round_id = 0;
     return add_with_id(std::move(decision));
   }
 
@@ -111,7 +112,7 @@ class Writer::Implementation {
     if (abandoned_rounds_.empty()) return add_droppable(kernels);
     std::vector<Kernel> rows(kernels.begin(), kernels.end());
     for (Kernel& row : rows)
-      if (abandoned_rounds_.contains(row.round)) row.round = 0;
+      if (abandoned_rounds_.contains(row.round_id)) row.round_id = 0;
     add_droppable(std::span<const Kernel>(rows));
   }
 
@@ -156,7 +157,7 @@ class Writer::Implementation {
  private:
   template <typename Record>
   struct LastId {
-    std::int64_t id = 0;
+    std::int64_t number = 0;
   };
   template <typename Record>
   struct Dropped {
@@ -169,9 +170,9 @@ class Writer::Implementation {
   }
 
   template <typename Record>
-  static void forget_rounds(std::vector<Record>& rows, const std::vector<std::int64_t>& rounds) {
+  static void forget_rounds(std::vector<Record>& rows, const std::vector<RoundId>& rounds) {
     for (Record& row : rows)
-      if (std::ranges::find(rounds, row.round) != rounds.end()) row.round = 0;
+      if (std::ranges::find(rounds, row.round_id) != rounds.end()) row.round_id = 0;
   }
 
   // While a round is open its rows wait, so that no commit ever holds a span of a round that is not there.
@@ -235,9 +236,10 @@ class Writer::Implementation {
 
   Storage storage_;  // the writer's thread's until it has been joined
   WriterOptions options_;
-  std::unordered_map<std::string, std::int64_t> strings_, layer_sets_;
-  std::vector<std::int64_t> open_rounds_;
-  std::unordered_set<std::int64_t> abandoned_rounds_;
+  std::unordered_map<std::string, StringId> strings_;
+  std::unordered_map<std::string, LayerSetId> layer_sets_;
+  std::vector<RoundId> open_rounds_;
+  std::unordered_set<RoundId> abandoned_rounds_;
 
   std::mutex mutex_;  // guards pending_, closing_ and error_
   std::condition_variable wake_;
@@ -271,36 +273,36 @@ void Writer::set_meta(std::string key, std::string text) {
   implementation_->set_meta(std::move(key), std::move(text));
 }
 
-std::int64_t Writer::intern(std::string_view text) {
+StringId Writer::intern(std::string_view text) {
   return implementation_->intern(text);
 }
 
-std::int64_t Writer::add(Run run) {
+RunId Writer::add(Run run) {
   return implementation_->add_with_id(std::move(run));
 }
 
-std::int64_t Writer::add(Prompt prompt) {
+PromptId Writer::add(Prompt prompt) {
   return implementation_->add_with_id(std::move(prompt));
 }
 
-std::int64_t Writer::add(Track track) {
+TrackId Writer::add(Track track) {
   return implementation_->add_with_id(std::move(track));
 }
 
-std::int64_t Writer::add(LayerSet layer_set) {
+LayerSetId Writer::add(LayerSet layer_set) {
   return implementation_->intern_layer_set(std::move(layer_set));
 }
 
-std::int64_t Writer::next_request_id() {
+RequestId Writer::next_request_id() {
   return implementation_->next_id<Request>();
 }
-std::int64_t Writer::next_round_id() {
+RoundId Writer::next_round_id() {
   return implementation_->open_round();
 }
-std::int64_t Writer::next_span_id() {
+SpanId Writer::next_span_id() {
   return implementation_->next_id<Span>();
 }
-std::int64_t Writer::next_kernel_id() {
+KernelId Writer::next_kernel_id() {
   return implementation_->next_id<Kernel>();
 }
 
@@ -318,7 +320,7 @@ void Writer::add(Round round, std::span<const DraftToken> draft_tokens) {
   implementation_->add_round(round, draft_tokens);
 }
 
-std::int64_t Writer::add(Decision decision) {
+DecisionId Writer::add(Decision decision) {
   return implementation_->add_decision(std::move(decision));
 }
 

@@ -56,7 +56,7 @@ def targets() -> list[Target]:
             Target(f"draft step {model.upper()}, share of the copy bandwidth, worst exit", 0.85, True,
                    lambda f, m=model: draft_share(f, m)),
             Target(f"time outside kernels of a round {model.upper()}, worst exit", 0.03, False,
-                   lambda f, m=model: max(s["outside_share_of_a_round"] for s in decoding(f, m)["draft_steps"])),
+                   lambda f, m=model: max(s["outside_share_of_round"] for s in decoding(f, m)["draft_steps"])),
             Target(f"layerskip {model.upper()}, speedup against tokens/(γc+v), worst exit", 0.97, True,
                    lambda f, m=model: lowest(s["speedup_against_prediction"]["median"] for s in decoding(f, m)["layerskip"]))]
     for model in ("8b", "1b", "demo"):

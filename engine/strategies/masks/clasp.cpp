@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "strategies/masks/clasp.h"
 
+#include <draftscope/base/to_size.h>
 #include <draftscope/profiler/clock.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,10 +14,6 @@
 namespace draftscope::engine {
 
 namespace {
-
-std::size_t size(std::int32_t n) {
-  return static_cast<std::size_t>(n);
-}
 
 /// Lanes that the compiler turns into vectors: a sum of floats has one order otherwise.
 double cosine(std::span<const float> a, std::span<const float> b) {
@@ -55,14 +52,14 @@ double cosine(std::span<const float> a, std::span<const float> b) {
 /// kept_[j − 1] = f_layer(states_[j]) for the j of `states`, in one pass if there is room for all of them.
 Result<void> ClaspSearch::apply_layer(std::int32_t layer, States states, std::int32_t position,
                                       Probe& probe) {
-  const std::size_t d_model = size(probe.shape().d_model);
+  const std::size_t d_model = to_size(probe.shape().d_model);
   const std::array<std::int32_t, 1> after{layer + 1};
   for (std::int32_t first = states.first; first <= states.last;) {
     const std::int32_t rows = std::min(states.last - first + 1, probe.room());
     if (rows < 1) return fail("clasp: no room for a pass beside the text, expected at least one cache row");
     rows_.clear();
     for (std::int32_t i = 0; i < rows; ++i) rows_.push_back({.token = -1, .hidden = i, .position = position});
-    const std::span<const float> inputs(states_.data() + size(first) * d_model, size(rows) * d_model);
+    const std::span<const float> inputs(states_.data() + to_size(first) * d_model, to_size(rows) * d_model);
     DRAFTSCOPE_TRY(probe.run({.rows = rows_,
                               .hidden = inputs,
                               .context = position,
@@ -71,7 +68,7 @@ Result<void> ClaspSearch::apply_layer(std::int32_t layer, States states, std::in
                               .wanted = {.hidden_after = after}},
                              outputs_));
     std::copy(outputs_.hidden.begin(), outputs_.hidden.end(),
-              kept_.begin() + static_cast<std::ptrdiff_t>(size(first - 1) * d_model));
+              kept_.begin() + static_cast<std::ptrdiff_t>(to_size(first - 1) * d_model));
     first += rows;
   }
   return {};
@@ -80,17 +77,17 @@ Result<void> ClaspSearch::apply_layer(std::int32_t layer, States states, std::in
 Result<std::span<const std::int32_t>> ClaspSearch::run(const Anchor& anchor, std::int32_t skip,
                                                        Probe& probe) {
   const std::int32_t n_layers = probe.shape().n_layers;
-  const std::size_t d_model = size(probe.shape().d_model);
+  const std::size_t d_model = to_size(probe.shape().d_model);
   const auto target = [&](std::int32_t boundary) {
-    return anchor.states.subspan(size(boundary) * d_model, d_model);
+    return anchor.states.subspan(to_size(boundary) * d_model, d_model);
   };
   const auto state = [&](std::vector<float>& states, std::int32_t j) {
-    return std::span<float>(states).subspan(size(j) * d_model, d_model);
+    return std::span<float>(states).subspan(to_size(j) * d_model, d_model);
   };
-  states_.resize(size(skip + 1) * d_model);
+  states_.resize(to_size(skip + 1) * d_model);
   next_.resize(states_.size());
-  kept_.resize(size(std::max(skip, 1)) * d_model);
-  skips_.assign(size(n_layers + 1) * size(skip + 1), 0);
+  kept_.resize(to_size(std::max(skip, 1)) * d_model);
+  skips_.assign(to_size(n_layers + 1) * to_size(skip + 1), 0);
   std::copy_n(target(0).begin(), d_model, states_.begin());
   for (std::int32_t i = 1; i <= n_layers; ++i) {
     // Only j from which `skip` can still be reached by skipping all that follows; up to `both`, layer i − 1
@@ -108,7 +105,7 @@ Result<std::span<const std::int32_t>> ClaspSearch::run(const Anchor& anchor, std
         if (!skips) std::copy_n(kept.begin(), d_model, state(next_, j).begin());
       }
       if (skips) std::copy_n(skipped.begin(), d_model, state(next_, j).begin());
-      skips_[size(i) * size(skip + 1) + size(j)] = skips ? 1 : 0;
+      skips_[to_size(i) * to_size(skip + 1) + to_size(j)] = skips ? 1 : 0;
     }
     states_.swap(next_);
   }
@@ -116,7 +113,7 @@ Result<std::span<const std::int32_t>> ClaspSearch::run(const Anchor& anchor, std
   layers_.clear();
   std::int32_t j = skip;
   for (std::int32_t i = n_layers; i > 0 && j > 0; --i)
-    if (skips_[size(i) * size(skip + 1) + size(j)] != 0) {
+    if (skips_[to_size(i) * to_size(skip + 1) + to_size(j)] != 0) {
       layers_.push_back(i - 1);
       --j;
     }
@@ -128,7 +125,7 @@ ClaspMask::ClaspMask(const Options& options)
     : options_(options),
       everything_(options.n_layers),
       mask_(everything_),
-      boundaries_(size(options.n_layers + 1)) {
+      boundaries_(to_size(options.n_layers + 1)) {
   std::iota(boundaries_.begin(), boundaries_.end(), 0);
 }
 
@@ -161,7 +158,8 @@ void ClaspMask::observe(const RoundView& round, const RoundOutcome& outcome, Dec
 
 Result<void> ClaspMask::read_prompts_last_token(const RoundView& view, Probe& probe) {
   anchor_position_ = probe.committed() - 1;
-  rows_.assign(1, {.token = view.text[size(anchor_position_)], .hidden = -1, .position = anchor_position_});
+  rows_.assign(1,
+               {.token = view.text[to_size(anchor_position_)], .hidden = -1, .position = anchor_position_});
   DRAFTSCOPE_TRY(probe.run({.rows = rows_,
                             .context = anchor_position_,
                             .layers = {0, options_.n_layers},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "strategies/masks/del.h"
 
+#include <draftscope/base/to_size.h>
 #include <draftscope/profiler/clock.h>
 #include <fmt/format.h>
 
@@ -11,10 +12,6 @@
 namespace draftscope::engine {
 
 namespace {
-
-std::size_t size(std::int32_t n) {
-  return static_cast<std::size_t>(n);
-}
 
 /// "null" for what JSON has no number for.
 std::string json_number(double value) {
@@ -27,7 +24,7 @@ Del::Del(const speculation::ModelShape& shape, const Options& options)
     : shape_(shape),
       drafts_itself_(options.drafts),
       rule_({shape.n_layers, speculation::head_in_layers(shape)}, options.rule),
-      boundaries_(size(shape.n_layers - 1)) {
+      boundaries_(to_size(shape.n_layers - 1)) {
   std::iota(boundaries_.begin(), boundaries_.end(), 1);
   for (std::int32_t exit = 0; exit < shape.n_layers; ++exit)
     masks_.push_back(speculation::SublayerMask::early_exit(shape.n_layers, exit));
@@ -36,7 +33,7 @@ Del::Del(const speculation::ModelShape& shape, const Options& options)
 const speculation::SublayerMask* Del::mask(const RoundView& /*round*/) {
   if (rule_.rests()) return nullptr;
   drafts_ = true;
-  return &masks_[size(rule_.exit())];
+  return &masks_[to_size(rule_.exit())];
 }
 
 std::int32_t Del::length(const RoundView& /*round*/) {
@@ -60,9 +57,9 @@ void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, Decis
   path_.assign(1, 0);
   const bool chain = static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size();
   if (chain && drafts_itself_) {
-    for (std::int32_t node = 0; node < outcome.drafted(); ++node) path_.push_back(size(node) + 1);
+    for (std::int32_t node = 0; node < outcome.drafted(); ++node) path_.push_back(to_size(node) + 1);
   } else {
-    for (const std::int32_t node : outcome.accepted_nodes) path_.push_back(size(node) + 1);
+    for (const std::int32_t node : outcome.accepted_nodes) path_.push_back(to_size(node) + 1);
   }
   // A greedy draft's tokens are what its exit's head says: where they end to be right no pass need tell, and
   // what follows needs no heads.
@@ -70,8 +67,8 @@ void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, Decis
     path_.resize(std::min(path_.size(), drafted_right(outcome) + 1));
   drafts_ = false;
   const std::size_t rows = outcome.nodes.size() + 1;
-  const std::size_t d_model = size(shape_.d_model);
-  const auto before = size(prompt_positions_);
+  const std::size_t d_model = to_size(shape_.d_model);
+  const auto before = to_size(prompt_positions_);
   const std::size_t positions = before + path_.size();
   // The prompt's states, if they are still there, are in front; a layer's rows move apart from the last on.
   states_.resize(boundaries_.size() * positions * d_model);
@@ -105,7 +102,7 @@ Result<void> Del::read_prompt(const RoundView& view, Probe& probe) {
   const std::int32_t first = probe.committed() - count;
   rows_.clear();
   for (std::int32_t position = first; position < probe.committed(); ++position)
-    rows_.push_back({.token = view.text[size(position)], .hidden = -1, .position = position});
+    rows_.push_back({.token = view.text[to_size(position)], .hidden = -1, .position = position});
   DRAFTSCOPE_TRY(probe.run({.rows = rows_,
                             .context = first,
                             .layers = {0, shape_.n_layers},
@@ -120,11 +117,11 @@ Result<void> Del::read_prompt(const RoundView& view, Probe& probe) {
 
 /// All layers' heads at once, as many rows a pass as it takes.
 Result<void> Del::run_heads(Probe& probe) {
-  const std::size_t d_model = size(shape_.d_model);
-  const std::size_t rows = boundaries_.size() * size(positions_);
+  const std::size_t d_model = to_size(shape_.d_model);
+  const std::size_t rows = boundaries_.size() * to_size(positions_);
   shadow_.clear();
   for (std::size_t done = 0; done < rows;) {
-    const std::size_t count = std::min(rows - done, size(probe.head_room()));
+    const std::size_t count = std::min(rows - done, to_size(probe.head_room()));
     rows_.clear();
     for (std::size_t i = 0; i < count; ++i)
       rows_.push_back({.token = -1, .hidden = static_cast<std::int32_t>(i), .position = 0});
@@ -144,9 +141,10 @@ Result<void> Del::run_heads(Probe& probe) {
 std::int32_t Del::kept_positions(std::int32_t first) const {
   const std::int32_t n = positions_ - first;
   if (!drafts_itself_ || rule_.counts_all()) return n;
-  const std::size_t exit = size(rule_.exit() - 1);
+  const std::size_t exit = to_size(rule_.exit() - 1);
   for (std::int32_t i = 0; i < n; ++i)
-    if (shadow_[exit * size(positions_) + size(first + i)].token != target_[size(first + i)]) return i + 1;
+    if (shadow_[exit * to_size(positions_) + to_size(first + i)].token != target_[to_size(first + i)])
+      return i + 1;
   return n;
 }
 
@@ -165,8 +163,8 @@ Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log
   const speculation::ExitChoice before = rule_.choice();
   rule_.learn(of_prompt + of_round,
               [&](std::int32_t exit, std::int32_t position) -> speculation::ShadowToken {
-                const TopToken& shadow = shadow_[size(exit - 1) * size(positions_) + size(position)];
-                return {shadow.token == target_[size(position)], static_cast<double>(shadow.probability)};
+                const TopToken& shadow = shadow_[to_size(exit - 1) * to_size(positions_) + to_size(position)];
+                return {shadow.token == target_[to_size(position)], static_cast<double>(shadow.probability)};
               });
   prompt_positions_ = 0;
   log_choice(before, start_ns, log);

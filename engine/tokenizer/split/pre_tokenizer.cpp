@@ -63,7 +63,7 @@ Result<PreTokenizerStep> parse_metaspace(const JsonField& field) {
   return fail("{}: '{}' is unknown, expected always, first or never", scheme.name(), name);
 }
 
-Result<PreTokenizerStep> parse_step(const std::string& type, const JsonField& field) {
+Result<PreTokenizerStep> parse_split_step(const std::string& type, const JsonField& field) {
   if (type == "Split") return parse_split(field);
   if (type == "ByteLevel") return parse_byte_level(field);
   if (type == "Metaspace") return parse_metaspace(field);
@@ -187,7 +187,7 @@ Result<PreTokenizer> PreTokenizer::parse(const JsonField& field) {
   PreTokenizer pre_tokenizer;
   DRAFTSCOPE_TRY(for_each_in_sequence(
       field, "pretokenizers", [&](const std::string& type, const JsonField& step_field) -> Result<void> {
-        DRAFTSCOPE_TRY_ASSIGN(auto step, parse_step(type, step_field));
+        DRAFTSCOPE_TRY_ASSIGN(auto step, parse_split_step(type, step_field));
         pre_tokenizer.steps_.push_back(std::move(step));
         return {};
       }));

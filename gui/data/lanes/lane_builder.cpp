@@ -9,12 +9,12 @@ namespace draftscope::gui {
 namespace {
 
 bool is_same(const LaneGroup& a, const LaneGroup& b) {
-  return a.kind == b.kind && a.id == b.id;
+  return a.kind == b.kind && a.owner == b.owner;
 }
 
-const traces::Track* find_track(const traces::Recording& recording, std::int64_t id) {
+const traces::Track* find_track(const traces::Recording& recording, traces::TrackId track_id) {
   const auto found = std::find_if(recording.tracks.begin(), recording.tracks.end(),
-                                  [&](const traces::Track& track) { return track.id == id; });
+                                  [&](const traces::Track& track) { return track.id == track_id; });
   return found == recording.tracks.end() ? nullptr : &*found;
 }
 
@@ -29,7 +29,7 @@ std::vector<LaneSlices> without_overlap(LaneSlices slices) {
   std::vector<std::uint32_t> order(slices.size());
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(slices.start_ns(a), slices.id(a)) < std::pair(slices.start_ns(b), slices.id(b));
+    return std::pair(slices.start_ns(a), slices.row_id(a)) < std::pair(slices.start_ns(b), slices.row_id(b));
   });
   std::vector<std::vector<std::uint32_t>> lanes;
   for (const std::uint32_t index : order) {
@@ -50,26 +50,28 @@ std::vector<LaneSlices> without_overlap(LaneSlices slices) {
 std::string group_name(const traces::Recording& recording, const LaneGroup& group) {
   if (group.kind == LaneKind::decisions) return "decisions";
   if (group.kind == LaneKind::track) {
-    const traces::Track* track = find_track(recording, group.id);
+    const traces::Track* track = find_track(recording, traces::TrackId::from(group.owner));
     return track == nullptr ? "unknown track" : track->name;
   }
+  const auto run_id = traces::RunId::from(group.owner);
   const auto run = std::find_if(recording.runs.begin(), recording.runs.end(),
-                                [&](const traces::Run& candidate) { return candidate.id == group.id; });
+                                [&](const traces::Run& candidate) { return candidate.id == run_id; });
   return run == recording.runs.end() ? "unknown run" : run->specification;
 }
 
 std::string track_kind(const traces::Recording& recording, const LaneGroup& group) {
-  const traces::Track* track = group.kind == LaneKind::track ? find_track(recording, group.id) : nullptr;
+  const traces::Track* track =
+      group.kind == LaneKind::track ? find_track(recording, traces::TrackId::from(group.owner)) : nullptr;
   return track == nullptr ? "" : track->kind;
 }
 
-LaneNames::LaneNames(const std::unordered_map<std::int64_t, std::string>& strings)
+LaneNames::LaneNames(const std::unordered_map<traces::StringId, std::string>& strings)
     : names_{"request", "round", "unnamed"} {
-  std::vector<std::pair<std::int64_t, const std::string*>> rows;
+  std::vector<std::pair<traces::StringId, const std::string*>> rows;
   rows.reserve(strings.size());
   for (const auto& [id, text] : strings) rows.emplace_back(id, &text);
   std::sort(rows.begin(), rows.end());
-  index_ = IdIndex(rows, [](const auto& row) { return row.first; });
+  index_ = IdIndex<traces::StringId>(rows, [](const auto& row) { return row.first; });
   std::unordered_map<std::string, std::uint32_t> known;
   for (const std::string& name : names_) known.emplace(name, static_cast<std::uint32_t>(known.size()));
   name_of_.reserve(rows.size());
@@ -94,12 +96,14 @@ void LaneBuilder::add(const LaneGroup& group, std::int32_t depth, const LaneSlic
 }
 
 void LaneBuilder::add(const traces::Counter& counter) {
-  CounterLane& lane = counters_[counter.track];
+  CounterLane& lane = counters_[counter.track_id];
   lane.timestamp_ns.push_back(counter.timestamp_ns);
   lane.value.push_back(counter.value);
 }
 
-void LaneBuilder::launch(std::int64_t kernel, std::int64_t span) {
+void LaneBuilder::launch(traces::KernelId kernel_id, traces::SpanId span_id) {
+  const std::int64_t kernel = kernel_id.value();
+  const std::int64_t span = span_id.value();
   if (kernel > 0 && kernel < no_index && span > 0 && span < no_index)
     launches_.emplace_back(static_cast<std::uint32_t>(kernel), static_cast<std::uint32_t>(span));
 }
@@ -113,8 +117,8 @@ void LaneBuilder::add(LaneBuilder&& later) {
       into.end_ns = std::max(into.end_ns, lane.end_ns);
       into.slices.append(std::move(lane.slices));
     }
-  for (auto& [track, lane] : later.counters_) {
-    CounterLane& into = counters_[track];
+  for (auto& [track_id, lane] : later.counters_) {
+    CounterLane& into = counters_[track_id];
     into.timestamp_ns.insert(into.timestamp_ns.end(), lane.timestamp_ns.begin(), lane.timestamp_ns.end());
     into.value.insert(into.value.end(), lane.value.begin(), lane.value.end());
   }
@@ -123,7 +127,7 @@ void LaneBuilder::add(LaneBuilder&& later) {
 }
 
 Timeline LaneBuilder::finish(const traces::Recording& recording, const LaneNames& names,
-                             const IdIndex& rounds) && {
+                             const IdIndex<traces::RoundId>& rounds) && {
   Timeline timeline;
   timeline.names = names.all();
   bool is_first = true;
@@ -136,7 +140,8 @@ Timeline LaneBuilder::finish(const traces::Recording& recording, const LaneNames
       else
         lanes = without_overlap(std::move(gathered.slices));
       for (LaneSlices& slices : lanes) {
-        slices.translate_rounds([&](std::uint32_t id) { return id == 0 ? no_index : rounds[id]; });
+        slices.translate_rounds(
+            [&](std::uint32_t id) { return id == 0 ? no_index : rounds[traces::RoundId::from(id)]; });
         widen(timeline.whole, is_first, {slices.start_ns(0), slices.end_ns(slices.size() - 1)});
         BusyPyramid pyramid(slices);
         timeline.lanes.push_back({.kind = group.kind,
@@ -149,8 +154,8 @@ Timeline LaneBuilder::finish(const traces::Recording& recording, const LaneNames
       }
     }
   }
-  for (auto& [id, lane] : counters_) {
-    const traces::Track* track = find_track(recording, id);
+  for (auto& [track_id, lane] : counters_) {
+    const traces::Track* track = find_track(recording, track_id);
     lane.name = track == nullptr ? "unknown counter" : track->name;
     timeline.counters.push_back(std::move(lane));
   }

@@ -22,13 +22,13 @@ namespace draftscope::gui {
 /// Lanes of one group stand together: of a run, or of a track.
 struct LaneGroup {
   LaneKind kind = LaneKind::track;
-  std::int64_t id = 0;  ///< of the run or track
+  std::int64_t owner = 0;  ///< id of the run (requests, rounds) or of the track; 0 for decisions
 
   /// Runs first, each with its requests above its rounds.
   friend bool operator<(const LaneGroup& a, const LaneGroup& b) {
     const auto place = [](const LaneGroup& group) {
       const bool is_run = group.kind == LaneKind::requests || group.kind == LaneKind::rounds;
-      return std::tuple(is_run ? LaneKind::requests : group.kind, group.id, group.kind);
+      return std::tuple(is_run ? LaneKind::requests : group.kind, group.owner, group.kind);
     };
     return place(a) < place(b);
   }
@@ -41,38 +41,38 @@ struct LaneGroup {
 /// The names that slices of a recording have: its strings and those of requests, rounds and what has none.
 class LaneNames {
  public:
-  explicit LaneNames(const std::unordered_map<std::int64_t, std::string>& strings);
+  explicit LaneNames(const std::unordered_map<traces::StringId, std::string>& strings);
 
   [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
   [[nodiscard]] std::uint32_t request() const { return 0; }
   [[nodiscard]] std::uint32_t round() const { return 1; }
   /// Name of an id in the table `strings`.
-  [[nodiscard]] std::uint32_t of(std::int64_t string) const {
-    const std::uint32_t place = index_[string];
+  [[nodiscard]] std::uint32_t of(traces::StringId name_id) const {
+    const std::uint32_t place = index_[name_id];
     return place == no_index ? unnamed_ : name_of_[place];
   }
 
  private:
   std::vector<std::string> names_;
-  IdIndex index_;                       ///< of strings, into name_of_
+  IdIndex<traces::StringId> index_;     ///< of strings, into name_of_
   std::vector<std::uint32_t> name_of_;  ///< equal texts share a name
   std::uint32_t unnamed_ = 2;
 };
 
 class LaneBuilder {
  public:
-  /// Adds slices in any order, the order of the starts being the fastest. Until finish(), a slice's round is
-  /// its id, cut to 32 bits: 0 if it has none.
+  /// Adds slices in any order, the order of the starts being the fastest. Until finish(), a slice has
+  /// as its round index the round's id, cut to 32 bits: 0 if it has none.
   void add(const LaneGroup& group, std::int32_t depth, const LaneSlice& slice);
   /// Adds counters in the order of their times.
   void add(const traces::Counter& counter);
-  void launch(std::int64_t kernel, std::int64_t span);
+  void launch(traces::KernelId kernel_id, traces::SpanId span_id);
   /// Adds what another builder has of the same recording, of later ids.
   void add(LaneBuilder&& later);
 
   /// `rounds` finds indices into Recording::rounds.
   [[nodiscard]] Timeline finish(const traces::Recording& recording, const LaneNames& names,
-                                const IdIndex& rounds) &&;
+                                const IdIndex<traces::RoundId>& rounds) &&;
 
  private:
   struct Gathered {
@@ -85,7 +85,7 @@ class LaneBuilder {
   Gathered* last_ = nullptr;  ///< of the slice before, which mostly is the next one's too
   LaneGroup last_group_;
   std::int32_t last_depth_ = -1;
-  std::map<std::int64_t, CounterLane> counters_;
+  std::map<traces::TrackId, CounterLane> counters_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> launches_;
 };
 

@@ -11,8 +11,8 @@ void LaneSlices::for_each_column(A& a, B& b, Action action) {
   action(a.start_ns_, b.start_ns_);
   action(a.end_ns_, b.end_ns_);
   action(a.name_, b.name_);
-  action(a.round_, b.round_);
-  action(a.id_, b.id_);
+  action(a.round_index_, b.round_index_);
+  action(a.row_id_, b.row_id_);
   action(a.layer_, b.layer_);
   action(a.phase_, b.phase_);
 }
@@ -46,9 +46,10 @@ void LaneSlices::add(const LaneSlice& slice) {
   start_ns_.push_back(slice.time.start_ns);
   end_ns_.push_back(slice.time.end_ns);
   name_.push_back(slice.name);
-  round_.push_back(slice.round);
+  round_index_.push_back(slice.round_index);
   // Row ids beyond 32 bits would need a trace of 4 G rows; such a slice keeps its time and loses its arrows.
-  id_.push_back(slice.id > 0 && slice.id < no_index ? static_cast<std::uint32_t>(slice.id) : 0);
+  row_id_.push_back(slice.row_id > 0 && slice.row_id < no_index ? static_cast<std::uint32_t>(slice.row_id)
+                                                                : 0);
   layer_.push_back(slice.layer);
   phase_.push_back(slice.phase);
 }
@@ -56,8 +57,8 @@ void LaneSlices::add(const LaneSlice& slice) {
 LaneSlice LaneSlices::operator[](std::size_t index) const {
   return {.time = {start_ns_[index], end_ns_[index]},
           .name = name_[index],
-          .round = round_[index],
-          .id = id_[index],
+          .round_index = round_index_[index],
+          .row_id = row_id_[index],
           .layer = layer_[index],
           .phase = phase_[index]};
 }

@@ -30,9 +30,9 @@ struct TimeRange {
 /// One slice, as it is added and shown.
 struct LaneSlice {
   TimeRange time;
-  std::uint32_t name = 0;          ///< index into Timeline::names
-  std::uint32_t round = no_index;  ///< index into Recording::rounds
-  std::int64_t id = 0;             ///< of its row, 0 if it has none
+  std::uint32_t name = 0;                ///< index into Timeline::names
+  std::uint32_t round_index = no_index;  ///< index into Recording::rounds
+  std::int64_t row_id = 0;               ///< id of the request, round, decision, span or kernel; 0 = none
   std::int16_t layer = -1;
   traces::Phase phase = traces::Phase::control;
 };
@@ -45,17 +45,17 @@ class LaneSlices {
   void append(LaneSlices&& later);
   /// The slices in another order: place i has what was at order[i].
   [[nodiscard]] LaneSlices reordered(const std::vector<std::uint32_t>& order) const;
-  /// Changes what slices say of their round, each by translate(round).
+  /// Changes the round index of each slice, by translate(index).
   template <typename Translate>
   void translate_rounds(Translate translate) {
-    for (std::uint32_t& round : round_) round = translate(round);
+    for (std::uint32_t& index : round_index_) index = translate(index);
   }
 
   [[nodiscard]] std::size_t size() const { return start_ns_.size(); }
   [[nodiscard]] std::int64_t start_ns(std::size_t index) const { return start_ns_[index]; }
   [[nodiscard]] std::int64_t end_ns(std::size_t index) const { return end_ns_[index]; }
   [[nodiscard]] traces::Phase phase(std::size_t index) const { return phase_[index]; }
-  [[nodiscard]] std::uint32_t id(std::size_t index) const { return id_[index]; }
+  [[nodiscard]] std::uint32_t row_id(std::size_t index) const { return row_id_[index]; }
   [[nodiscard]] LaneSlice operator[](std::size_t index) const;
 
   // O(log size); size() if there is none.
@@ -73,8 +73,8 @@ class LaneSlices {
   std::vector<std::int64_t> start_ns_;
   std::vector<std::int64_t> end_ns_;
   std::vector<std::uint32_t> name_;
-  std::vector<std::uint32_t> round_;
-  std::vector<std::uint32_t> id_;
+  std::vector<std::uint32_t> round_index_;
+  std::vector<std::uint32_t> row_id_;
   std::vector<std::int16_t> layer_;
   std::vector<traces::Phase> phase_;
 };

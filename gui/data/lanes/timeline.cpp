@@ -24,8 +24,9 @@ LaneKind kind_of(traces::LaneOf lane) {
 }
 
 bool is_in(const traces::Recording& recording, const LaneGroup& group) {
+  const auto run_id = traces::RunId::from(group.owner);
   return group.kind == LaneKind::track || group.kind == LaneKind::decisions ||
-         std::ranges::any_of(recording.runs, [&](const traces::Run& run) { return run.id == group.id; });
+         std::ranges::any_of(recording.runs, [&](const traces::Run& run) { return run.id == run_id; });
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t fan_out = 64;
+constexpr std::size_t busy_fan_out = 64;
 
 std::size_t phase_index(const LaneSlices& slices, std::size_t index) {
   return static_cast<std::size_t>(slices.phase(index));
@@ -43,11 +43,11 @@ traces::Phase BusySummary::dominant() const {
 
 BusyPyramid::BusyPyramid(const LaneSlices& slices) {
   std::vector<Node>* below = nullptr;
-  for (std::size_t count = slices.size() / fan_out; count > 0; count /= fan_out) {
+  for (std::size_t count = slices.size() / busy_fan_out; count > 0; count /= busy_fan_out) {
     std::vector<Node> level(count);
     for (std::size_t i = 0; i < count; ++i) {
       Node& node = level[i];
-      for (std::size_t j = i * fan_out; j < (i + 1) * fan_out; ++j) {
+      for (std::size_t j = i * busy_fan_out; j < (i + 1) * busy_fan_out; ++j) {
         if (below == nullptr) {
           const std::int64_t duration = slices.end_ns(j) - slices.start_ns(j);
           node.by_phase_ns[phase_index(slices, j)] += duration;
@@ -77,8 +77,9 @@ void BusyPyramid::add_whole(const LaneSlices& slices, std::size_t first, std::si
     // The largest node that begins here and ends in time.
     std::size_t level = 0;
     std::size_t width = 1;
-    while (level < levels_.size() && first % (width * fan_out) == 0 && first + width * fan_out <= last) {
-      width *= fan_out;
+    while (level < levels_.size() && first % (width * busy_fan_out) == 0 &&
+           first + width * busy_fan_out <= last) {
+      width *= busy_fan_out;
       ++level;
     }
     if (level == 0) {

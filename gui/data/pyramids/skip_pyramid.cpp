@@ -6,12 +6,12 @@
 
 namespace draftscope::gui {
 
-SkipPyramid::SkipPyramid(const OpenedRecording& opened, std::size_t run) {
-  const std::vector<std::uint32_t>& rounds = opened.runs()[run].rounds;
-  std::unordered_map<std::int64_t, std::uint32_t> places;
+SkipPyramid::SkipPyramid(const OpenedRecording& opened, std::size_t run_index) {
+  const std::vector<std::uint32_t>& rounds = opened.runs()[run_index].rounds;
+  std::unordered_map<traces::LayerSetId, std::uint32_t> places;
   set_of_round_.reserve(rounds.size());
-  for (const std::uint32_t round : rounds) {
-    const traces::LayerSet* set = opened.layer_set(round);
+  for (const std::uint32_t round_index : rounds) {
+    const traces::LayerSet* set = opened.layer_set(round_index);
     if (set == nullptr) {
       set_of_round_.push_back(no_index);
       continue;

@@ -29,7 +29,7 @@ class SkipPyramid {
   static constexpr std::size_t block = 64;
 
   SkipPyramid() = default;
-  SkipPyramid(const OpenedRecording& opened, std::size_t run);
+  SkipPyramid(const OpenedRecording& opened, std::size_t run_index);
 
   [[nodiscard]] std::size_t sublayers() const { return sublayers_; }
   [[nodiscard]] std::size_t rounds() const { return set_of_round_.size(); }

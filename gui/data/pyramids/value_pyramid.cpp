@@ -10,7 +10,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t fan_out = 16;
+constexpr std::size_t value_fan_out = 16;
 
 void add(float value, ValueSummary& into) {
   if (std::isnan(value)) return;
@@ -29,8 +29,8 @@ void add(const ValueSummary& part, ValueSummary& into) {
 
 template <typename Part>
 std::vector<ValueSummary> summarised(const std::vector<Part>& below) {
-  std::vector<ValueSummary> above(below.size() / fan_out);
-  for (std::size_t i = 0; i < above.size() * fan_out; ++i) add(below[i], above[i / fan_out]);
+  std::vector<ValueSummary> above(below.size() / value_fan_out);
+  for (std::size_t i = 0; i < above.size() * value_fan_out; ++i) add(below[i], above[i / value_fan_out]);
   return above;
 }
 
@@ -45,7 +45,7 @@ ValuePyramid::ValuePyramid(std::vector<float> values) : values_(std::move(values
 ValueSummary ValuePyramid::summarise(std::size_t first, std::size_t last) const {
   ValueSummary summary;
   visit_nodes(
-      first, std::min(last, values_.size()), fan_out, fan_out, levels_.size(),
+      first, std::min(last, values_.size()), value_fan_out, value_fan_out, levels_.size(),
       [&](std::size_t place) { add(values_[place], summary); },
       [&](std::size_t level, std::size_t node) { add(levels_[level][node], summary); });
   return summary;

@@ -46,24 +46,24 @@ ReplayedText replayed_text(const OpenedRecording& opened, std::size_t request_in
   std::size_t at = 1;
   const auto first =
       std::partition_point(recording.rounds.begin(), recording.rounds.end(),
-                           [&](const traces::Round& round) { return round.request < request.id; });
-  for (auto round = first; round != recording.rounds.end() && round->request == request.id; ++round) {
-    const auto index = static_cast<std::uint32_t>(round - recording.rounds.begin());
-    const std::span<const traces::DraftToken> drafts = opened.draft_tokens(index);
-    RejectedDraft rejected{.round = index, .drafts = {}};
+                           [&](const traces::Round& round) { return round.request_id < request.id; });
+  for (auto round = first; round != recording.rounds.end() && round->request_id == request.id; ++round) {
+    const auto round_index = static_cast<std::uint32_t>(round - recording.rounds.begin());
+    const std::span<const traces::DraftToken> drafts = opened.draft_tokens(round_index);
+    RejectedDraft rejected{.round_index = round_index, .drafts = {}};
     std::vector<std::uint32_t> accepted;
     for (const traces::DraftToken& draft : drafts) {
-      const auto place = static_cast<std::uint32_t>(&draft - recording.draft_tokens.data());
-      (draft.accepted ? accepted : rejected.drafts).push_back(place);
+      const auto draft_index = static_cast<std::uint32_t>(&draft - recording.draft_tokens.data());
+      (draft.accepted ? accepted : rejected.drafts).push_back(draft_index);
     }
     const std::size_t start = at;
     for (std::int32_t emitted = 0; emitted < round->emitted && at < replayed.tokens.size(); ++emitted, ++at) {
       ReplayedToken& token = replayed.tokens[at];
-      token.round = index;
+      token.round_index = round_index;
       token.known_ns = round->end_ns;
       token.origin = emitted < round->accepted ? TokenOrigin::accepted : TokenOrigin::bonus;
       if (const auto drafted = static_cast<std::size_t>(emitted); drafted < accepted.size())
-        token.draft = accepted[drafted];
+        token.draft_index = accepted[drafted];
     }
     // Behind what was accepted, before the target's own token.
     rejected.after = std::min(at, start + static_cast<std::size_t>(std::max(round->accepted, 0)));

@@ -14,14 +14,15 @@ constexpr std::size_t max_layers = 1024;
 
 }  // namespace
 
-std::span<const std::int16_t> ShadowRanks::of_token(std::size_t token) const {
-  if ((token + 1) * layers.size() > ranks.size()) return {};
-  return std::span(ranks).subspan(token * layers.size(), layers.size());
+std::span<const std::int16_t> ShadowRanks::of_token(std::size_t token_index) const {
+  if ((token_index + 1) * layers.size() > ranks.size()) return {};
+  return std::span(ranks).subspan(token_index * layers.size(), layers.size());
 }
 
 Result<ShadowRanks> read_shadow_ranks(traces::Reader& reader, const OpenedRecording& opened,
-                                      std::size_t request, const std::function<bool()>& should_continue) {
-  const traces::Request& row = opened.recording().requests[request];
+                                      std::size_t request_index,
+                                      const std::function<bool()>& should_continue) {
+  const traces::Request& row = opened.recording().requests[request_index];
   const traces::Prompt* prompt = opened.prompt_of(row);
   const auto first = static_cast<std::int64_t>(prompt == nullptr ? 0 : prompt->tokens.size());
   const std::size_t tokens = row.tokens.size();
@@ -32,8 +33,8 @@ Result<ShadowRanks> read_shadow_ranks(traces::Reader& reader, const OpenedRecord
   bool cancelled = false;
   DRAFTSCOPE_TRY(reader.shadow_tokens([&](const traces::ShadowToken& shadow) {
     if (++rows % rows_per_question == 0) cancelled = !should_continue();
-    if (cancelled || shadow.request > row.id) return false;
-    if (shadow.request < row.id) return true;
+    if (cancelled || shadow.request_id > row.id) return false;
+    if (shadow.request_id < row.id) return true;
     if (read.layers.empty() || read.layers.back() != shadow.layer) {
       if (read.layers.size() == max_layers) return false;
       read.layers.push_back(shadow.layer);
@@ -52,9 +53,9 @@ Result<ShadowRanks> read_shadow_ranks(traces::Reader& reader, const OpenedRecord
   return read;
 }
 
-std::vector<RankedLayers> ranked_layers(const ShadowRanks& ranks, std::size_t token) {
+std::vector<RankedLayers> ranked_layers(const ShadowRanks& ranks, std::size_t token_index) {
   std::vector<RankedLayers> groups;
-  const std::span<const std::int16_t> of = ranks.of_token(token);
+  const std::span<const std::int16_t> of = ranks.of_token(token_index);
   bool goes_on = false;
   for (std::size_t i = 0; i < of.size(); ++i) {
     const bool is_missing = of[i] == ShadowRanks::missing;

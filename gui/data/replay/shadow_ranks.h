@@ -20,14 +20,14 @@ struct ShadowRanks {
 
   [[nodiscard]] bool empty() const { return layers.empty(); }
   /// Ranks of a token of the output by layer of `layers`; empty if none was recorded for it.
-  [[nodiscard]] std::span<const std::int16_t> of_token(std::size_t token) const;
+  [[nodiscard]] std::span<const std::int16_t> of_token(std::size_t token_index) const;
 };
 
-/// Ranks of Recording::requests[request]; empty where the recording has no shadow tokens of it.
+/// Ranks of Recording::requests[request_index]; empty where the recording has no shadow tokens of it.
 /// `should_continue` is asked now and then; false cancels. O(shadow tokens of this request and those before).
 /// Errors: unreadable tables; "cancelled".
 [[nodiscard]] Result<ShadowRanks> read_shadow_ranks(traces::Reader& reader, const OpenedRecording& opened,
-                                                    std::size_t request,
+                                                    std::size_t request_index,
                                                     const std::function<bool()>& should_continue);
 
 /// Consecutive layers of one rank, as people read them: "1 to 3".
@@ -37,6 +37,6 @@ struct RankedLayers {
   std::int16_t rank = ShadowRanks::missing;
 };
 /// Groups from the lowest layer up; layers without a rank are left out.
-[[nodiscard]] std::vector<RankedLayers> ranked_layers(const ShadowRanks& ranks, std::size_t token);
+[[nodiscard]] std::vector<RankedLayers> ranked_layers(const ShadowRanks& ranks, std::size_t token_index);
 
 }  // namespace draftscope::gui

@@ -7,17 +7,17 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t rounds_per_block = 64;
+constexpr std::size_t acceptance_rounds_per_block = 64;
 constexpr std::size_t counts_per_position = 3;
 
 }  // namespace
 
-AcceptanceByPosition::AcceptanceByPosition(const OpenedRecording& opened, std::size_t run) {
-  const std::vector<std::uint32_t>& rounds = opened.runs()[run].rounds;
+AcceptanceByPosition::AcceptanceByPosition(const OpenedRecording& opened, std::size_t run_index) {
+  const std::vector<std::uint32_t>& rounds = opened.runs()[run_index].rounds;
   paths_.reserve(rounds.size());
   std::size_t deepest = 0;
-  for (const std::uint32_t index : rounds) {
-    const traces::Round& round = opened.round(index);
+  for (const std::uint32_t round_index : rounds) {
+    const traces::Round& round = opened.round(round_index);
     const auto counted = [](std::int32_t tokens) {
       return static_cast<std::uint8_t>(std::clamp(tokens, 0, max_positions));
     };
@@ -25,7 +25,7 @@ AcceptanceByPosition::AcceptanceByPosition(const OpenedRecording& opened, std::s
     deepest = std::max<std::size_t>(deepest, paths_.back().steps);
   }
   pyramid_ = SumPyramid<std::uint32_t>(
-      counts_per_position * deepest, paths_.size(), rounds_per_block,
+      counts_per_position * deepest, paths_.size(), acceptance_rounds_per_block,
       [this](std::size_t place, std::span<std::uint32_t> row) { add_round(place, row); });
 }
 

@@ -21,7 +21,7 @@ class AcceptanceByPosition {
   static constexpr std::int32_t max_positions = 32;
 
   AcceptanceByPosition() = default;
-  AcceptanceByPosition(const OpenedRecording& opened, std::size_t run);
+  AcceptanceByPosition(const OpenedRecording& opened, std::size_t run_index);
 
   /// Acceptance by position of the rounds [first, last); as many as the deepest draft of the run has. O(log
   /// rounds).

@@ -11,7 +11,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::int32_t none = -1;
+constexpr std::int32_t no_part = -1;
 constexpr std::size_t max_operations = 14;
 constexpr std::int64_t rows_per_question = 1 << 14;
 
@@ -22,8 +22,8 @@ enum class Rest : std::uint8_t { unnamed, idle, gap, host, not_recorded };
 class Gathered {
  public:
   void add(std::uint32_t place, std::int32_t part, std::int64_t ns) {
-    is_named_ = is_named_ || part != none;
-    if (part == none)
+    is_named_ = is_named_ || part != no_part;
+    if (part == no_part)
       add_rest(place, Rest::unnamed, ns);
     else
       push(named_, place, static_cast<std::uint16_t>(part), ns);
@@ -74,16 +74,16 @@ class Gathered {
 /// The times of single rounds, gathered from one kind of rows.
 class Gatherer {
  public:
-  Gatherer(const OpenedRecording& opened, std::size_t run)
-      : opened_(opened), rounds_(opened.runs()[run].rounds), is_recorded_(rounds_.size()) {
+  Gatherer(const OpenedRecording& opened, std::size_t run_index)
+      : opened_(opened), rounds_(opened.runs()[run_index].rounds), is_recorded_(rounds_.size()) {
     places_.reserve(rounds_.size());
     for (std::size_t place = 0; place < rounds_.size(); ++place)
       places_.emplace(round(place).id, static_cast<std::uint32_t>(place));
   }
 
-  /// The place of a round, by its id; none of another run's.
-  [[nodiscard]] std::uint32_t place_of(std::int64_t id) const {
-    const auto found = places_.find(id);
+  /// The place of a round, by its id; no_index of another run's.
+  [[nodiscard]] std::uint32_t place_of(traces::RoundId round_id) const {
+    const auto found = places_.find(round_id);
     return found == places_.end() ? no_index : found->second;
   }
   [[nodiscard]] const traces::Round& round(std::size_t place) const { return opened_.round(rounds_[place]); }
@@ -92,7 +92,7 @@ class Gatherer {
 
   /// Parts are layers, and operations by index in their names.
   void add(std::uint32_t place, std::int32_t layer, std::int32_t operation, std::int64_t ns) {
-    layers_.add(place, layer >= max_layers ? none : layer, ns);
+    layers_.add(place, layer >= max_layers ? no_part : layer, ns);
     operations_.add(place, operation, ns);
     if (layer < max_layers) deepest_layer_ = std::max(deepest_layer_, layer);
   }
@@ -102,7 +102,7 @@ class Gatherer {
     operations_.add_rest(place, rest, ns);
   }
 
-  /// `source` is of what this was gathered from; sides that it names nothing of stay none.
+  /// `source` is of what this was gathered from; sides that it names nothing of stay no_part.
   DetailedTimes finish(TimeSource source, const std::vector<std::string>& operations) && {
     for (std::uint32_t place = 0; place < rounds_.size(); ++place)
       if (!is_recorded(place))
@@ -139,28 +139,28 @@ class Gatherer {
  private:
   const OpenedRecording& opened_;
   const std::vector<std::uint32_t>& rounds_;
-  std::unordered_map<std::int64_t, std::uint32_t> places_;
+  std::unordered_map<traces::RoundId, std::uint32_t> places_;
   std::vector<bool> is_recorded_;
   Gathered layers_;
   Gathered operations_;
-  std::int32_t deepest_layer_ = none;
+  std::int32_t deepest_layer_ = no_part;
 };
 
 /// The names of operations, each once, by the string that rows refer to.
 class Operations {
  public:
-  explicit Operations(const std::unordered_map<std::int64_t, std::string>& strings) : strings_(strings) {}
+  explicit Operations(const std::unordered_map<traces::StringId, std::string>& strings) : strings_(strings) {}
 
-  /// Spans that hold operations rather than being one give none.
-  [[nodiscard]] std::int32_t of(std::int64_t string) {
-    const auto [known, is_new] = operation_of_.try_emplace(string, none);
+  /// Spans that hold operations rather than being one give no_part.
+  [[nodiscard]] std::int32_t of(traces::StringId name_id) {
+    const auto [known, is_new] = operation_of_.try_emplace(name_id, no_part);
     if (!is_new) return known->second;
-    const auto text = strings_.find(string);
-    if (text == strings_.end()) return none;
+    const auto text = strings_.find(name_id);
+    if (text == strings_.end()) return no_part;
     const std::string name = text->second.substr(0, text->second.find(':'));
-    if (name == "layer" || name == "draft step") return none;
+    if (name == "layer" || name == "draft step") return no_part;
     auto found = std::find(names_.begin(), names_.end(), name);
-    if (found == names_.end() && names_.size() >= max_names) return none;
+    if (found == names_.end() && names_.size() >= max_names) return no_part;
     if (found == names_.end()) found = names_.insert(names_.end(), name);
     return known->second = static_cast<std::int32_t>(found - names_.begin());
   }
@@ -169,8 +169,8 @@ class Operations {
  private:
   static constexpr std::size_t max_names = 4096;
 
-  const std::unordered_map<std::int64_t, std::string>& strings_;
-  std::unordered_map<std::int64_t, std::int32_t> operation_of_;
+  const std::unordered_map<traces::StringId, std::string>& strings_;
+  std::unordered_map<traces::StringId, std::int32_t> operation_of_;
   std::vector<std::string> names_;
 };
 
@@ -183,11 +183,11 @@ class RoundSweep {
 
   void open(const traces::Span& span, std::int32_t operation) {
     advance(span.start_ns);
-    Open open{std::min(span.end_ns, end_), span.layer, span.depth > 0 ? operation : none};
+    Open open{std::min(span.end_ns, end_), span.layer, span.depth > 0 ? operation : no_part};
     if (!open_.empty()) {
       open.end_ns = std::min(open.end_ns, open_.back().end_ns);
       if (open.layer < 0) open.layer = open_.back().layer;
-      if (open.operation == none) open.operation = open_.back().operation;
+      if (open.operation == no_part) open.operation = open_.back().operation;
     }
     if (open.end_ns > now_) open_.push_back(open);
   }
@@ -211,7 +211,7 @@ class RoundSweep {
       const Open& top = open_.back();
       const std::int64_t to = std::min(top.end_ns, time_ns);
       if (to > now_) {
-        into_.add(place_, std::max(top.layer, none), top.operation, to - now_);
+        into_.add(place_, std::max(top.layer, no_part), top.operation, to - now_);
         covered_ns_ += to - now_;
         now_ = to;
       }
@@ -232,22 +232,22 @@ Result<DetailedTimes> times_of_spans(traces::Reader& reader, Gatherer gatherer, 
                                      const std::function<bool()>& should_continue) {
   std::int64_t rows = 0;
   bool cancelled = false;
-  std::int64_t track = 0;
-  std::int64_t round = 0;
+  traces::TrackId track_id;
+  traces::RoundId round_id;
   std::optional<RoundSweep> sweep;
   DRAFTSCOPE_TRY(reader.spans([&](const traces::Span& span) {
     if (++rows % rows_per_question == 0) cancelled = !should_continue();
-    if (span.round != round || span.track != track) {
+    if (span.round_id != round_id || span.track_id != track_id) {
       if (sweep) sweep->finish();
       sweep.reset();
-      round = span.round;
-      track = span.track;
+      round_id = span.round_id;
+      track_id = span.track_id;
       // Of a round on several threads, the first one's time counts.
-      if (const std::uint32_t place = gatherer.place_of(round);
+      if (const std::uint32_t place = gatherer.place_of(round_id);
           place != no_index && !gatherer.is_recorded(place))
         sweep.emplace(gatherer, place);
     }
-    if (sweep) sweep->open(span, operations.of(span.name));
+    if (sweep) sweep->open(span, operations.of(span.name_id));
     return !cancelled;
   }));
   if (cancelled) return fail("cancelled");
@@ -259,8 +259,8 @@ struct KernelTime {
   std::uint32_t place = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int32_t layer = none;
-  std::int32_t operation = none;
+  std::int32_t layer = no_part;
+  std::int32_t operation = no_part;
 };
 
 void add_round(std::span<const KernelTime> kernels, Gatherer& into) {
@@ -275,7 +275,7 @@ void add_round(std::span<const KernelTime> kernels, Gatherer& into) {
     first_ns = std::min(first_ns, from);
     const std::int64_t added_ns = to - std::max(from, covered_ns);
     if (added_ns > 0) {
-      into.add(place, std::max(kernel.layer, none), kernel.operation, added_ns);
+      into.add(place, std::max(kernel.layer, no_part), kernel.operation, added_ns);
       busy_ns += added_ns;
     }
     covered_ns = std::max(covered_ns, to);
@@ -289,7 +289,7 @@ void add_round(std::span<const KernelTime> kernels, Gatherer& into) {
 Result<DetailedTimes> times_of_kernels(traces::Reader& reader, const traces::Recording& recording,
                                        Gatherer gatherer, Operations operations,
                                        const std::function<bool()>& should_continue) {
-  std::unordered_set<std::int64_t> streams;
+  std::unordered_set<traces::TrackId> streams;
   for (const traces::Track& track : recording.tracks)
     if (track.kind == "stream") streams.insert(track.id);
   std::int64_t rows = 0;
@@ -297,10 +297,10 @@ Result<DetailedTimes> times_of_kernels(traces::Reader& reader, const traces::Rec
   std::vector<KernelTime> kernels;
   DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
     if (++rows % rows_per_question == 0) cancelled = !should_continue();
-    const std::uint32_t place = gatherer.place_of(kernel.round);
-    if (place != no_index && streams.contains(kernel.track))
+    const std::uint32_t place = gatherer.place_of(kernel.round_id);
+    if (place != no_index && streams.contains(kernel.track_id))
       kernels.push_back(
-          {place, kernel.start_ns, kernel.end_ns, kernel.layer, operations.of(kernel.short_name)});
+          {place, kernel.start_ns, kernel.end_ns, kernel.layer, operations.of(kernel.short_name_id)});
     return !cancelled;
   }));
   if (cancelled) return fail("cancelled");
@@ -319,15 +319,16 @@ Result<DetailedTimes> times_of_kernels(traces::Reader& reader, const traces::Rec
 }  // namespace
 
 Result<DetailedTimes> read_detailed_times(traces::Reader& reader, const OpenedRecording& opened,
-                                          std::size_t run, const std::function<bool()>& should_continue) {
+                                          std::size_t run_index,
+                                          const std::function<bool()>& should_continue) {
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   DRAFTSCOPE_TRY_ASSIGN(DetailedTimes times,
-                        times_of_kernels(reader, opened.recording(), Gatherer(opened, run),
+                        times_of_kernels(reader, opened.recording(), Gatherer(opened, run_index),
                                          Operations(strings), should_continue));
   if (times.by_layer.source != TimeSource::none && times.by_operation.source != TimeSource::none)
     return times;
-  DRAFTSCOPE_TRY_ASSIGN(DetailedTimes spans,
-                        times_of_spans(reader, Gatherer(opened, run), Operations(strings), should_continue));
+  DRAFTSCOPE_TRY_ASSIGN(DetailedTimes spans, times_of_spans(reader, Gatherer(opened, run_index),
+                                                            Operations(strings), should_continue));
   if (times.by_layer.source == TimeSource::none) times.by_layer = std::move(spans.by_layer);
   if (times.by_operation.source == TimeSource::none) times.by_operation = std::move(spans.by_operation);
   return times;

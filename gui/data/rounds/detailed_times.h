@@ -37,7 +37,7 @@ inline constexpr std::int32_t max_layers = 1024;
 
 /// `should_continue` is asked now and then; false cancels. Errors: unreadable tables; "cancelled".
 [[nodiscard]] Result<DetailedTimes> read_detailed_times(traces::Reader& reader, const OpenedRecording& opened,
-                                                        std::size_t run,
+                                                        std::size_t run_index,
                                                         const std::function<bool()>& should_continue);
 
 }  // namespace draftscope::gui

@@ -8,7 +8,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr float none = std::numeric_limits<float>::quiet_NaN();
+constexpr float no_confidence = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
@@ -18,9 +18,9 @@ double DraftConfidences::acceptance_rate(std::size_t begin, std::size_t end) con
   return static_cast<double>(accepted[end] - accepted[begin]) / drafted;
 }
 
-DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t run) {
+DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t run_index) {
   DraftConfidences drafts;
-  const std::vector<std::uint32_t>& rounds = opened.runs()[run].rounds;
+  const std::vector<std::uint32_t>& rounds = opened.runs()[run_index].rounds;
   drafts.first.reserve(rounds.size() + 1);
   drafts.accepted.reserve(rounds.size() + 1);
   std::vector<float> thresholds;
@@ -28,11 +28,11 @@ DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t ru
   thresholds.reserve(rounds.size());
   exits.reserve(rounds.size());
   std::uint32_t accepted = 0;
-  for (const std::uint32_t index : rounds) {
-    const traces::Round& round = opened.round(index);
+  for (const std::uint32_t round_index : rounds) {
+    const traces::Round& round = opened.round(round_index);
     drafts.first.push_back(static_cast<std::uint32_t>(drafts.confidence.size()));
     drafts.accepted.push_back(accepted);
-    for (const traces::DraftToken& token : opened.draft_tokens(index)) {
+    for (const traces::DraftToken& token : opened.draft_tokens(round_index)) {
       drafts.confidence.push_back(static_cast<float>(token.confidence));
       drafts.fate.push_back(token.accepted ? DraftFate::accepted
                             : token.tested ? DraftFate::rejected
@@ -40,10 +40,10 @@ DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t ru
       accepted += token.accepted ? 1 : 0;
     }
     const bool has_threshold = round.threshold >= 0.0;
-    thresholds.push_back(has_threshold ? static_cast<float>(round.threshold) : none);
+    thresholds.push_back(has_threshold ? static_cast<float>(round.threshold) : no_confidence);
     drafts.has_threshold = drafts.has_threshold || has_threshold;
     const std::int32_t exit = round.drafted > 0 ? round.exit_layer : 0;
-    exits.push_back(exit > 0 ? static_cast<float>(exit) : none);
+    exits.push_back(exit > 0 ? static_cast<float>(exit) : no_confidence);
     drafts.deepest_exit = std::max(drafts.deepest_exit, exit);
   }
   drafts.threshold = ValuePyramid(std::move(thresholds));

@@ -34,6 +34,6 @@ struct DraftConfidences {
   [[nodiscard]] double acceptance_rate(std::size_t begin, std::size_t end) const;
 };
 
-[[nodiscard]] DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t run);
+[[nodiscard]] DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t run_index);
 
 }  // namespace draftscope::gui

@@ -10,7 +10,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t rounds_per_block = 64;
+constexpr std::size_t times_rounds_per_block = 64;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ PartedTimes::PartedTimes(std::vector<std::string> names, std::size_t rounds, std
   }
   for (std::size_t place = 0; place < rounds; ++place) first_[place + 1] += first_[place];
   pyramid_ = SumPyramid<std::int64_t>(
-      names_.size(), rounds, rounds_per_block,
+      names_.size(), rounds, times_rounds_per_block,
       [this](std::size_t place, std::span<std::int64_t> row) { add_round(place, row); });
 }
 

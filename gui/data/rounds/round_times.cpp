@@ -55,13 +55,13 @@ PartTimes part_times(const traces::Round& round) {
   return times;
 }
 
-RoundTimes::RoundTimes(const OpenedRecording& opened, std::size_t run) {
-  const std::vector<std::uint32_t>& rounds = opened.runs()[run].rounds;
+RoundTimes::RoundTimes(const OpenedRecording& opened, std::size_t run_index) {
+  const std::vector<std::uint32_t>& rounds = opened.runs()[run_index].rounds;
   sums_.reserve(rounds.size() + 1);
   sums_.push_back({});
-  for (const std::uint32_t round : rounds) {
+  for (const std::uint32_t round_index : rounds) {
     PartTimes sum = sums_.back();
-    const PartTimes times = part_times(opened.round(round));
+    const PartTimes times = part_times(opened.round(round_index));
     for (std::size_t part = 0; part < round_parts; ++part) sum[part] += times[part];
     sums_.push_back(sum);
   }

@@ -40,7 +40,7 @@ class RoundTimes {
   static constexpr std::size_t max_exact = 4096;
 
   RoundTimes() = default;
-  RoundTimes(const OpenedRecording& opened, std::size_t run);
+  RoundTimes(const OpenedRecording& opened, std::size_t run_index);
 
   [[nodiscard]] std::size_t rounds() const { return sums_.empty() ? 0 : sums_.size() - 1; }
   /// Nanoseconds of the rounds [first, last).

@@ -94,8 +94,8 @@ std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened, std::siz
   times.push_back(0);
   const auto first =
       std::partition_point(rows.rounds.begin(), rows.rounds.end(),
-                           [&](const traces::Round& round) { return round.request < request.id; });
-  for (auto round = first; round != rows.rounds.end() && round->request == request.id; ++round)
+                           [&](const traces::Round& round) { return round.request_id < request.id; });
+  for (auto round = first; round != rows.rounds.end() && round->request_id == request.id; ++round)
     for (std::int32_t emitted = 0; emitted < round->emitted && times.size() < request.tokens.size();
          ++emitted)
       times.push_back(std::max<std::int64_t>(0, round->end_ns - request.first_token_ns));
@@ -104,8 +104,8 @@ std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened, std::siz
 
 RoundTimeSpread round_time_spread(const ComparedRun& run) {
   std::vector<std::int64_t> times_ns;
-  for (const std::uint32_t index : run.recording->runs()[run.run].rounds) {
-    const traces::Round& round = run.recording->round(index);
+  for (const std::uint32_t round_index : run.recording->runs()[run.run].rounds) {
+    const traces::Round& round = run.recording->round(round_index);
     times_ns.push_back(round.end_ns - round.start_ns);
   }
   std::sort(times_ns.begin(), times_ns.end());

@@ -51,7 +51,8 @@ struct RunsComparison {
 [[nodiscard]] RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baseline);
 
 /// When each output token was there, in nanoseconds since the first one: prefill is left out.
-[[nodiscard]] std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened, std::size_t request);
+[[nodiscard]] std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened,
+                                                       std::size_t request_index);
 
 /// Spread of the durations of a run's rounds: rising times, and the share of the rounds that take at most as
 /// long. Of many rounds only some quantiles, the shortest and the longest among them.

@@ -55,9 +55,9 @@ BreakdownView::Mode BreakdownView::mode() const {
   return static_cast<Mode>(choice_.currentIndex());
 }
 
-BackgroundJob::Job BreakdownView::reading_job(const RecordingPointer& recording, std::size_t run) {
-  details_.set_run(recording, run);
-  return read_and_take([recording, run](const auto&) { return RoundTimes(*recording, run); },
+BackgroundJob::Job BreakdownView::reading_job(const RecordingPointer& recording, std::size_t run_index) {
+  details_.set_run(recording, run_index);
+  return read_and_take([recording, run_index](const auto&) { return RoundTimes(*recording, run_index); },
                        [this](RoundTimes times) {
                          times_ = std::move(times);
                          first_ = last_ = 0;

@@ -19,7 +19,8 @@ class BreakdownView : public RoundsPlot {
 
  protected:
   [[nodiscard]] int right_margin() const override { return 430; }
-  [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording, std::size_t run) override;
+  [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording,
+                                               std::size_t run_index) override;
   void forget_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
   [[nodiscard]] QString tooltip_at(const RoundAxis& axis, const QPoint& point) const override;

@@ -3,10 +3,10 @@
 
 namespace draftscope::gui {
 
-void DetailedTimesReader::set_run(RecordingPointer recording, std::size_t run) {
+void DetailedTimesReader::set_run(RecordingPointer recording, std::size_t run_index) {
   job_.cancel();
   recording_ = std::move(recording);
-  run_ = run;
+  run_ = run_index;
   times_.reset();
   problem_.clear();
 }
@@ -18,9 +18,9 @@ const DetailedTimes* DetailedTimesReader::times() {
 
 void DetailedTimesReader::read() {
   job_.start(read_and_take(
-      [recording = recording_, run = run_](const auto& should_continue) -> Result<DetailedTimes> {
+      [recording = recording_, run_index = run_](const auto& should_continue) -> Result<DetailedTimes> {
         DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
-        return read_detailed_times(reader, *recording, run, should_continue);
+        return read_detailed_times(reader, *recording, run_index, should_continue);
       },
       [this](Result<DetailedTimes> read) {
         problem_ = read ? QString() : QString::fromStdString(read.error().message);

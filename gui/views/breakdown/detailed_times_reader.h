@@ -15,7 +15,7 @@ class DetailedTimesReader : public QObject {
   explicit DetailedTimesReader(QObject* parent = nullptr) : QObject(parent) {}
 
   /// Reads this run from now on; forgets another's. Null reads none.
-  void set_run(RecordingPointer recording, std::size_t run);
+  void set_run(RecordingPointer recording, std::size_t run_index);
   /// Times that have been read; null before that. The first call starts reading, and changed() tells its end.
   [[nodiscard]] const DetailedTimes* times();
   /// The same without starting anything.

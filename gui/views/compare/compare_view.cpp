@@ -336,8 +336,8 @@ const AlignedRequest* CompareView::aligned_request() const {
              : nullptr;
 }
 
-QPen CompareView::pen_of(std::size_t run) const {
-  return QPen(series_color(run, is_dark(palette())), run == shown_baseline_ ? 2.5 : 1.5);
+QPen CompareView::pen_of(std::size_t run_index) const {
+  return QPen(series_color(run_index, is_dark(palette())), run_index == shown_baseline_ ? 2.5 : 1.5);
 }
 
 void CompareView::show_request() {
@@ -371,7 +371,7 @@ void CompareView::draw_race(const AlignedRequest& aligned) {
   player_->set_race(Race(std::move(race)), names);
 }
 
-void CompareView::draw_times(std::size_t run, const std::vector<std::int64_t>& times_ns) {
+void CompareView::draw_times(std::size_t run_index, const std::vector<std::int64_t>& times_ns) {
   QVector<double> tokens;
   QVector<double> at;
   for (std::size_t token = 0; token < times_ns.size(); ++token) {
@@ -379,12 +379,12 @@ void CompareView::draw_times(std::size_t run, const std::vector<std::int64_t>& t
     at.push_back(static_cast<double>(times_ns[token]) / ns_per_ms);
   }
   QCPGraph* line = race_->addGraph();
-  line->setPen(pen_of(run));
+  line->setPen(pen_of(run_index));
   line->setLineStyle(QCPGraph::lsStepRight);
   line->setData(tokens, at, true);
 }
 
-void CompareView::draw_gain(std::size_t run, const std::vector<std::int64_t>& times_ns,
+void CompareView::draw_gain(std::size_t run_index, const std::vector<std::int64_t>& times_ns,
                             const std::vector<std::int64_t>& baseline_ns) {
   QVector<double> tokens;
   QVector<double> ahead;
@@ -393,15 +393,15 @@ void CompareView::draw_gain(std::size_t run, const std::vector<std::int64_t>& ti
     ahead.push_back(static_cast<double>(baseline_ns[token] - times_ns[token]) / ns_per_ms);
   }
   QCPGraph* gain = gains_->addGraph();
-  gain->setPen(pen_of(run));
+  gain->setPen(pen_of(run_index));
   gain->setData(tokens, ahead, true);
 }
 
-void CompareView::add_race_mark(std::size_t run) {
-  const QColor color = series_color(run, is_dark(palette()));
+void CompareView::add_race_mark(std::size_t run_index) {
+  const QColor color = series_color(run_index, is_dark(palette()));
   QCPGraph* mark = race_->addGraph();
   mark->setLineStyle(QCPGraph::lsNone);
-  mark->setScatterStyle(QCPScatterStyle(series_shape(run), color, color, 10));
+  mark->setScatterStyle(QCPScatterStyle(series_shape(run_index), color, color, 10));
   race_places_.push_back(mark);
 }
 
@@ -438,10 +438,10 @@ void CompareView::mark_cursor() {
     const std::vector<RunAgainstBaseline>& runs = model_.comparison().runs;
     for (std::size_t i = 0; i < runs.size(); ++i)
       is_here = is_here || (runs[i].run.recording == state_.recording() &&
-                            aligned->requests[i] == state_.cursor().request);
+                            aligned->requests[i] == state_.cursor().request_index);
   }
   for (QCPItemStraightLine* line : {race_cursor_, gains_cursor_}) {
-    const auto token = static_cast<double>(state_.cursor().token);
+    const auto token = static_cast<double>(state_.cursor().token_index);
     line->setVisible(is_here);
     line->point1->setCoords(token, 0.0);
     line->point2->setCoords(token, 1.0);

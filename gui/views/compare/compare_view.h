@@ -69,13 +69,13 @@ class CompareView : public QWidget {
   void list_requests();
   /// The one to align; null if the runs share none.
   [[nodiscard]] const AlignedRequest* aligned_request() const;
-  [[nodiscard]] QPen pen_of(std::size_t run) const;
+  [[nodiscard]] QPen pen_of(std::size_t run_index) const;
   void show_request();
   void draw_race(const AlignedRequest& aligned);
-  void draw_times(std::size_t run, const std::vector<std::int64_t>& times_ns);
-  void draw_gain(std::size_t run, const std::vector<std::int64_t>& times_ns,
+  void draw_times(std::size_t run_index, const std::vector<std::int64_t>& times_ns);
+  void draw_gain(std::size_t run_index, const std::vector<std::int64_t>& times_ns,
                  const std::vector<std::int64_t>& baseline_ns);
-  void add_race_mark(std::size_t run);
+  void add_race_mark(std::size_t run_index);
   void draw_spreads();
   void mark_cursor();
   /// Each run's place in the race.

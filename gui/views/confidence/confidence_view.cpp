@@ -123,15 +123,15 @@ ConfidenceView::ConfidenceView(ViewState& state, QWidget* parent) : RoundsPlot(s
   setAccessibleName(tr("Confidence of drafted tokens, and thresholds"));
 }
 
-BackgroundJob::Job ConfidenceView::reading_job(const RecordingPointer& recording, std::size_t run) {
+BackgroundJob::Job ConfidenceView::reading_job(const RecordingPointer& recording, std::size_t run_index) {
   struct Read {
     DraftConfidences drafts;
     DraftDensity density;
     AcceptanceByPosition positions;
   };
   return read_and_take(
-      [recording, run](const auto&) {
-        Read read{draft_confidences(*recording, run), {}, AcceptanceByPosition(*recording, run)};
+      [recording, run_index](const auto&) {
+        Read read{draft_confidences(*recording, run_index), {}, AcceptanceByPosition(*recording, run_index)};
         read.density = DraftDensity(read.drafts);
         return read;
       },
@@ -172,10 +172,10 @@ bool ConfidenceView::has_marks(const RoundAxis& axis) const {
   return drafts_.first[axis.last] - drafts_.first[axis.first] <= max_marks;
 }
 
-double ConfidenceView::x_of_token(const RoundAxis& axis, std::size_t place, std::size_t token) const {
+double ConfidenceView::x_of_token(const RoundAxis& axis, std::size_t place, std::size_t token_index) const {
   const std::uint32_t count = drafts_.first[place + 1] - drafts_.first[place];
   const double within =
-      (static_cast<double>(token - drafts_.first[place]) + 0.5) / std::max<std::uint32_t>(count, 1);
+      (static_cast<double>(token_index - drafts_.first[place]) + 0.5) / std::max<std::uint32_t>(count, 1);
   return axis.x(static_cast<double>(place) + within);
 }
 
@@ -438,13 +438,13 @@ QString ConfidenceView::rounds_text(const RoundAxis& axis, const QPoint& point) 
 }
 
 QString ConfidenceView::round_text(std::size_t place) const {
-  const std::uint32_t round = state().run_rounds()->rounds[place];
+  const std::uint32_t round_index = state().run_rounds()->rounds[place];
   QStringList lines{
       tr("round %1: α so far %2").arg(place).arg(percent_text(drafts_.acceptance_rate(0, place + 1)))};
   if (!std::isnan(drafts_.threshold[place]))
     lines << tr("threshold %1").arg(number_text(drafts_.threshold[place]));
   constexpr std::size_t max_lines = 16;
-  for (const traces::DraftToken& token : state().recording()->draft_tokens(round)) {
+  for (const traces::DraftToken& token : state().recording()->draft_tokens(round_index)) {
     if (lines.size() > static_cast<qsizetype>(max_lines)) break;
     lines << tr("%1  %2  %3")
                  .arg(token.accepted ? QStringLiteral("●")

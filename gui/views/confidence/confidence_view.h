@@ -23,7 +23,8 @@ class ConfidenceView : public RoundsPlot {
 
  protected:
   [[nodiscard]] int right_margin() const override { return 190; }
-  [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording, std::size_t run) override;
+  [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording,
+                                               std::size_t run_index) override;
   void forget_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
   [[nodiscard]] QString tooltip_at(const RoundAxis& axis, const QPoint& point) const override;
@@ -33,7 +34,7 @@ class ConfidenceView : public RoundsPlot {
   [[nodiscard]] QRect confidence_area() const;
   [[nodiscard]] QRect trend_area() const;
   [[nodiscard]] bool has_marks(const RoundAxis& axis) const;
-  [[nodiscard]] double x_of_token(const RoundAxis& axis, std::size_t place, std::size_t token) const;
+  [[nodiscard]] double x_of_token(const RoundAxis& axis, std::size_t place, std::size_t token_index) const;
   void paint_legend(QPainter& painter, const RoundAxis& axis) const;
   void paint_marks(QPainter& painter, const RoundAxis& axis) const;
   void paint_density(QPainter& painter, const RoundAxis& axis) const;

@@ -30,11 +30,12 @@ constexpr int scrub_steps = 10000;
 constexpr qsizetype longest_title = 60;
 constexpr int details_width = 230;
 
-QString request_title(const OpenedRecording& opened, std::size_t index) {
-  const traces::Request& request = opened.recording().requests[index];
+QString request_title(const OpenedRecording& opened, std::size_t request_index) {
+  const traces::Request& request = opened.recording().requests[request_index];
   const traces::Prompt* prompt = opened.prompt_of(request);
-  const auto run = std::find_if(opened.runs().begin(), opened.runs().end(),
-                                [&](const RunRounds& candidate) { return candidate.run->id == request.run; });
+  const auto run = std::find_if(opened.runs().begin(), opened.runs().end(), [&](const RunRounds& candidate) {
+    return candidate.run->id == request.run_id;
+  });
   QString words = prompt == nullptr ? QString() : visible_text(prompt->text).replace(u'·', u' ');
   if (words.size() > longest_title) words = words.left(longest_title) + u'…';
   return QStringLiteral("%1 — %2 %3: %4")
@@ -120,7 +121,7 @@ void ReplayView::lay_out() {
 
 void ReplayView::follow_cursor() {
   if (is_stale_ || !state_.recording()) return;
-  if (state_.cursor().request != request_)
+  if (state_.cursor().request_index != request_)
     show_request();
   else
     mark_cursor();
@@ -243,7 +244,7 @@ void ReplayView::show_request() {
   text_ = {};
   const RecordingPointer& recording = state_.recording();
   if (recording && !recording->recording().requests.empty()) {
-    request_ = state_.cursor().request;
+    request_ = state_.cursor().request_index;
     text_ = replayed_text(*recording, request_);
     requests_->setCurrentIndex(static_cast<int>(request_));
     player_.set_text(&text_);
@@ -260,9 +261,9 @@ void ReplayView::read_ranks() {
   if (text_.request == nullptr) return;
   ranks_job_.start(read_and_take(
       [recording = state_.recording(),
-       request = request_](const auto& should_continue) -> Result<ShadowRanks> {
+       request_index = request_](const auto& should_continue) -> Result<ShadowRanks> {
         DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(recording->recording().path));
-        return read_shadow_ranks(reader, *recording, request, should_continue);
+        return read_shadow_ranks(reader, *recording, request_index, should_continue);
       },
       [this](Result<ShadowRanks> read) {
         if (read)
@@ -282,11 +283,11 @@ void ReplayView::write_document() {
   QTextCursor cursor(document_->document());
   cursor.beginEditBlock();
   std::size_t next_rejected = 0;
-  const auto write = [&](const QString& words, const QTextCharFormat& format, std::size_t token,
-                         std::uint32_t draft) {
+  const auto write = [&](const QString& words, const QTextCharFormat& format, std::size_t token_index,
+                         std::uint32_t draft_index) {
     const int begin = cursor.position();
     cursor.insertText(words, format);
-    pieces_.push_back({begin, cursor.position(), token, draft});
+    pieces_.push_back({begin, cursor.position(), token_index, draft_index});
   };
   const auto write_rejected = [&](std::size_t before) {
     for (; next_rejected < text_.rejected.size() && text_.rejected[next_rejected].after <= before;
@@ -296,10 +297,10 @@ void ReplayView::write_document() {
       format.setForeground(rejected_color(dark));
       format.setFontStrikeOut(true);
       format.setFontPointSize(document_->font().pointSizeF() * 0.8);
-      for (const std::uint32_t draft : text_.rejected[next_rejected].drafts)
-        write(visible_text(
-                  state_.recording()->token_text(state_.recording()->recording().draft_tokens[draft].token)),
-              format, before > 0 ? before - 1 : 0, draft);
+      for (const std::uint32_t draft_index : text_.rejected[next_rejected].drafts)
+        write(visible_text(state_.recording()->token_text(
+                  state_.recording()->recording().draft_tokens[draft_index].token)),
+              format, before > 0 ? before - 1 : 0, draft_index);
     }
   };
   for (std::size_t i = 0; i < text_.tokens.size(); ++i) {
@@ -318,9 +319,9 @@ void ReplayView::write_document() {
 
 void ReplayView::mark_cursor() {
   QList<QTextEdit::ExtraSelection> marks;
-  if (!text_.tokens.empty() && state_.cursor().request == request_) {
-    const std::size_t token = std::min(state_.cursor().token, text_.tokens.size() - 1);
-    const Piece& piece = pieces_[piece_of_token_[token]];
+  if (!text_.tokens.empty() && state_.cursor().request_index == request_) {
+    const std::size_t token_index = std::min(state_.cursor().token_index, text_.tokens.size() - 1);
+    const Piece& piece = pieces_[piece_of_token_[token_index]];
     QTextEdit::ExtraSelection here;
     here.cursor = QTextCursor(document_->document());
     here.cursor.setPosition(piece.begin);
@@ -361,9 +362,10 @@ void ReplayView::show_details(const Piece* piece) {
 }
 
 void ReplayView::show_details_of_cursor() {
-  const bool is_here = !text_.tokens.empty() && state_.cursor().request == request_;
-  const std::size_t token = is_here ? std::min(state_.cursor().token, text_.tokens.size() - 1) : 0;
-  show_details(is_here ? &pieces_[piece_of_token_[token]] : nullptr);
+  const bool is_here = !text_.tokens.empty() && state_.cursor().request_index == request_;
+  const std::size_t token_index =
+      is_here ? std::min(state_.cursor().token_index, text_.tokens.size() - 1) : 0;
+  show_details(is_here ? &pieces_[piece_of_token_[token_index]] : nullptr);
 }
 
 const ReplayView::Piece* ReplayView::piece_at(int position) const {
@@ -372,15 +374,15 @@ const ReplayView::Piece* ReplayView::piece_at(int position) const {
   return piece == pieces_.end() ? nullptr : &*piece;
 }
 
-QString ReplayView::token_text(std::size_t token) const {
-  return describe(pieces_[piece_of_token_[token]]);
+QString ReplayView::token_text(std::size_t token_index) const {
+  return describe(pieces_[piece_of_token_[token_index]]);
 }
 
-QString ReplayView::ranks_text(std::size_t token) const {
+QString ReplayView::ranks_text(std::size_t token_index) const {
   if (ranks_job_.is_running()) return tr("reading what layers would have predicted …");
   if (!ranks_problem_.isEmpty()) return ranks_problem_;
   if (ranks_.empty()) return tr("what layers would have predicted was not recorded (record --shadow)");
-  const std::vector<RankedLayers> groups = ranked_layers(ranks_, token);
+  const std::vector<RankedLayers> groups = ranked_layers(ranks_, token_index);
   if (groups.empty()) return tr("what layers would have predicted here was not recorded");
   QStringList first;
   QStringList others;
@@ -402,27 +404,30 @@ QString ReplayView::ranks_text(std::size_t token) const {
 
 QString ReplayView::describe(const Piece& piece) const {
   const traces::Recording& rows = state_.recording()->recording();
-  const std::uint32_t draft = piece.draft != no_index ? piece.draft : text_.tokens[piece.token].draft;
+  const std::uint32_t draft_index =
+      piece.draft_index != no_index ? piece.draft_index : text_.tokens[piece.token_index].draft_index;
   QStringList lines;
-  if (piece.draft == no_index) {
-    const ReplayedToken& token = text_.tokens[piece.token];
-    lines
-        << tr("token %1: %2").arg(piece.token).arg(visible_text(state_.recording()->token_text(token.token)));
+  if (piece.draft_index == no_index) {
+    const ReplayedToken& token = text_.tokens[piece.token_index];
+    lines << tr("token %1: %2")
+                 .arg(piece.token_index)
+                 .arg(visible_text(state_.recording()->token_text(token.token)));
     lines << (token.origin == TokenOrigin::accepted ? tr("drafted and accepted")
               : token.origin == TokenOrigin::bonus  ? tr("the target's own")
                                                     : tr("predicted by the prefill"));
-    if (token.round != no_index) lines << tr("round %1 of the request").arg(rows.rounds[token.round].index);
+    if (token.round_index != no_index)
+      lines << tr("round %1 of the request").arg(rows.rounds[token.round_index].index);
     lines << tr("there after %1").arg(duration_text(token.known_ns - text_.request->start_ns));
   }
-  if (draft != no_index) {
-    const traces::DraftToken& row = rows.draft_tokens[draft];
-    if (piece.draft != no_index)
+  if (draft_index != no_index) {
+    const traces::DraftToken& row = rows.draft_tokens[draft_index];
+    if (piece.draft_index != no_index)
       lines << tr("%1: drafted and %2")
                    .arg(visible_text(state_.recording()->token_text(row.token)),
                         row.tested ? tr("rejected") : tr("thrown away untested"));
     lines << tr("draft position %1, confidence %2").arg(row.index).arg(number_text(row.confidence));
   }
-  if (piece.draft == no_index) lines << ranks_text(piece.token);
+  if (piece.draft_index == no_index) lines << ranks_text(piece.token_index);
   return lines.join(u'\n');
 }
 
@@ -433,7 +438,7 @@ bool ReplayView::eventFilter(QObject* watched, QEvent* event) {
     const int key = static_cast<QKeyEvent*>(event)->key();
     const Piece* at = piece_at(document_->textCursor().position());
     if ((key != Qt::Key_Return && key != Qt::Key_Enter) || at == nullptr) return false;
-    state_.go_to_token(request_, at->token);
+    state_.go_to_token(request_, at->token_index);
     return true;
   }
   if (event->type() == QEvent::ToolTip) {
@@ -445,7 +450,7 @@ bool ReplayView::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::MouseButtonRelease && !document_->textCursor().hasSelection()) {
     const auto* mouse = static_cast<QMouseEvent*>(event);
     if (const Piece* piece = piece_at(document_->cursorForPosition(mouse->pos()).position()))
-      state_.go_to_token(request_, piece->token);
+      state_.go_to_token(request_, piece->token_index);
   }
   return QWidget::eventFilter(watched, event);
 }

@@ -36,7 +36,7 @@ class ReplayView : public QWidget {
   [[nodiscard]] Player& player() { return player_; }
   [[nodiscard]] const ReplayedText& text() const { return text_; }
   /// The view's text about a token of the text.
-  [[nodiscard]] QString token_text(std::size_t token) const;
+  [[nodiscard]] QString token_text(std::size_t token_index) const;
 
  signals:
   /// The layers' ranks of the request were read, or why not is known.
@@ -52,8 +52,8 @@ class ReplayView : public QWidget {
   struct Piece {
     int begin = 0;
     int end = 0;
-    std::size_t token = 0;           ///< of the text; of the one before, if rejected
-    std::uint32_t draft = no_index;  ///< the rejected draft token
+    std::size_t token_index = 0;           ///< of the text; of the one before, if rejected
+    std::uint32_t draft_index = no_index;  ///< the rejected draft token, in Recording::draft_tokens
   };
 
   void set_up_document();
@@ -76,7 +76,7 @@ class ReplayView : public QWidget {
   void read_ranks();
   [[nodiscard]] const Piece* piece_at(int position) const;
   [[nodiscard]] QString describe(const Piece& piece) const;
-  [[nodiscard]] QString ranks_text(std::size_t token) const;
+  [[nodiscard]] QString ranks_text(std::size_t token_index) const;
 
   ViewState& state_;
   ReplayedText text_;

@@ -32,11 +32,11 @@ RoundAxis visible_rounds(const ViewState& state, int left, int width) {
   if (run == nullptr) return axis;
   const std::vector<std::uint32_t>& rounds = run->rounds;
   const OpenedRecording& opened = *state.recording();
-  const auto begin = std::partition_point(rounds.begin(), rounds.end(), [&](std::uint32_t round) {
-    return opened.round(round).end_ns <= state.range().start_ns;
+  const auto begin = std::partition_point(rounds.begin(), rounds.end(), [&](std::uint32_t round_index) {
+    return opened.round(round_index).end_ns <= state.range().start_ns;
   });
-  const auto end = std::partition_point(begin, rounds.end(), [&](std::uint32_t round) {
-    return opened.round(round).start_ns < state.range().end_ns;
+  const auto end = std::partition_point(begin, rounds.end(), [&](std::uint32_t round_index) {
+    return opened.round(round_index).start_ns < state.range().end_ns;
   });
   axis.first = static_cast<std::size_t>(begin - rounds.begin());
   axis.last = static_cast<std::size_t>(end - rounds.begin());

@@ -135,9 +135,9 @@ void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {
 }
 
 void RoundsPlot::paint_cursor(QPainter& painter, const RoundAxis& axis) const {
-  const std::uint32_t round = state_.cursor().round;
-  if (round == no_index || state_.recording()->run_of(round) != state_.run()) return;
-  const auto place = static_cast<double>(state_.recording()->place_in_run(round));
+  const std::uint32_t round_index = state_.cursor().round_index;
+  if (round_index == no_index || state_.recording()->run_of(round_index) != state_.run()) return;
+  const auto place = static_cast<double>(state_.recording()->place_in_run(round_index));
   const double from = axis.x(place);
   const double to = std::max(axis.x(place + 1), from + 1.0);
   const QRect area = plot_area();

@@ -27,7 +27,7 @@ class RoundsPlot : public QWidget {
  protected:
   /// Job that reads this run of a recording that has its rows; done on a worker if the run is long.
   [[nodiscard]] virtual BackgroundJob::Job reading_job(const RecordingPointer& recording,
-                                                       std::size_t run) = 0;
+                                                       std::size_t run_index) = 0;
   /// Lets go of all that was read: another run is shown, or none.
   virtual void forget_run() = 0;
   /// Draws what reading_job() read.

@@ -70,9 +70,9 @@ void RoundsStrip::paintEvent(QPaintEvent* /*event*/) {
 
 QString RoundsStrip::title() const {
   QString words = tr("%1 rounds, coloured by tokens emitted (0 to %2)").arg(rounds()).arg(max_);
-  if (const std::uint32_t round = state_.cursor().round;
-      has_rows() && round != no_index && state_.recording()->run_of(round) == state_.run())
-    words += tr(" · at round %1").arg(state_.recording()->place_in_run(round));
+  if (const std::uint32_t round_index = state_.cursor().round_index;
+      has_rows() && round_index != no_index && state_.recording()->run_of(round_index) == state_.run())
+    words += tr(" · at round %1").arg(state_.recording()->place_in_run(round_index));
   return words;
 }
 
@@ -81,9 +81,9 @@ void RoundsStrip::paint_place(QPainter& painter, double rounds_per_pixel) const 
   // What the timeline shows of it.
   const RunRounds& run = *state_.run_rounds();
   const auto x_of_time = [&](std::int64_t ns) {
-    const auto at = std::partition_point(run.rounds.begin(), run.rounds.end(), [&](std::uint32_t round) {
-      return state_.recording()->round(round).start_ns < ns;
-    });
+    const auto at = std::partition_point(
+        run.rounds.begin(), run.rounds.end(),
+        [&](std::uint32_t round_index) { return state_.recording()->round(round_index).start_ns < ns; });
     return static_cast<int>(static_cast<double>(at - run.rounds.begin()) / rounds_per_pixel);
   };
   const int from = x_of_time(state_.range().start_ns);
@@ -92,9 +92,9 @@ void RoundsStrip::paint_place(QPainter& painter, double rounds_per_pixel) const 
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(from, bar_top - 2, std::min(to, width()) - from - 1, height() - bar_top - 1);
 
-  const std::uint32_t round = state_.cursor().round;
-  if (round != no_index && state_.recording()->run_of(round) == state_.run()) {
-    const std::uint32_t place = state_.recording()->place_in_run(round);
+  const std::uint32_t round_index = state_.cursor().round_index;
+  if (round_index != no_index && state_.recording()->run_of(round_index) == state_.run()) {
+    const std::uint32_t place = state_.recording()->place_in_run(round_index);
     const double x = (place + 0.5) / rounds_per_pixel;
     painter.setPen(QPen(cursor_color(dark), 2));
     painter.drawLine(QPointF(x, bar_top - 4), QPointF(x, height() - 1));
@@ -118,9 +118,9 @@ void RoundsStrip::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void RoundsStrip::keyPressEvent(QKeyEvent* event) {
-  const std::uint32_t round = state_.cursor().round;
-  if (!has_rows() || round == no_index) return QWidget::keyPressEvent(event);
-  const std::size_t place = state_.recording()->place_in_run(round);
+  const std::uint32_t round_index = state_.cursor().round_index;
+  if (!has_rows() || round_index == no_index) return QWidget::keyPressEvent(event);
+  const std::size_t place = state_.recording()->place_in_run(round_index);
   if (event->key() == Qt::Key_Right && place + 1 < rounds())
     go_to(place + 1);
   else if (event->key() == Qt::Key_Left && place > 0)

@@ -40,7 +40,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
   connect(&state_, &ViewState::cursor_changed, this, &RoundsView::show_cursor);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& current) {
-            if (current.isValid() && model_.round_of_row(current.row()) != state_.cursor().round)
+            if (current.isValid() && model_.round_of_row(current.row()) != state_.cursor().round_index)
               state_.go_to_round(model_.round_of_row(current.row()));
           });
 }
@@ -69,7 +69,7 @@ void RoundsView::show_run() {
 }
 
 void RoundsView::show_cursor() {
-  const int row = model_.row_of_round(state_.cursor().round);
+  const int row = model_.row_of_round(state_.cursor().round_index);
   if (row < 0 || table_->currentIndex().row() == row) return;
   table_->setCurrentIndex(model_.index(row, std::max(table_->currentIndex().column(), 0)));
 }

@@ -86,9 +86,9 @@ SkipMap::Mode SkipMap::mode() const {
   return static_cast<Mode>(choice_.currentIndex());
 }
 
-BackgroundJob::Job SkipMap::reading_job(const RecordingPointer& recording, std::size_t run) {
-  times_.set_run(recording, run);
-  return read_and_take([recording, run](const auto&) { return SkipPyramid(*recording, run); },
+BackgroundJob::Job SkipMap::reading_job(const RecordingPointer& recording, std::size_t run_index) {
+  times_.set_run(recording, run_index);
+  return read_and_take([recording, run_index](const auto&) { return SkipPyramid(*recording, run_index); },
                        [this](SkipPyramid skips) { take(std::move(skips)); });
 }
 

@@ -15,10 +15,6 @@ namespace {
 
 using simulator::Interval;
 
-QString words(const std::string& text) {
-  return QString::fromStdString(text);
-}
-
 NumbersModel::Row row(const QString& name, std::optional<double> value, const std::optional<Interval>& of_80,
                       const std::optional<Interval>& of_95) {
   const auto end = [](const std::optional<Interval>& interval, bool low) {
@@ -131,16 +127,17 @@ void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
                              const std::string& command_line) {
   if (!answer->refusal.empty()) {
     const bool is_choice_missing = answer->what_if == nullptr;
-    set_message(
-        (is_choice_missing ? tr("No answer yet: %1") : tr("No answer: %1")).arg(words(answer->refusal)));
+    set_message((is_choice_missing ? tr("No answer yet: %1") : tr("No answer: %1"))
+                    .arg(QString::fromUtf8(answer->refusal)));
     return;
   }
   standing_->setVisible(true);
   table_->setVisible(true);
   notes_->setVisible(true);
   standing_->setText(tr("%1; machine: %2; %3. %4")
-                         .arg(words(answer->prediction.strategy), words(answer->machine.name),
-                              words(standing(*answer)), break_even_line(*answer)));
+                         .arg(QString::fromUtf8(answer->prediction.strategy),
+                              QString::fromUtf8(answer->machine.name), QString::fromUtf8(standing(*answer)),
+                              break_even_line(*answer)));
   bars_->set_answer(answer);
   bars_->set_stale(false);
   numbers_.set_numbers({tr("figure"), tr("value"), tr("80 % from"), tr("to"), tr("95 % from"), tr("to")},
@@ -150,8 +147,8 @@ void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
     table_->setColumnHidden(column, !has_interval);
   table_->resizeColumnsToContents();
   QStringList lines;
-  for (const std::string& note : notes_of(*answer)) lines << words(note);
-  lines << tr("the same from a terminal: %1").arg(words(command_line));
+  for (const std::string& note : notes_of(*answer)) lines << QString::fromUtf8(note);
+  lines << tr("the same from a terminal: %1").arg(QString::fromUtf8(command_line));
   notes_->setPlainText(lines.join(u'\n'));
 }
 

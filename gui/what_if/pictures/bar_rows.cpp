@@ -11,7 +11,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int top_margin = 48;  // of the title and the columns' heads
+constexpr int bars_top_margin = 48;  // of the title and the columns' heads
 constexpr int title_height = 28;
 constexpr int column_gap = 14;
 constexpr int side_margin = 10;
@@ -34,7 +34,7 @@ void BarRows::set_rows(const QString& title, const QStringList& columns, std::ve
 int BarRows::row_height() const {
   const int below = static_cast<int>(footnotes_.size() + 1) * line_height + 8;
   const int rows = std::max(1, static_cast<int>(rows_.size()));
-  return std::clamp((height() - top_margin - below) / rows, 12, 46);
+  return std::clamp((height() - bars_top_margin - below) / rows, 12, 46);
 }
 
 std::vector<int> BarRows::column_widths() const {
@@ -97,7 +97,7 @@ void BarRows::paint(QPainter& painter) {
   const std::vector<int> widths = column_widths();
   const Scale scale = this->scale(widths);
   paint_heads(painter, widths);
-  int top = top_margin;
+  int top = bars_top_margin;
   for (const BarRow& row : rows_) {
     paint_names(painter, row, top, scale.left - side_margin, widths);
     paint_bar(painter, row, top, scale);
@@ -113,7 +113,7 @@ void BarRows::paint_heads(QPainter& painter, const std::vector<int>& widths) con
   painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
                    painter.fontMetrics().elidedText(title_, Qt::ElideRight, title.width()));
   painter.setPen(faint_color());
-  paint_numbers(painter, columns_, widths, title_height, top_margin - title_height);
+  paint_numbers(painter, columns_, widths, title_height, bars_top_margin - title_height);
 }
 
 void BarRows::paint_names(QPainter& painter, const BarRow& row, int top, int name_width,
@@ -181,7 +181,7 @@ void BarRows::paint_vanilla(QPainter& painter, int bottom, const Scale& scale) c
   const QColor text = palette().color(QPalette::WindowText);
   const double x = scale.x(1.0);
   painter.setPen(QPen(text, 1.0, Qt::DashLine));
-  painter.drawLine(QPointF(x, top_margin - 2), QPointF(x, bottom + 2));
+  painter.drawLine(QPointF(x, bars_top_margin - 2), QPointF(x, bottom + 2));
   painter.setPen(text);
   painter.drawText(QRectF(x - 80, bottom + 2, 160, line_height), Qt::AlignCenter, tr("vanilla 1×"));
 }
@@ -197,8 +197,8 @@ void BarRows::paint_footnotes(QPainter& painter, int top) const {
 
 QString BarRows::tooltip_at(const QPoint& point) const {
   if (point.y() < title_height) return title_;
-  const int place = (point.y() - top_margin) / row_height();
-  if (point.y() < top_margin || place >= static_cast<int>(rows_.size())) return footnotes_.join(u'\n');
+  const int place = (point.y() - bars_top_margin) / row_height();
+  if (point.y() < bars_top_margin || place >= static_cast<int>(rows_.size())) return footnotes_.join(u'\n');
   const BarRow& row = rows_[static_cast<std::size_t>(place)];
   return QStringLiteral("%1: %2\n%3").arg(row.name, row.numbers.join(u' '), row.meaning);
 }

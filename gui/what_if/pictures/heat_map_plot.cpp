@@ -9,21 +9,18 @@
 
 #include "views/theme.h"
 #include "views/time_text.h"
+#include "what_if/pictures/picture_text.h"
 
 namespace draftscope::gui {
 
 namespace {
 
-constexpr int left_margin = 54;
-constexpr int top_margin = 30;
-constexpr int bottom_margin = 44;
-constexpr int legend_width = 150;
+constexpr int heat_map_left_margin = 54;
+constexpr int heat_map_top_margin = 30;
+constexpr int heat_map_bottom_margin = 44;
+constexpr int heat_map_legend_width = 150;
 constexpr double min_number_width = 36.0;  // of a cell that has its number written in it
 constexpr double mark_inset = 7.0;         // of rings and the diamond from a cell's side
-
-QString speedup_text(double speedup) {
-  return QStringLiteral("%1×").arg(speedup, 0, 'f', 2);
-}
 
 QPolygonF diamond(const QPointF& center) {
   constexpr double size = 5.0;
@@ -77,7 +74,8 @@ void HeatMapPlot::describe() {
 }
 
 QRectF HeatMapPlot::area() const {
-  return QRectF(rect()).adjusted(left_margin, top_margin, -legend_width, -bottom_margin);
+  return QRectF(rect()).adjusted(heat_map_left_margin, heat_map_top_margin, -heat_map_legend_width,
+                                 -heat_map_bottom_margin);
 }
 
 QRectF HeatMapPlot::cell_rect(std::int32_t exit, std::int32_t gamma) const {
@@ -140,8 +138,8 @@ void HeatMapPlot::paint_axes(QPainter& painter) const {
   for (std::int32_t gamma = 1; gamma <= map_.lengths; ++gamma) {
     if (lengths > 1 && gamma % lengths != 0) continue;
     const QRectF cell = cell_rect(1, gamma);
-    painter.drawText(QRectF(0, cell.center().y() - 9, left_margin - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
-                     QString::number(gamma));
+    painter.drawText(QRectF(0, cell.center().y() - 9, heat_map_left_margin - 6, 18),
+                     Qt::AlignRight | Qt::AlignVCenter, QString::number(gamma));
   }
   paint_names(painter, all, title_, tr("exit layer E of the recorded model"), tr("draft length γ"));
 }
@@ -181,10 +179,10 @@ void HeatMapPlot::paint_marks(QPainter& painter) const {
 }
 
 void HeatMapPlot::paint_legend(QPainter& painter) const {
-  const int left = width() - legend_width + 16;
-  const int height = std::clamp(this->height() - top_margin - 120, 30, 160);
-  paint_scale(painter, QRect(left, top_margin, 16, height));
-  paint_signs(painter, left, top_margin + height + 14);
+  const int left = width() - heat_map_legend_width + 16;
+  const int height = std::clamp(this->height() - heat_map_top_margin - 120, 30, 160);
+  paint_scale(painter, QRect(left, heat_map_top_margin, 16, height));
+  paint_signs(painter, left, heat_map_top_margin + height + 14);
 }
 
 void HeatMapPlot::paint_scale(QPainter& painter, const QRect& box) const {
@@ -197,8 +195,8 @@ void HeatMapPlot::paint_scale(QPainter& painter, const QRect& box) const {
   const auto tick = [&](double speedup, const QString& words) {
     const int y = bottom - static_cast<int>(share(speedup) * (box.height() - 1));
     painter.drawLine(box.left() + 16, y, box.left() + 20, y);
-    painter.drawText(QRect(box.left() + 24, y - 9, legend_width - 42, 18), Qt::AlignLeft | Qt::AlignVCenter,
-                     words);
+    painter.drawText(QRect(box.left() + 24, y - 9, heat_map_legend_width - 42, 18),
+                     Qt::AlignLeft | Qt::AlignVCenter, words);
   };
   const double apart = box.height() > 0 ? 14.0 / box.height() : 1.0;
   tick(max_, speedup_text(max_));
@@ -211,7 +209,8 @@ void HeatMapPlot::paint_signs(QPainter& painter, int left, int top) const {
   const auto entry = [&](const QString& words, const auto& draw) {
     draw(QPointF(left + 8, top + 8));
     painter.setPen(text);
-    painter.drawText(QRect(left + 24, top, legend_width - 42, 16), Qt::AlignLeft | Qt::AlignVCenter, words);
+    painter.drawText(QRect(left + 24, top, heat_map_legend_width - 42, 16), Qt::AlignLeft | Qt::AlignVCenter,
+                     words);
     top += 18;
   };
   painter.setBrush(Qt::NoBrush);

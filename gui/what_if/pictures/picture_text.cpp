@@ -18,14 +18,6 @@ QString tr(const char* words) {
   return QCoreApplication::translate("WhatIfView", words);
 }
 
-QString words(std::string_view text) {
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
-
-QString speedup_text(double speedup) {
-  return QStringLiteral("%1×").arg(speedup, 0, 'f', 2);
-}
-
 QString signed_text(double value, int decimals) {
   // A rounded nothing has no sign.
   const QString number = QString::number(std::abs(value), 'f', decimals);
@@ -76,12 +68,16 @@ QVariant end_of(const std::optional<simulator::Interval>& interval, bool low) {
 
 }  // namespace
 
+QString speedup_text(double speedup) {
+  return QStringLiteral("%1×").arg(speedup, 0, 'f', 2);
+}
+
 std::vector<BarRow> ladder_rows(const simulator::Ladder& ladder) {
   std::vector<BarRow> rows;
   for (const LadderRung& rung : ladder) {
     BarRow& row = rows.emplace_back();
-    row.name = words(simulator::rung_name(rung.rung));
-    row.meaning = words(simulator::rung_meaning(rung.rung));
+    row.name = QString::fromUtf8(simulator::rung_name(rung.rung));
+    row.meaning = QString::fromUtf8(simulator::rung_meaning(rung.rung));
     row.value = rung.speedup;
     row.numbers = QStringList{QString(), speedup_text(rung.speedup)};
     row.is_marked = rung.rung == simulator::Rung::overhead;
@@ -96,8 +92,9 @@ PictureNumbers ladder_numbers(const simulator::Ladder& ladder) {
   PictureNumbers numbers{{tr("rung"), tr("meaning"), tr("speedup"), tr("change"), tr("factor"), tr("share")},
                          {}};
   for (const LadderRung& rung : ladder)
-    numbers.rows.push_back({words(simulator::rung_name(rung.rung)), words(simulator::rung_meaning(rung.rung)),
-                            rung.speedup, rung.change, rung.factor,
+    numbers.rows.push_back({QString::fromUtf8(simulator::rung_name(rung.rung)),
+                            QString::fromUtf8(simulator::rung_meaning(rung.rung)), rung.speedup, rung.change,
+                            rung.factor,
                             rung.rung == simulator::Rung::layer_count ? QVariant() : variant_of(rung.share)});
   return numbers;
 }
@@ -106,7 +103,7 @@ std::vector<BarRow> waterfall_rows(const WaterfallLevels& levels) {
   std::vector<BarRow> rows;
   for (const WaterfallStep& step : levels.found.waterfall.steps) {
     BarRow& row = rows.emplace_back();
-    row.name = words(simulator::waterfall_level_name(step.level));
+    row.name = QString::fromUtf8(simulator::waterfall_level_name(step.level));
     row.meaning = level_meaning(step.level);
     row.value = step.speedup.value;
     if (step.speedup.interval) {
@@ -125,16 +122,18 @@ QStringList waterfall_footnotes(const WaterfallLevels& levels) {
   QStringList lines;
   for (const simulator::NamedGap& gap : simulator::named_gaps(waterfall.gaps))
     lines << tr("%1 gap %2: %3")
-                 .arg(words(gap.name), signed_text(gap.figure.value, 2),
-                      words(simulator::gap_meaning(gap.name)));
+                 .arg(QString::fromUtf8(gap.name), signed_text(gap.figure.value, 2),
+                      QString::fromUtf8(simulator::gap_meaning(gap.name)));
   for (const simulator::StrategyShare& share : levels.found.strategies)
     lines << tr("%1: %2, %3 of the oracle%4")
-                 .arg(words(share.strategy), speedup_text(share.speedup), share_text(share.of_oracle.value),
+                 .arg(QString::fromUtf8(share.strategy), speedup_text(share.speedup),
+                      share_text(share.of_oracle.value),
                       share.is_bounded
                           ? QString()
                           : tr(" (drafts or verifies otherwise than the oracle, which is no bound "
                                "for it)"));
-  for (const simulator::UnsharedStrategy& unshared : levels.found.unshared) lines << words(unshared.reason);
+  for (const simulator::UnsharedStrategy& unshared : levels.found.unshared)
+    lines << QString::fromUtf8(unshared.reason);
   lines << tr("price of time: %1 tokens/s").arg(number_text(1e9 * waterfall.price));
   const simulator::ConfidenceThreshold& rule = waterfall.threshold;
   lines << (rule.exit < 1 ? tr("best threshold: none, not to speculate is faster")
@@ -142,7 +141,7 @@ QStringList waterfall_footnotes(const WaterfallLevels& levels) {
                                 .arg(rule.threshold, 0, 'f', 2)
                                 .arg(rule.exit)
                                 .arg(rule.longest));
-  for (const std::string& note : levels.found.notes) lines << words(note);
+  for (const std::string& note : levels.found.notes) lines << QString::fromUtf8(note);
   return lines;
 }
 
@@ -151,8 +150,8 @@ PictureNumbers waterfall_numbers(const WaterfallLevels& levels) {
                           tr("of oracle"), tr("efficiency")},
                          {}};
   for (const WaterfallStep& step : levels.found.waterfall.steps)
-    numbers.rows.push_back({words(simulator::waterfall_level_name(step.level)),
-                            words(simulator::answer_status_name(step.status)), step.speedup.value,
+    numbers.rows.push_back({QString::fromUtf8(simulator::waterfall_level_name(step.level)),
+                            QString::fromUtf8(simulator::answer_status_name(step.status)), step.speedup.value,
                             end_of(step.speedup.interval, true), end_of(step.speedup.interval, false),
                             step.of_oracle.value,
                             step.efficiency ? QVariant(step.efficiency->value) : QVariant()});
@@ -165,9 +164,9 @@ PictureNumbers heat_map_numbers(const HeatMap& map) {
   for (const HeatCell& cell : map.cells) {
     const bool is_answered = cell.refusal.empty();
     numbers.rows.push_back(
-        {cell.exit, cell.gamma, words(cell.strategy),
-         is_answered ? QVariant(words(simulator::answer_status_name(cell.status))) : QVariant(),
-         is_answered ? QVariant(cell.speedup) : QVariant(), words(cell.refusal)});
+        {cell.exit, cell.gamma, QString::fromUtf8(cell.strategy),
+         is_answered ? QVariant(QString::fromUtf8(simulator::answer_status_name(cell.status))) : QVariant(),
+         is_answered ? QVariant(cell.speedup) : QVariant(), QString::fromUtf8(cell.refusal)});
   }
   return numbers;
 }
@@ -177,8 +176,8 @@ PictureNumbers roofline_numbers(const simulator::Roofline& roofline) {
                           tr("Gflop/s"), tr("attainable Gflop/s")},
                          {}};
   for (const simulator::RooflinePoint& point : roofline.points)
-    numbers.rows.push_back({words(speculation::operation_name(point.operation)), point.rows, point.flops,
-                            point.bytes, point.ns, point.intensity(), point.flops_per_ns(),
+    numbers.rows.push_back({QString::fromUtf8(speculation::operation_name(point.operation)), point.rows,
+                            point.flops, point.bytes, point.ns, point.intensity(), point.flops_per_ns(),
                             roofline.attainable(point.intensity())});
   return numbers;
 }

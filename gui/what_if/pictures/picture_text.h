@@ -18,6 +18,9 @@ struct PictureNumbers {
   std::vector<NumbersModel::Row> rows;
 };
 
+/// "1.25×".
+[[nodiscard]] QString speedup_text(double speedup);
+
 [[nodiscard]] std::vector<BarRow> ladder_rows(const simulator::Ladder& ladder);
 [[nodiscard]] PictureNumbers ladder_numbers(const simulator::Ladder& ladder);
 

@@ -16,15 +16,14 @@ namespace {
 using simulator::RooflinePoint;
 using speculation::Operation;
 
-constexpr int left_margin = 70;
-constexpr int top_margin = 30;
-constexpr int bottom_margin = 44;
-constexpr int legend_width = 190;
+constexpr int roofline_left_margin = 70;
+constexpr int roofline_top_margin = 30;
+constexpr int roofline_bottom_margin = 44;
+constexpr int roofline_legend_width = 190;
 constexpr double radius = 6.0;
 
 QString operation_text(Operation operation) {
-  const std::string_view name = speculation::operation_name(operation);
-  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+  return QString::fromUtf8(speculation::operation_name(operation));
 }
 
 /// A shape of its own for each operation.
@@ -95,7 +94,8 @@ void RooflinePlot::set_roofline(simulator::Roofline roofline, const QString& tit
 }
 
 QRectF RooflinePlot::area() const {
-  return QRectF(rect()).adjusted(left_margin, top_margin, -legend_width, -bottom_margin);
+  return QRectF(rect()).adjusted(roofline_left_margin, roofline_top_margin, -roofline_legend_width,
+                                 -roofline_bottom_margin);
 }
 
 QPointF RooflinePlot::place(double intensity, double flops_per_ns) const {
@@ -121,7 +121,7 @@ void RooflinePlot::paint_axes(QPainter& painter) const {
     painter.setPen(grid_color(palette()));
     painter.drawLine(QPointF(all.left(), y), QPointF(all.right(), y));
     painter.setPen(text);
-    painter.drawText(QRectF(18, y - 9, left_margin - 24, 18), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(QRectF(18, y - 9, roofline_left_margin - 24, 18), Qt::AlignRight | Qt::AlignVCenter,
                      power_text(power));
   }
   paint_names(painter, all, title_, tr("arithmetic intensity, flop a byte"), tr("Gflop/s"));
@@ -158,11 +158,11 @@ void RooflinePlot::paint_point(QPainter& painter, const RooflinePoint& point) co
 void RooflinePlot::paint_legend(QPainter& painter) const {
   const bool dark = is_dark(palette());
   const QColor text = palette().color(QPalette::WindowText);
-  const int left = width() - legend_width + 14;
-  int y = top_margin;
+  const int left = width() - roofline_legend_width + 14;
+  int y = roofline_top_margin;
   const auto line = [&](const QString& words, int indent = 22) {
     painter.setPen(text);
-    painter.drawText(QRect(left + indent, y, legend_width - indent - 18, 18),
+    painter.drawText(QRect(left + indent, y, roofline_legend_width - indent - 18, 18),
                      Qt::AlignLeft | Qt::AlignVCenter, words);
     y += 20;
   };

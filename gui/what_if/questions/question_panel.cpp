@@ -39,10 +39,6 @@ std::vector<int> doubled(int first, int last) {
   return values;
 }
 
-QString words(const std::string& text) {
-  return QString::fromStdString(text);
-}
-
 QComboBox* make_choice(const QString& spoken) {
   auto* choice = new QComboBox;
   choice->setAccessibleName(spoken);
@@ -75,12 +71,12 @@ constexpr std::array all_weights{simulator::WeightType::bf16, simulator::WeightT
                                  simulator::WeightType::fp32, simulator::WeightType::fp8};
 
 QString weights_text(simulator::WeightType weights) {
-  return words(std::string(weight_type_name(weights)));
+  return QString::fromUtf8(std::string(weight_type_name(weights)));
 }
 
 QString machine_text(const simulator::MachineFile& file) {
-  return file.gpu ? QuestionPanel::tr("%1 (file)").arg(words(file.gpu->name))
-                  : words(file.calibrated->name());
+  return file.gpu ? QuestionPanel::tr("%1 (file)").arg(QString::fromUtf8(file.gpu->name))
+                  : QString::fromUtf8(file.calibrated->name());
 }
 
 /// A choice with a button for what is not in its list.
@@ -240,7 +236,7 @@ void QuestionPanel::open_machine_file(const QString& path) {
                       if (file)
                         take_machine(*std::move(file));
                       else
-                        emit failed(words(file.error().message));
+                        emit failed(QString::fromUtf8(file.error().message));
                     }));
 }
 
@@ -264,13 +260,13 @@ void QuestionPanel::open_model_file(const QString& path) {
         if (shape)
           take_model(shape->name, path);
         else
-          emit failed(words(shape.error().message));
+          emit failed(QString::fromUtf8(shape.error().message));
       }));
 }
 
 void QuestionPanel::take_model(const std::string& name, const QString& path) {
   std::erase_if(model_files_, [&](const auto& known) { return known.second == path; });
-  model_files_.emplace_back(words(name), path);
+  model_files_.emplace_back(QString::fromUtf8(name), path);
   is_showing_ = true;
   list_models();
   is_showing_ = false;
@@ -285,30 +281,32 @@ void QuestionPanel::list_machines() {
   const std::string processor = simulator::meta_value(trained_->recording().meta, "processor");
   gpu_->addItem(trained_->is_imported() ? tr("choose a GPU")
                 : processor.empty()     ? tr("as recorded")
-                                        : tr("as recorded: %1").arg(words(processor)),
+                                        : tr("as recorded: %1").arg(QString::fromUtf8(processor)),
                 QString());
   for (std::size_t file = 0; file < machine_files_.size(); ++file) {
     gpu_->addItem(machine_text(*machine_files_[file]), QString());
     gpu_->setItemData(gpu_->count() - 1, static_cast<int>(file), file_role);
-    gpu_->setItemData(gpu_->count() - 1, words(machine_files_[file]->path.string()), Qt::ToolTipRole);
+    gpu_->setItemData(gpu_->count() - 1, QString::fromUtf8(machine_files_[file]->path.string()),
+                      Qt::ToolTipRole);
   }
   for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
-    gpu_->addItem(words(gpu.name), words(gpu.name));
+    gpu_->addItem(QString::fromUtf8(gpu.name), QString::fromUtf8(gpu.name));
 }
 
 void QuestionPanel::list_models() {
   model_->clear();
   const auto& shape = trained_->recorded_shape();
   model_->addItem(!shape                    ? tr("choose a model")
-                  : trained_->is_imported() ? tr("as named: %1").arg(words(shape->name))
-                                            : tr("as recorded: %1").arg(words(shape->name)),
+                  : trained_->is_imported() ? tr("as named: %1").arg(QString::fromUtf8(shape->name))
+                                            : tr("as recorded: %1").arg(QString::fromUtf8(shape->name)),
                   QString());
   for (const auto& [name, path] : model_files_) {
     model_->addItem(tr("%1 (file)").arg(name), path);
     model_->setItemData(model_->count() - 1, path, Qt::ToolTipRole);
   }
   if (const auto shapes = speculation::known_model_shapes())
-    for (const simulator::ModelShape& known : *shapes) model_->addItem(words(known.name), words(known.name));
+    for (const simulator::ModelShape& known : *shapes)
+      model_->addItem(QString::fromUtf8(known.name), QString::fromUtf8(known.name));
 }
 
 void QuestionPanel::set_recording(const TrainedPointer& pointer) {
@@ -322,11 +320,11 @@ void QuestionPanel::set_recording(const TrainedPointer& pointer) {
   strategy_->setItemData(1, static_cast<int>(StrategyKind::threshold), kind_role);
   if (!trained.strategies().empty()) strategy_->insertSeparator(strategy_->count());
   for (const std::string& strategy : trained.strategies()) {
-    strategy_->addItem(words(strategy));
+    strategy_->addItem(QString::fromUtf8(strategy));
     const int place = strategy_->count() - 1;
     strategy_->setItemData(place, static_cast<int>(StrategyKind::recorded), kind_role);
-    strategy_->setItemData(place, words(strategy), recorded_role);
-    strategy_->setItemData(place, tr("recorded: %1").arg(words(strategy)), Qt::ToolTipRole);
+    strategy_->setItemData(place, QString::fromUtf8(strategy), recorded_role);
+    strategy_->setItemData(place, tr("recorded: %1").arg(QString::fromUtf8(strategy)), Qt::ToolTipRole);
   }
   list_machines();
   list_models();
@@ -339,7 +337,7 @@ void QuestionPanel::set_recording(const TrainedPointer& pointer) {
   recorded_gpu_->clear();
   recorded_gpu_->addItem(tr("not said"), QString());
   for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
-    recorded_gpu_->addItem(words(gpu.name), words(gpu.name));
+    recorded_gpu_->addItem(QString::fromUtf8(gpu.name), QString::fromUtf8(gpu.name));
   // Which fills in what a recording of that GPU leaves open; of a processor there is nothing to fill in.
   form_->setRowVisible(recorded_gpu_,
                        !trained.is_imported() && simulator::is_gpu_recording(trained.recording().meta));
@@ -367,16 +365,18 @@ void QuestionPanel::show_question() {
   for (int place = 0; place < strategy_->count(); ++place) {
     if (!strategy_->itemData(place, kind_role).isValid()) continue;  // the separator
     const auto kind = static_cast<StrategyKind>(strategy_->itemData(place, kind_role).toInt());
-    const bool is_run = strategy_->itemData(place, recorded_role).toString() == words(question_.recorded);
+    const bool is_run =
+        strategy_->itemData(place, recorded_role).toString() == QString::fromUtf8(question_.recorded);
     if (kind == question_.kind && (kind != StrategyKind::recorded || is_run))
       strategy_->setCurrentIndex(place);
   }
   show_machine();
-  model_->setCurrentIndex(std::max(0, model_->findData(words(question_.model))));
+  model_->setCurrentIndex(std::max(0, model_->findData(QString::fromUtf8(question_.model))));
   weights_->setCurrentIndex(
       question_.weights ? std::max(0, weights_->findData(static_cast<int>(*question_.weights))) : 0);
   regime_->setCurrentIndex(std::max(0, regime_->findData(static_cast<int>(question_.regime))));
-  recorded_gpu_->setCurrentIndex(std::max(0, recorded_gpu_->findData(words(question_.recorded_gpu))));
+  recorded_gpu_->setCurrentIndex(
+      std::max(0, recorded_gpu_->findData(QString::fromUtf8(question_.recorded_gpu))));
   show_range();
   show_steps(exit_, question_.exit);
   show_steps(gamma_, question_.gamma);
@@ -399,7 +399,7 @@ void QuestionPanel::show_question() {
 
 void QuestionPanel::show_machine() {
   if (question_.machine_file == nullptr) {
-    gpu_->setCurrentIndex(std::max(0, gpu_->findData(words(question_.gpu))));
+    gpu_->setCurrentIndex(std::max(0, gpu_->findData(QString::fromUtf8(question_.gpu))));
     return;
   }
   const auto known = std::find(machine_files_.begin(), machine_files_.end(), question_.machine_file);

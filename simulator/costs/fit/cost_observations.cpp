@@ -27,8 +27,8 @@ std::string meta_text(const traces::Meta& meta, const std::string& key) {
 }
 
 /// Layers of the draft whose attention and whose MLP run.
-std::unordered_map<std::int64_t, DraftLayers> layers_by_set(const traces::Recording& recording) {
-  std::unordered_map<std::int64_t, DraftLayers> layers;
+std::unordered_map<traces::LayerSetId, DraftLayers> layers_by_set(const traces::Recording& recording) {
+  std::unordered_map<traces::LayerSetId, DraftLayers> layers;
   for (const traces::LayerSet& set : recording.layer_sets) {
     DraftLayers counts;
     const std::size_t bits =
@@ -128,7 +128,7 @@ struct GroupKey {
 struct RoundContext {
   DraftLayers layers;       ///< of the draft; none of guesses
   bool above_exit = false;  ///< the verification runs one row below the exit
-  std::int64_t run = 0;
+  traces::RunId run_id;
   std::int64_t block = 0;
   bool is_vanilla = false;  ///< its target steps are those of vanilla decoding, or stand in for them
 };
@@ -167,7 +167,7 @@ class Collector {
                    .rows = round.verify_rows,
                    .one_row = few,
                    .n_layers = out_.shape.n_layers}]
-          .push_back({.ns = verify_ns, .context = root, .run = of.run, .block = of.block});
+          .push_back({.ns = verify_ns, .context = root, .run_id = of.run_id, .block = of.block});
     put({is_round ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
         static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
     if (is_round) ++out_.drafting_rounds;
@@ -181,7 +181,8 @@ class Collector {
                      .attention = of.layers.attention,
                      .mlp = of.layers.mlp,
                      .n_layers = out_.shape.n_layers}]
-            .push_back({static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run, of.block});
+            .push_back(
+                {static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run_id, of.block});
     }
     out_.total_wall_ns += static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns);
     out_.rounds += 1;
@@ -283,12 +284,12 @@ class Collector {
 };
 
 /// Block of each request: one number a prompt and repeat.
-std::unordered_map<std::int64_t, std::int64_t> blocks_of_requests(const traces::Recording& recording) {
-  std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> numbers;
-  std::unordered_map<std::int64_t, std::int64_t> blocks;
+std::unordered_map<traces::RequestId, std::int64_t> blocks_of_requests(const traces::Recording& recording) {
+  std::map<std::pair<traces::PromptId, std::int32_t>, std::int64_t> numbers;
+  std::unordered_map<traces::RequestId, std::int64_t> blocks;
   for (const traces::Request& request : recording.requests) {
     const auto next = static_cast<std::int64_t>(numbers.size());
-    blocks.emplace(request.id, numbers.try_emplace({request.prompt, request.repeat}, next).first->second);
+    blocks.emplace(request.id, numbers.try_emplace({request.prompt_id, request.repeat}, next).first->second);
   }
   return blocks;
 }
@@ -307,14 +308,14 @@ Result<void> read_identity(const traces::Recording& recording, CostObservations&
   return {};
 }
 
-using RunOfRequest = std::unordered_map<std::int64_t, const traces::Run*>;
+using RunOfRequest = std::unordered_map<traces::RequestId, const traces::Run*>;
 
 RunOfRequest used_runs(const traces::Recording& recording,
                        const std::function<bool(const traces::Run&)>& use) {
   RunOfRequest run_of_request;
   for (const traces::Request& request : recording.requests)
     for (const traces::Run& run : recording.runs)
-      if (run.id == request.run && run.strategy != "two-model" && (!use || use(run)))
+      if (run.id == request.run_id && run.strategy != "two-model" && (!use || use(run)))
         run_of_request.emplace(request.id, &run);
   return run_of_request;
 }
@@ -327,7 +328,7 @@ struct UsedRounds {
 UsedRounds used_rounds(const traces::Recording& recording, const RunOfRequest& run_of_request) {
   UsedRounds used;
   for (const traces::Round& round : recording.rounds) {
-    const auto run = run_of_request.find(round.request);
+    const auto run = run_of_request.find(round.request_id);
     if (run == run_of_request.end() || round.end_ns <= round.start_ns) continue;
     used.rounds.push_back(&round);
     used.has_vanilla = used.has_vanilla || run->second->is_baseline;
@@ -347,22 +348,22 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   const auto layers = layers_by_set(recording);
   RunOfRequest run_of_request = used_runs(recording, use);
   const auto blocks = blocks_of_requests(recording);
-  std::unordered_set<std::int64_t> above_exit;
+  std::unordered_set<traces::RunId> above_exit;
   for (const traces::Run& run : recording.runs)
     if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
   const UsedRounds used = used_rounds(recording, run_of_request);
   OperationRounds timed_rounds;
   constexpr std::int32_t max_rows = 1 << 16;
   for (const traces::Round* round : used.rounds) {
-    const auto found = layers.find(round->layer_set);
+    const auto found = layers.find(round->layer_set_id);
     if (round->verify_rows < 1 || round->verify_rows > max_rows || round->root_position < 0 ||
-        (round->layer_set != 0 && (found == layers.end() || round->drafted < 1 || round->tree_depth < 1)))
+        (round->layer_set_id != 0 && (found == layers.end() || round->drafted < 1 || round->tree_depth < 1)))
       continue;
-    const traces::Run& run = *run_of_request[round->request];
+    const traces::Run& run = *run_of_request[round->request_id];
     const bool is_vanilla = run.is_baseline || !used.has_vanilla;
     const bool is_above = above_exit.contains(run.id);
     const DraftLayers of_draft = found != layers.end() ? found->second : DraftLayers{};
-    collector.add_round(*round, {of_draft, is_above, run.id, blocks.at(round->request), is_vanilla});
+    collector.add_round(*round, {of_draft, is_above, run.id, blocks.at(round->request_id), is_vanilla});
     if (round->tree_depth != round->drafted) continue;
     timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
                                                    .draft_steps = round->drafted,

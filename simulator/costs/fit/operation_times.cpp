@@ -46,19 +46,19 @@ using VisitOperation = std::function<void(const TimedOperation&, std::int32_t ro
 class RoundSums {
  public:
   RoundSums(bool on_gpu, const OperationRounds& rounds,
-            const std::unordered_map<std::int64_t, std::string>& strings, const VisitOperation& visit)
+            const std::unordered_map<traces::StringId, std::string>& strings, const VisitOperation& visit)
       : on_gpu_(on_gpu), rounds_(rounds), visit_(visit) {
     for (const auto& [id, text] : strings)
       if (const auto slot = slot_of(text)) slot_of_name_.emplace(id, *slot);
   }
 
-  void add(std::int64_t round, std::int64_t name, traces::Phase phase, std::int64_t ns) {
-    if (round == 0 || (phase != traces::Phase::draft && phase != traces::Phase::verify)) return;
-    const auto slot = slot_of_name_.find(name);
+  void add(traces::RoundId round_id, traces::StringId name_id, traces::Phase phase, std::int64_t ns) {
+    if (round_id.is_none() || (phase != traces::Phase::draft && phase != traces::Phase::verify)) return;
+    const auto slot = slot_of_name_.find(name_id);
     if (slot == slot_of_name_.end()) return;
-    if (round != current_) {
+    if (round_id != current_id_) {
       finish_round();
-      current_ = round;
+      current_id_ = round_id;
       times_ = {};
     }
     Slot& sum = times_[phase == traces::Phase::draft ? 0 : 1][slot->second];
@@ -67,7 +67,7 @@ class RoundSums {
   }
 
   void finish_round() const {
-    const auto found = rounds_.find(current_);
+    const auto found = rounds_.find(current_id_);
     if (found == rounds_.end()) return;
     visit_all(found->second, true);
     if (!found->second.mixed_rows) visit_all(found->second, false);
@@ -91,8 +91,8 @@ class RoundSums {
   bool on_gpu_;
   const OperationRounds& rounds_;
   const VisitOperation& visit_;
-  std::unordered_map<std::int64_t, std::size_t> slot_of_name_;
-  std::int64_t current_ = 0;
+  std::unordered_map<traces::StringId, std::size_t> slot_of_name_;
+  traces::RoundId current_id_;
   RoundTimes times_{};
 };
 
@@ -103,7 +103,7 @@ Result<void> visit_operation_times(
     const std::function<void(const TimedOperation&, std::int32_t rows, double context)>& visit,
     const std::function<bool()>& go_on) {
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
-  std::unordered_set<std::int64_t> streams;
+  std::unordered_set<traces::TrackId> streams;
   for (const traces::Track& track : recording.tracks)
     if (track.kind == "stream") streams.insert(track.id);
   RoundSums sums(on_gpu, rounds, strings, visit);
@@ -115,13 +115,13 @@ Result<void> visit_operation_times(
   };
   if (on_gpu) {
     DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
-      if (streams.contains(kernel.track))
-        sums.add(kernel.round, kernel.short_name, kernel.phase, kernel.end_ns - kernel.start_ns);
+      if (streams.contains(kernel.track_id))
+        sums.add(kernel.round_id, kernel.short_name_id, kernel.phase, kernel.end_ns - kernel.start_ns);
       return ask();
     }));
   } else {
     DRAFTSCOPE_TRY(reader.spans([&](const traces::Span& span) {
-      if (span.depth > 0) sums.add(span.round, span.name, span.phase, span.end_ns - span.start_ns);
+      if (span.depth > 0) sums.add(span.round_id, span.name_id, span.phase, span.end_ns - span.start_ns);
       return ask();
     }));
   }

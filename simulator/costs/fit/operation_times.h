@@ -27,7 +27,7 @@ struct OperationRound {
   std::int32_t n_layers = 0;
   bool mixed_rows = false;  ///< the verification's layers differ in rows: nothing is said of it
 };
-using OperationRounds = std::unordered_map<std::int64_t, OperationRound>;
+using OperationRounds = std::unordered_map<traces::RoundId, OperationRound>;
 
 struct TimedOperation {
   bool is_layer = false;  ///< a whole layer; else `operation`

@@ -134,25 +134,25 @@ std::vector<MeasuredRun> runs_of(const PassTimes& times, const std::vector<Means
   // A round without a draft is priced as vanilla decoding's are.
   const auto vanilla =
       std::find_if(kinds.begin(), kinds.end(), [](const Means& means) { return means.kind.is_vanilla; });
-  std::map<std::int64_t, BlockTimes> by_run;
+  std::map<traces::RunId, BlockTimes> by_run;
   for (const Means& means : kinds) {
     const bool as_vanilla = vanilla != kinds.end() && !means.kind.is_draft && means.kind.rows == 1;
     const double priced_ns = as_vanilla ? vanilla->ns_per_step() : means.ns_per_step();
     for (const PassTime& time : times.at(means.kind)) {
       if (time.ns > means.usual_ns_per_step * time.steps + beyond_ns) continue;
-      BlockTime& sum = by_run[time.run][time.block];
+      BlockTime& sum = by_run[time.run_id][time.block];
       sum.ns += time.ns;
       sum.usual_ns += time.steps * priced_ns;
     }
   }
   std::vector<MeasuredRun> runs;
-  for (const auto& [run, of] : by_run) {
+  for (const auto& [run_id, of] : by_run) {
     BlockTime all;
     for (const auto& [block, time] : of) {
       all.ns += time.ns;
       all.usual_ns += time.usual_ns;
     }
-    MeasuredRun measured{.run = run, .ratio = all.ns / all.usual_ns};
+    MeasuredRun measured{.run_id = run_id, .ratio = all.ns / all.usual_ns};
     double variance = 0.0;
     for (const auto& [block, time] : of) {
       const BlockTime& whole = blocks.at(block);

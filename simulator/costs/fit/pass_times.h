@@ -4,6 +4,7 @@
 // Times of passes, kind by kind, and from them the means with their errors.
 
 #include <draftscope/simulator/costs/cost_model.h>
+#include <draftscope/traces/ids.h>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,7 +16,7 @@ struct PassTime {
   double ns = 0.0;       ///< of all steps together
   double steps = 1.0;    ///< draft steps of the round; 1 of a target pass
   double context = 0.0;  ///< mean over the steps
-  std::int64_t run = 0;
+  traces::RunId run_id;
   std::int64_t block = 0;  ///< requests of a block were recorded one after the other: a prompt and repeat
 };
 using PassTimes = std::map<MeasuredPassKind, std::vector<PassTime>>;
@@ -29,7 +30,7 @@ inline constexpr double uninterrupted_medians = 2.0;
 /// All passes of a recorded run that nothing interrupted, against the means of their kinds: what its rounds
 /// leave in the caches, and the noise of its repeats.
 struct MeasuredRun {
-  std::int64_t run = 0;
+  traces::RunId run_id;
   double ratio = 1.0;           ///< time / time at the means of the kinds
   double relative_error = 0.0;  ///< standard error of `ratio`, blocks of requests being what varies
 };

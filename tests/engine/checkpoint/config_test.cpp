@@ -26,7 +26,7 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-Result<speculation::ModelShape> parse(const nlohmann::json& config) {
+Result<speculation::ModelShape> parse_config(const nlohmann::json& config) {
   return speculation::parse_model_config({config.dump(), "config.json"}, std::nullopt);
 }
 
@@ -137,7 +137,7 @@ TEST(ModelFamilies, EachIsReadOrRefusedWithItsNameAndTheMissingTrait) {
     by_type["model_type"] = family.model_type;
     const auto trait = speculation::unsupported_trait(family.traits);
     for (const auto& config : {by_architecture, by_type}) {
-      const auto shape = parse(config);
+      const auto shape = parse_config(config);
       if (trait) {
         ASSERT_FALSE(shape) << family.architecture;
         EXPECT_EQ(shape.error().message,
@@ -154,14 +154,14 @@ TEST(ModelFamilies, EachIsReadOrRefusedWithItsNameAndTheMissingTrait) {
 TEST(ModelFamilies, GemmaTwoNamesItsCap) {
   auto config = tiny::tiny_config();
   config["architectures"] = {"Gemma2ForCausalLM"};
-  EXPECT_EQ(parse(config).error().message,
+  EXPECT_EQ(parse_config(config).error().message,
             "config.json: model_type gemma2: logit soft-capping is not supported by a backend yet");
 }
 
 TEST(ModelFamilies, WhatNobodyKnowsIsRefusedWithTheSupportedOnes) {
   auto config = tiny::tiny_config();
   config["architectures"] = {"GPT2LMHeadModel"};
-  EXPECT_EQ(parse(config).error().message,
+  EXPECT_EQ(parse_config(config).error().message,
             "config.json: architectures names 'GPT2LMHeadModel', expected LlamaForCausalLM, "
             "MistralForCausalLM or Qwen2ForCausalLM");
 }
@@ -180,7 +180,7 @@ TEST(Config, DefaultEndTokenHoldsOnlyIfNeitherFileNamesOne) {
 TEST(Config, DefaultTokensOutsideTheVocabularyAreNone) {
   auto config = tiny::tiny_config();
   config["vocab_size"] = 1;
-  const auto shape = parse(config);
+  const auto shape = parse_config(config);
   ASSERT_TRUE(shape) << shape.error().message;
   EXPECT_EQ(shape->bos_token, -1);
   EXPECT_THAT(shape->eos_tokens, testing::IsEmpty());
@@ -199,13 +199,13 @@ TEST(Config, RopeParametersTakePrecedenceOverRopeTheta) {
   auto config = tiny::tiny_config();
   config["rope_theta"] = 5.0;
   config["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 7.0}};
-  EXPECT_EQ(parse(config)->rope.theta, 7.0);
+  EXPECT_EQ(parse_config(config)->rope.theta, 7.0);
 }
 
 TEST(Config, YarnWithANullFactorStretchesToTheWholeContext) {
   auto config = tiny::tiny_config();
   config["rope_scaling"] = {{"type", "yarn"}, {"factor", nullptr}, {"original_max_position_embeddings", 16}};
-  const auto shape = parse(config);
+  const auto shape = parse_config(config);
   ASSERT_TRUE(shape) << shape.error().message;
   EXPECT_EQ(shape->rope.factor, 4.0);
 }
@@ -216,11 +216,11 @@ TEST(Config, Qwen2WindowBelowMaxWindowLayersIsNoWindow) {
   config["use_sliding_window"] = true;
   config["sliding_window"] = 16;
   config["max_window_layers"] = 2;
-  EXPECT_EQ(parse(config)->sliding_window, 0);
+  EXPECT_EQ(parse_config(config)->sliding_window, 0);
   config["max_window_layers"] = 0;
-  EXPECT_EQ(parse(config)->sliding_window, 16);
+  EXPECT_EQ(parse_config(config)->sliding_window, 16);
   config["use_sliding_window"] = false;
-  EXPECT_EQ(parse(config)->sliding_window, 0);
+  EXPECT_EQ(parse_config(config)->sliding_window, 0);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 using tiny::safetensors_file;
 using tiny::StoredTensor;
 
-Result<SafetensorsHeader> parse(std::string_view file) {
+Result<SafetensorsHeader> parse_header(std::string_view file) {
   return parse_safetensors_header(std::as_bytes(std::span(file)), "f.safetensors");
 }
 
@@ -22,7 +22,7 @@ TEST(SafetensorsHeader, PlacesEveryTensorInTheFile) {
                                           {"scalar", "F16", {}, std::string(2, 's')},
                                           {"empty", "I64", {0, 5}, ""}};
   const auto file = safetensors_file(tensors);
-  const auto header = parse(file);
+  const auto header = parse_header(file);
   ASSERT_TRUE(header) << header.error().message;
   ASSERT_EQ(header->entries.size(), tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -35,39 +35,40 @@ TEST(SafetensorsHeader, PlacesEveryTensorInTheFile) {
 }
 
 TEST(SafetensorsHeader, OrderInTheHeaderIsFree) {
-  const auto header = parse(safetensors_file(R"({"later":{"shape":[1],"data_offsets":[1,2],"dtype":"U8"},)"
-                                             R"("first":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}})",
-                                             2));
+  const auto header =
+      parse_header(safetensors_file(R"({"later":{"shape":[1],"data_offsets":[1,2],"dtype":"U8"},)"
+                                    R"("first":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}})",
+                                    2));
   ASSERT_TRUE(header) << header.error().message;
   EXPECT_EQ(header->entries.front().name, "first");
 }
 
 TEST(SafetensorsHeader, AFileWithoutTensorsIsValid) {
-  EXPECT_TRUE(parse(safetensors_file("{}", 0)));
-  EXPECT_TRUE(parse(safetensors_file(R"({"__metadata__":{}}   )", 0)));
+  EXPECT_TRUE(parse_header(safetensors_file("{}", 0)));
+  EXPECT_TRUE(parse_header(safetensors_file(R"({"__metadata__":{}}   )", 0)));
 }
 
 TEST(SafetensorsHeader, EveryPrefixOfAFileIsRefused) {
   const std::vector<StoredTensor> tensors{{"a", "BF16", {4}, std::string(8, 'a')}};
   const auto file = safetensors_file(tensors);
   for (std::size_t bytes = 0; bytes < file.size(); ++bytes) {
-    const auto header = parse(std::string_view(file).substr(0, bytes));
+    const auto header = parse_header(std::string_view(file).substr(0, bytes));
     ASSERT_FALSE(header) << bytes;
     EXPECT_THAT(header.error().message, testing::StartsWith("f.safetensors: "));
   }
 }
 
-struct Damage {
+struct HeaderDamage {
   const char* name;
   std::string header;
   std::size_t data_bytes;
   const char* expected;
 };
 
-class DamagedHeader : public testing::TestWithParam<Damage> {};
+class DamagedHeader : public testing::TestWithParam<HeaderDamage> {};
 
 TEST_P(DamagedHeader, IsRefusedInOneLineThatSaysWhy) {
-  const auto header = parse(safetensors_file(GetParam().header, GetParam().data_bytes));
+  const auto header = parse_header(safetensors_file(GetParam().header, GetParam().data_bytes));
   ASSERT_FALSE(header);
   EXPECT_THAT(header.error().message, testing::HasSubstr(GetParam().expected));
   EXPECT_THAT(header.error().message, testing::StartsWith("f.safetensors: "));
@@ -78,7 +79,7 @@ std::string entry(std::string_view fields) {
   return R"({"t":{)" + std::string(fields) + "}}";
 }
 
-std::vector<Damage> damages() {
+std::vector<HeaderDamage> header_damages() {
   return {
       {"Empty", "", 0, "header begins with '', expected '{'"},
       {"LeadingSpace", " {}", 0, "header begins with ' ', expected '{'"},
@@ -148,23 +149,24 @@ std::vector<Damage> damages() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, DamagedHeader, testing::ValuesIn(damages()),
+INSTANTIATE_TEST_SUITE_P(Table, DamagedHeader, testing::ValuesIn(header_damages()),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST(SafetensorsHeader, LengthBeyondTheFormatsBoundIsRefusedBeforeAnythingIsRead) {
   std::string file("\x01\xe1\xf5\x05\x00\x00\x00\x00{}", 10);
-  EXPECT_THAT(parse(file).error().message, testing::HasSubstr("header of 100000001 bytes, expected at most"));
+  EXPECT_THAT(parse_header(file).error().message,
+              testing::HasSubstr("header of 100000001 bytes, expected at most"));
   file[7] = '\x7f';
-  EXPECT_THAT(parse(file).error().message, testing::HasSubstr("expected at most 100000000"));
+  EXPECT_THAT(parse_header(file).error().message, testing::HasSubstr("expected at most 100000000"));
 }
 
 TEST(SafetensorsHeader, LengthBeyondTheFileIsATruncatedFile) {
-  EXPECT_THAT(parse(std::string("\x03\0\0\0\0\0\0\0{}", 10)).error().message,
+  EXPECT_THAT(parse_header(std::string("\x03\0\0\0\0\0\0\0{}", 10)).error().message,
               testing::HasSubstr("header of 3 bytes in a file of 10; the file is truncated"));
 }
 
 TEST(SafetensorsHeader, DeepNestingCostsNothing) {
-  const auto header = parse(safetensors_file("{\"t\":" + std::string(1'000'000, '['), 0));
+  const auto header = parse_header(safetensors_file("{\"t\":" + std::string(1'000'000, '['), 0));
   ASSERT_FALSE(header);
   EXPECT_THAT(header.error().message, testing::HasSubstr("'t' is an array, expected an object"));
 }

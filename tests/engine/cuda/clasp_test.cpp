@@ -16,7 +16,7 @@
 namespace draftscope::engine::test {
 namespace {
 
-struct Heard : DecodeListener {
+struct HeardMasks : DecodeListener {
   std::vector<traces::LayerSet> sets;
   std::vector<std::int32_t> drafts;
   std::int32_t accepted = 0;
@@ -39,7 +39,7 @@ TEST(ClaspOnTheDevice, SkipsFromNoLayerToAllOfThem) {
     std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 20)));
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     const DecodeRequest request{.prompt = prompt, .max_new_tokens = 16};
-    const auto text = [&](Backend& backend, const std::string& specification, Heard& heard) {
+    const auto text = [&](Backend& backend, const std::string& specification, HeardMasks& heard) {
       auto strategy = make_strategy(specification, shape);
       EXPECT_TRUE(strategy) << strategy.error().message;
       SeededChooser chooser(1, 0);
@@ -49,9 +49,9 @@ TEST(ClaspOnTheDevice, SkipsFromNoLayerToAllOfThem) {
     };
     const auto alone = tested.make(checkpoint, 2, 80);
     StepByStep led(tested.make(checkpoint, 2, 80));
-    Heard nothing;
-    Heard by_itself;
-    Heard by_loop;
+    HeardMasks nothing;
+    HeardMasks by_itself;
+    HeardMasks by_loop;
     const auto vanilla = text(led, "vanilla", nothing);
     const auto clasp = fmt::format("clasp:skip={},interval=2,threshold=0,gamma=3", shape.n_layers - kept);
     EXPECT_EQ(text(*alone, clasp, by_itself), vanilla);

@@ -20,7 +20,7 @@
 namespace draftscope::engine::test {
 namespace {
 
-constexpr std::int32_t cache_rows = 160;
+constexpr std::int32_t fp8_cache_rows = 160;
 
 speculation::ModelShape random_shape_for_fp8(Random& random) {
   speculation::ModelShape shape = random_cuda_shape(random);
@@ -63,8 +63,8 @@ TEST(Fp8Drafts, LeaveTheTextOfTheTargetUnderEveryStrategy) {
   for (int trial = 0; trial < models_of_a_long_test(); ++trial) {
     const speculation::ModelShape shape = random_shape_for_fp8(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
-    const auto plain = backend_on_device(checkpoint, {.cache_rows = cache_rows});
-    const auto mixed = backend_on_device(checkpoint, {.cache_rows = cache_rows, .fp8_drafts = true});
+    const auto plain = backend_on_device(checkpoint, {.cache_rows = fp8_cache_rows});
+    const auto mixed = backend_on_device(checkpoint, {.cache_rows = fp8_cache_rows, .fp8_drafts = true});
     std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 80)));
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 10};
@@ -89,7 +89,7 @@ TEST(Fp8Drafts, OfTheDevicesOwnRoundsAreThoseThatTheHostLeads) {
     SCOPED_TRACE(trial);
     const speculation::ModelShape shape = random_shape_for_fp8(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
-    const CudaOptions options{.cache_rows = cache_rows, .fp8_drafts = true};
+    const CudaOptions options{.cache_rows = fp8_cache_rows, .fp8_drafts = true};
     const auto alone = backend_on_device(checkpoint, options, 2);
     StepByStep led(backend_on_device(checkpoint, options, 3));
     std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 40)), 1);
@@ -109,9 +109,10 @@ TEST(Fp8Drafts, ComputeWhatABackendInFp8Does) {
   for (int trial = 0; trial < 4; ++trial) {
     const speculation::ModelShape shape = random_shape_for_fp8(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
-    const auto stored = backend_on_device(checkpoint, {.cache_rows = cache_rows});
-    const auto fp8 = backend_on_device(checkpoint, {.cache_rows = cache_rows, .weights = CudaWeights::fp8});
-    const auto mixed = backend_on_device(checkpoint, {.cache_rows = cache_rows, .fp8_drafts = true});
+    const auto stored = backend_on_device(checkpoint, {.cache_rows = fp8_cache_rows});
+    const auto fp8 =
+        backend_on_device(checkpoint, {.cache_rows = fp8_cache_rows, .weights = CudaWeights::fp8});
+    const auto mixed = backend_on_device(checkpoint, {.cache_rows = fp8_cache_rows, .fp8_drafts = true});
     const OwnedBatch rows = chain(shape, random, 12, 0);
     const auto logits = [&](Backend& backend, bool is_draft) {
       Outputs outputs;

@@ -38,7 +38,7 @@ std::size_t min_memory(const Checkpoint& checkpoint, const CudaOptions& options)
   return enough;
 }
 
-speculation::ModelShape small_shape(Random& random) {
+speculation::ModelShape random_small_shape(Random& random) {
   speculation::ModelShape shape = random_cuda_shape(random);
   shape.d_model = 64;
   shape.d_ff = 96;
@@ -48,7 +48,7 @@ speculation::ModelShape small_shape(Random& random) {
 TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
   Random random(5);
   for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
-    const speculation::ModelShape shape = small_shape(random);
+    const speculation::ModelShape shape = random_small_shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
     const CudaOptions options{.cache_rows = 50, .weights = weights};
     const std::size_t needed = min_memory(checkpoint, options);
@@ -67,7 +67,7 @@ TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
 
 TEST(DeviceMemory, IsEnoughForWhatPassesThroughItOnTheWayToFp8) {
   Random random(6);
-  speculation::ModelShape shape = small_shape(random);
+  speculation::ModelShape shape = random_small_shape(random);
   shape.n_layers = 1;
   shape.d_ff = 256;
   shape.vocab = 20;
@@ -81,7 +81,7 @@ TEST(DeviceMemory, IsEnoughForWhatPassesThroughItOnTheWayToFp8) {
 
 TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
   Random random(7);
-  speculation::ModelShape shape = small_shape(random);
+  speculation::ModelShape shape = random_small_shape(random);
   shape.n_layers = 1;
   shape.max_positions = 9000;  // more than the default
   const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
@@ -103,7 +103,7 @@ TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
 
 TEST(DeviceShape, ThatNeedsMoreSharedMemoryThanABlockHasIsRefusedInOneLine) {
   Random random(8);
-  speculation::ModelShape shape = small_shape(random);
+  speculation::ModelShape shape = random_small_shape(random);
   shape.n_layers = 1;
   shape.vocab = 3;
   shape.d_model = 16384;

@@ -19,7 +19,7 @@ struct Kept {
 
 class KeepRounds final : public DecodeListener {
  public:
-  std::int64_t next_round_id() override { return ++id_; }
+  traces::RoundId next_round_id() override { return traces::RoundId::from(++last_); }
   void on_first_token(std::int32_t token) override { first = token; }
   void on_round(const RoundReport& report) override {
     kept.push_back({report.round,
@@ -31,7 +31,7 @@ class KeepRounds final : public DecodeListener {
   std::vector<Kept> kept;
 
  private:
-  std::int64_t id_ = 0;
+  std::int64_t last_ = 0;
 };
 
 struct Decoded {
@@ -121,7 +121,7 @@ TEST(RoundReports, PhaseSpansTileTheRequestWithoutAGap) {
       continue;
     }
     EXPECT_EQ(span.start_ns, end_ns);
-    EXPECT_EQ(span.round == 0, span.phase == traces::Phase::prefill);
+    EXPECT_EQ(span.round_id == 0, span.phase == traces::Phase::prefill);
     end_ns = span.end_ns;
   }
   EXPECT_EQ(end_ns, decoded.result.end_ns);

@@ -18,7 +18,7 @@
 namespace draftscope::engine {
 namespace {
 
-using State = std::vector<float>;
+using HiddenState = std::vector<float>;
 
 double cosine(std::span<const float> a, std::span<const float> b) {
   double ab = 0.0;
@@ -55,13 +55,13 @@ struct Net {
   }
 
   std::int32_t n_layers() const { return checkpoint.shape.n_layers; }
-  State target(std::int32_t boundary) const {
+  HiddenState target(std::int32_t boundary) const {
     const auto width = static_cast<std::ptrdiff_t>(checkpoint.shape.d_model);
     return {anchor.begin() + boundary * width, anchor.begin() + (boundary + 1) * width};
   }
 
   /// The layer on one state at the anchor's position, which sees the text before the anchor and itself.
-  State apply(std::int32_t layer, const State& state) const {
+  HiddenState apply(std::int32_t layer, const HiddenState& state) const {
     const std::vector<Row> row{{.token = -1, .hidden = 0, .position = position}};
     const std::vector<std::int32_t> after{layer + 1};
     Probe probe(*backend, position + 1);
@@ -103,7 +103,7 @@ Found search(const Net& net, std::int32_t skip) {
 
 /// g(i, j) with the layers that it skips, by recursion over its definition.
 struct Partial {
-  State state;
+  HiddenState state;
   std::vector<std::int32_t> skipped;
 };
 
@@ -114,13 +114,13 @@ Partial g(const Net& net, std::int32_t i, std::int32_t j) {
   if (j == i) return skip;
   Partial keep = g(net, i - 1, j);
   keep.state = net.apply(i - 1, keep.state);
-  const State target = net.target(i);
+  const HiddenState target = net.target(i);
   return cosine(keep.state, target) > cosine(skip.state, target) ? keep : skip;
 }
 
 /// Calls `visit(skipped, cosine)` for every set of `skip` layers.
 template <typename Visit>
-void every_set(const Net& net, std::int32_t layer, const State& state, std::int32_t skip,
+void every_set(const Net& net, std::int32_t layer, const HiddenState& state, std::int32_t skip,
                std::vector<std::int32_t>& skipped, const Visit& visit) {
   const auto left = skip - static_cast<std::int32_t>(skipped.size());
   if (layer == net.n_layers()) return visit(skipped, cosine(state, net.target(layer)));

@@ -24,7 +24,7 @@ using Mode = speculation::DelRule::Mode;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-struct State {
+struct DelState {
   std::vector<speculation::ExitStatistics> statistics;
   speculation::ExitChoice choice;
   double threshold = 0.0;
@@ -48,8 +48,8 @@ class WatchedDel final : public Strategy {
     std::vector<std::int32_t> text;  ///< up to the root
     std::vector<std::int32_t> drafted;
     std::int32_t accepted = 0;
-    State before;
-    State after;
+    DelState before;
+    DelState after;
   };
 
   void begin_request(const RequestView& request) override { mixed_->begin_request(request); }
@@ -80,7 +80,7 @@ class WatchedDel final : public Strategy {
   std::vector<Round> rounds;
 
  private:
-  State state() {
+  DelState state() {
     const speculation::DelRule& rule = del_->rule();
     return {{rule.statistics().begin(), rule.statistics().end()}, rule.choice(), del_->threshold({})};
   }
@@ -182,7 +182,7 @@ std::vector<SlowDel::Position> positions_of(Backend& backend, std::span<const st
   return positions;
 }
 
-void expect_equal(const State& found, const SlowDel& expected) {
+void expect_equal(const DelState& found, const SlowDel& expected) {
   for (std::size_t e = 1; e < expected.counts.size(); ++e) {
     const speculation::ExitStatistics& one = found.statistics[e - 1];
     const SlowDel::Counts& other = expected.counts[e];
@@ -277,7 +277,7 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
 }
 
 constexpr Mode both_modes[] = {Mode::published, Mode::repaired};
-const SamplingOptions samplings[] = {{}, {.temperature = 1.0}, {.temperature = 0.7, .top_p = 0.9}};
+const SamplingOptions del_samplings[] = {{}, {.temperature = 1.0}, {.temperature = 0.7, .top_p = 0.9}};
 
 TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
   for (const Mode mode : both_modes) {
@@ -294,7 +294,7 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
       const Del::Options options{{mode, static_cast<std::int32_t>(1 + random() % 18),
                                   random() % 2 == 0 ? 0.95 : 0.5,
                                   static_cast<std::int32_t>(random() % 3 * 16)}};
-      const SamplingOptions& sampling = samplings[random() % 3];
+      const SamplingOptions& sampling = del_samplings[random() % 3];
       const auto backend = cpu_backend(checkpoint, 1, 160);
       WatchedDel del(checkpoint.shape, options);
       KeptDecode kept(prompt);
@@ -331,7 +331,7 @@ TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
       ToyBackend backend(toy);
       const auto prompt = random_tokens(random, 1 + random() % 40, toy.vocab);
       const Del::Options options{.rule = {.mode = mode, .max = static_cast<std::int32_t>(1 + random() % 18)}};
-      const SamplingOptions& sampling = samplings[random() % 3];
+      const SamplingOptions& sampling = del_samplings[random() % 3];
       WatchedDel del(backend.shape(), options);
       KeptDecode kept(prompt);
       (void)decode_kept(backend, del, {.prompt = prompt, .max_new_tokens = 60, .sampling = sampling}, kept,
@@ -366,7 +366,7 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
       speculation::SublayerMask mask = speculation::SublayerMask::early_exit(n_layers, n_layers - 1);
       if (random() % 2 == 0)
         mask = speculation::SublayerMask(n_layers).skip_attention(0).skip_mlp(n_layers - 1);
-      const SamplingOptions& sampling = samplings[random() % 3];
+      const SamplingOptions& sampling = del_samplings[random() % 3];
       const auto backend = cpu_backend(checkpoint, 1, 160);
       WatchedDel del(checkpoint.shape, options, std::make_shared<FixedMask>(mask, "fixed"));
       KeptDecode kept(prompt);

@@ -19,11 +19,11 @@ const CUpti_Activity& activity(const Record& record) {
   return reinterpret_cast<const CUpti_Activity&>(record);
 }
 
-CUpti_ActivityExternalCorrelation external(std::uint32_t correlation, std::int64_t span) {
+CUpti_ActivityExternalCorrelation external(std::uint32_t correlation, traces::SpanId span_id) {
   CUpti_ActivityExternalCorrelation record{};
   record.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
   record.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
-  record.externalId = static_cast<std::uint64_t>(span);
+  record.externalId = static_cast<std::uint64_t>(span_id.value());
   record.correlationId = correlation;
   return record;
 }
@@ -53,13 +53,13 @@ class ActivityRowsTest : public ::testing::Test {
   ActivityRowsTest() { rows_.write_to(file_.writer()); }
 
   /// A span in the file that device work may belong to.
-  std::int64_t span(traces::Phase phase, std::int32_t layer = -1) {
-    if (track_ == 0) track_ = file_.writer().add(traces::Track{0, "host", "decoding thread", 0, 0});
+  traces::SpanId span(traces::Phase phase, std::int32_t layer = -1) {
+    if (track_.is_none()) track_ = file_.writer().add(traces::Track{0, "host", "decoding thread", 0, 0});
     traces::Span row;
     row.id = file_.writer().next_span_id();
-    row.track = track_;
-    row.start_ns = row.end_ns = 100 + row.id;
-    row.name = file_.writer().intern("span");
+    row.track_id = track_;
+    row.start_ns = row.end_ns = 100 + row.id.value();
+    row.name_id = file_.writer().intern("span");
     row.layer = layer;
     row.phase = phase;
     file_.writer().add(std::span<const traces::Span>(&row, 1));
@@ -81,16 +81,16 @@ class ActivityRowsTest : public ::testing::Test {
   GraphParts parts_;
   LayerLists layer_lists_;
   ActivityRows rows_{parts_, layer_lists_};
-  std::int64_t track_ = 0;
+  traces::TrackId track_;
 };
 
 TEST_F(ActivityRowsTest, GiveAKernelItsSpansPhaseAndLayer) {
-  const std::int64_t launcher = span(traces::Phase::verify, 5);
+  const traces::SpanId launcher = span(traces::Phase::verify, 5);
   add(external(9, launcher), api_call(9), kernel(9));
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 1U);
   const DeviceRow& row = read.rows[0];
-  EXPECT_EQ(row.kernel.span, launcher);
+  EXPECT_EQ(row.kernel.span_id, launcher);
   EXPECT_EQ(row.kernel.phase, traces::Phase::verify);
   EXPECT_EQ(row.kernel.layer, 5);
   EXPECT_EQ(row.kernel.start_ns, 1000);
@@ -104,25 +104,25 @@ TEST_F(ActivityRowsTest, GiveAKernelItsSpansPhaseAndLayer) {
 }
 
 TEST_F(ActivityRowsTest, KeepTheCorrelationAcrossBuffers) {
-  const std::int64_t launcher = span(traces::Phase::draft);
+  const traces::SpanId launcher = span(traces::Phase::draft);
   add(external(9, launcher));
   rows_.settle();
   add(api_call(9));
   rows_.settle();
   add(kernel(9));
-  EXPECT_EQ(finish().rows.at(0).kernel.span, launcher);
+  EXPECT_EQ(finish().rows.at(0).kernel.span_id, launcher);
   EXPECT_EQ(rows_.counts().unattributed, 0);
 }
 
 TEST_F(ActivityRowsTest, LetAKernelWaitForItsCorrelation) {
-  const std::int64_t launcher = span(traces::Phase::draft);
+  const traces::SpanId launcher = span(traces::Phase::draft);
   add(kernel(9));
   rows_.settle();
   EXPECT_EQ(rows_.counts().rows, 0);
   add(external(9, launcher), api_call(9));
   rows_.settle();
   EXPECT_EQ(rows_.counts().rows, 1);
-  EXPECT_EQ(finish().rows.at(0).kernel.span, launcher);
+  EXPECT_EQ(finish().rows.at(0).kernel.span_id, launcher);
 }
 
 TEST_F(ActivityRowsTest, KnowThatACallOutsideAnySpanHasNone) {
@@ -130,32 +130,32 @@ TEST_F(ActivityRowsTest, KnowThatACallOutsideAnySpanHasNone) {
   EXPECT_EQ(rows_.counts().rows, 1);
   EXPECT_EQ(rows_.counts().unattributed, 1);
   const DeviceRows read = finish();
-  EXPECT_EQ(read.rows.at(0).kernel.span, 0);
+  EXPECT_EQ(read.rows.at(0).kernel.span_id.value(), 0);
   EXPECT_EQ(read.rows.at(0).kernel.phase, traces::Phase::control);
 }
 
 TEST_F(ActivityRowsTest, GiveARecycledIdToItsLatestSpan) {
-  const std::int64_t first = span(traces::Phase::draft);
-  const std::int64_t second = span(traces::Phase::verify);
+  const traces::SpanId first = span(traces::Phase::draft);
+  const traces::SpanId second = span(traces::Phase::verify);
   add(external(9, first), api_call(9), kernel(9, 1000));
   rows_.settle();
   add(external(9, second), api_call(9), kernel(9, 2000));
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 2U);
-  EXPECT_EQ(read.rows[0].kernel.span, first);
-  EXPECT_EQ(read.rows[1].kernel.span, second);
+  EXPECT_EQ(read.rows[0].kernel.span_id, first);
+  EXPECT_EQ(read.rows[1].kernel.span_id, second);
 }
 
 TEST_F(ActivityRowsTest, IgnoreTheIdsOfOtherTools) {
   CUpti_ActivityExternalCorrelation foreign = external(9, 77);
   foreign.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1;
-  const std::int64_t launcher = span(traces::Phase::draft);
+  const traces::SpanId launcher = span(traces::Phase::draft);
   add(external(9, launcher), foreign, api_call(9), kernel(9));
-  EXPECT_EQ(finish().rows.at(0).kernel.span, launcher);
+  EXPECT_EQ(finish().rows.at(0).kernel.span_id, launcher);
 }
 
 TEST_F(ActivityRowsTest, TellTheNodesOfOneLaunchApartByTheirClones) {
-  const std::int64_t launcher = span(traces::Phase::verify);
+  const traces::SpanId launcher = span(traces::Phase::verify);
   for (const std::uint32_t layer : {0U, 1U}) {
     parts_.enter("mlp_down", static_cast<std::int32_t>(layer));
     parts_.node_created(10 + layer);
@@ -174,7 +174,7 @@ TEST_F(ActivityRowsTest, TellTheNodesOfOneLaunchApartByTheirClones) {
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 3U);
   for (const DeviceRow& row : read.rows) {
-    EXPECT_EQ(row.kernel.span, launcher);
+    EXPECT_EQ(row.kernel.span_id, launcher);
     EXPECT_EQ(row.kernel.graph_id, 3U);
   }
   EXPECT_EQ(read.rows[0].name, "mlp_down: skinny_product");
@@ -187,7 +187,7 @@ TEST_F(ActivityRowsTest, TellTheNodesOfOneLaunchApartByTheirClones) {
 }
 
 TEST_F(ActivityRowsTest, WaitForALaunchWhoseRecordsAreCutInTwo) {
-  const std::int64_t launcher = span(traces::Phase::draft);
+  const traces::SpanId launcher = span(traces::Phase::draft);
   parts_.enter("mlp_down", 0);
   parts_.node_created(10);
   GraphParts::leave();
@@ -198,19 +198,19 @@ TEST_F(ActivityRowsTest, WaitForALaunchWhoseRecordsAreCutInTwo) {
   rows_.settle();
   EXPECT_EQ(rows_.counts().rows, 0);
   CUpti_ActivityExternalCorrelation layers =
-      external(9, static_cast<std::int64_t>(layer_lists_.id_of(std::vector<std::int32_t>{6})));
+      external(9, traces::SpanId::from(layer_lists_.id_of(std::vector<std::int32_t>{6})));
   layers.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1;
   add(layers, api_call(9));
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 1U);
-  EXPECT_EQ(read.rows[0].kernel.span, launcher);
+  EXPECT_EQ(read.rows[0].kernel.span_id, launcher);
   EXPECT_EQ(read.rows[0].kernel.layer, 6);
 }
 
 TEST_F(ActivityRowsTest, NameALaunchWhoseOwnRecordWasLost) {
-  const std::int64_t launcher = span(traces::Phase::draft);
+  const traces::SpanId launcher = span(traces::Phase::draft);
   add(external(9, launcher), kernel(9));
-  EXPECT_EQ(finish().rows.at(0).kernel.span, launcher);
+  EXPECT_EQ(finish().rows.at(0).kernel.span_id, launcher);
   EXPECT_EQ(rows_.counts().unattributed, 0);
 }
 
@@ -265,7 +265,7 @@ TEST_F(ActivityRowsTest, KeepOverheadOnItsOwnTrackAndSumIt) {
 }
 
 TEST_F(ActivityRowsTest, FindACopysSpanByEitherOfItsIds) {
-  const std::int64_t launcher = span(traces::Phase::accept);
+  const traces::SpanId launcher = span(traces::Phase::accept);
   CUpti_ActivityMemcpy6 copy{};
   copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
   copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
@@ -281,7 +281,7 @@ TEST_F(ActivityRowsTest, FindACopysSpanByEitherOfItsIds) {
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 2U);
   for (const DeviceRow& row : read.rows) {
-    EXPECT_EQ(row.kernel.span, launcher);
+    EXPECT_EQ(row.kernel.span_id, launcher);
     EXPECT_EQ(row.name, "[memcpy DtoH]");
   }
   ASSERT_EQ(read.counters.size(), 2U);
@@ -298,7 +298,7 @@ TEST_F(ActivityRowsTest, CountRecordsThatHaveNoRow) {
 }
 
 TEST_F(ActivityRowsTest, CountKernelsThatBeginBeforeTheirSpan) {
-  const std::int64_t launcher = span(traces::Phase::draft);
+  const traces::SpanId launcher = span(traces::Phase::draft);
   add(external(9, launcher), api_call(9), kernel(9, 50), kernel(9, 5000));
   EXPECT_EQ(rows_.counts().before_span, 1);
   EXPECT_EQ(finish().rows.size(), 2U);
@@ -312,13 +312,13 @@ TEST_P(RandomOrder, MakesARowOfEachRecordAndGivesItToItsSpan) {
   using Record = std::variant<CUpti_ActivityExternalCorrelation, CUpti_ActivityAPI, CUpti_ActivityKernel10>;
   std::mt19937 random(GetParam());
   std::vector<std::pair<unsigned, Record>> records;  // with its place in the order
-  std::map<std::uint32_t, std::int64_t> expected;
+  std::map<std::uint32_t, traces::SpanId> expected;
   std::size_t kernels = 0;
   for (std::uint32_t correlation = 1; correlation <= 500; ++correlation) {
     const unsigned call_place = random() % 100'000 + 1;
     const bool inside = random() % 4 != 0;
     if (inside) {
-      const std::int64_t launcher = span(static_cast<traces::Phase>(random() % 7));
+      const traces::SpanId launcher = span(static_cast<traces::Phase>(random() % 7));
       expected[correlation] = launcher;
       records.emplace_back(random() % call_place, external(correlation, launcher));
       records.emplace_back(call_place, api_call(correlation));
@@ -341,7 +341,7 @@ TEST_P(RandomOrder, MakesARowOfEachRecordAndGivesItToItsSpan) {
   const DeviceRows read = finish();
   EXPECT_EQ(read.rows.size(), kernels);
   EXPECT_EQ(rows_.counts().rows, static_cast<std::int64_t>(kernels));
-  for (const DeviceRow& row : read.rows) EXPECT_EQ(row.kernel.span, expected[row.kernel.correlation_id]);
+  for (const DeviceRow& row : read.rows) EXPECT_EQ(row.kernel.span_id, expected[row.kernel.correlation_id]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomOrder, ::testing::Range(0U, 8U));

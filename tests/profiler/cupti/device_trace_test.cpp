@@ -75,10 +75,10 @@ TEST_F(DeviceTraceTest, GivesDeviceWorkToThePhaseThatLaunchedIt) {
   ASSERT_EQ(read.rows.size(), 6U);
   const auto expect = [&](std::size_t at, const std::string& name, Phase phase) {
     EXPECT_EQ(read.rows[at].name, name);
-    ASSERT_TRUE(read.spans.contains(read.rows[at].kernel.span)) << name;
-    EXPECT_EQ(read.spans.at(read.rows[at].kernel.span).phase, phase);
+    ASSERT_TRUE(read.spans.contains(read.rows[at].kernel.span_id)) << name;
+    EXPECT_EQ(read.spans.at(read.rows[at].kernel.span_id).phase, phase);
     EXPECT_EQ(read.rows[at].kernel.phase, phase);
-    EXPECT_GE(read.rows[at].kernel.start_ns, read.spans.at(read.rows[at].kernel.span).start_ns);
+    EXPECT_GE(read.rows[at].kernel.start_ns, read.spans.at(read.rows[at].kernel.span_id).start_ns);
   };
   expect(0, "draft", Phase::draft);
   expect(1, "verify<float>", Phase::verify);
@@ -86,7 +86,7 @@ TEST_F(DeviceTraceTest, GivesDeviceWorkToThePhaseThatLaunchedIt) {
   expect(3, "[memset]", Phase::verify);
   expect(4, "[wait for stream]", Phase::verify);
   EXPECT_EQ(read.rows[5].name, "outside");
-  EXPECT_EQ(read.rows[5].kernel.span, 0);
+  EXPECT_EQ(read.rows[5].kernel.span_id.value(), 0);
 
   EXPECT_EQ(read.rows[0].track_name, "device 0, stream 7");
   EXPECT_EQ(read.rows[1].track_name, "device 0, stream 8");
@@ -106,15 +106,15 @@ TEST_F(DeviceTraceTest, CarriesTheRequestAndTheRound) {
   start(DeviceTraceMode::graph);
   traces::Writer& writer = file_.writer();
   traces::Request request;
-  request.run = writer.add(traces::Run{0, "vanilla", "vanilla", "{}", true});
-  request.prompt = writer.add(traces::Prompt{});
+  request.run_id = writer.add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+  request.prompt_id = writer.add(traces::Prompt{});
   request.id = writer.next_request_id();
   request.start_ns = now_ns();
   writer.begin(request);
   recorder_.set_request(request.id);
 
   traces::Round round;
-  round.request = request.id;
+  round.request_id = request.id;
   round.id = writer.next_round_id();
   round.start_ns = now_ns();
   recorder_.set_round(round.id);
@@ -129,10 +129,10 @@ TEST_F(DeviceTraceTest, CarriesTheRequestAndTheRound) {
 
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 2U);
-  EXPECT_EQ(read.rows[0].kernel.request, request.id);
-  EXPECT_EQ(read.rows[0].kernel.round, round.id);
-  EXPECT_EQ(read.rows[1].kernel.request, request.id);
-  EXPECT_EQ(read.rows[1].kernel.round, 0);
+  EXPECT_EQ(read.rows[0].kernel.request_id, request.id);
+  EXPECT_EQ(read.rows[0].kernel.round_id, round.id);
+  EXPECT_EQ(read.rows[1].kernel.request_id, request.id);
+  EXPECT_EQ(read.rows[1].kernel.round_id.value(), 0);
 }
 
 fake_cupti::Graph captured_graph(DeviceTrace* trace) {
@@ -216,7 +216,7 @@ TEST_F(DeviceTraceTest, GivesAGraphThePhaseThatItWasCapturedFor) {
     const DeviceRows read = file.close();
     ASSERT_EQ(read.rows.size(), 1U);
     EXPECT_EQ(read.rows[0].kernel.phase, Phase::verify);
-    EXPECT_EQ(read.spans.at(read.rows[0].kernel.span).phase, Phase::draft);
+    EXPECT_EQ(read.spans.at(read.rows[0].kernel.span_id).phase, Phase::draft);
   }
 }
 
@@ -307,8 +307,8 @@ TEST_F(DeviceTraceTest, MakesARowOfEveryRecordOfManyThreads) {
   EXPECT_EQ(read.rows.size(), static_cast<std::size_t>(counts.rows));
   std::int64_t attributed = 0;
   for (const DeviceRow& row : read.rows) {
-    EXPECT_EQ(row.kernel.span != 0, row.name == "mine");
-    if (row.kernel.span != 0) ++attributed;
+    EXPECT_EQ(row.kernel.span_id != 0, row.name == "mine");
+    if (row.kernel.span_id != 0) ++attributed;
   }
   if (counts.dropped == 0) {
     EXPECT_EQ(attributed, mine);
@@ -336,7 +336,7 @@ TEST_F(DeviceTraceTest, CountsCallsThatFailAndSaysWhatTheFirstWas) {
   EXPECT_EQ(trace_->counts().failed_calls, 2);
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 1U);
-  EXPECT_EQ(read.rows[0].kernel.span, 0);
+  EXPECT_EQ(read.rows[0].kernel.span_id.value(), 0);
   EXPECT_EQ(read.meta.at("device_failed_calls"), "2");
   EXPECT_EQ(read.meta.at("device_first_failure"), "opening a span: CUPTI_ERROR_NOT_SUPPORTED");
 }

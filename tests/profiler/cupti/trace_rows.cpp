@@ -27,12 +27,12 @@ DeviceRows TraceFile::close() {
   DeviceRows read;
   const traces::Recording recording = reader.recording().value();
   const auto strings = reader.strings();
-  std::map<std::int64_t, traces::Track> tracks;
+  std::map<traces::TrackId, traces::Track> tracks;
   for (const traces::Track& track : recording.tracks) tracks[track.id] = track;
   read.meta = recording.meta;
   EXPECT_TRUE(reader.kernels([&](const traces::Kernel& kernel) {
-    const traces::Track& track = tracks.at(kernel.track);
-    read.rows.push_back({kernel, strings->at(kernel.short_name), track.kind, track.name});
+    const traces::Track& track = tracks.at(kernel.track_id);
+    read.rows.push_back({kernel, strings->at(kernel.short_name_id), track.kind, track.name});
     return true;
   }));
   std::stable_sort(read.rows.begin(), read.rows.end(), [](const DeviceRow& a, const DeviceRow& b) {

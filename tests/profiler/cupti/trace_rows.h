@@ -24,7 +24,7 @@ struct DeviceRow {
 struct DeviceRows {
   std::vector<DeviceRow> rows;  ///< in the order of their starts
   std::vector<traces::Counter> counters;
-  std::map<std::int64_t, traces::Span> spans;
+  std::map<traces::SpanId, traces::Span> spans;
   traces::Meta meta;
 
   [[nodiscard]] std::vector<DeviceRow> of_kind(const std::string& track_kind) const;

@@ -2,6 +2,7 @@
 #include <draftscope/simulator/advice/advice.h>
 #include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <draftscope/speculation/published_models.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

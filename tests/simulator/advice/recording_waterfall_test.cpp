@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/advice/recording_waterfall.h>
 #include <draftscope/speculation/published_models.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace draftscope::simulator {
 namespace {
 
-WaterfallOptions few() {
+WaterfallOptions quick_waterfall() {
   return {.longest = 6, .bins = 3, .thresholds = {0.3, 0.6, 0.9}, .resamples = 200};
 }
 
@@ -24,8 +25,8 @@ TEST(RecordingWaterfall, PutsNoEarlyExitAboveTheOracle) {
   const Learnt learnt({.skill = 0.9});
   const auto strategies =
       rounds_of(learnt, {"layerskip:exit=3,gamma=4", "layerskip:exit=2,gamma=9", "fs:exit=4", "vanilla"});
-  const auto found =
-      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), strategies, 0, few());
+  const auto found = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), strategies,
+                                         0, quick_waterfall());
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_EQ(found->strategies.size(), strategies.size());
   const double oracle = step_at(found->waterfall, WaterfallLevel::oracle).speedup.value;
@@ -40,8 +41,8 @@ TEST(RecordingWaterfall, PutsNoEarlyExitAboveTheOracle) {
 TEST(RecordingWaterfall, AgreesWithTheAnswerOnItsPolicy) {
   const Learnt learnt({});
   const auto strategies = rounds_of(learnt, {"layerskip:exit=3,gamma=4"});
-  const auto found =
-      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), strategies, 0, few());
+  const auto found = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), strategies,
+                                         0, quick_waterfall());
   ASSERT_TRUE(found) << found.error().message;
   const Answer answer =
       ask(learnt.what_if().costs().model, strategies[0], learnt.machine(), {.draws = 200}).value();
@@ -60,10 +61,10 @@ TEST(RecordingWaterfall, MatchesRecordedRunsByPrompt) {
   const auto replayed = rounds_of(learnt, {"layerskip:exit=5,gamma=9,verify=all-layers"});
   ASSERT_EQ(recorded[0].source, RoundSource::recorded);
   ASSERT_EQ(replayed[0].source, RoundSource::replayed);
-  const auto a =
-      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), recorded, 0, few());
-  const auto b =
-      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), replayed, 0, few());
+  const auto a = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), recorded, 0,
+                                     quick_waterfall());
+  const auto b = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), replayed, 0,
+                                     quick_waterfall());
   ASSERT_TRUE(a && b);
   const auto times = [](const RecordingWaterfall& found) {
     return step_at(found.waterfall, WaterfallLevel::policy).times_ns;
@@ -77,7 +78,8 @@ TEST(RecordingWaterfall, SaysThatAnotherModelsAcceptanceIsNotKnown) {
   Machine machine = learnt.machine();
   machine.scenario.gpu = find_gpu("H200-SXM5-141GB").value();
   machine.scenario.shape = speculation::find_model_shape("Llama-3-8B").value();
-  const auto found = recording_waterfall(learnt.what_if(), learnt.recording(), machine, {}, 0, few());
+  const auto found =
+      recording_waterfall(learnt.what_if(), learnt.recording(), machine, {}, 0, quick_waterfall());
   ASSERT_TRUE(found) << found.error().message;
   for (const WaterfallStep& step : found->waterfall.steps)
     EXPECT_EQ(step.status, AnswerStatus::approximate) << waterfall_level_name(step.level);
@@ -86,9 +88,10 @@ TEST(RecordingWaterfall, SaysThatAnotherModelsAcceptanceIsNotKnown) {
 
 TEST(RecordingWaterfall, GrowsWithTheContextAsThePricesDo) {
   const Learnt learnt({});
-  const auto near = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), {}, 0, few());
-  const auto far =
-      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), {}, 4096, few());
+  const auto near =
+      recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), {}, 0, quick_waterfall());
+  const auto far = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), {}, 4096,
+                                       quick_waterfall());
   ASSERT_TRUE(near && far);
   EXPECT_NEAR(far->mean_context, near->mean_context + 4096.0, 1e-9);
   EXPECT_LT(far->waterfall.price, near->waterfall.price);
@@ -103,7 +106,7 @@ TEST(RecordingWaterfall, WantsShadowTokens) {
 
 TEST(RecordingWaterfall, TellsHowFarItIs) {
   const Learnt learnt({});
-  WaterfallOptions options = few();
+  WaterfallOptions options = quick_waterfall();
   std::vector<std::int64_t> reports;
   std::int64_t expected = 0;
   options.progress = [&](std::int64_t done, std::int64_t all) {
@@ -121,7 +124,7 @@ TEST(RecordingWaterfall, TellsHowFarItIs) {
 
 TEST(RecordingWaterfall, StopsWhereverItIsToldTo) {
   const Learnt learnt({});
-  WaterfallOptions options = few();
+  WaterfallOptions options = quick_waterfall();
   std::int64_t calls = 0;
   std::int64_t last = 0;
   options.progress = [&](std::int64_t, std::int64_t) { return ++calls != last; };

@@ -56,7 +56,7 @@ class Recorder {
     for (int i = 0; i < recording.prompts; ++i) {
       tables_.push_back(text_of(recording, random));
       const ShadowTable& table = tables_.back();
-      prompts_.push_back(writer.add(
+      prompt_ids_.push_back(writer.add(
           traces::Prompt{.question_id = i,
                          .category = i % 2 == 0 ? "even" : "odd",
                          .text = "prompt",
@@ -66,22 +66,24 @@ class Recorder {
 
   void run(const std::string& specification) {
     const std::string name = specification.substr(0, specification.find(':'));
-    const std::int64_t run = writer_.add(traces::Run{.strategy = name,
-                                                     .specification = specification,
-                                                     .parameters = "{}",
-                                                     .is_baseline = name == "vanilla"});
+    const traces::RunId run_id = writer_.add(traces::Run{.strategy = name,
+                                                         .specification = specification,
+                                                         .parameters = "{}",
+                                                         .is_baseline = name == "vanilla"});
     PolicyChoice choice = policy_of_specification(specification, {shadowed_layers, 1.0}).value();
     // Recorded runs in another order than the shadow tokens.
     const bool is_baseline = name == "vanilla";
     for (std::size_t i = 0; i < tables_.size(); ++i)
-      request(run, is_baseline ? i : tables_.size() - 1 - i, *choice.policy, is_baseline);
+      request(run_id, is_baseline ? i : tables_.size() - 1 - i, *choice.policy, is_baseline);
   }
 
  private:
-  void request(std::int64_t run, std::size_t prompt, Policy& policy, bool with_shadow) {
+  void request(traces::RunId run_id, std::size_t prompt, Policy& policy, bool with_shadow) {
     const ShadowTable& table = tables_[prompt];
-    traces::Request request{
-        .id = writer_.next_request_id(), .run = run, .prompt = prompts_[prompt], .start_ns = now_};
+    traces::Request request{.id = writer_.next_request_id(),
+                            .run_id = run_id,
+                            .prompt_id = prompt_ids_[prompt],
+                            .start_ns = now_};
     request.first_token_ns = now_ += 1'000'000;
     request.tokens.assign(table.text.begin() + table.prompt_tokens, table.text.end());
     writer_.begin(request);
@@ -93,9 +95,10 @@ class Recorder {
     if (with_shadow && recording_.with_shadow) add_shadow(table, request.id);
   }
 
-  void add(const ReplayedRound& replayed, std::int64_t request, std::int32_t index) {
+  void add(const ReplayedRound& replayed, traces::RequestId request_id, std::int32_t index) {
     const std::int32_t drafted = replayed.least.drafted;
-    traces::Round round{.id = writer_.next_round_id(), .request = request, .index = index, .start_ns = now_};
+    traces::Round round{
+        .id = writer_.next_round_id(), .request_id = request_id, .index = index, .start_ns = now_};
     round.root_position = replayed.root_position;
     round.verify_rows = drafted + 1;
     round.drafted = round.tree_depth = drafted;
@@ -108,7 +111,7 @@ class Recorder {
     if (drafted > 0) {
       const DraftPrices& draft = prices_.drafts[static_cast<std::size_t>(replayed.plan.exit)];
       round.exit_layer = replayed.plan.exit;
-      round.layer_set = layer_set(replayed.plan.exit);
+      round.layer_set_id = layer_set(replayed.plan.exit);
       for (std::int32_t step = 0; step < drafted; ++step)
         draft_ns += draft.step.at(round.root_position + step);
       verify = draft.verify[static_cast<std::size_t>(round.verify_rows)];
@@ -120,7 +123,7 @@ class Recorder {
     round.end_ns = now_;
     std::vector<traces::DraftToken> tokens;
     for (std::int32_t i = 0; i < drafted; ++i)
-      tokens.push_back({.round = round.id,
+      tokens.push_back({.round_id = round.id,
                         .index = i,
                         .parent = i - 1,
                         .accepted = i < round.accepted,
@@ -128,12 +131,12 @@ class Recorder {
     writer_.add(round, tokens);
   }
 
-  void add_shadow(const ShadowTable& table, std::int64_t request) {
+  void add_shadow(const ShadowTable& table, traces::RequestId request_id) {
     std::vector<traces::ShadowToken> rows;
     for (std::int32_t position = table.first; position < table.end(); ++position)
       for (std::int32_t layer = 1; layer <= table.n_layers; ++layer) {
         const ShadowCell& cell = table.cell(position, layer);
-        rows.push_back({.request = request,
+        rows.push_back({.request_id = request_id,
                         .position = position,
                         .layer = layer,
                         .token = cell.token,
@@ -144,7 +147,7 @@ class Recorder {
     writer_.add(rows);
   }
 
-  std::int64_t layer_set(std::int32_t exit) {
+  traces::LayerSetId layer_set(std::int32_t exit) {
     traces::LayerSet set{.n_layers = shadowed_layers, .exit_layer = exit, .origin = "fixed"};
     set.skipped.resize(shadowed_layers * 2 / 8);
     for (std::int32_t bit = 2 * exit; bit < 2 * shadowed_layers; ++bit)
@@ -158,7 +161,7 @@ class Recorder {
   Prices prices_;
   ReplayConditions conditions_;
   std::vector<ShadowTable> tables_;
-  std::vector<std::int64_t> prompts_;
+  std::vector<traces::PromptId> prompt_ids_;
   std::int64_t now_ = 1'000'000'000;
 };
 

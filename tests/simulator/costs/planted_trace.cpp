@@ -23,16 +23,18 @@ class Planter {
     without_start.values[draft_start_parameter] = 0.0;  // else it is in the prices of verifications
     prices_ = prices(without_start, scenario).value();
     const bool on_gpu = planted.device != "cpu";
-    track_ = writer.add(traces::Track{.kind = on_gpu ? "stream" : "host", .name = "planted"});
+    track_id_ = writer.add(traces::Track{.kind = on_gpu ? "stream" : "host", .name = "planted"});
   }
 
   void run(const PlantedSetting& setting) {
-    const std::int64_t run = writer_.add(traces::Run{.strategy = setting.exit > 0 ? "layerskip" : "vanilla",
-                                                     .specification = specification(setting),
-                                                     .parameters = "{}",
-                                                     .is_baseline = setting.exit == 0});
-    const std::int64_t prompt = writer_.add(traces::Prompt{.tokens = {1, 2, 3}});
-    traces::Request request{.id = writer_.next_request_id(), .run = run, .prompt = prompt, .start_ns = now_};
+    const traces::RunId run_id =
+        writer_.add(traces::Run{.strategy = setting.exit > 0 ? "layerskip" : "vanilla",
+                                .specification = specification(setting),
+                                .parameters = "{}",
+                                .is_baseline = setting.exit == 0});
+    const traces::PromptId prompt_id = writer_.add(traces::Prompt{.tokens = {1, 2, 3}});
+    traces::Request request{
+        .id = writer_.next_request_id(), .run_id = run_id, .prompt_id = prompt_id, .start_ns = now_};
     writer_.begin(request);
     for (int index = 0; index < planted_.rounds_per_setting; ++index) round(setting, request.id, index);
     request.first_token_ns = request.start_ns;
@@ -51,14 +53,15 @@ class Planter {
     return found == factors.end() ? 1.0 : found->second;
   }
 
-  void round(const PlantedSetting& setting, std::int64_t request, int index) {
-    traces::Round round{.id = writer_.next_round_id(), .request = request, .index = index, .start_ns = now_};
+  void round(const PlantedSetting& setting, traces::RequestId request_id, int index) {
+    traces::Round round{
+        .id = writer_.next_round_id(), .request_id = request_id, .index = index, .start_ns = now_};
     round.root_position = 10 + index * 7;
     round.verify_rows = setting.gamma + 1;
     round.emitted = 1;
     double draft_ns = 0.0;
     if (setting.exit > 0) {
-      round.layer_set = layer_set(setting.exit);
+      round.layer_set_id = layer_set(setting.exit);
       round.exit_layer = setting.exit;
       round.planned = round.drafted = round.tree_depth = setting.gamma;
       for (int step = 0; step < setting.gamma; ++step)
@@ -87,7 +90,7 @@ class Planter {
     round.end_ns = now_;
     std::vector<traces::DraftToken> tokens;
     for (int i = 0; i < round.drafted; ++i)
-      tokens.push_back({.round = round.id, .index = i, .parent = i - 1});
+      tokens.push_back({.round_id = round.id, .index = i, .parent = i - 1});
     writer_.add(round, tokens);
     now_ += 1000;
   }
@@ -118,12 +121,12 @@ class Planter {
     const std::int64_t end = at + noisy(ns);
     if (planted_.device == "cpu") {
       const traces::Span span{.id = writer_.next_span_id(),
-                              .track = track_,
-                              .request = round.request,
-                              .round = round.id,
+                              .track_id = track_id_,
+                              .request_id = round.request_id,
+                              .round_id = round.id,
                               .start_ns = at,
                               .end_ns = end,
-                              .name = writer_.intern(name),
+                              .name_id = writer_.intern(name),
                               .layer = layer,
                               .depth = 2,
                               .phase = phase};
@@ -131,12 +134,12 @@ class Planter {
     } else {
       traces::Kernel kernel;
       kernel.id = writer_.next_kernel_id();
-      kernel.track = track_;
-      kernel.request = round.request;
-      kernel.round = round.id;
+      kernel.track_id = track_id_;
+      kernel.request_id = round.request_id;
+      kernel.round_id = round.id;
       kernel.start_ns = at;
       kernel.end_ns = end;
-      kernel.short_name = writer_.intern(std::string(name) + ": skinny_product<8>");
+      kernel.short_name_id = writer_.intern(std::string(name) + ": skinny_product<8>");
       kernel.layer = layer;
       kernel.phase = phase;
       writer_.add(std::span(&kernel, 1));
@@ -144,7 +147,7 @@ class Planter {
     at = end;
   }
 
-  std::int64_t layer_set(std::int32_t exit) {
+  traces::LayerSetId layer_set(std::int32_t exit) {
     const std::int32_t layers = planted_.truth.shape.n_layers;
     traces::LayerSet set{.n_layers = layers, .exit_layer = exit, .origin = "fixed"};
     set.skipped.resize(static_cast<std::size_t>(2 * layers + 7) / 8);
@@ -173,7 +176,7 @@ class Planter {
   const PlantedTrace& planted_;
   traces::Writer& writer_;
   Prices prices_;
-  std::int64_t track_ = 0;
+  traces::TrackId track_id_;
   std::int64_t now_ = 1'000'000'000;
   double since_interruption_ = 0.0;
   std::mt19937_64 random_{5};

@@ -12,13 +12,13 @@ namespace {
 
 /// Wall time of a run's rounds by its specification.
 std::map<std::string, double> wall_ns_by_run(const traces::Recording& recording) {
-  std::map<std::int64_t, std::string> run_of_request;
+  std::map<traces::RequestId, std::string> run_of_request;
   for (const traces::Request& request : recording.requests)
     for (const traces::Run& run : recording.runs)
-      if (run.id == request.run) run_of_request[request.id] = run.specification;
+      if (run.id == request.run_id) run_of_request[request.id] = run.specification;
   std::map<std::string, double> wall_ns;
   for (const traces::Round& round : recording.rounds)
-    wall_ns[run_of_request[round.request]] += static_cast<double>(round.end_ns - round.start_ns);
+    wall_ns[run_of_request[round.request_id]] += static_cast<double>(round.end_ns - round.start_ns);
   return wall_ns;
 }
 

@@ -11,7 +11,7 @@ double uniform(std::mt19937& random, double low, double high) {
 
 ShadowTable random_text(std::mt19937& random, const RandomTextShape& shape) {
   ShadowTable table;
-  table.request = static_cast<std::int64_t>(random() % 1000);
+  table.request_id = traces::RequestId::from(random() % 1000);
   table.n_layers = shape.layers;
   table.prompt_tokens = 1 + static_cast<std::int32_t>(random() % 20);
   table.first = table.prompt_tokens + 1;

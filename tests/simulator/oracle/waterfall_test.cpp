@@ -29,7 +29,7 @@ Case random_case(std::mt19937& random, std::size_t requests, std::int32_t positi
   for (std::size_t i = 0; i < requests; ++i) {
     result.requests.push_back({.table = &result.tables[i],
                                .category = i % 2 == 0 ? "even" : "odd",
-                               .prompt = static_cast<std::int64_t>(i)});
+                               .prompt_id = traces::PromptId::from(i)});
     const FixedSetting setting{1 + static_cast<std::int32_t>(random() % 3),
                                static_cast<std::int32_t>(random() % 5)};
     result.policy.requests.push_back(fixed_setting(result.tables[i], setting).value());
@@ -130,7 +130,7 @@ TEST(Waterfall, GivesFiguresThatFollowFromTheTimes) {
 TEST(Waterfall, JudgesRulesOnPromptsThatTheyWereNotFittedOn) {
   std::mt19937 random(54);
   Case given = random_case(random, 6);
-  given.requests[5].prompt = given.requests[4].prompt;
+  given.requests[5].prompt_id = given.requests[4].prompt_id;
   const Prices prices = random_prices(random, {.longest = 4});
   const auto time_of_fifth = [&](Level level) {
     const auto found = waterfall(given.requests, prices, nullptr, {.longest = 4, .bins = 2, .resamples = 0});

@@ -126,7 +126,7 @@ void expect_what_was_answered(const Opened& opened, const PredictedRun& run) {
 void expect_phases_fill_rounds(const Opened& opened) {
   double spans_ns = 0.0;
   for (const traces::Span& span : opened.spans)
-    if (span.round != 0) spans_ns += static_cast<double>(span.end_ns - span.start_ns);
+    if (span.round_id != 0) spans_ns += static_cast<double>(span.end_ns - span.start_ns);
   double rounds_ns = 0.0;
   for (const traces::Round& round : opened.recording.rounds) {
     rounds_ns += static_cast<double>(round.end_ns - round.start_ns);
@@ -317,8 +317,8 @@ TEST_F(Prediction, FromShadowTokensHasTheRoundsThatARecordingHas) {
               round.root_position, round.exit_layer, round.planned, round.drafted, round.accepted,
               round.emitted, round.bonus_token, traces::draft_stop_name(round.draft_stop));
           auto tokens = std::find_if(recording.draft_tokens.begin(), recording.draft_tokens.end(),
-                                     [&](const traces::DraftToken& t) { return t.round == round.id; });
-          for (; tokens != recording.draft_tokens.end() && tokens->round == round.id; ++tokens)
+                                     [&](const traces::DraftToken& t) { return t.round_id == round.id; });
+          for (; tokens != recording.draft_tokens.end() && tokens->round_id == round.id; ++tokens)
             line += " " + token(*tokens);
           lines.push_back(std::move(line));
         }

@@ -88,7 +88,7 @@ void expect_predicted(const RunRows& run, std::span<const ShadowTable> tables,
   for (const RequestRows& rows : run.requests) {
     if (rows.request->repeat != 0) continue;
     const auto other = std::find_if(tables.begin(), tables.end(), [&](const ShadowTable& table) {
-      return table.request != rows.request->id &&
+      return table.request_id != rows.request->id &&
              table.prompt_tokens == static_cast<std::int32_t>(rows.prompt->tokens.size()) &&
              std::equal(rows.prompt->tokens.begin(), rows.prompt->tokens.end(), table.text.begin());
     });
@@ -143,7 +143,7 @@ TEST(RecordedRun, ThatWasChangedIsFoundOut) {
   };
   EXPECT_EQ(reason(), "");
   const traces::Round original = recording.rounds[4];
-  const std::string where = fmt::format("request {} round {}: ", original.request, original.index);
+  const std::string where = fmt::format("request {} round {}: ", original.request_id, original.index);
   traces::Round& round = recording.rounds[4];
   round.drafted = 3;
   EXPECT_EQ(reason(), where + "drafted 3, replay says 4");

@@ -65,7 +65,7 @@ TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
     const speculation::LookupOptions options = options_of(run.run->specification);
     for (const RequestRows& rows : run.requests) {
       const auto text = std::find_if(texts.begin(), texts.end(), [&](const ShadowTable& table) {
-        return table.request == rows.request->id;
+        return table.request_id == rows.request->id;
       });
       ASSERT_NE(text, texts.end());
       const std::vector<LookupRound> replayed = replay_lookup(*text, options, *conditions, vocab);
@@ -85,7 +85,7 @@ TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
         Tokens of_round;
         for (const traces::DraftToken& token : known.draft_tokens) of_replay.push_back(token.token);
         for (const traces::DraftToken& token : recording.draft_tokens)
-          if (token.round == round.id) of_round.push_back(token.token);
+          if (token.round_id == round.id) of_round.push_back(token.token);
         EXPECT_EQ(of_replay, of_round) << where;
         accepted += round.accepted;
       }

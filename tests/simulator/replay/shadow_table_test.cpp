@@ -23,15 +23,15 @@ struct Written {
         {.id = 1, .strategy = "vanilla", .specification = "vanilla", .parameters = "{}"});
     recording.prompts.push_back({.id = 1, .text = "a", .tokens = {10, 11}});
     recording.requests.push_back({.id = 1,
-                                  .run = 1,
-                                  .prompt = 1,
+                                  .run_id = 1,
+                                  .prompt_id = 1,
                                   .start_ns = 1,
                                   .end_ns = 9,
                                   .stop = traces::RequestStop::eos,
                                   .tokens = {20, 21, 22}});
     recording.requests.push_back({.id = 2,
-                                  .run = 1,
-                                  .prompt = 1,
+                                  .run_id = 1,
+                                  .prompt_id = 1,
                                   .start_ns = 10,
                                   .end_ns = 19,
                                   .stop = traces::RequestStop::eos,
@@ -54,7 +54,7 @@ struct Written {
 };
 
 traces::ShadowToken row(std::int32_t position, std::int32_t layer, std::int32_t token, std::int32_t rank) {
-  return {.request = 1,
+  return {.request_id = 1,
           .position = position,
           .layer = layer,
           .token = token,
@@ -81,7 +81,7 @@ TEST(ShadowTables, HoldWhatRoundsDraft) {
   EXPECT_EQ(run_lengths(table, 1), (std::vector<std::int32_t>{1, 0}));
   EXPECT_EQ(run_lengths(table, 2), (std::vector<std::int32_t>{2, 1}));
   // The second request has a single token, which nothing drafts.
-  EXPECT_EQ(tables->back().request, 2);
+  EXPECT_EQ(tables->back().request_id.value(), 2);
   EXPECT_TRUE(tables->back().cells.empty());
   EXPECT_TRUE(run_lengths(tables->back(), 1).empty());
 }

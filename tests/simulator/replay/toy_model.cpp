@@ -97,7 +97,7 @@ ShadowTable shadow_table(const ToyModel& model, std::span<const std::int32_t> pr
                          const ReplayConditions& conditions, bool with_end) {
   NoDraft vanilla;
   const ToyDecoding decoding = decode(model, prompt, vanilla, conditions);
-  ShadowTable table{.request = 1,
+  ShadowTable table{.request_id = 1,
                     .n_layers = model.n_layers,
                     .prompt_tokens = static_cast<std::int32_t>(prompt.size()),
                     .first = static_cast<std::int32_t>(prompt.size()) + 1,

@@ -10,14 +10,14 @@ namespace draftscope::simulator {
 namespace {
 
 /// Sum of decode times of what both decoded, as a reader of the file would add it up.
-double decode_speedup(const traces::Recording& recording, std::int64_t run, std::int64_t repeat) {
+double decode_speedup(const traces::Recording& recording, traces::RunId run_id, std::int64_t repeat) {
   double vanilla = 0.0;
   double own = 0.0;
   for (const traces::Request& request : recording.requests) {
     if (repeat >= 0 && request.repeat != repeat) continue;
     const auto ns = static_cast<double>(request.end_ns - request.first_token_ns);
-    if (request.run == 1) vanilla += ns;
-    if (request.run == run) own += ns;
+    if (request.run_id == 1) vanilla += ns;
+    if (request.run_id == run_id) own += ns;
   }
   return vanilla / own;
 }
@@ -27,7 +27,7 @@ TEST(MeasuredDecoding, IsWhatTheRowsAddUpTo) {
   const std::vector<RunRows> runs = rows_by_run(recording);
   for (const std::size_t run : {1U, 2U}) {
     const MeasuredDecoding found = measured_decoding(runs[0], runs[run]).value();
-    const auto id = static_cast<std::int64_t>(run) + 1;
+    const auto id = traces::RunId::from(run + 1);
     EXPECT_NEAR(found.speedup, decode_speedup(recording, id, -1), 1e-12);
     ASSERT_EQ(found.by_repeat.size(), 3U);
     for (std::size_t repeat = 0; repeat < 3; ++repeat)

@@ -39,8 +39,8 @@ class Builder {
     out_.layer_sets.push_back(set);
     std::vector<std::vector<std::int32_t>> accepted;  // by prompt and round
     for (int i = 0; i < options_.requests; ++i) {
-      out_.prompts.push_back({i + 1, 100 + i, i % 2 == 0 ? "even" : "odd", 0, fmt::format("prompt {}", i),
-                              std::vector<std::int32_t>(synthetic_prompt, 7)});
+      out_.prompts.push_back({traces::PromptId::from(i + 1), 100 + i, i % 2 == 0 ? "even" : "odd", 0,
+                              fmt::format("prompt {}", i), std::vector<std::int32_t>(synthetic_prompt, 7)});
       accepted.emplace_back();
       for (const ClusterSums& round : synthetic_rounds(random_))
         accepted.back().push_back(static_cast<std::int32_t>(round.numerator) - 1);
@@ -54,9 +54,9 @@ class Builder {
  private:
   void decode(const traces::Run& run, const traces::Prompt& prompt, int repeat,
               const std::vector<std::int32_t>& accepted) {
-    traces::Request request{.id = static_cast<std::int64_t>(out_.requests.size()) + 1,
-                            .run = run.id,
-                            .prompt = prompt.id,
+    traces::Request request{.id = traces::RequestId::from(out_.requests.size() + 1),
+                            .run_id = run.id,
+                            .prompt_id = prompt.id,
                             .repeat = repeat,
                             .start_ns = now_};
     now_ += 1'000'000;
@@ -82,10 +82,10 @@ class Builder {
     out_.requests.push_back(std::move(request));
   }
 
-  void round(std::int64_t request, std::int32_t index, std::int32_t root, std::int32_t drafted,
+  void round(traces::RequestId request_id, std::int32_t index, std::int32_t root, std::int32_t drafted,
              std::int32_t accepted) {
-    traces::Round round{.id = static_cast<std::int64_t>(out_.rounds.size()) + 1,
-                        .request = request,
+    traces::Round round{.id = traces::RoundId::from(out_.rounds.size() + 1),
+                        .request_id = request_id,
                         .index = index,
                         .start_ns = now_,
                         .root_position = root,
@@ -98,7 +98,7 @@ class Builder {
                         .bonus_token = 9};
     const DraftPrices& draft = prices_.drafts[synthetic_exit];
     if (drafted > 0) {
-      round.layer_set = 1;
+      round.layer_set_id = 1;
       round.exit_layer = synthetic_exit;
       round.draft_stop = traces::DraftStop::length;
       double ns = 0.0;
@@ -144,9 +144,9 @@ void write_recording(const traces::Recording& recording, const std::filesystem::
   for (const traces::Request& request : recording.requests) {
     ASSERT_EQ(writer.next_request_id(), request.id);
     writer.begin(request);
-    for (; round != recording.rounds.end() && round->request == request.id; ++round) {
+    for (; round != recording.rounds.end() && round->request_id == request.id; ++round) {
       const auto first = token;
-      while (token != recording.draft_tokens.end() && token->round == round->id) ++token;
+      while (token != recording.draft_tokens.end() && token->round_id == round->id) ++token;
       ASSERT_EQ(writer.next_round_id(), round->id);
       writer.add(*round, std::vector<traces::DraftToken>(first, token));
     }

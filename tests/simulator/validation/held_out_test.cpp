@@ -33,17 +33,17 @@ TEST(HoldOut, KeepsWhatIsAcceptedAndNothingElse) {
   EXPECT_EQ(kept.requests.size() + rest.requests.size(), all.requests.size());
   EXPECT_EQ(kept.rounds.size() + rest.rounds.size(), all.rounds.size());
   EXPECT_EQ(kept.draft_tokens.size() + rest.draft_tokens.size(), all.draft_tokens.size());
-  std::set<std::int64_t> requests;
+  std::set<traces::RequestId> requests;
   for (const traces::Request& request : kept.requests) {
-    EXPECT_NE(request.run, 2);
+    EXPECT_NE(request.run_id.value(), 2);
     requests.insert(request.id);
   }
-  std::set<std::int64_t> rounds;
+  std::set<traces::RoundId> rounds;
   for (const traces::Round& round : kept.rounds) {
-    EXPECT_TRUE(requests.contains(round.request));
+    EXPECT_TRUE(requests.contains(round.request_id));
     rounds.insert(round.id);
   }
-  for (const traces::DraftToken& token : kept.draft_tokens) EXPECT_TRUE(rounds.contains(token.round));
+  for (const traces::DraftToken& token : kept.draft_tokens) EXPECT_TRUE(rounds.contains(token.round_id));
 }
 
 class AskHeldOut : public ::testing::Test {
@@ -58,7 +58,7 @@ class AskHeldOut : public ::testing::Test {
   /// Every time of some requests times three.
   [[nodiscard]] traces::Recording slower(const std::function<bool(const traces::Request&)>& which) const {
     traces::Recording changed = recording_;
-    std::map<std::int64_t, std::int64_t> shift;  // by request
+    std::map<traces::RequestId, std::int64_t> shift;  // by request
     for (traces::Request& request : changed.requests) {
       if (!which(request)) continue;
       shift[request.id] = request.start_ns;
@@ -66,7 +66,7 @@ class AskHeldOut : public ::testing::Test {
       request.end_ns = request.start_ns + 3 * (request.end_ns - request.start_ns);
     }
     for (traces::Round& round : changed.rounds) {
-      const auto from = shift.find(round.request);
+      const auto from = shift.find(round.request_id);
       if (from == shift.end()) continue;
       round.start_ns = from->second + 3 * (round.start_ns - from->second);
       round.end_ns = from->second + 3 * (round.end_ns - from->second);
@@ -128,11 +128,12 @@ TEST_F(AskHeldOut, TellsTheRoundsOfAnotherRepeatExactly) {
   }
   // One round less in the last repeat must show, with its place.
   traces::Recording changed = recording_;
-  const auto last = std::find_if(changed.rounds.rbegin(), changed.rounds.rend(),
-                                 [&](const traces::Round& round) { return round.request % 3 == 2; });
+  const auto last =
+      std::find_if(changed.rounds.rbegin(), changed.rounds.rend(),
+                   [&](const traces::Round& round) { return round.request_id.value() % 3 == 2; });
   const std::int64_t rounds =
       std::count_if(changed.rounds.begin(), changed.rounds.end(),
-                    [&](const auto& round) { return round.request == last->request; });
+                    [&](const auto& round) { return round.request_id == last->request_id; });
   changed.rounds.erase(std::next(last).base());
   const auto after = answers(changed);
   const CheckedAnswer& different = find(after, "repeat 1", "layerskip:exit=3,gamma=4");
@@ -143,12 +144,13 @@ TEST_F(AskHeldOut, TellsTheRoundsOfAnotherRepeatExactly) {
 
 TEST_F(AskHeldOut, NeverLearnsFromTheRunThatItIsAskedAbout) {
   expect_unseen("run", "layerskip:exit=3,gamma=4",
-                slower([](const traces::Request& request) { return request.run == 2; }), 3.0);
+                slower([](const traces::Request& request) { return request.run_id == 2; }), 3.0);
 }
 
 TEST_F(AskHeldOut, NeverLearnsFromTheCategoryThatItIsAskedAbout) {
   expect_unseen("category odd", "layerskip:exit=3,gamma=4",
-                slower([](const traces::Request& request) { return request.prompt % 2 == 0; }), 1.0);
+                slower([](const traces::Request& request) { return request.prompt_id.value() % 2 == 0; }),
+                1.0);
 }
 
 TEST_F(AskHeldOut, NeverLearnsFromTheRepeatThatItIsAskedAbout) {
@@ -205,7 +207,7 @@ TEST(RecordedGpu, IsFoundByTheDriversName) {
 
 TEST_F(AskHeldOut, NeedsABaselineAndARun) {
   traces::Reader reader = traces::Reader::open(file_.path()).value();
-  const auto only_runs = [&](std::int64_t first, std::int64_t last) {
+  const auto only_runs = [&](traces::RunId first, traces::RunId last) {
     return only_requests(recording_, [=](const auto& run, const auto&, const auto&) {
       return run.id >= first && run.id <= last;
     });

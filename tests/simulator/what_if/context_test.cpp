@@ -2,6 +2,8 @@
 // What notes hold to be measured: the contexts that the recording's texts reach.
 #include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 

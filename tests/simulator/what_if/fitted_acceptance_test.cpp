@@ -63,12 +63,11 @@ TEST(FittedAcceptance, FitsEachRunOnceHoweverManyAskAtOnce) {
     askers.emplace_back([&] {
       for (std::size_t question = 0; question < 300; ++question) {
         const std::size_t run = question % runs;
-        const auto& model =
-            fitted.of(static_cast<std::int64_t>(run), [&]() -> std::optional<AcceptanceModel> {
-              ++fits[run];
-              if (run == 0) return std::nullopt;
-              return AcceptanceModel{.acceptance = {0.1 * static_cast<double>(run), 0.0}};
-            });
+        const auto& model = fitted.of(traces::RunId::from(run), [&]() -> std::optional<AcceptanceModel> {
+          ++fits[run];
+          if (run == 0) return std::nullopt;
+          return AcceptanceModel{.acceptance = {0.1 * static_cast<double>(run), 0.0}};
+        });
         const bool is_right =
             run == 0 ? !model : model && model->acceptance[0] == 0.1 * static_cast<double>(run);
         if (!is_right) ++wrong;

@@ -14,10 +14,10 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
 
-std::vector<std::int32_t> emitted_of(const Imported& imported, std::int64_t request) {
+std::vector<std::int32_t> emitted_of(const Imported& imported, RequestId request_id) {
   std::vector<std::int32_t> lengths;
   for (const Round& round : imported.recording.rounds)
-    if (round.request == request) lengths.push_back(round.emitted);
+    if (round.request_id == request_id) lengths.push_back(round.emitted);
   return lengths;
 }
 
@@ -51,8 +51,9 @@ TEST(SpecBenchImport, SaysThatDraftLengthsAreNotKnownAndTakesThemFromTheCaller) 
   const Imported with = import_soundly({file}, options, folder / "with.dstrace");
   EXPECT_THAT(with.summary.missing, Not(Contains(MissingData::draft_lengths)));
   for (const Round& round : with.recording.rounds)
-    EXPECT_EQ(round.drafted,
-              with.recording.requests[static_cast<std::size_t>(round.request - 1)].run == 1 ? 0 : 4);
+    EXPECT_EQ(
+        round.drafted,
+        with.recording.requests[static_cast<std::size_t>(round.request_id.value() - 1)].run_id == 1 ? 0 : 4);
   EXPECT_TRUE(with.recording.runs[0].is_baseline);
   EXPECT_FALSE(with.recording.runs[1].is_baseline);
   EXPECT_EQ(with.recording.prompts.size(), 3U) << "both runs answer the same prompts";
@@ -137,8 +138,8 @@ TEST(AcceptanceImport, TakesEachWayOfSayingTheLengths) {
   ASSERT_EQ(imported.recording.requests.size(), 4U);
   std::vector<std::vector<std::int32_t>> drafted(4), accepted(4);
   for (const Round& round : imported.recording.rounds) {
-    drafted[static_cast<std::size_t>(round.request - 1)].push_back(round.drafted);
-    accepted[static_cast<std::size_t>(round.request - 1)].push_back(round.accepted);
+    drafted[static_cast<std::size_t>(round.request_id.value() - 1)].push_back(round.drafted);
+    accepted[static_cast<std::size_t>(round.request_id.value() - 1)].push_back(round.accepted);
   }
   EXPECT_THAT(drafted, ElementsAre(ElementsAre(3, 3, 3), ElementsAre(3, 2), ElementsAre(3, 2, 0),
                                    ElementsAre(4, 4, 4)));

@@ -36,7 +36,7 @@ struct Imported {
   std::vector<Kernel> kernels;
   std::vector<Decision> decisions;
   std::vector<Counter> counters;
-  std::unordered_map<std::int64_t, std::string> strings;
+  std::unordered_map<traces::StringId, std::string> strings;
 };
 
 /// Imports, expects every rule of the schema to hold, and reads all rows.

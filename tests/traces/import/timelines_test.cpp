@@ -13,8 +13,9 @@ namespace {
 using ::testing::Contains;
 
 const Span& span_named(const Imported& imported, const std::string& name) {
-  const auto found = std::find_if(imported.spans.begin(), imported.spans.end(),
-                                  [&](const Span& span) { return imported.strings.at(span.name) == name; });
+  const auto found = std::find_if(imported.spans.begin(), imported.spans.end(), [&](const Span& span) {
+    return imported.strings.at(span.name_id) == name;
+  });
   EXPECT_NE(found, imported.spans.end()) << name;
   static const Span none;
   return found == imported.spans.end() ? none : *found;
@@ -29,12 +30,12 @@ TEST(ChromeImport, NestsRangesAndPutsPhasesOutermost) {
   EXPECT_EQ(draft.depth, 0);
   EXPECT_EQ(draft.phase, Phase::draft);
   const Span& launch = span_named(imported, "launch");
-  EXPECT_EQ(launch.parent, draft.id);
+  EXPECT_EQ(launch.parent_id, draft.id);
   EXPECT_EQ(launch.phase, Phase::draft) << "of the range around it";
   EXPECT_EQ(span_named(imported, "check").phase, Phase::verify) << "by its category";
-  EXPECT_NE(span_named(imported, "step").track, draft.track) << "it has no phase but phases inside";
+  EXPECT_NE(span_named(imported, "step").track_id, draft.track_id) << "it has no phase but phases inside";
   ASSERT_EQ(imported.kernels.size(), 1U);
-  EXPECT_EQ(imported.kernels[0].span, launch.id) << "by the correlation number";
+  EXPECT_EQ(imported.kernels[0].span_id, launch.id) << "by the correlation number";
   EXPECT_EQ(imported.kernels[0].grid_y, 2);
   EXPECT_EQ(imported.kernels[0].block_x, 128);
   ASSERT_EQ(imported.counters.size(), 1U);
@@ -56,11 +57,11 @@ TEST(ChromeImport, ReadsTheProjectsOwnRequestsRoundsAndDecisions) {
   EXPECT_EQ(imported.recording.requests[0].tokens.size(), 5U);
   EXPECT_EQ(span_named(imported, "layer").layer, 0);
   ASSERT_EQ(imported.kernels.size(), 1U);
-  EXPECT_EQ(imported.kernels[0].span, span_named(imported, "draft").id) << "by the arrow";
-  EXPECT_EQ(imported.kernels[0].round, round.id);
+  EXPECT_EQ(imported.kernels[0].span_id, span_named(imported, "draft").id) << "by the arrow";
+  EXPECT_EQ(imported.kernels[0].round_id, round.id);
   ASSERT_EQ(imported.decisions.size(), 1U);
   EXPECT_EQ(imported.decisions[0].score, 0.5);
-  EXPECT_EQ(imported.decisions[0].round, round.id);
+  EXPECT_EQ(imported.decisions[0].round_id, round.id);
 }
 
 TEST(ChromeImport, KeepsEveryRowThroughItsOwnExport) {
@@ -88,7 +89,7 @@ TEST(ChromeImport, PutsRangesThatOverlapOnTracksOfTheirOwn) {
   const auto file = folder.write("overlap.json", R"([{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a"},)"
                                                  R"({"ph":"X","pid":1,"tid":1,"ts":5,"dur":10,"name":"b"}])");
   const Imported imported = import_soundly({file}, {}, folder / "out.dstrace");
-  EXPECT_NE(span_named(imported, "a").track, span_named(imported, "b").track);
+  EXPECT_NE(span_named(imported, "a").track_id, span_named(imported, "b").track_id);
 }
 
 TEST(NsysImport, FindsPhasesRoundsLayersAndLaunches) {
@@ -106,14 +107,14 @@ TEST(NsysImport, FindsPhasesRoundsLayersAndLaunches) {
   EXPECT_EQ(span_named(imported, "layer").layer, 6);
   ASSERT_EQ(imported.kernels.size(), 3U);
   const Kernel& drafting = imported.kernels[0];
-  EXPECT_EQ(drafting.span, span_named(imported, "layer").id);
+  EXPECT_EQ(drafting.span_id, span_named(imported, "layer").id);
   EXPECT_EQ(drafting.phase, Phase::draft);
   EXPECT_EQ(drafting.layer, 6);
-  EXPECT_EQ(drafting.round, imported.recording.rounds[0].id);
-  EXPECT_EQ(imported.strings.at(drafting.short_name), "skinny_product");
+  EXPECT_EQ(drafting.round_id, imported.recording.rounds[0].id);
+  EXPECT_EQ(imported.strings.at(drafting.short_name_id), "skinny_product");
   EXPECT_EQ(imported.kernels[1].phase, Phase::verify);
-  EXPECT_EQ(imported.strings.at(imported.kernels[2].short_name), "[memcpy DtoH]");
-  EXPECT_EQ(imported.kernels[2].span, span_named(imported, "outside").id);
+  EXPECT_EQ(imported.strings.at(imported.kernels[2].short_name_id), "[memcpy DtoH]");
+  EXPECT_EQ(imported.kernels[2].span_id, span_named(imported, "outside").id);
 }
 
 }  // namespace

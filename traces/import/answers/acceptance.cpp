@@ -135,7 +135,7 @@ Result<Answer> read_request(const nlohmann::json& object, std::int64_t line, con
 Result<void> import_acceptance(const std::filesystem::path& file, ImportContext& context) {
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
-  std::int64_t run = 0;
+  RunId run_id;
   return read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t line, const std::string& where) -> Result<void> {
@@ -143,8 +143,8 @@ Result<void> import_acceptance(const std::filesystem::path& file, ImportContext&
         DRAFTSCOPE_TRY_ASSIGN(const auto model, JsonFields(object, where).text("model"));
         if (context.model.empty() && model) context.model = *model;
         answer.repeat = name.repeat;
-        if (run == 0) run = context.answers.run(name.specification, context.is_baseline);
-        return context.answers.add(run, answer, where);
+        if (run_id.is_none()) run_id = context.answers.run(name.specification, context.is_baseline);
+        return context.answers.add(run_id, answer, where);
       });
 }
 

@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "import/json_fields.h"
+#include "storage/schema.h"
 
 namespace draftscope::traces {
 namespace {
 
 constexpr std::int32_t unknown_token = -1;
-constexpr std::int64_t max_ns = std::int64_t{1} << 62U;  // of the schema
 
 /// The draft as a chain of unknown tokens; the verifier gets one token beyond the accepted ones.
 std::vector<DraftToken> chain(const Round& round) {
@@ -25,9 +25,8 @@ std::vector<DraftToken> chain(const Round& round) {
 
 }  // namespace
 
-std::int64_t AnswerWriter::run(const std::string& specification, bool is_baseline,
-                               const std::string& parameters) {
-  const auto [entry, is_new] = runs_.try_emplace(specification, 0);
+RunId AnswerWriter::run(const std::string& specification, bool is_baseline, const std::string& parameters) {
+  const auto [entry, is_new] = runs_.try_emplace(specification);
   if (is_new) {
     Run row;
     row.strategy = specification.substr(0, specification.find(':'));
@@ -42,8 +41,8 @@ std::int64_t AnswerWriter::run(const std::string& specification, bool is_baselin
   return entry->second;
 }
 
-std::int64_t AnswerWriter::prompt_of(const Answer& answer) {
-  const auto [entry, is_new] = prompts_.try_emplace({answer.question_id, answer.turn, answer.category}, 0);
+PromptId AnswerWriter::prompt_of(const Answer& answer) {
+  const auto [entry, is_new] = prompts_.try_emplace({answer.question_id, answer.turn, answer.category});
   if (is_new) {
     Prompt row;
     row.question_id = answer.question_id;
@@ -57,12 +56,12 @@ std::int64_t AnswerWriter::prompt_of(const Answer& answer) {
   return entry->second;
 }
 
-Result<void> AnswerWriter::add_round(std::int64_t run, const AnswerRound& row, Round& round,
+Result<void> AnswerWriter::add_round(RunId run_id, const AnswerRound& row, Round& round,
                                      const std::string& where) {
   round.accepted = row.accepted;
   round.emitted = row.emitted;
   round.drafted = row.drafted;
-  if (round.drafted < 0 && draft_length_ > 0 && !baselines_.contains(run)) round.drafted = draft_length_;
+  if (round.drafted < 0 && draft_length_ > 0 && !baselines_.contains(run_id)) round.drafted = draft_length_;
   if (round.drafted < 0) {
     round.drafted = row.accepted;
     if (row.accepted > 0) target_.note(MissingData::draft_lengths);
@@ -81,11 +80,11 @@ Result<void> AnswerWriter::add_round(std::int64_t run, const AnswerRound& row, R
   return {};
 }
 
-Result<void> AnswerWriter::add(std::int64_t run, const Answer& answer, const std::string& where) {
+Result<void> AnswerWriter::add(RunId run_id, const Answer& answer, const std::string& where) {
   Request request;
   request.id = target_.writer().next_request_id();
-  request.run = run;
-  request.prompt = prompt_of(answer);
+  request.run_id = run_id;
+  request.prompt_id = prompt_of(answer);
   request.repeat = answer.repeat;
   request.start_ns = now_ns_;
   request.end_ns = now_ns_ + (answer.wall_ns >= 0 ? answer.wall_ns : 1);
@@ -95,11 +94,11 @@ Result<void> AnswerWriter::add(std::int64_t run, const Answer& answer, const std
   now_ns_ = request.end_ns;
 
   Round round;
-  round.request = request.id;
+  round.request_id = request.id;
   round.start_ns = round.end_ns = request.start_ns;
   std::int64_t emitted = 0;
   for (const AnswerRound& row : answer.rounds) {
-    DRAFTSCOPE_TRY(add_round(run, row, round, where));
+    DRAFTSCOPE_TRY(add_round(run_id, row, round, where));
     emitted += row.emitted;
   }
   const std::int64_t tokens = answer.new_tokens >= 0 ? answer.new_tokens : emitted;

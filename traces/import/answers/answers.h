@@ -45,22 +45,22 @@ class AnswerWriter {
 
   /// The run of that specification, made when it is new: files of several repeats share one. A run named
   /// "vanilla" is a baseline too.
-  std::int64_t run(const std::string& specification, bool is_baseline, const std::string& parameters = "{}");
+  RunId run(const std::string& specification, bool is_baseline, const std::string& parameters = "{}");
 
   /// `where` is what an error begins with.
-  [[nodiscard]] Result<void> add(std::int64_t run, const Answer& answer, const std::string& where);
+  [[nodiscard]] Result<void> add(RunId run_id, const Answer& answer, const std::string& where);
 
  private:
-  std::int64_t prompt_of(const Answer& answer);
-  [[nodiscard]] Result<void> add_round(std::int64_t run, const AnswerRound& row, Round& round,
+  PromptId prompt_of(const Answer& answer);
+  [[nodiscard]] Result<void> add_round(RunId run_id, const AnswerRound& row, Round& round,
                                        const std::string& where);
 
   ImportTarget& target_;
   std::int32_t draft_length_;
   std::int64_t now_ns_ = 0;
-  std::map<std::string, std::int64_t> runs_;
-  std::set<std::int64_t> baselines_;  // which draft nothing, whatever draft_length_ says
-  std::map<std::tuple<std::int64_t, std::int32_t, std::string>, std::int64_t> prompts_;
+  std::map<std::string, RunId> runs_;
+  std::set<RunId> baselines_;  // which draft nothing, whatever draft_length_ says
+  std::map<std::tuple<std::int64_t, std::int32_t, std::string>, PromptId> prompts_;
 };
 
 }  // namespace draftscope::traces

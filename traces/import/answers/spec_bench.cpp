@@ -13,7 +13,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
-  std::int64_t run = 0;
+  RunId run_id;
   return read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t /*line*/, const std::string& where) -> Result<void> {
@@ -22,7 +22,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
         if (!question) return fail("{}: question_id is missing, expected an integer", where);
         DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
         DRAFTSCOPE_TRY_ASSIGN(const auto model_id, fields.text("model_id"));
-        if (run == 0) {
+        if (run_id.is_none()) {
           nlohmann::json parameters = nlohmann::json::object();
           if (model_id) parameters["model_id"] = *model_id;
           // The project's own export names the model in front of the run.
@@ -30,7 +30,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
           if (model_id && context.model.empty() && model_id->size() > ending.size() &&
               model_id->ends_with(ending))
             context.model = model_id->substr(0, model_id->size() - ending.size());
-          run = context.answers.run(name.specification, context.is_baseline, parameters.dump());
+          run_id = context.answers.run(name.specification, context.is_baseline, parameters.dump());
         }
         const nlohmann::json* const choices = fields.find("choices");
         if (choices == nullptr || !choices->is_array() || choices->empty())
@@ -46,7 +46,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
             answer.question_id = *question;
             answer.category = category.value_or("");
             answer.repeat = name.repeat + static_cast<std::int32_t>(i);
-            DRAFTSCOPE_TRY(context.answers.add(run, answer, choice_where));
+            DRAFTSCOPE_TRY(context.answers.add(run_id, answer, choice_where));
           }
         }
         return {};

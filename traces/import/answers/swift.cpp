@@ -12,17 +12,17 @@ namespace draftscope::traces {
 Result<void> import_swift(const std::filesystem::path& file, ImportContext& context) {
   const RunName name = run_name(file, context);
   DRAFTSCOPE_TRY(take_run(file, name, context));
-  std::int64_t run = 0;
+  RunId run_id;
   return read_json_lines(
       file, context.progress,
       [&](const nlohmann::json& object, std::int64_t line, const std::string& where) -> Result<void> {
         const JsonFields fields(object, where);
         const nlohmann::json* const choices = fields.find("choices");
-        if (run == 0) {
+        if (run_id.is_none()) {
           nlohmann::json parameters = nlohmann::json::object();
           DRAFTSCOPE_TRY_ASSIGN(const auto model_id, fields.text("model_id"));
           if (model_id) parameters["model_id"] = *model_id;
-          run = context.answers.run(name.specification, context.is_baseline, parameters.dump());
+          run_id = context.answers.run(name.specification, context.is_baseline, parameters.dump());
         }
         if (choices == nullptr) {
           if (!object.contains("Mean accepted tokens"))
@@ -42,7 +42,7 @@ Result<void> import_swift(const std::filesystem::path& file, ImportContext& cont
           for (Answer& answer : turns.turns) {
             answer.question_id = line;
             answer.repeat = name.repeat + static_cast<std::int32_t>(i);
-            DRAFTSCOPE_TRY(context.answers.add(run, answer, choice_where));
+            DRAFTSCOPE_TRY(context.answers.add(run_id, answer, choice_where));
           }
         }
         return {};

@@ -13,11 +13,11 @@
 #include "import/frames.h"
 #include "import/intervals.h"
 #include "import/json_fields.h"
+#include "storage/schema.h"
 
 namespace draftscope::traces {
 namespace {
 
-constexpr std::int64_t max_ns = std::int64_t{1} << 62U;
 constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_id = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t max_layer = std::numeric_limits<std::int16_t>::max();
@@ -27,7 +27,8 @@ struct Thread {
   std::uint32_t process = 0;
   std::string name;               ///< "1/2" until the file names it
   std::vector<ChromeEvent> open;  ///< each "B" that waits for its "E"
-  std::int64_t device_track = 0;  ///< row of `tracks`; 0 = no device activity was seen on it
+  TrackId device_track_id;
+  bool has_device_activity = false;
 };
 
 struct DeviceEvent {
@@ -124,7 +125,7 @@ class ChromeImport {
   }
 
   std::uint32_t name_id(const std::string& text) {
-    return static_cast<std::uint32_t>(target_.writer().intern(text));
+    return static_cast<std::uint32_t>(target_.writer().intern(text).value());
   }
 
   Result<void> take_complete(const ChromeEvent& event) {
@@ -178,11 +179,11 @@ class ChromeImport {
     row.start_ns = start_ns;
     row.end_ns = end_ns;
     row.lane = thread_of(event).lane;
-    row.name = name_id(event.name);
+    row.name_id = name_id(event.name);
     row.layer = static_cast<std::int16_t>(event.integer("layer", 0, max_layer).value_or(-1));
     row.phase = phase_named(event.category);
     if (row.phase == no_phase) row.phase = phase_named(event.name);
-    row.round = event.integer("round", 1, max_id).value_or(0);
+    row.round_id = RoundId::from(event.integer("round", 1, max_id).value_or(0));
     last_range_ = intervals_.add(row);
     if (const auto launch = event.integer("correlation", 1, std::numeric_limits<std::uint32_t>::max()))
       launches_.add(threads_[row.lane].process, static_cast<std::uint32_t>(*launch), last_range_);
@@ -223,8 +224,8 @@ class ChromeImport {
     row.phase = phase_named(event.category);
     row.grid = event.grid;
     row.block = event.block;
-    if (thread.device_track == 0) {
-      thread.device_track = -1;  // its name may still come
+    if (!thread.has_device_activity) {
+      thread.has_device_activity = true;  // its name may still come
       device_kinds_[thread.lane] = device_track_kind(event.name);
     }
     device_.push_back(row);
@@ -256,7 +257,7 @@ class ChromeImport {
     frame.start_ns = start_ns;
     frame.end_ns = end_ns;
     frame.lane = thread_of(event).lane;
-    frame.id = event.integer("round", 1, max_id).value_or(0);
+    frame.number = event.integer("round", 1, max_id).value_or(0);
     struct Count {
       std::string_view key;
       std::int32_t& value;
@@ -289,7 +290,7 @@ class ChromeImport {
 
   Result<void> take_decision(const ChromeEvent& event, std::int64_t start_ns, std::int64_t end_ns) {
     DecisionEvent decision{{}, event.integer("round", 1, max_id).value_or(0)};
-    decision.row.kind = name_id(event.name);
+    decision.row.kind_id = target_.writer().intern(event.name);
     decision.row.start_ns = start_ns;
     decision.row.end_ns = end_ns;
     decision.row.adopted = event.integer("adopted", 1, 1).has_value();
@@ -310,7 +311,7 @@ class ChromeImport {
     for (const ChromeArgument& argument : event.arguments) {
       if (!argument.number) continue;
       const std::string name = argument.key == "value" ? event.name : event.name + ", " + argument.key;
-      const auto [track, is_new] = counter_tracks_.try_emplace(name, 0);
+      const auto [track, is_new] = counter_tracks_.try_emplace(name);
       if (is_new) track->second = target_.writer().add(Track{0, "counter", name, 0, 0});
       target_.add(Counter{track->second, *event.start_ns, *argument.number});
     }
@@ -326,10 +327,10 @@ class ChromeImport {
 
   /// The file's round as a row, or the request and round that hold the range in time.
   void tag(Interval& row) const {
-    FrameRows rows = row.round != 0 ? frames_.round_with_id(row.round) : FrameRows{};
-    if (rows.request == 0) rows = frames_.holding(row.lane, row.start_ns, row.end_ns);
-    row.request = rows.request;
-    row.round = rows.round;
+    FrameRows rows = row.round_id.is_none() ? FrameRows{} : frames_.round_with_number(row.round_id.value());
+    if (rows.request_id.is_none()) rows = frames_.holding(row.lane, row.start_ns, row.end_ns);
+    row.request_id = rows.request_id;
+    row.round_id = rows.round_id;
   }
 
   void write_device() {
@@ -338,17 +339,17 @@ class ChromeImport {
     for (std::size_t i = 0; i < intervals_.size(); ++i)
       index_of[intervals_.rows()[i].order] = static_cast<std::uint32_t>(i);
     for (Thread& thread : threads_)
-      if (thread.device_track != 0)
-        thread.device_track =
+      if (thread.has_device_activity)
+        thread.device_track_id =
             target_.writer().add(Track{0, std::string(device_kinds_.at(thread.lane)), thread.name, 0,
                                        static_cast<std::int32_t>(thread.lane)});
     for (const DeviceEvent& event : device_) {
       Kernel row;
       row.id = target_.writer().next_kernel_id();
-      row.track = threads_[event.thread].device_track;
+      row.track_id = threads_[event.thread].device_track_id;
       row.start_ns = event.start_ns;
       row.end_ns = event.end_ns;
-      row.short_name = event.name;
+      row.short_name_id = StringId::from(event.name);
       row.layer = event.layer;
       row.stream_id = event.stream;
       row.correlation_id = event.launch;
@@ -358,17 +359,17 @@ class ChromeImport {
       row.block_x = event.block[0];
       row.block_y = event.block[1];
       row.block_z = event.block[2];
-      const FrameRows round = event.round != 0 ? frames_.round_with_id(event.round) : FrameRows{};
-      row.request = round.request;
-      row.round = round.round;
+      const FrameRows round = event.round != 0 ? frames_.round_with_number(event.round) : FrameRows{};
+      row.request_id = round.request_id;
+      row.round_id = round.round_id;
       if (const auto launch = event.launch != 0 ? find_launch(event) : std::nullopt) {
         const std::size_t index = index_of[*launch];
         const Interval& range = intervals_.rows()[index];
-        row.span = intervals_.span_id(index);
+        row.span_id = intervals_.span_id(index);
         row.phase = intervals_.placed()[index].phase;
-        if (row.request == 0 && !range.is_outer) {
-          row.request = range.request;
-          row.round = range.round;
+        if (row.request_id == 0 && !range.is_outer) {
+          row.request_id = range.request_id;
+          row.round_id = range.round_id;
         }
         if (row.layer < 0) row.layer = range.layer;
       }
@@ -387,13 +388,14 @@ class ChromeImport {
   }
 
   void write(DecisionEvent& decision) {
-    FrameRows rows = decision.round != 0 ? frames_.round_with_id(decision.round) : FrameRows{};
-    if (rows.round != 0 && frames_.round_start_ns(rows.round) > decision.row.start_ns) rows.round = 0;
-    if (!frames_.request_holds(rows.request, decision.row.start_ns))
-      rows = {frames_.request_at(decision.row.start_ns), 0};
-    if (rows.request == 0) return;  // of nothing that the trace has
-    decision.row.request = rows.request;
-    decision.row.round = rows.round;
+    FrameRows rows = decision.round != 0 ? frames_.round_with_number(decision.round) : FrameRows{};
+    if (rows.round_id != 0 && frames_.round_start_ns(rows.round_id) > decision.row.start_ns)
+      rows.round_id = 0;
+    if (!frames_.request_holds(rows.request_id, decision.row.start_ns))
+      rows = {frames_.request_at(decision.row.start_ns), {}};
+    if (rows.request_id == 0) return;  // of nothing that the trace has
+    decision.row.request_id = rows.request_id;
+    decision.row.round_id = rows.round_id;
     target_.writer().add(decision.row);
   }
 
@@ -403,7 +405,7 @@ class ChromeImport {
   std::vector<Thread> threads_;
   std::vector<std::string> names_of_lanes_;
   std::unordered_map<std::string, std::size_t> thread_index_, process_index_;
-  std::unordered_map<std::string, std::int64_t> counter_tracks_;
+  std::unordered_map<std::string, TrackId> counter_tracks_;
   std::unordered_map<std::uint32_t, std::string_view> device_kinds_;  // by lane
   Intervals intervals_;
   Frames frames_;

@@ -10,10 +10,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "storage/schema.h"
+
 namespace draftscope::traces {
 namespace {
 
-constexpr std::int64_t max_ns = std::int64_t{1} << 62U;
 // Events have a handful; more are passed over.
 constexpr std::size_t max_arguments = 64;
 constexpr std::size_t block_bytes = std::size_t{1} << 18U;

@@ -13,11 +13,11 @@
 #include "import/frames.h"
 #include "import/intervals.h"
 #include "import/nsys/nsys_database.h"
+#include "storage/schema.h"
 
 namespace draftscope::traces {
 namespace {
 
-constexpr std::int64_t max_ns = std::int64_t{1} << 62U;
 constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_uint32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t min_int64 = std::numeric_limits<std::int64_t>::min();
@@ -169,13 +169,14 @@ class NsysImport {
           const auto found = domains_.find({thread >> bits_of_thread, domain});
           const bool is_ours = found != domains_.end() && found->second == "draftscope";
           range.lane = lane_of(thread, domain, type == push_pop_range, is_ours);
-          range.name = name_id(text);
+          range.name_id = name_id(text);
           range.phase = phase_named(text);
           if (is_ours) {
             const std::int64_t category = row.integer(7, 0, min_int64, max_int64);  // phase + 1
             if (category >= 1 && category <= static_cast<std::int64_t>(Phase::idle))
               range.phase = static_cast<std::int8_t>(category - 1);
-            range.round = row.integer(8, row.integer(9, 0, min_int64, max_int64), min_int64, max_int64);
+            range.round_id =
+                RoundId::from(row.integer(8, row.integer(9, 0, min_int64, max_int64), min_int64, max_int64));
             our_lanes_.insert(range.lane);
           }
           ranges_.add(range);
@@ -185,14 +186,14 @@ class NsysImport {
   }
 
   std::uint32_t name_id(std::string_view text) {
-    return static_cast<std::uint32_t>(target_.writer().intern(text));
+    return static_cast<std::uint32_t>(target_.writer().intern(text).value());
   }
 
   std::vector<PhaseRange> outermost_of_ours() {
     std::vector<PhaseRange> all;
     for (const Interval& row : ranges_.rows())
       if (our_lanes_.contains(row.lane))
-        all.push_back({row.lane, row.start_ns, row.end_ns, row.round, row.phase});
+        all.push_back({row.lane, row.start_ns, row.end_ns, row.round_id.value(), row.phase});
     std::sort(all.begin(), all.end(), [](const PhaseRange& a, const PhaseRange& b) {
       return std::tie(a.lane, a.start_ns, b.end_ns) < std::tie(b.lane, b.start_ns, a.end_ns);
     });
@@ -210,7 +211,7 @@ class NsysImport {
     RequestFrame request;
     RoundFrame round;
     const auto end_round = [&] {
-      if (round.id != 0) frames_.add(round);
+      if (round.number != 0) frames_.add(round);
       round = {};
     };
     const auto end_request = [&] {
@@ -230,10 +231,10 @@ class NsysImport {
         request.specification = run_name_.specification;
         request.question_id = ++requests;
       }
-      if (range.round != round.id) end_round();
+      if (range.round != round.number) end_round();
       if (range.round > 0) {
-        if (round.id == 0) {
-          round.id = range.round;
+        if (round.number == 0) {
+          round.number = range.round;
           round.lane = range.lane;
           round.start_ns = range.start_ns;
         }
@@ -249,10 +250,11 @@ class NsysImport {
   void tag_ranges() {
     for (Interval& row : ranges_.rows()) {
       const FrameRows rows = frames_.holding(row.lane, row.start_ns, row.end_ns);
-      if (our_lanes_.contains(row.lane) && row.round >= 0 && row.round <= max_layer)
-        row.layer = static_cast<std::int16_t>(row.round);
-      row.request = rows.request;
-      row.round = rows.round;
+      const std::int64_t number = row.round_id.value();
+      if (our_lanes_.contains(row.lane) && number >= 0 && number <= max_layer)
+        row.layer = static_cast<std::int16_t>(number);
+      row.request_id = rows.request_id;
+      row.round_id = rows.round_id;
     }
   }
 
@@ -263,8 +265,8 @@ class NsysImport {
     std::vector<bool> has_layer(ranges_.size(), false);
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       Interval& row = ranges_.rows()[i];
-      const std::int64_t parent = ranges_.placed()[i].parent;
-      has_layer[i] = row.name == layer || (parent >= 0 && has_layer[static_cast<std::size_t>(parent)]);
+      const std::int64_t parent = ranges_.placed()[i].parent_index;
+      has_layer[i] = row.name_id == layer || (parent >= 0 && has_layer[static_cast<std::size_t>(parent)]);
       if (!has_layer[i]) row.layer = -1;
     }
   }
@@ -293,9 +295,8 @@ class NsysImport {
         processes_.try_emplace(thread >> bits_of_thread, processes_.size()).first->second);
   }
 
-  std::int64_t track_of(std::int64_t process, std::int64_t device, std::int64_t stream,
-                        std::string_view kind) {
-    const auto [entry, is_new] = tracks_.try_emplace({process >> bits_of_thread, device, stream, kind}, 0);
+  TrackId track_of(std::int64_t process, std::int64_t device, std::int64_t stream, std::string_view kind) {
+    const auto [entry, is_new] = tracks_.try_emplace({process >> bits_of_thread, device, stream, kind});
     if (is_new)
       entry->second = target_.writer().add(Track{0, std::string(kind),
                                                  fmt::format("device {}, stream {}", device, stream), 0,
@@ -351,8 +352,8 @@ class NsysImport {
           kernel.block_z = static_cast<std::int32_t>(row.integer(17, 0, 0, max_int32));
           if (!row.problem().empty()) return;
           kernel.id = target_.writer().next_kernel_id();
-          kernel.track = track_of(process, device, kernel.stream_id, device_track_kind(name));
-          kernel.short_name = name_id(name);
+          kernel.track_id = track_of(process, device, kernel.stream_id, device_track_kind(name));
+          kernel.short_name_id = target_.writer().intern(name);
           attribute(kernel, process);
           target_.add(kernel);
         }));
@@ -364,9 +365,9 @@ class NsysImport {
     const auto launch = launches_.find(process_of(process), kernel.correlation_id);
     if (!launch) return;
     const Interval& range = ranges_.rows()[*launch];
-    kernel.span = ranges_.span_id(*launch);
-    kernel.request = range.request;
-    kernel.round = range.round;
+    kernel.span_id = ranges_.span_id(*launch);
+    kernel.request_id = range.request_id;
+    kernel.round_id = range.round_id;
     kernel.layer = range.layer;
     kernel.phase = ranges_.placed()[*launch].phase;
   }
@@ -375,7 +376,7 @@ class NsysImport {
   std::string name_;
   RunName run_name_;
   NsysDatabase database_;
-  std::unordered_map<std::int64_t, std::string> strings_;
+  std::unordered_map<std::int64_t, std::string> strings_;                 // of the file
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // (process, domain) → name
   std::map<std::tuple<std::int64_t, std::int64_t, bool>, std::size_t> lanes_;
   std::unordered_map<std::int64_t, std::vector<std::uint32_t>> lanes_of_thread_;
@@ -385,7 +386,7 @@ class NsysImport {
   Frames frames_;
   Launches launches_;
   std::map<std::int64_t, std::size_t> processes_;
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string_view>, std::int64_t> tracks_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string_view>, TrackId> tracks_;
 };
 
 }  // namespace

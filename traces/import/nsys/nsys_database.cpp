@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import/nsys/nsys_database.h"
 
-#include <algorithm>
-
 #include "storage/schema.h"
 
 namespace draftscope::traces {
@@ -10,27 +8,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int max_value_bytes = 1 << 28;
 // A damaged file's pages may refer to each other in a circle; a sound one needs some instructions a byte.
-constexpr int steps_per_look = 100'000;
 constexpr std::int64_t steps_per_byte = 50;
-constexpr std::int64_t min_steps = 20'000'000;
-
-int look_at_budget(void* context) {
-  auto* const steps_left = static_cast<std::int64_t*>(context);
-  *steps_left -= steps_per_look;
-  return *steps_left < 0 ? 1 : 0;
-}
-
-std::string uri(const fs::path& path) {
-  std::string text = "file:";
-  for (const char c : fs::absolute(path).string()) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '/' || c == '.' || c == '-' || c == '_';
-    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return text + "?mode=ro&immutable=1";
-}
 
 }  // namespace
 
@@ -63,34 +42,26 @@ std::string_view NsysRow::text(int column) {
 }
 
 NsysDatabase::NsysDatabase(Database database, std::string name, const ImportProgress& progress)
-    : steps_left_(std::make_unique<std::int64_t>(0)),
+    : budget_(std::make_unique<WorkBudget>()),
       database_(std::move(database)),
       name_(std::move(name)),
       progress_(&progress) {
-  sqlite3_progress_handler(database_.get(), steps_per_look, look_at_budget, steps_left_.get());
+  bound_work(database_.get(), *budget_);
 }
 
 Result<NsysDatabase> NsysDatabase::open(const fs::path& file, const ImportProgress& progress) {
   const std::string name = file.string();
-  sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(uri(file).c_str(), &handle,
-                                   SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  Database database(handle);
-  if (code != SQLITE_OK) return fail("{}: can't be read: {}", name, sqlite_error(handle));
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, max_value_bytes);
-  DRAFTSCOPE_TRY(execute(handle, name, "PRAGMA cell_size_check=ON; PRAGMA temp_store=FILE;"));
+  auto database = open_untrusted(file, "mode=ro&immutable=1");
+  if (!database) return fail("{}: can't be read: {}", name, database.error().message);
+  sqlite3* const handle = database->get();
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t id, query_integer(handle, name, "PRAGMA application_id"));
   if (id == application_id)
     return fail("{}: is a trace already, expected Nsight Systems' SQLite export", name);
   DRAFTSCOPE_TRY(query_integer(handle, name, "SELECT count(*) FROM sqlite_schema"));
-  NsysDatabase opened(std::move(database), name, progress);
+  NsysDatabase opened(std::move(*database), name, progress);
   std::error_code error;
-  const auto bytes = fs::file_size(file, error);
-  *opened.steps_left_ = std::max(
-      min_steps,
-      steps_per_byte * static_cast<std::int64_t>(error ? 0 : std::min<std::uintmax_t>(bytes, 1ULL << 48U)));
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  opened.budget_->steps_left = WorkBudget::steps_for(error ? 0 : bytes, steps_per_byte);
   return opened;
 }
 

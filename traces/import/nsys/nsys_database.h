@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "import/answers/json_lines.h"
-#include "storage/database.h"
+#include "storage/untrusted.h"
 
 namespace draftscope::traces {
 
@@ -62,7 +62,7 @@ class NsysDatabase {
   NsysDatabase(Database database, std::string name, const ImportProgress& progress);
   [[nodiscard]] Result<bool> has_column(std::string_view table, std::string_view column) const;
 
-  std::unique_ptr<std::int64_t> steps_left_;  // of SQLite's machine; before the connection that looks at it
+  std::unique_ptr<WorkBudget> budget_;  // before the connection that looks at it
   Database database_;
   std::string name_;
   const ImportProgress* progress_;

@@ -57,7 +57,7 @@ class DecodeListener {
  public:
   virtual ~DecodeListener() = default;
   /// The id that spans and the row of the round about to start will carry.
-  [[nodiscard]] virtual std::int64_t next_round_id() { return 0; }
+  [[nodiscard]] virtual traces::RoundId next_round_id() { return {}; }
   virtual void on_first_token(std::int32_t /*token*/) {}
   virtual void on_round(const RoundReport& /*report*/) {}
   /// Receiver of the strategy's decisions; null = nobody records them.

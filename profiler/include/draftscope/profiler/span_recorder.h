@@ -48,17 +48,17 @@ class SpanRecorder {
   [[nodiscard]] Level level() const { return level_; }
 
   /// Ids for names that are used often; do this once, not a span.
-  [[nodiscard]] std::int64_t name_id(std::string_view name);
+  [[nodiscard]] traces::StringId name_id(std::string_view name);
 
   /// Names the request and the round of the spans that follow (0 = none).
-  void set_request(std::int64_t request) { request_ = request; }
-  void set_round(std::int64_t round) { round_ = round; }
+  void set_request(traces::RequestId request_id) { request_id_ = request_id; }
+  void set_round(traces::RoundId round_id) { round_id_ = round_id; }
 
   /// Opens a span of `level`; returns a token for close(). Spans close in the reverse order of opening.
   /// A span inherits the phase of its parent unless it is itself a phase. A phase inside a phase is recorded
   /// at its depth, so that depth 0 stays free of overlap. -1 is the token of a span that is not recorded.
   std::int32_t open_phase(traces::Phase phase, std::int64_t start_ns);
-  std::int32_t open(Level level, std::int64_t name, std::int32_t layer);
+  std::int32_t open(Level level, traces::StringId name_id, std::int32_t layer);
   void close(std::int32_t token);
   void close_at(std::int32_t token, std::int64_t end_ns);
 
@@ -70,12 +70,12 @@ class SpanRecorder {
 
  private:
   struct Open {
-    std::int64_t id;
+    traces::SpanId id;
     std::size_t index;  // into spans_, where the span's place is kept so that parents come before children
     bool on_device;     // pushed to device_
   };
   std::int32_t push(traces::Span span, Level level);
-  [[nodiscard]] std::int64_t local_name_id(std::string_view name);
+  [[nodiscard]] traces::StringId local_name_id(std::string_view name);
   [[nodiscard]] std::size_t finished_count() const;  // spans before the outermost open one
   void drop_first(std::size_t count);
   [[nodiscard]] static std::uint8_t depth_below(std::uint8_t parent_depth);
@@ -85,23 +85,24 @@ class SpanRecorder {
   DeviceTrace* device_ = nullptr;
   Level device_finest_ = Level::phases;
   std::unique_ptr<NvtxRanges> nvtx_;  // null unless a tool is attached
-  std::int64_t track_ = 0;
-  std::int64_t request_ = 0;
-  std::int64_t round_ = 0;
-  std::int64_t local_id_ = 0;  // ids and names when there is no writer
+  traces::TrackId track_id_;
+  traces::RequestId request_id_;
+  traces::RoundId round_id_;
+  std::int64_t local_spans_ = 0;  // where ids and names come from without a writer
   std::vector<std::string> local_names_;
   std::vector<Open> open_;
   std::vector<traces::Span> spans_;
-  std::int64_t phase_names_[traces::phase_count] = {};
+  traces::StringId phase_name_ids_[traces::phase_count] = {};
 };
 
 /// Opens on construction, closes on destruction; does nothing for a null recorder or a finer level than
 /// recorded.
 class ScopedSpan {
  public:
-  ScopedSpan(SpanRecorder* recorder, Level level, std::int64_t name, std::int32_t layer = -1)
+  ScopedSpan(SpanRecorder* recorder, Level level, traces::StringId name_id, std::int32_t layer = -1)
       : recorder_(recorder),
-        token_(recorder != nullptr && level <= recorder->level() ? recorder->open(level, name, layer) : -1) {}
+        token_(recorder != nullptr && level <= recorder->level() ? recorder->open(level, name_id, layer)
+                                                                 : -1) {}
   ScopedSpan(const ScopedSpan&) = delete;
   ScopedSpan& operator=(const ScopedSpan&) = delete;
   ~ScopedSpan() {

@@ -47,7 +47,7 @@ class BulkReader {
   /// The stored overview; none if the recording was not closed, if nothing lasted, or before version 4.
   [[nodiscard]] Result<std::optional<Overview>> overview();
   [[nodiscard]] Result<Recording> recording();
-  [[nodiscard]] Result<std::unordered_map<std::int64_t, std::string>> strings();
+  [[nodiscard]] Result<std::unordered_map<StringId, std::string>> strings();
   [[nodiscard]] Result<std::unordered_map<std::int32_t, std::string>> token_texts();
 
   /// The highest id of each table with ids that grows with the recording: known at once, where counting goes

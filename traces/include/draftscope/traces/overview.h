@@ -30,7 +30,7 @@ struct LaneColumn {
 
 /// The rounds of a run that start within one column of time.
 struct RoundColumn {
-  std::int64_t run = 0;
+  RunId run_id;
   std::int64_t start_ns = 0;  ///< of the column
   std::int64_t rounds = 0;
   std::int64_t emitted = 0;
@@ -39,7 +39,7 @@ struct RoundColumn {
 
 /// Sums over the rounds of a request. One without rounds has no row.
 struct RequestSum {
-  std::int64_t request = 0;
+  RequestId request_id;
   std::int64_t rounds = 0;
   std::int64_t drafted = 0;
   std::int64_t accepted = 0;

@@ -58,7 +58,7 @@ class Reader {
 
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] Result<Recording> recording();
-  [[nodiscard]] Result<std::unordered_map<std::int64_t, std::string>> strings();
+  [[nodiscard]] Result<std::unordered_map<StringId, std::string>> strings();
   /// Token texts by token id; a token without a stored text has no entry.
   [[nodiscard]] Result<std::unordered_map<std::int32_t, std::string>> token_texts();
   [[nodiscard]] Result<std::vector<TableCount>> row_counts();

@@ -7,6 +7,7 @@
 // Conventions: every time is nanoseconds of CLOCK_MONOTONIC on the recording machine; intervals are half-open
 // [start_ns, end_ns); layers, positions and indices are 0-based; an id is positive, and 0 means "none".
 
+#include <draftscope/traces/ids.h>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -38,7 +39,7 @@ enum class RequestStop : std::uint8_t { eos, length, context, cancelled, error }
 
 /// One strategy with one set of parameters; a file holds one or several, recorded interleaved.
 struct Run {
-  std::int64_t id = 0;
+  RunId id;
   std::string strategy;       ///< registered name, "layerskip"
   std::string specification;  ///< as given on the command line, "layerskip:exit=4,gamma=6"
   std::string parameters;     ///< JSON object: every parameter with its value, defaults included
@@ -46,7 +47,7 @@ struct Run {
 };
 
 struct Prompt {
-  std::int64_t id = 0;
+  PromptId id;
   std::int64_t question_id = 0;  ///< Spec-Bench's number, or the line number in the prompt file
   std::string category;
   std::int32_t turn = 0;
@@ -56,9 +57,9 @@ struct Prompt {
 
 /// One prompt decoded once. Wall time = end_ns - start_ns, prefill included.
 struct Request {
-  std::int64_t id = 0;
-  std::int64_t run = 0;
-  std::int64_t prompt = 0;
+  RequestId id;
+  RunId run_id;
+  PromptId prompt_id;
   std::int32_t repeat = 0;
   std::int64_t start_ns = 0;
   std::int64_t first_token_ns = 0;  ///< when the first output token was known; 0 if none was
@@ -72,7 +73,7 @@ struct Request {
 /// The sublayers that a draft ran. Bit 2ℓ = layer ℓ's attention is skipped, bit 2ℓ+1 = its MLP; little-endian
 /// bytes.
 struct LayerSet {
-  std::int64_t id = 0;
+  LayerSetId id;
   std::int32_t n_layers = 0;
   std::int32_t exit_layer = 0;  ///< the mask's first layer from which everything is skipped; n_layers if none
   std::vector<std::uint8_t> skipped;
@@ -81,13 +82,13 @@ struct LayerSet {
 
 /// One draft–verify cycle. A vanilla step is a round that drafts nothing. The prefill is not a round.
 struct Round {
-  std::int64_t id = 0;
-  std::int64_t request = 0;
+  RoundId id;
+  RequestId request_id;
   std::int32_t index = 0;  ///< within the request
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::int32_t root_position = 0;  ///< position of the last emitted token, which the round extends
-  std::int64_t layer_set = 0;      ///< the draft's; 0 if nothing was drafted
+  LayerSetId layer_set_id;         ///< the draft's; 0 if nothing was drafted
   std::int32_t exit_layer = 0;     ///< E, or 0 if nothing was drafted
   std::int32_t planned = 0;        ///< γ
   std::int32_t drafted = 0;        ///< draft length
@@ -106,7 +107,7 @@ struct Round {
 };
 
 struct DraftToken {
-  std::int64_t round = 0;
+  RoundId round_id;
   std::int32_t index = 0;    ///< draft position: 0 extends the root
   std::int32_t parent = -1;  ///< index of the draft token it extends; -1 = the root (a chain counts up)
   std::int32_t token = 0;
@@ -118,10 +119,10 @@ struct DraftToken {
 
 /// One decision of a strategy: what it chose, when, why, and whether that took effect.
 struct Decision {
-  std::int64_t id = 0;
-  std::int64_t request = 0;
-  std::int64_t round = 0;  ///< after which, or in whose planning, it was made; 0 before the first
-  std::int64_t kind = 0;   ///< strings.id: "layer set", "exit", "speculation length", "threshold", "schedule"
+  DecisionId id;
+  RequestId request_id;
+  RoundId round_id;  ///< after which, or in whose planning, it was made; 0 before the first
+  StringId kind_id;  ///< strings.id: "layer set", "exit", "speculation length", "threshold", "schedule"
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;  ///< the time spent on making it; start_ns if that was not measured
   double score = std::numeric_limits<double>::quiet_NaN();  ///< what it was judged by; not a number = none
@@ -131,7 +132,7 @@ struct Decision {
 
 /// A layer's own prediction: the head applied to the hidden state after the layers below `layer`.
 struct ShadowToken {
-  std::int64_t request = 0;
+  RequestId request_id;
   std::int32_t position = 0;  ///< of the token that is predicted, in prompt and output together; at least 1
   std::int32_t layer = 0;     ///< boundary, 1 to n_layers, which is the target itself
   std::int32_t token = 0;     ///< the prediction: the best logit, among equal ones the lowest id
@@ -149,23 +150,23 @@ struct TokenText {
 
 /// A lane of the timeline.
 struct Track {
-  std::int64_t id = 0;
+  TrackId id;
   std::string kind;  ///< "host", "stream", "sync", "overhead", "counter"
   std::string name;
-  std::int64_t parent = 0;
+  TrackId parent_id;
   std::int32_t sort = 0;
 };
 
 /// A nested interval on the host. `name` is interned with Writer::intern.
 struct Span {
-  std::int64_t id = 0;
-  std::int64_t parent = 0;  ///< enclosing span
-  std::int64_t track = 0;
-  std::int64_t request = 0;
-  std::int64_t round = 0;
+  SpanId id;
+  SpanId parent_id;  ///< enclosing span
+  TrackId track_id;
+  RequestId request_id;
+  RoundId round_id;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t name = 0;  ///< strings.id
+  StringId name_id;  ///< strings.id
   std::int32_t layer = -1;
   std::uint8_t depth = 0;  ///< 0 = phase
   Phase phase = Phase::control;
@@ -173,14 +174,14 @@ struct Span {
 
 /// A device activity. Field names follow Nsight Systems' export where it has them. Empty on the CPU backend.
 struct Kernel {
-  std::int64_t id = 0;
-  std::int64_t span = 0;  ///< host span that launched it
-  std::int64_t track = 0;
-  std::int64_t request = 0;
-  std::int64_t round = 0;
+  KernelId id;
+  SpanId span_id;  ///< host span that launched it
+  TrackId track_id;
+  RequestId request_id;
+  RoundId round_id;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t short_name = 0;  ///< strings.id
+  StringId short_name_id;  ///< strings.id
   std::int32_t layer = -1;
   Phase phase = Phase::control;
   std::uint32_t stream_id = 0;
@@ -192,7 +193,7 @@ struct Kernel {
 };
 
 struct Counter {
-  std::int64_t track = 0;
+  TrackId track_id;
   std::int64_t timestamp_ns = 0;
   double value = 0.0;
 };

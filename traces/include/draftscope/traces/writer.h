@@ -57,19 +57,19 @@ class Writer {
   void set_meta(std::string key, std::string text);
 
   /// Id of a string in the table `strings`; the same text always gives the same id.
-  [[nodiscard]] std::int64_t intern(std::string_view text);
+  [[nodiscard]] StringId intern(std::string_view text);
 
   // Each returns the id that it gave the row (the record's own id field is ignored).
-  std::int64_t add(Run run);
-  std::int64_t add(Prompt prompt);
-  std::int64_t add(Track track);
-  std::int64_t add(LayerSet layer_set);  ///< the same mask, exit and origin give the same id
+  RunId add(Run run);
+  PromptId add(Prompt prompt);
+  TrackId add(Track track);
+  LayerSetId add(LayerSet layer_set);  ///< the same mask, exit and origin give the same id
 
   /// Ids for rows that children refer to before the row itself is complete.
-  [[nodiscard]] std::int64_t next_request_id();
-  [[nodiscard]] std::int64_t next_round_id();
-  [[nodiscard]] std::int64_t next_span_id();
-  [[nodiscard]] std::int64_t next_kernel_id();
+  [[nodiscard]] RequestId next_request_id();
+  [[nodiscard]] RoundId next_round_id();
+  [[nodiscard]] SpanId next_span_id();
+  [[nodiscard]] KernelId next_kernel_id();
 
   // These carry an id taken above. A request is written when it begins (so that a crash leaves its rounds
   // readable) and completed by finish().
@@ -79,7 +79,7 @@ class Writer {
 
   /// Returns the id that it gave the row. The round may be one whose id was taken and that is not complete
   /// yet; of one that never comes, the decision keeps the request.
-  std::int64_t add(Decision decision);
+  DecisionId add(Decision decision);
 
   /// All of a request's in one call, in any order. A million a second in bulk, away from the calling thread.
   void add(std::span<const ShadowToken> shadow_tokens);

@@ -36,8 +36,8 @@ class DeviceRecording {
 
   /// Records work on the device from here on. Neither writer nor spans are owned; both must outlive end().
   void begin(traces::Writer& writer, profiler::SpanRecorder& spans);
-  /// Opens the device trace for a request of run `run`, as far as it sees them.
-  void begin_request(std::int64_t run);
+  /// Opens the device trace for a request of this run, as far as it sees them.
+  void begin_request(traces::RunId run_id);
   void end_request();
   /// Writes what is left; to be called before the writer is closed.
   void end();
@@ -47,7 +47,7 @@ class DeviceRecording {
   std::string notice_;
   profiler::SpanRecorder* spans_ = nullptr;
   std::int32_t node_requests_ = 0;
-  std::map<std::int64_t, std::int32_t> requests_of_run_;
+  std::map<traces::RunId, std::int32_t> requests_of_run_;
 };
 
 }  // namespace draftscope::engine

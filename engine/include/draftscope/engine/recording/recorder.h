@@ -39,22 +39,22 @@ class Recorder final : public DecodeListener, private DecisionLog {
       : writer_(writer), spans_(spans), backend_(backend), tokenizer_(tokenizer), shadow_(shadow) {}
 
   /// Adds the row of a strategy; its id is what request() takes.
-  [[nodiscard]] std::int64_t add_run(const ConfiguredStrategy& strategy);
+  [[nodiscard]] traces::RunId add_run(const ConfiguredStrategy& strategy);
 
   /// Decodes one prompt and writes its request, rounds, draft tokens and spans. The stream of random numbers
   /// depends on the question, the turn and the repeat, not on the strategy. Returns the request's row; fails
   /// as decode() does, with the request written as one that ended in an error.
-  [[nodiscard]] Result<traces::Request> request(std::int64_t run, Strategy& strategy,
+  [[nodiscard]] Result<traces::Request> request(traces::RunId run_id, Strategy& strategy,
                                                 const RecordedPrompt& prompt, std::int32_t repeat,
                                                 const DecodeRequest& request, std::uint64_t seed);
 
-  std::int64_t next_round_id() override { return round_id_ = writer_.next_round_id(); }
+  traces::RoundId next_round_id() override { return round_id_ = writer_.next_round_id(); }
   DecisionLog* decisions() override { return this; }
   void on_round(const RoundReport& report) override;
 
  private:
   void add(const Decision& decision) override;
-  [[nodiscard]] std::int64_t prompt_id(const RecordedPrompt& prompt);
+  [[nodiscard]] traces::PromptId prompt_id(const RecordedPrompt& prompt);
   void add_token_text(std::int32_t token);
   [[nodiscard]] Result<void> record_shadow(const DecodeRequest& request, const traces::Request& row);
   [[nodiscard]] Result<void> shadow_rows(std::span<const std::int32_t> text, std::int32_t prompt_tokens,
@@ -65,12 +65,12 @@ class Recorder final : public DecodeListener, private DecisionLog {
   Backend& backend_;
   const Tokenizer& tokenizer_;
   bool shadow_;
-  std::int64_t request_id_ = 0;
+  traces::RequestId request_id_;
   std::unordered_set<std::int32_t> tokens_with_text_;
   std::vector<std::int32_t> drafted_tokens_;  // the request's
-  std::int64_t round_id_ = 0;                 // 0 before a request's first
+  traces::RoundId round_id_;                  // none before a request's first
   std::int32_t end_token_ = -1;               // the token that ended the text, if one did
-  std::map<std::tuple<std::int64_t, std::int32_t, std::string>, std::int64_t> prompt_ids_;
+  std::map<std::tuple<std::int64_t, std::int32_t, std::string>, traces::PromptId> prompt_ids_;
 };
 
 }  // namespace draftscope::engine

@@ -54,10 +54,10 @@ struct Candidate {
 };
 
 struct Candidates {
-  std::vector<std::int64_t> prompts;     ///< ids, by request
-  std::vector<RoundStatistics> vanilla;  ///< by request
-  std::vector<Candidate> all;            ///< none that never drafts
-  std::vector<std::string> left_out;     ///< a line each: what was not considered, and why
+  std::vector<traces::PromptId> prompts;  ///< by request
+  std::vector<RoundStatistics> vanilla;   ///< by request
+  std::vector<Candidate> all;             ///< none that never drafts
+  std::vector<std::string> left_out;      ///< a line each: what was not considered, and why
 };
 
 struct CandidateOptions {

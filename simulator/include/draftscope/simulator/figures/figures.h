@@ -171,7 +171,7 @@ using Breakdown = std::array<std::int64_t, traces::phase_count>;
 
 /// One activity of the device.
 struct DeviceInterval {
-  std::int64_t round = 0;
+  traces::RoundId round_id;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   traces::Phase phase = traces::Phase::control;

@@ -84,9 +84,9 @@ class StreamedPhases {
 
   [[nodiscard]] static Breakdown breakdown(Intervals& intervals, std::int64_t start_ns, std::int64_t end_ns);
 
-  std::unordered_map<std::int64_t, Intervals> requests_;
-  std::int64_t last_request_ = 0;
-  Intervals* last_ = nullptr;  ///< of last_request_
+  std::unordered_map<traces::RequestId, Intervals> requests_;
+  traces::RequestId last_request_id_;
+  Intervals* last_ = nullptr;  ///< of last_request_id_
 };
 
 // Figures of an imported trace: what rests on something that its source lacked is left out, so that no report

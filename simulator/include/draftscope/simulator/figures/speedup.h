@@ -39,7 +39,7 @@ struct Comparison {
 struct RequestPair {
   const traces::Request* baseline = nullptr;
   const traces::Request* comparison = nullptr;
-  std::size_t prompt = 0;  ///< dense number of the prompt among those paired
+  std::size_t prompt_index = 0;  ///< among the prompts that are paired
 };
 
 struct Pairing {

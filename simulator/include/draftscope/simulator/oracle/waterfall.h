@@ -10,6 +10,7 @@
 #include <draftscope/simulator/figures/round_statistics.h>
 #include <draftscope/simulator/figures/speedup.h>
 #include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/traces/ids.h>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -138,7 +139,7 @@ struct Waterfall {
 struct WaterfallRequest {
   const ShadowTable* table = nullptr;
   std::string category;
-  std::int64_t prompt = 0;  ///< requests of one prompt stay together, in folds and resamples
+  traces::PromptId prompt_id;  ///< requests of one prompt stay together, in folds and resamples
 };
 
 /// The policy under test, one entry a request.

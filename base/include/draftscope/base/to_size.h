@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace draftscope {
+
+/// A count or index that is not negative, as containers take it.
+[[nodiscard]] constexpr std::size_t to_size(std::int32_t n) {
+  return static_cast<std::size_t>(n);
+}
+
+}  // namespace draftscope
