@@ -2,6 +2,7 @@
 # draftscope_library(NAME SOURCES … PUBLIC … PRIVATE … PRECOMPILED …): one target per folder, alias draftscope::NAME,
 # installed headers.
 include(GNUInstallDirs)
+include(cmake/unity.cmake)
 
 # draftscope_precompile(TARGET): the standard library's and others' headers that most files include, parsed once. Half of
 # the time to compile is theirs. Headers of the project are no part of it: they change.
@@ -37,6 +38,7 @@ function(draftscope_library name)
   target_link_libraries(draftscope_${name} PUBLIC ${ARG_PUBLIC} PRIVATE $<BUILD_INTERFACE:draftscope_options> ${ARG_PRIVATE})
   target_compile_features(draftscope_${name} PUBLIC cxx_std_20)
   draftscope_precompile(draftscope_${name} ${ARG_PRECOMPILED})
+  draftscope_unity(draftscope_${name})
   set_target_properties(draftscope_${name} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS draftscope_${name} EXPORT draftscope ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
   install(DIRECTORY include/draftscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
@@ -49,5 +51,6 @@ function(draftscope_test name)
   target_link_libraries(${name} PRIVATE draftscope_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE DRAFTSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   draftscope_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
+  draftscope_unity(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
