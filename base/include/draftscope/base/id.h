@@ -35,7 +35,8 @@ class Id {
   [[nodiscard]] constexpr std::int64_t value() const { return value_; }
   [[nodiscard]] constexpr bool is_none() const { return value_ == 0; }
 
-  friend constexpr auto operator<=>(Id a, Id b) = default;
+  friend constexpr bool operator==(Id a, Id b) { return a.value_ == b.value_; }
+  friend constexpr std::strong_ordering operator<=>(Id a, Id b) { return a.value_ <=> b.value_; }
   /// As its number.
   template <typename Character, typename Traits>
   friend std::basic_ostream<Character, Traits>& operator<<(std::basic_ostream<Character, Traits>& stream,
