@@ -5,7 +5,8 @@ include(GNUInstallDirs)
 include(cmake/unity.cmake)
 
 # draftscope_precompile(TARGET): the standard library's and others' headers that most files include, parsed once. Half of
-# the time to compile is theirs. Headers of the project are no part of it: they change.
+# the time to compile is theirs. Headers of the project are no part of it: they change. It takes as long as three files
+# save, so that targets of few files have none where those of a folder are compiled together (unity.cmake).
 function(draftscope_precompile target)
   target_precompile_headers(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:<algorithm$<ANGLE-R>>
@@ -37,7 +38,9 @@ function(draftscope_library name)
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(draftscope_${name} PUBLIC ${ARG_PUBLIC} PRIVATE $<BUILD_INTERFACE:draftscope_options> ${ARG_PRIVATE})
   target_compile_features(draftscope_${name} PUBLIC cxx_std_20)
-  draftscope_precompile(draftscope_${name} ${ARG_PRECOMPILED})
+  if(ARG_PRECOMPILED OR NOT DRAFTSCOPE_UNITY)
+    draftscope_precompile(draftscope_${name} ${ARG_PRECOMPILED})
+  endif()
   draftscope_unity(draftscope_${name})
   set_target_properties(draftscope_${name} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS draftscope_${name} EXPORT draftscope ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
@@ -50,7 +53,9 @@ function(draftscope_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE draftscope_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE DRAFTSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  draftscope_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
+  if(NOT DRAFTSCOPE_UNITY)
+    draftscope_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
   draftscope_unity(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()

@@ -36,11 +36,11 @@ target_compile_options(draftscope_options INTERFACE
   -Wno-missing-field-initializers
   # Floating point: bit-for-bit results are a contract, so the compiler may not fuse or reorder by its own choice.
   -ffp-contract=off)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND DRAFTSCOPE_UNITY)
+if(NOT DRAFTSCOPE_UNITY)
+  target_compile_options(draftscope_options INTERFACE -Wshadow)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Of the names that a file keeps to itself, others of its folder may well take theirs anew.
   target_compile_options(draftscope_options INTERFACE -Wshadow=local -Wno-subobject-linkage)
-else()
-  target_compile_options(draftscope_options INTERFACE -Wshadow)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 and 13 report these inside the standard library at -O3 (false positives of and friends).
