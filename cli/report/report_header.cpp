@@ -29,10 +29,10 @@ std::string joined(const std::vector<std::string>& parts, const Glyphs& glyphs) 
   return printable(line);
 }
 
-/// "{value} {unit}" if the file states the key.
-std::string stated(const Meta& meta, const std::string& key, std::string_view unit) {
-  const std::string value = simulator::meta_value(meta, key);
-  return value.empty() ? value : fmt::format("{} {}", value, unit);
+/// "2 threads" if the file states their number.
+std::string stated_threads(const Meta& meta) {
+  const std::string value = simulator::meta_value(meta, "threads");
+  return value.empty() ? value : value + (value == "1" ? " thread" : " threads");
 }
 
 std::string model_line(const traces::Recording& recording, const Glyphs& glyphs) {
@@ -50,7 +50,7 @@ std::string machine_line(const Meta& meta, const Glyphs& glyphs) {
   const std::string device = simulator::meta_value(meta, "device");
   const std::string line =
       joined({simulator::meta_value(meta, "hostname"), simulator::meta_value(meta, "processor"),
-              device.empty() ? "" : "device " + device, stated(meta, "threads", "threads")},
+              device.empty() ? "" : "device " + device, stated_threads(meta)},
              glyphs);
   return line.empty() ? "unknown" : line;
 }
