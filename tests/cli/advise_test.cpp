@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using AdviseArguments = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 /// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the files anew; look at the difference before committing it.
 void expect_golden(const std::string& name, const std::string& text) {
@@ -47,7 +47,7 @@ class Shadowed : public ::testing::Test {
     return path.string();
   }
   [[nodiscard]] static CommandResult run(const std::string& command, const std::string& path,
-                                         AdviseArguments more) {
+                                         Arguments more) {
     more.insert(more.begin(), {command, path});
     return run_command(more);
   }
@@ -61,9 +61,8 @@ class Shadowed : public ::testing::Test {
 
 TEST_F(Shadowed, ClimbsTheLadderToTheAnswer) {
   const std::string path = write({});
-  const AdviseArguments asked{"-s", "layerskip:exit=3,gamma=4", "-s",
-                              "layerskip:exit=2,gamma=2,verify=above-exit"};
-  AdviseArguments more = asked;
+  const Arguments asked{"-s", "layerskip:exit=3,gamma=4", "-s", "layerskip:exit=2,gamma=2,verify=above-exit"};
+  Arguments more = asked;
   more.insert(more.end(), {"--ladder", "--quiet"});
   expect_golden("simulate_ladder.txt", run("simulate", path, more).out);
   more.emplace_back("--json");

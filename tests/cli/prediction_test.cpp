@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using PredictArguments = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 // FIPS 180-4's examples, as NIST publishes them.
 TEST(Digest, IsSha256) {
@@ -247,7 +247,7 @@ TEST_F(ScorePrediction, OfAnotherGpuNeedsThatGpu) {
 
 class PredictMeasureScore : public ::testing::Test {
  protected:
-  static CommandResult decode(PredictArguments arguments, const std::vector<std::string>& more) {
+  static CommandResult decode(Arguments arguments, const std::vector<std::string>& more) {
     const std::string source = DRAFTSCOPE_SOURCE_DIR;
     arguments.insert(arguments.end(), {"--model", source + "/models/demo-layerskip", "--prompts",
                                        source + "/traces/prompts/demo.jsonl", "--repeats", "1", "--quiet"});
@@ -259,8 +259,8 @@ class PredictMeasureScore : public ::testing::Test {
                                         {"--shadow", "--threads", "1", "--max-tokens", "16", "-o", trace_});
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
-  [[nodiscard]] CommandResult predict(const PredictArguments& more) const {
-    PredictArguments arguments{
+  [[nodiscard]] CommandResult predict(const Arguments& more) const {
+    Arguments arguments{
         "predict", trace_,     "-s", "layerskip:exit=5,gamma=4", "-s", "layerskip:exit=7,gamma=2",
         "-o",      prediction_};
     arguments.insert(arguments.end(), more.begin(), more.end());

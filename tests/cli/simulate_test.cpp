@@ -16,28 +16,27 @@ namespace draftscope::cli {
 namespace {
 
 using ::testing::HasSubstr;
-using SimulateArguments = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 class Simulate : public ::testing::Test {
  protected:
-  [[nodiscard]] std::string record(const std::string& name, const SimulateArguments& strategies,
-                                   bool shadow) {
+  [[nodiscard]] std::string record(const std::string& name, const Arguments& strategies, bool shadow) {
     const std::string path = (folder_ / name).string();
     const std::string source = DRAFTSCOPE_SOURCE_DIR;
-    SimulateArguments arguments{"record",
-                                "--model",
-                                source + "/models/demo-layerskip",
-                                "--prompts",
-                                source + "/traces/prompts/demo.jsonl",
-                                "--max-tokens",
-                                "32",
-                                "--repeats",
-                                "1",
-                                "--threads",
-                                "1",
-                                "--quiet",
-                                "--output",
-                                path};
+    Arguments arguments{"record",
+                        "--model",
+                        source + "/models/demo-layerskip",
+                        "--prompts",
+                        source + "/traces/prompts/demo.jsonl",
+                        "--max-tokens",
+                        "32",
+                        "--repeats",
+                        "1",
+                        "--threads",
+                        "1",
+                        "--quiet",
+                        "--output",
+                        path};
     for (const std::string& strategy : strategies)
       arguments.insert(arguments.end(), {"--strategy", strategy});
     if (shadow) arguments.emplace_back("--shadow");
@@ -45,7 +44,7 @@ class Simulate : public ::testing::Test {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return path;
   }
-  [[nodiscard]] static nlohmann::json answers(const std::string& path, SimulateArguments more) {
+  [[nodiscard]] static nlohmann::json answers(const std::string& path, Arguments more) {
     more.insert(more.begin(), {"simulate", path, "--json", "--quiet"});
     const CommandResult result = run_command(more);
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -61,9 +60,9 @@ class Simulate : public ::testing::Test {
 };
 
 TEST_F(Simulate, TellsTheRoundsOfSettingsThatWereNotRecorded) {
-  const SimulateArguments asked{"layerskip:exit=3,gamma=2", "layerskip:exit=5,gamma=6",
-                                "fs:exit=7,verify=above-exit"};
-  SimulateArguments recorded{"vanilla"};
+  const Arguments asked{"layerskip:exit=3,gamma=2", "layerskip:exit=5,gamma=6",
+                        "fs:exit=7,verify=above-exit"};
+  Arguments recorded{"vanilla"};
   recorded.insert(recorded.end(), asked.begin(), asked.end());
   const std::string known = record("all.dstrace", recorded, false);
   const std::string unknown = record("vanilla.dstrace", {"vanilla"}, true);
@@ -180,8 +179,8 @@ TEST_F(Simulate, ModelsTheAcceptanceOfImportedAnswers) {
   const std::string file = answers_file(folder_ / "answers.jsonl");
   const std::string path = (folder_ / "answers.dstrace").string();
   ASSERT_EQ(run_command({"import", file, "-q", "-o", path}).exit_code, 0);
-  const SimulateArguments elsewhere{"--gpu", "H200", "--model", "Llama-2-7B"};
-  SimulateArguments asking = elsewhere;
+  const Arguments elsewhere{"--gpu", "H200", "--model", "Llama-2-7B"};
+  Arguments asking = elsewhere;
   asking.insert(asking.end(), {"-s", "layerskip:exit=8,gamma=3", "-s", "layerskip:exit=16,gamma=7"});
   const auto found = answers(path, asking);
   ASSERT_EQ(found.size(), 2U);
@@ -197,7 +196,7 @@ TEST_F(Simulate, ModelsTheAcceptanceOfImportedAnswers) {
 
   expect_one_line(run_command({"simulate", path, "--model", "Llama-2-7B"}), "expected --gpu");
   expect_one_line(run_command({"simulate", path, "--gpu", "H200"}), "expected --model");
-  SimulateArguments unasked{"simulate", path};
+  Arguments unasked{"simulate", path};
   unasked.insert(unasked.end(), elsewhere.begin(), elsewhere.end());
   expect_one_line(run_command(unasked), "which layers drafted is not in the imported file");
   unasked.insert(unasked.end(), {"-s", "del"});
@@ -245,7 +244,7 @@ TEST_F(Simulate, RefusesTimelinesWithoutAcceptedLengths) {
 
 TEST_F(Simulate, RefusesInOneLine) {
   const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
-  const auto refused = [&](SimulateArguments more, const std::string& says) {
+  const auto refused = [&](Arguments more, const std::string& says) {
     more.insert(more.begin(), {"simulate", path, "--quiet"});
     expect_one_line(run_command(more), says);
   };

@@ -71,7 +71,7 @@ constexpr std::array all_weights{simulator::WeightType::bf16, simulator::WeightT
                                  simulator::WeightType::fp32, simulator::WeightType::fp8};
 
 QString weights_text(simulator::WeightType weights) {
-  return QString::fromUtf8(std::string(weight_type_name(weights)));
+  return QString::fromUtf8(weight_type_name(weights));
 }
 
 QString machine_text(const simulator::MachineFile& file) {
