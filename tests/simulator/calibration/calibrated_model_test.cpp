@@ -10,18 +10,13 @@
 #include "costs/cost_prices.h"
 #include "costs/cost_work.h"
 #include "costs/fit/cost_priors.h"
+#include "must.h"
 #include "planted_calibration.h"
 
 namespace draftscope::simulator {
 namespace {
 
 using ::testing::HasSubstr;
-
-template <typename T>
-T must(Result<T> result) {
-  EXPECT_TRUE(result) << (result ? "" : result.error().message);
-  return std::move(result).value();
-}
 
 Prices prices_of(const CostModel& model, const ModelShape& shape) {
   Scenario scenario = fitted_scenario(model);

@@ -9,6 +9,7 @@
 
 #include "costs/cost_parameters.h"
 #include "costs/cost_prices.h"
+#include "must.h"
 #include "planted_calibration.h"
 
 namespace draftscope::simulator {
@@ -16,15 +17,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-template <typename T>
-T checked(Result<T> result) {
-  EXPECT_TRUE(result) << (result ? "" : result.error().message);
-  return std::move(result).value();
-}
-
 CostModel fitted() {
-  return checked(fit_calibration(planted_calibration({.truth = planted_processor()}),
-                                 planted_processor().shape, WeightType::bf16))
+  return must(fit_calibration(planted_calibration({.truth = planted_processor()}), planted_processor().shape,
+                              WeightType::bf16))
       .model;
 }
 
@@ -39,7 +34,7 @@ CostModel uncertain_in(std::size_t parameter) {
 double log_cost(const CostModel& model, const RoundCostQuestion& question) {
   Scenario scenario = fitted_scenario(model);
   scenario.with_stalls = false;
-  const Prices found = checked(prices(model, scenario));
+  const Prices found = must(prices(model, scenario));
   const DraftPrices& draft = found.drafts[static_cast<std::size_t>(question.exit)];
   double round =
       found.round_ns + draft.verify[static_cast<std::size_t>(question.gamma) + 1].at(question.context);
@@ -51,7 +46,7 @@ TEST(CostGradient, IsTheDerivativeOfWhatPricesSay) {
   const CostModel model = planted_processor();
   for (const RoundCostQuestion& question :
        {RoundCostQuestion{1, 1, 0.0}, RoundCostQuestion{3, 4, 512.0}, RoundCostQuestion{7, 11, 2000.0}}) {
-    const CostVector gradient = checked(cost_gradient(model, question));
+    const CostVector gradient = must(cost_gradient(model, question));
     for (std::size_t i = 0; i < cost_parameter_count; ++i) {
       const double step = 1e-4 * std::max(model.values[i], 1e-3);
       // Prices never take a value below 0, so that some have their slope on one side alone.
@@ -89,7 +84,7 @@ TEST(NextMeasurements, TakeOffTheVarianceThatBayesRuleSays) {
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < n; ++j)
       model.covariance[static_cast<std::size_t>(i * n + j)] = covariance(i, j);
-  const CostVector gradient = checked(cost_gradient(model, {.exit = 2, .gamma = 5, .context = 300.0}));
+  const CostVector gradient = must(cost_gradient(model, {.exit = 2, .gamma = 5, .context = 300.0}));
   const Eigen::Map<const Eigen::VectorXd> g(gradient.data(), n);
   const double before = g.dot(covariance * g);
   EXPECT_NEAR(answer_sigma(model, gradient), std::sqrt(before), 1e-9 * std::sqrt(before));
@@ -127,7 +122,7 @@ TEST(NextMeasurements, TakeOffTheVarianceThatBayesRuleSays) {
 TEST(NextMeasurements, NameTheKernelThatKnowsTheUnknownParameter) {
   const auto best = [](std::size_t parameter) {
     const CostModel model = uncertain_in(parameter);
-    const CostVector gradient = checked(cost_gradient(model, {.exit = 2, .gamma = 4, .context = 512.0}));
+    const CostVector gradient = must(cost_gradient(model, {.exit = 2, .gamma = 4, .context = 512.0}));
     return next_measurements(model, gradient, measurable_kernels(model.shape), 1e-4).front();
   };
   EXPECT_EQ(best(draft_step_parameter).form.kind, speculation::KernelKind::draft_step);
@@ -158,12 +153,11 @@ TEST(NextMeasurements, MakeTheAnswerSurerThanTheLastOnTheirList) {
       for (std::size_t i = 0; i < cost_parameter_count; ++i) ns += coefficients[i] * truth.values[i];
       with.shapes.front().kernels.push_back({*more, {ns, ns, ns, 200}});
     }
-    const CostFit fit = checked(fit_calibration(with, shape, WeightType::bf16));
-    return answer_sigma(fit.model,
-                        checked(cost_gradient(fit.model, {.exit = 2, .gamma = 5, .context = 512.0})));
+    const CostFit fit = must(fit_calibration(with, shape, WeightType::bf16));
+    return answer_sigma(fit.model, must(cost_gradient(fit.model, {.exit = 2, .gamma = 5, .context = 512.0})));
   };
-  const CostFit fit = checked(fit_calibration(machine, shape, WeightType::bf16));
-  const CostVector gradient = checked(cost_gradient(fit.model, {.exit = 2, .gamma = 5, .context = 512.0}));
+  const CostFit fit = must(fit_calibration(machine, shape, WeightType::bf16));
+  const CostVector gradient = must(cost_gradient(fit.model, {.exit = 2, .gamma = 5, .context = 512.0}));
   const auto ranked = next_measurements(fit.model, gradient, measurable_kernels(shape), 0.01);
   EXPECT_LT(sigma_with(ranked.front().form), 0.7 * sigma_with({}));
   EXPECT_LT(sigma_with(ranked.front().form), sigma_with(ranked.back().form));
