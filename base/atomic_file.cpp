@@ -16,6 +16,7 @@ constexpr std::size_t buffer_bytes = 1U << 20U;
 
 /// The rename would put an end to a device or a pipe that stands there, instead of writing to it.
 Result<void> check_replaceable(const std::filesystem::path& target) {
+  if (target.empty()) return fail("found an empty name, expected a file's");
   std::error_code unknown;
   const std::filesystem::file_status status = std::filesystem::status(target, unknown);
   // What can't be looked at fails when it is created, with the reason.
@@ -26,8 +27,8 @@ Result<void> check_replaceable(const std::filesystem::path& target) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path temporary, int file)
-    : target_(std::move(target)), temporary_(std::move(temporary)), file_(file) {
+AtomicFile::AtomicFile(std::filesystem::path target, std::filesystem::path temporary)
+    : target_(std::move(target)), temporary_(std::move(temporary)) {
   buffer_.reserve(buffer_bytes);
 }
 
@@ -42,12 +43,14 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
   DRAFTSCOPE_TRY(check_replaceable(target));
   std::filesystem::path temporary = target;
   temporary += fmt::format(".{}.partial", ::getpid());
+  // What needs memory comes before there is something to remove.
+  AtomicFile file(target, std::move(temporary));
   // No other process has this one's number, so a file of that name is left over from a crash.
-  ::unlink(temporary.c_str());
+  ::unlink(file.temporary_.c_str());
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return fail("{}: can't be created: {}", target.string(), std::strerror(errno));
-  return AtomicFile(target, std::move(temporary), file);
+  file.file_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file.file_ < 0) return fail("{}: can't be created: {}", target.string(), std::strerror(errno));
+  return file;
 }
 
 AtomicFile::~AtomicFile() {
@@ -79,20 +82,17 @@ void AtomicFile::flush() {
   buffer_.clear();
 }
 
-Result<void> AtomicFile::commit() {
+Result<void> AtomicFile::sync() {
   flush();
   if (!failed() && ::fsync(file_) != 0) keep_error("synced");
-  if (!failed() && ::rename(temporary_.c_str(), target_.c_str()) != 0) keep_error("put in its place");
   if (failed()) return tl::unexpected<Error>(error_);
+  return {};
+}
+
+Result<void> AtomicFile::commit(Replacing replacing) {
+  DRAFTSCOPE_TRY(sync());
+  DRAFTSCOPE_TRY(put_in_place(temporary_, target_, replacing));
   ::close(std::exchange(file_, -1));
-  // The rename itself is on disk once the folder is.
-  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
-  const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory >= 0) {
-    ::fsync(directory);
-    ::close(directory);
-  }
   return {};
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <csv.h>
 #include <draftscope/base/csv_table.h>
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <set>
 
 namespace draftscope {
@@ -32,12 +32,6 @@ struct Parser {
   ~Parser() { csv_free(&state); }
 };
 
-template <typename T>
-bool read_number(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 }  // namespace
 
 Result<CsvTable> CsvTable::parse(std::string_view text, std::string name) {
@@ -55,7 +49,7 @@ Result<CsvTable> CsvTable::parse(std::string_view text, std::string name) {
   std::set<std::string_view> seen;
   for (const std::string& column : table.columns_)
     if (!seen.insert(column).second)
-      return fail("{}: found column {} twice, expected once", table.name_, column);
+      return fail("{}: found column {} twice, expected once", table.name_, excerpt(column));
   for (std::size_t i = 1; i < parsed.lines.size(); ++i) {
     if (parsed.lines[i].size() != table.columns_.size())
       return fail("{}: row {}: found {} fields, expected {}", table.name_, i, parsed.lines[i].size(),
@@ -78,18 +72,18 @@ Result<std::string> CsvTable::text(std::size_t row, std::string_view column) con
 Result<std::optional<double>> CsvTable::number(std::size_t row, std::string_view column) const {
   DRAFTSCOPE_TRY_ASSIGN(const std::string field, text(row, column));
   if (field.empty()) return std::nullopt;
-  double value = 0.0;
-  if (!read_number(field, value) || !std::isfinite(value))
-    return fail("{}: row {}: column {}: found '{}', expected a number", name_, row + 1, column, field);
+  const auto value = parse_number<double>(field);
+  if (!value)
+    return fail("{}: row {}: column {}: found {}, expected a number", name_, row + 1, column, quote(field));
   return value;
 }
 
 Result<std::optional<std::int64_t>> CsvTable::integer(std::size_t row, std::string_view column) const {
   DRAFTSCOPE_TRY_ASSIGN(const std::string field, text(row, column));
   if (field.empty()) return std::nullopt;
-  std::int64_t value = 0;
-  if (!read_number(field, value))
-    return fail("{}: row {}: column {}: found '{}', expected an integer", name_, row + 1, column, field);
+  const auto value = parse_number<std::int64_t>(field);
+  if (!value)
+    return fail("{}: row {}: column {}: found {}, expected an integer", name_, row + 1, column, quote(field));
   return value;
 }
 

@@ -1,37 +1,78 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/text_file.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <system_error>
+#include <string_view>
+#include <utility>
 
 namespace draftscope {
+namespace {
 
-Result<std::string> read_text_file(const std::filesystem::path& path) {
-  // Reading a folder's stream throws.
-  if (std::error_code error; std::filesystem::is_directory(path, error))
-    return fail("{}: is a folder, expected a file", path.string());
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) return fail("{}: can't be read", path.string());
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+std::string_view kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+struct RegularFile {
+  Descriptor descriptor;
+  std::size_t bytes;
+};
+
+Result<RegularFile> open_regular_file(const std::filesystem::path& path) {
+  // Not blocking: a pipe without a writer would be waited for before it could be refused.
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
+  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (descriptor.number() < 0 && errno == ENOENT) return fail("{}: no such file", path.string());
+  if (descriptor.number() < 0) return fail("{}: can't be read: {}", path.string(), std::strerror(errno));
+  struct stat status {};
+  if (::fstat(descriptor.number(), &status) != 0)
+    return fail("{}: can't be read: {}", path.string(), std::strerror(errno));
+  if (!S_ISREG(status.st_mode))
+    return fail("{}: found {}, expected a regular file", path.string(), kind_of(status.st_mode));
+  return RegularFile{std::move(descriptor), static_cast<std::size_t>(status.st_size)};
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {
+  DRAFTSCOPE_TRY_ASSIGN(const RegularFile file, open_regular_file(path));
+  if (file.bytes > max_bytes)
+    return fail("{}: found {} bytes, expected at most {}", path.string(), file.bytes, max_bytes);
+  std::string text(file.bytes, '\0');
+  std::size_t read = 0;
+  while (read < text.size()) {
+    const ssize_t bytes = ::read(file.descriptor.number(), text.data() + read, text.size() - read);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return fail("{}: can't be read: {}", path.string(), std::strerror(errno));
+    if (bytes == 0) break;  // shortened since its size was asked
+    read += static_cast<std::size_t>(bytes);
+  }
+  text.resize(read);
   return text;
 }
 
-Result<std::string> read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) return fail("{}: no such file", path.string());
-  if (!std::filesystem::is_regular_file(status)) return fail("{}: expected a regular file", path.string());
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) return fail("{}: cannot be read: {}", path.string(), error.message());
-  if (size > max_bytes) return fail("{}: {} bytes, expected at most {}", path.string(), size, max_bytes);
-  std::ifstream stream(path, std::ios::binary);
-  std::string text(size, '\0');
-  if (!stream.read(text.data(), static_cast<std::streamsize>(size)))
-    return fail("{}: cannot be read: {}", path.string(), std::strerror(errno));
-  return text;
+Result<void> check_regular_file(const std::filesystem::path& path) {
+  return open_regular_file(path).map([](const RegularFile& /*file*/) {});
 }
 
 }  // namespace draftscope

@@ -8,7 +8,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
   if(NOT delimiter EQUAL -1)
     message(FATAL_ERROR "${INPUT}: contains the raw string's delimiter )embedded\"")
   endif()
-  # A compiler may refuse a literal of more than 64 KiB; adjacent ones are joined.
+  # A compiler may refuse a literal of more than 64 KiB; adjacent ones are joined. Clang's pedantry counts what they are
+  # together.
   string(LENGTH "${text}" length)
   set(literals "")
   set(begin 0)
@@ -19,6 +20,9 @@ if(CMAKE_SCRIPT_MODE_FILE)
   endwhile()
   file(WRITE "${OUTPUT}" "// Made by embed_text.cmake.
 #include <string_view>
+#ifdef __clang__
+#pragma clang diagnostic ignored \"-Woverlength-strings\"
+#endif
 namespace ${NAMESPACE} {
 extern const std::string_view ${NAME};
 const std::string_view ${NAME} =${literals};

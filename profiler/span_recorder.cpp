@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <span>
 
 #include "nvtx/nvtx_ranges.h"
@@ -99,6 +100,7 @@ void SpanRecorder::close_at(std::int32_t token, std::int64_t end_ns) {
 }
 
 void SpanRecorder::flush() {
+  if (lacked_memory_) throw std::bad_alloc();
   if (writer_ == nullptr) return;
   const std::size_t finished = finished_count();
   if (finished > 0) {
@@ -116,7 +118,19 @@ std::vector<traces::Span> SpanRecorder::take() {
   return taken;
 }
 
+bool SpanRecorder::has_room() noexcept {
+  // As push_back() would grow them.
+  try {
+    if (open_.size() == open_.capacity()) open_.reserve(2 * open_.size());
+    if (spans_.size() == spans_.capacity()) spans_.reserve(2 * spans_.size());
+  } catch (const std::bad_alloc&) {
+    lacked_memory_ = true;
+  }
+  return !lacked_memory_;
+}
+
 std::int32_t SpanRecorder::push(traces::Span span, Level level) {
+  if (!has_room()) return -1;
   span.id = writer_ != nullptr ? writer_->next_span_id() : traces::SpanId::from(++local_spans_);
   span.parent_id = open_.empty() ? traces::SpanId() : open_.back().id;
   span.track_id = track_id_;

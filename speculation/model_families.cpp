@@ -129,7 +129,8 @@ std::optional<std::string_view> unsupported_trait(const ArchitectureTraits& trai
 
 Result<void> check_supported(const ModelFamily& family, std::string_view source) {
   if (const auto trait = unsupported_trait(family.traits))
-    return fail("{}: model_type {}: {} is not supported by a backend yet", source, family.model_type, *trait);
+    return fail("{}: model_type {}: needs {}, expected only what a backend supports", source,
+                family.model_type, *trait);
   return {};
 }
 

@@ -2,9 +2,9 @@
 #include <draftscope/speculation/policy_file.h>
 
 #include <draftscope/base/atomic_file.h>
+#include <draftscope/base/number.h>
 #include <draftscope/speculation/skip_set_json.h>
 #include <algorithm>
-#include <charconv>
 
 #include "policy_format.h"
 
@@ -15,10 +15,8 @@ using Json = nlohmann::ordered_json;
 
 /// A number where the text is how one is written, so that reading gives the text back.
 Json fact_json(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole && std::to_string(value) == text ? Json(value) : Json(text);
+  const auto value = parse_number<std::int64_t>(text);
+  return value && std::to_string(*value) == text ? Json(*value) : Json(text);
 }
 
 Json facts_json(const Facts& facts) {
@@ -99,8 +97,9 @@ std::string policy_json(const PolicyFile& policy) {
 }
 
 Result<void> write_policy(const std::filesystem::path& file, const PolicyFile& policy) {
+  const std::string text = policy_json(policy);
   DRAFTSCOPE_TRY_ASSIGN(auto out, AtomicFile::create(file));
-  out.write(policy_json(policy));
+  out.write(text);
   return out.commit();
 }
 

@@ -35,16 +35,17 @@ struct Options {
 
 /// Every preset with its defaults, the settings whose controllers have more to do, and mixes.
 std::vector<std::string> default_strategies(std::int32_t n_layers) {
-  std::vector<std::string> all{"vanilla", "layerskip", "layerskip:verify=above-exit", "fs", "dv"};
+  std::vector<std::string> all{"vanilla", "layerskip:verify=all-layers", "layerskip", "fs", "dv"};
   if (n_layers >= 3) {
     const engine::SkipSetText set = engine::skip_set_text(engine::swift_initial_set(n_layers));
     all.push_back(fmt::format("draft-verify:skip-attention={},skip-mlp={}", set.attention, set.mlp));
     all.insert(all.end(), {"swift", "swift:gp-interval=5", "mix:mask=swift,length=fs,stop=adaptive"});
   }
-  all.insert(all.end(), {"clasp", "clasp:interval=8", "mix:mask=clasp,interval=8,stop=adaptive,shape=tree",
-                         "del", "del:mode=published", "mix:mask=del,length=del,stop=del,shape=tree",
-                         "mix:mask=exit,length=heuristic,stop=del", "prompt-lookup",
-                         "prompt-lookup:match=longest", "jacobi", "lookahead"});
+  all.insert(all.end(),
+             {"clasp", "clasp:interval=8", "mix:mask=clasp,interval=8,stop=adaptive,shape=tree", "del",
+              "del:mode=code", "del:mode=repaired", "mix:mask=del,length=del,stop=del,shape=tree",
+              "mix:mask=exit,length=heuristic,stop=del", "prompt-lookup", "prompt-lookup:match=longest",
+              "jacobi", "lookahead"});
   return all;
 }
 
@@ -151,7 +152,7 @@ Result<int> run(Options options) {
   DRAFTSCOPE_TRY_ASSIGN(Bench bench, Bench::open(options));
   if (options.strategies.empty()) options.strategies = default_strategies(bench.backend().shape().n_layers);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<MeasuredStrategy> measured, measure_all(bench, options));
-  if (cli::InterruptScope::flag()) return cli::interrupted_exit_code;
+  if (cli::InterruptScope::flag()) return cli::InterruptScope::exit_code();
   const nlohmann::ordered_json report = report_of(bench, options, measured);
   if (!options.json.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(auto file, AtomicFile::create(options.json));

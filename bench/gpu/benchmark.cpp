@@ -125,7 +125,8 @@ void Benchmark::measure_once(Measured& measured) {
   measured.vanilla.push_back(decode_once(backend_, "vanilla", prompt_, options_.tokens));
   for (const std::int32_t exit : options_.exits)
     measured.layerskip[exit].push_back(decode_once(
-        backend_, fmt::format("layerskip:exit={},gamma={}", exit, options_.gamma), prompt_, options_.tokens));
+        backend_, fmt::format("layerskip:exit={},gamma={},verify=all-layers", exit, options_.gamma), prompt_,
+        options_.tokens));
 }
 
 json Benchmark::describe() const {

@@ -42,7 +42,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, default=128, help="new tokens")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--exit", type=int, required=True, help="layers of the early exit's drafts")
-    parser.add_argument("--gamma", type=int, default=4, help="draft tokens a round")
+    parser.add_argument("--gamma", type=int, default=4, help="draft tokens per round")
     parser.add_argument("--ways", nargs="+", default=["eager", "early_exit", "compiled"],
                         choices=["eager", "early_exit", "compiled"])
     return parser.parse_args()

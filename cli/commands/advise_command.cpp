@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/base/output_file.h>
 #include <draftscope/simulator/advice/advice.h>
 #include <draftscope/traces/reader.h>
 
 #include <memory>
+#include <optional>
 
 #include "commands/learning.h"
 #include "options/machine_options.h"
+#include "options/numbers.h"
+#include "options/output_options.h"
 #include "report/answers/advise_text.h"
 #include "terminal/progress_bar.h"
 
@@ -16,8 +20,9 @@ namespace draftscope::cli {
 namespace {
 
 struct AdviseOptions {
-  SimulateOptions asked;  ///< the machine, and what to read
-  std::filesystem::path output;
+  SimulateOptions asked;                        ///< the machine, and what to read
+  std::optional<std::filesystem::path> output;  ///< a policy; none = not to be written
+  std::vector<std::filesystem::path> inputs;    ///< that the command line names
   bool overwrite = false;
   std::string command_line;
 };
@@ -61,27 +66,21 @@ Result<Advices> advise_all(const SimulateOptions& asked, const simulator::WhatIf
   return advices;
 }
 
-Result<void> check_output(const AdviseOptions& options) {
-  std::error_code ignored;
-  if (!options.output.empty() && !options.overwrite && std::filesystem::exists(options.output, ignored))
-    return fail("{}: exists already, expected a new file (or --overwrite)", options.output.string());
-  return {};
-}
-
-Result<void> write_advice(const AdviseOptions& options, const Advices& advices) {
+Result<void> write_advice(const AdviseOptions& options, const std::filesystem::path& output,
+                          const Advices& advices) {
   if (advices.machines.size() != 1 || !advices.refusals.empty())
-    return fail("{}: found {} machines, expected one for a policy", options.output.string(),
+    return fail("{}: found {} machines, expected one for a policy", output.string(),
                 advices.machines.size() + advices.refusals.size());
   auto policy = simulator::advised_policy(advices.machines.front(), *advices.recording,
                                           {.trace = options.asked.file,
                                            .command_line = options.command_line,
                                            .tool_version = DRAFTSCOPE_VERSION});
-  if (!policy) return fail("{}: {}", options.output.string(), policy.error().message);
-  return speculation::write_policy(options.output, *policy);
+  if (!policy) return fail("{}: {}", output.string(), policy.error().message);
+  return speculation::write_policy(output, *policy);
 }
 
 Result<int> advise(const AdviseOptions& options) {
-  DRAFTSCOPE_TRY(check_output(options));
+  if (options.output) DRAFTSCOPE_TRY(check_output_file(*options.output, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.asked.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
   DRAFTSCOPE_TRY(check_recording(options.asked.file, recording));
@@ -92,7 +91,7 @@ Result<int> advise(const AdviseOptions& options) {
                           ? print_out(advise_json(*advices))
                           : print_out(advise_text(*advices, options.asked.quiet, glyphs_for_stdout()));
   if (printed != 0) return printed;
-  if (!options.output.empty()) DRAFTSCOPE_TRY(write_advice(options, *advices));
+  if (options.output) DRAFTSCOPE_TRY(write_advice(options, *options.output, *advices));
   return advices->refusals.empty() ? 0 : exit_failure;
 }
 
@@ -113,20 +112,20 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
   command->add_option("FILE", asked.file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", asked.strategies, "name:key=value,… to consider besides");
   add_machine_options(*command, asked);
-  command
-      ->add_option("--longer-context", asked.longer_context,
-                   "As if every prompt had so many tokens more before it")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("-o,--output", options->output,
+  add_number(*command, "--longer-context", asked.longer_context,
+             "As if every prompt had so many tokens more before it", {.min = 0});
+  add_optional_output(*command, "-o,--output", options->output,
                       "Policy file to write, for --strategy tuned:policy=FILE");
   command->add_flag("--overwrite", options->overwrite, "Replace the policy file");
-  command->add_option("--draws", asked.draws, "Of requests and costs, for the intervals")
-      ->check(CLI::Range(200, 100000))
+  add_number(*command, "--draws", asked.draws, "Of requests and costs, for the intervals", {200, 100000})
       ->capture_default_str();
-  command->add_option("--seed", asked.seed, "Same seed, same intervals");
+  add_number(*command, "--seed", asked.seed, "Same seed, same intervals");
   command->add_flag("--json", asked.json, "Print JSON");
   command->add_flag("-q,--quiet", asked.quiet, "No progress, no notes");
-  command->callback([options, &outcome] { finish(outcome, advise(*options)); });
+  command->callback([options, command, &outcome] {
+    options->inputs = files_named_by(*command, "--output");
+    finish(outcome, advise(*options));
+  });
 }
 
 }  // namespace draftscope::cli

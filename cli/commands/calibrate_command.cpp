@@ -2,6 +2,7 @@
 #include "commands/commands.h"
 
 #include <draftscope/base/atomic_file.h>
+#include <draftscope/base/output_file.h>
 #include <draftscope/base/utc_time.h>
 #include <draftscope/engine/calibration/measure_calibration.h>
 #include <draftscope/profiler/clock.h>
@@ -13,8 +14,12 @@
 #include <memory>
 
 #include "options/calibrate_shapes.h"
+#include "options/numbers.h"
+#include "options/one_of.h"
+#include "options/output_options.h"
 #include "report/answers/calibrate_text.h"
 #include "terminal/interrupt.h"
+#include "terminal/messages.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -26,6 +31,7 @@ struct CalibrateOptions {
   std::vector<std::string> models;
   std::string gpu;
   std::string output;
+  std::vector<std::filesystem::path> inputs;  ///< that the command line names
   std::string suggest;
   double seconds = 60.0;
   std::vector<std::int32_t> rows{1, 2, 4, 8, 16};
@@ -134,10 +140,7 @@ simulator::RoundCostQuestion question_of(const CalibrateOptions& options,
           .context = static_cast<double>(options.at_context)};
 }
 
-Result<void> check_output(const CalibrateOptions& options) {
-  std::error_code error;
-  if (!options.overwrite && std::filesystem::exists(options.output, error))
-    return fail("{}: exists already, expected a new file (or --overwrite)", options.output);
+Result<void> check_contexts(const CalibrateOptions& options) {
   if (!std::is_sorted(options.contexts.begin(), options.contexts.end()))
     return fail("--contexts: found {}, expected them in ascending order", fmt::join(options.contexts, ","));
   return {};
@@ -146,14 +149,16 @@ Result<void> check_output(const CalibrateOptions& options) {
 constexpr std::size_t shown_suggestions = 3;
 
 Result<int> calibrate(const CalibrateOptions& options) {
-  DRAFTSCOPE_TRY(check_output(options));
+  DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite}));
+  DRAFTSCOPE_TRY(check_contexts(options));
   DRAFTSCOPE_TRY_ASSIGN(const auto measured, measure(options));
   if (!measured) {
-    fmt::print(stderr, "interrupted: nothing written\n");
-    return interrupted_exit_code;
+    print_note("interrupted: nothing written");
+    return InterruptScope::exit_code();
   }
+  const std::string text = calibration_json(*measured);
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(options.output));
-  file.write(calibration_json(*measured));
+  file.write(text);
   DRAFTSCOPE_TRY(file.commit());
   if (options.quiet && !options.json) return 0;
 
@@ -196,25 +201,19 @@ void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
                      "What to measure: a published name, synthetic:NAME[,layers=N,…], a folder, or cached "
                      "(weights that stay "
                      "in the last cache); default: one from memory and, on a processor, one from the cache");
-  command.add_option("--threads", options.model.threads, "Threads; 0 = one a core (cpu)")
-      ->check(CLI::Range(0, 1024))
+  add_number(command, "--threads", options.model.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
       ->capture_default_str();
   command.add_option("--kernels", options.model.kernels,
                      "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
   command.add_option("--weights", options.model.weights, "On a GPU: as-stored, or fp8")
-      ->check(CLI::IsMember({"as-stored", "fp8"}))
+      ->check(one_of({"as-stored", "fp8"}))
       ->capture_default_str();
   command.add_option("--gpu", options.gpu, "The GPU's name in simulator/data/gpus.csv, if not its own");
-  command.add_option("--seconds", options.seconds, "How long to measure; three repeats are made in any case")
-      ->check(CLI::Range(0.0, 3600.0))
+  add_number(command, "--seconds", options.seconds, "How long to measure; three repeats are made in any case",
+             {0.0, 3600.0})
       ->capture_default_str();
-  command.add_option("--rows", options.rows, "Widths of passes")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command.add_option("--contexts", options.contexts, "K/V rows before a pass, ascending")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 65536))
+  add_numbers(command, "--rows", options.rows, "Widths of passes", {1, 64})->capture_default_str();
+  add_numbers(command, "--contexts", options.contexts, "K/V rows before a pass, ascending", {1, 65536})
       ->capture_default_str();
 }
 
@@ -229,17 +228,11 @@ void add_mode_options(CLI::App& command, CalibrateOptions& options) {
 }
 
 void add_suggestion_options(CLI::App& command, CalibrateOptions& options) {
-  command
-      .add_option("--exit", options.exit,
-                  "The round that suggestions are for: its exit layer; 0 = a quarter of the layers")
-      ->check(CLI::NonNegativeNumber)
+  add_number(command, "--exit", options.exit,
+             "The round that suggestions are for: its exit layer; 0 = a quarter of the layers", {.min = 0})
       ->capture_default_str();
-  command.add_option("--gamma", options.gamma, "Its draft length")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--at-context", options.at_context, "Its context")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_number(command, "--gamma", options.gamma, "Its draft length", {.min = 1})->capture_default_str();
+  add_number(command, "--at-context", options.at_context, "Its context", {.min = 0})->capture_default_str();
 }
 
 }  // namespace
@@ -262,7 +255,8 @@ void add_calibrate_command(CLI::App& app, Outcome& outcome) {
   command->add_flag("--overwrite", options->overwrite, "Replace an existing file");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "No progress, no report");
-  command->callback([options, &outcome] {
+  command->callback([options, command, &outcome] {
+    options->inputs = files_named_by(*command, "--output");
     finish(outcome, options->suggest.empty() ? calibrate(*options) : suggest(*options));
   });
 }

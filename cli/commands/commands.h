@@ -25,6 +25,7 @@ void add_tune_command(CLI::App& app, Outcome& outcome, const std::string& comman
 /// `draftscope report FILE`: the measured figures of a recording.
 void add_report_command(CLI::App& app, Outcome& outcome);
 
+
 /// `draftscope compare FILE…`: runs of one recording, or recordings, side by side.
 void add_compare_command(CLI::App& app, Outcome& outcome);
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/base/output_file.h>
 #include <draftscope/traces/exporters.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 
+#include "options/one_of.h"
+#include "options/output_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/progress_bar.h"
 
@@ -19,7 +23,7 @@ namespace {
 struct ExportOptions {
   std::string file;
   std::string to;
-  std::string output;
+  std::optional<std::string> output;  ///< none = beside the trace
   bool overwrite = false;
   bool quiet = false;
 };
@@ -27,13 +31,14 @@ struct ExportOptions {
 struct Format {
   std::string_view name;
   std::string_view suffix;  ///< of the default target, behind the trace's stem
+  bool is_folder;           ///< several files
   Result<void> (*write)(traces::Reader&, const std::filesystem::path&, const traces::Progress&);
 };
 
-constexpr std::array<Format, 4> formats{{{"perfetto", ".pftrace", traces::export_perfetto},
-                                         {"chrome", ".json", traces::export_chrome},
-                                         {"csv", "-csv", traces::export_csv},
-                                         {"spec-bench", "-spec-bench", traces::export_spec_bench}}};
+constexpr std::array<Format, 4> formats{{{"perfetto", ".pftrace", false, traces::export_perfetto},
+                                         {"chrome", ".json", false, traces::export_chrome},
+                                         {"csv", "-csv", true, traces::export_csv},
+                                         {"spec-bench", "-spec-bench", true, traces::export_spec_bench}}};
 
 const Format& export_format_named(std::string_view name) {
   std::size_t i = 0;
@@ -41,29 +46,19 @@ const Format& export_format_named(std::string_view name) {
   return formats[i];
 }
 
-/// Refuses what would destroy something: the trace itself always, another file unless told to.
-Result<void> check_target(const ExportOptions& options, const std::filesystem::path& target) {
-  std::error_code error;
-  if (std::filesystem::equivalent(options.file, target, error))
-    return fail("{}: the export would replace the trace itself; choose another --output", target.string());
-  const bool exists = std::filesystem::exists(target, error);
-  const bool is_empty_folder =
-      exists && std::filesystem::is_directory(target, error) && std::filesystem::is_empty(target, error);
-  if (exists && !is_empty_folder && !options.overwrite)
-    return fail("{}: exists already; --overwrite replaces it", target.string());
-  return {};
+std::filesystem::path default_target(std::filesystem::path trace, const Format& format) {
+  trace.replace_extension();
+  trace += format.suffix;
+  return trace;
 }
 
 Result<int> export_trace(const ExportOptions& options) {
   const Format& format = export_format_named(options.to);
-  std::filesystem::path target = options.output;
-  if (target.empty()) {
-    target = options.file;
-    target.replace_extension();
-    target += format.suffix;
-  }
+  const std::filesystem::path target = options.output.value_or(default_target(options.file, format));
+  const std::array<std::filesystem::path, 1> inputs{options.file};
+  const OutputRules rules{inputs, options.overwrite};
+  DRAFTSCOPE_TRY(format.is_folder ? check_output_folder(target, rules) : check_output_file(target, rules));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
-  DRAFTSCOPE_TRY(check_target(options, target));
   {
     const InterruptScope interrupt;
     ProgressBar progress(fmt::format("exporting to {}", format.name), options.quiet);
@@ -72,7 +67,8 @@ Result<int> export_trace(const ExportOptions& options) {
           progress.update(done, all);
           return !InterruptScope::flag();
         });
-    if (!written && InterruptScope::flag()) return interrupted_exit_code;  // the exporter left nothing behind
+    if (!written && InterruptScope::flag())
+      return InterruptScope::exit_code();  // the exporter left nothing behind
     DRAFTSCOPE_TRY(written);
   }
   return options.quiet ? 0 : print_out(fmt::format("{}\n", target.string()));
@@ -93,8 +89,8 @@ void add_export_command(CLI::App& app, Outcome& outcome) {
   command->add_option("FILE", options->file, "Trace to read")->required();
   command->add_option("--to", options->to, "Format")
       ->required()
-      ->check(CLI::IsMember({"perfetto", "chrome", "csv", "spec-bench"}));
-  command->add_option("-o,--output", options->output,
+      ->check(one_of({"perfetto", "chrome", "csv", "spec-bench"}));
+  add_optional_output(*command, "-o,--output", options->output,
                       "File or folder to write; beside the trace if not given");
   command->add_flag("--overwrite", options->overwrite, "Replace what is there");
   command->add_flag("-q,--quiet", options->quiet, "No progress, and don't print the path");

@@ -11,12 +11,17 @@
 #include <memory>
 
 #include "options/model_options.h"
+#include "options/one_of.h"
 #include "terminal/interrupt.h"
+#include "terminal/messages.h"
+#include "terminal/progress_bar.h"
 #include "terminal/token_printer.h"
 
 namespace draftscope::cli {
 
 namespace {
+
+constexpr std::size_t max_prompt_bytes = std::size_t{64} << 20U;
 
 struct GenerateOptions {
   ModelOptions model;
@@ -31,8 +36,14 @@ struct GenerateOptions {
 
 Result<std::string> read_prompt(const GenerateOptions& options) {
   if (options.prompt_file.empty()) return options.prompt;
-  if (options.prompt_file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  return read_text_file(options.prompt_file);
+  if (options.prompt_file != "-") return read_text_file(options.prompt_file, max_prompt_bytes);
+  std::string text(max_prompt_bytes + 1, '\0');
+  std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::cin.gcount()));
+  if (text.size() > max_prompt_bytes)
+    return fail("standard input: found more than {} bytes, expected a prompt of at most that",
+                max_prompt_bytes);
+  return text;
 }
 
 bool use_colour(const GenerateOptions& options) {
@@ -66,8 +77,10 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
                         static_cast<double>(printer.accepted()) / static_cast<double>(printer.drafted()),
                         static_cast<double>(printer.emitted()) / static_cast<double>(printer.rounds()));
   if (model.checkpoint->synthetic) line += " · synthetic weights";
-  fmt::print(stderr, "\n{}{}{}\n", use_colour(options) ? "\033[2m" : "", line,
-             use_colour(options) ? "\033[0m" : "");
+  const bool colour = use_colour(options);
+  draw(colour ? "\n\033[2m" : "\n");
+  print_note(line);
+  if (colour) draw("\033[0m");
 }
 
 Result<int> generate(const GenerateOptions& options) {
@@ -79,19 +92,21 @@ Result<int> generate(const GenerateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
 
   const InterruptScope interrupt;
-  TokenPrinter printer(model.tokenizer, use_colour(options));
+  TokenPrinter printer(model.tokenizer, use_colour(options), InterruptScope::ask_to_end);
+  auto progress = std::make_unique<ProgressBar>("reading the prompt", options.quiet);
+  printer.before_first_token([&progress] { progress.reset(); });
   engine::SeededChooser chooser(options.decoding.seed, 0);
   const engine::DecodeRequest request{.prompt = prompt,
                                       .max_new_tokens = options.decoding.max_tokens,
                                       .sampling = options.decoding.sampling,
                                       .eos_tokens = model.checkpoint->shape.eos_tokens,
                                       .cancelled = &InterruptScope::flag()};
-  DRAFTSCOPE_TRY_ASSIGN(const engine::DecodeResult result,
-                        engine::decode(*backend, *strategy.strategy, request, chooser, printer));
-  printer.finish();
-  fmt::print("\n");
-  if (!options.quiet) print_summary(options, model, result, printer);
-  return result.stop == traces::RequestStop::cancelled ? interrupted_exit_code : 0;
+  const auto result = engine::decode(*backend, *strategy.strategy, request, chooser, printer);
+  progress.reset();
+  DRAFTSCOPE_TRY(printer.finish());
+  if (!result) return tl::unexpected(result.error());
+  if (!options.quiet) print_summary(options, model, *result, printer);
+  return result->stop == traces::RequestStop::cancelled ? InterruptScope::exit_code() : 0;
 }
 
 }  // namespace
@@ -110,7 +125,7 @@ void add_generate_command(CLI::App& app, Outcome& outcome) {
   add_decoding_options(*command, options->decoding);
   command->add_flag("--chat", options->chat, "Put the prompt into the model's chat template");
   command->add_option("--colour", options->colour, "Tell accepted, rejected and bonus tokens apart")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->check(one_of({"auto", "always", "never"}))
       ->capture_default_str();
   command->add_flag("-q,--quiet", options->quiet, "Print the text alone");
   command->callback([options, &outcome] { finish(outcome, generate(*options)); });

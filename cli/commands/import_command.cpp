@@ -2,12 +2,16 @@
 #include "commands/commands.h"
 
 #include <draftscope/traces/import.h>
+#include <draftscope/traces/trace_target.h>
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
 #include <vector>
 
+#include "options/numbers.h"
+#include "options/one_of.h"
+#include "options/output_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/progress_bar.h"
 
@@ -20,6 +24,7 @@ struct ImportOptions {
   std::string from = "auto";
   std::string output;
   std::string baseline;
+  std::vector<std::filesystem::path> inputs;  ///< that the command line names
   traces::ImportOptions import;
   bool quiet = false;
 };
@@ -43,6 +48,7 @@ std::string summary_text(const std::string& target, const traces::ImportSummary&
 }
 
 Result<int> import_files(const ImportOptions& options) {
+  DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.import.overwrite}));
   traces::ImportOptions import = options.import;
   import.format = import_format_named(options.from);
   import.baseline = options.baseline;
@@ -56,7 +62,7 @@ Result<int> import_files(const ImportOptions& options) {
                                                 progress.update(done, all);
                                                 return !InterruptScope::flag();
                                               });
-    if (!imported && InterruptScope::flag()) return interrupted_exit_code;  // nothing was left behind
+    if (!imported && InterruptScope::flag()) return InterruptScope::exit_code();  // nothing was left behind
     if (!imported) return tl::unexpected<Error>(std::move(imported).error());
     summary = std::move(*imported);
   }
@@ -80,22 +86,21 @@ void add_import_command(CLI::App& app, Outcome& outcome) {
   command->add_option("FILE", options->files, "Files to read")->required();
   command->add_option("-o,--output", options->output, "Trace to write")->required();
   command->add_option("--from", options->from, "Format; auto tells it from the file's beginning")
-      ->check(CLI::IsMember({"auto", "spec-bench", "swift", "layerskip", "acceptance", "chrome", "nsys"}))
+      ->check(one_of({"auto", "spec-bench", "swift", "layerskip", "acceptance", "chrome", "nsys"}))
       ->capture_default_str();
   command->add_option("--baseline", options->baseline, "Another file, with the answers of vanilla decoding");
   command->add_option("--model", options->import.model, "Name of the model, where the files lack it");
-  command
-      ->add_option("--layers", options->import.n_layers,
-                   "Layers of the target model, where the files lack it")
-      ->check(CLI::Range(1, 4096));
+  add_number(*command, "--layers", options->import.n_layers,
+             "Layers of the target model, where the files lack it", {1, 4096});
   command->add_option("--strategy", options->import.specification, "Name of the run, instead of the file's");
-  command
-      ->add_option("--draft-length", options->import.draft_length,
-                   "Draft tokens of every round, where the files have accepted lengths alone")
-      ->check(CLI::Range(1, 512));
+  add_number(*command, "--draft-length", options->import.draft_length,
+             "Draft tokens of every round, where the files have accepted lengths alone", {1, 512});
   command->add_flag("--overwrite", options->import.overwrite, "Replace what is there");
   command->add_flag("-q,--quiet", options->quiet, "No progress, and no summary");
-  command->callback([options, &outcome] { finish(outcome, import_files(*options)); });
+  command->callback([options, command, &outcome] {
+    options->inputs = files_named_by(*command, "--output");
+    finish(outcome, import_files(*options));
+  });
 }
 
 }  // namespace draftscope::cli

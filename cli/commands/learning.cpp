@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/learning.h"
 
+#include <draftscope/base/quote.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/speculation/published_models.h>
@@ -24,8 +25,8 @@ Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOption
     const std::string name = simulator::meta_value(recording.meta, "model");
     auto shape = speculation::find_model_shape(name);
     if (!shape)
-      return fail("{}: is imported and names its model \"{}\", whose shape is not known, expected --model",
-                  options.file, name);
+      return fail("{}: is imported and names its model {}, whose shape is not known, expected --model",
+                  options.file, quote(name));
     unknown.shape = *std::move(shape);
   }
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines, swept_machines(options, unknown));

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/traces/trace_target.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include <draftscope/simulator/prediction/prediction_file.h>
 #include "commands/record_command.h"
+#include "options/output_options.h"
 
 namespace draftscope::cli {
 
@@ -28,10 +31,11 @@ Result<void> take(const CLI::App& command, const char* option, const simulator::
   if (command.get_option(option)->count() > 0) return {};
   const std::string text = meta_value(prediction.recording_meta, key);
   if (text.empty()) return {};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return fail("prediction: field recording.meta.{} is \"{}\", expected a number; give {}", key, text,
+  const auto number = parse_number<T>(text);
+  if (!number)
+    return fail("prediction: field recording.meta.{} is {}, expected a number; give {}", key, quote(text),
                 option);
+  value = *number;
   return {};
 }
 
@@ -52,6 +56,9 @@ Result<void> take_settings(const CLI::App& command, const simulator::PredictionF
 }
 
 Result<int> measure(const CLI::App& command, MeasureOptions options) {
+  options.record.inputs = files_named_by(command, "--output");
+  DRAFTSCOPE_TRY(
+      traces::check_trace_target(options.record.output, {options.record.inputs, options.record.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(const simulator::PredictionFile prediction,
                         simulator::read_prediction(options.prediction));
   std::vector<std::string>& strategies = options.record.strategies;

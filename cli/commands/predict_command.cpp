@@ -2,15 +2,20 @@
 #include "commands/commands.h"
 
 #include <draftscope/base/atomic_file.h>
+#include <draftscope/base/output_file.h>
 #include <draftscope/base/sha256.h>
 #include <draftscope/profiler/clock.h>
 #include <draftscope/simulator/prediction/prediction_file.h>
 #include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <fmt/ranges.h>
+#include <algorithm>
 #include <memory>
 #include <set>
 
 #include "commands/learning.h"
 #include "options/machine_options.h"
+#include "options/numbers.h"
+#include "options/output_options.h"
 #include "terminal/numbers.h"
 #include "terminal/progress_bar.h"
 #include "terminal/table.h"
@@ -22,6 +27,7 @@ namespace {
 struct PredictOptions {
   SimulateOptions asked;
   std::filesystem::path output;
+  std::vector<std::filesystem::path> inputs;  ///< that the command line names
   std::string command_line;
 };
 
@@ -56,6 +62,9 @@ Result<simulator::PredictedQuestion> ask(const simulator::WhatIf& what_if, const
                                          const simulator::SweepOptions& draws) {
   const simulator::Scenario recorded = what_if.recorded_scenario();
   DRAFTSCOPE_TRY_ASSIGN(simulator::StrategyRounds rounds, what_if.rounds(strategy));
+  std::vector<simulator::PredictedRequest> requests;
+  if (speculation::same_sizes(machine.scenario.shape, recorded.shape))
+    requests = simulator::predicted_requests(what_if, recording, rounds);
   rounds = simulator::for_shape(std::move(rounds), recorded.shape, machine.scenario.shape);
   DRAFTSCOPE_TRY_ASSIGN(const simulator::Answer answer,
                         simulator::ask(what_if.costs().model, rounds, machine, draws));
@@ -69,9 +78,31 @@ Result<simulator::PredictedQuestion> ask(const simulator::WhatIf& what_if, const
                                         .batch = machine.scenario.batch,
                                         .tensor_parallel = machine.scenario.tensor_parallel,
                                         .decoding = simulator::predicted_decoding(answer),
+                                        .requests = std::move(requests),
                                         .notes = answer.notes};
   for (const simulator::CostNote& note : answer.cost_notes) question.notes.push_back(note.text);
   return question;
+}
+
+/// Notes, each once, with the predictions that rest on it.
+std::string notes_text(const simulator::PredictionFile& prediction) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_note;  // in order of appearance
+  for (const simulator::PredictedQuestion& question : prediction.questions)
+    for (const std::string& note : question.notes) {
+      auto known = std::find_if(by_note.begin(), by_note.end(),
+                                [&](const auto& entry) { return entry.first == note; });
+      if (known == by_note.end()) known = by_note.insert(known, {note, {}});
+      const std::string about = printable(question.strategy) + ", " + printable(question.machine);
+      if (known->second.empty() || known->second.back() != about) known->second.push_back(about);
+    }
+  if (by_note.empty()) return "";
+  std::string text = "\nNotes\n";
+  for (const auto& [note, about] : by_note)
+    text += fmt::format(
+        "  {}: {}\n",
+        about.size() == prediction.questions.size() ? "all" : fmt::format("{}", fmt::join(about, "; ")),
+        printable(note));
+  return text;
 }
 
 std::string questions_text(const simulator::PredictionFile& prediction, const Glyphs& glyphs) {
@@ -91,28 +122,19 @@ std::string questions_text(const simulator::PredictionFile& prediction, const Gl
                    printable(question.machine), factor(question.decoding.speedup, glyphs),
                    interval(question.decoding.interval_80), interval(question.decoding.interval_95),
                    number(question.decoding.tokens_per_second)});
-  return table.text(2, glyphs.columns);
-}
-
-Result<void> check_target(const PredictOptions& options) {
-  std::error_code error;
-  if (std::filesystem::equivalent(options.asked.file, options.output, error))
-    return fail("{}: the prediction would replace the trace itself; choose another --output",
-                options.output.string());
-  if (std::filesystem::exists(options.output, error) && !options.asked.overwrite)
-    return fail("{}: exists already, expected a new file (or --overwrite)", options.output.string());
-  return {};
+  return table.text(2, glyphs.columns) + notes_text(prediction);
 }
 
 Result<void> write(const simulator::PredictionFile& prediction, const std::filesystem::path& path) {
+  const std::string text = simulator::prediction_text(prediction);
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(path));
-  file.write(simulator::prediction_text(prediction));
+  file.write(text);
   return file.commit();
 }
 
 Result<int> predict(const PredictOptions& options) {
   const SimulateOptions& asked = options.asked;
-  DRAFTSCOPE_TRY(check_target(options));
+  DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, asked.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(asked.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
   DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(asked, reader, recording));
@@ -166,14 +188,16 @@ void add_predict_command(CLI::App& app, Outcome& outcome, const std::string& com
   command->add_option("-s,--strategy", asked.strategies, "name:key=value,… to ask about")->required();
   command->add_option("-o,--output", options->output, "The prediction to write (.json)")->required();
   add_machine_options(*command, asked);
-  command->add_option("--draws", asked.draws, "Of requests and costs, for the intervals")
-      ->check(CLI::Range(200, 100000))
+  add_number(*command, "--draws", asked.draws, "Of requests and costs, for the intervals", {200, 100000})
       ->capture_default_str();
-  command->add_option("--seed", asked.seed, "Same seed, same intervals");
+  add_number(*command, "--seed", asked.seed, "Same seed, same intervals");
   command->add_flag("--overwrite", asked.overwrite, "Replace an existing prediction");
   command->add_flag("-q,--quiet", asked.quiet, "No progress, print nothing");
   options->command_line = command_line;
-  command->callback([options, &outcome] { finish(outcome, predict(*options)); });
+  command->callback([options, command, &outcome] {
+    options->inputs = files_named_by(*command, "--output");
+    finish(outcome, predict(*options));
+  });
 }
 
 }  // namespace draftscope::cli

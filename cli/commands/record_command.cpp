@@ -5,21 +5,32 @@
 #include <draftscope/engine/recording/prompts.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/engine/recording/run_identity.h>
+#include <draftscope/engine/recording/run_memory.h>
 #include <draftscope/profiler/clock.h>
+#include <draftscope/speculation/model_shape_json.h>
+#include <draftscope/traces/trace_target.h>
 #include <draftscope/traces/writer.h>
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "commands/commands.h"
 #include "options/device_trace_options.h"
+#include "options/numbers.h"
+#include "options/one_of.h"
+#include "options/output_options.h"
 #include "terminal/interrupt.h"
+#include "terminal/messages.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
 
 namespace {
+
+constexpr std::int32_t max_warmup_tokens = 16;
 
 profiler::Level level_of(const std::string& name) {
   if (name == "rounds") return profiler::Level::off;
@@ -68,6 +79,37 @@ Result<engine::RecordedPrompt> prompt_of_turn(const RecordOptions& options,
   return prompt;
 }
 
+/// A request of the recording: all have everything but their prompt in common.
+engine::DecodeRequest request_for(const RecordOptions& options, const LoadedModel& model,
+                                  std::span<const std::int32_t> prompt) {
+  return {.prompt = prompt,
+          .max_new_tokens = options.decoding.max_tokens,
+          .sampling = options.decoding.sampling,
+          .eos_tokens = model.checkpoint->shape.eos_tokens,
+          .cancelled = &InterruptScope::flag()};
+}
+
+/// The same error, behind the place of the file that it is about.
+Error at_turn(const RecordOptions& options, const engine::Question& question, std::size_t turn,
+              const Error& error) {
+  return {fmt::format("{}: question {}, turn {}: {}", options.prompts.string(), question.question_id,
+                      turn + 1, error.message)};
+}
+
+/// Fails on the first question that can't be decoded, while nothing has been written yet. Later turns hold
+/// answers that are not known by now.
+Result<void> check_questions(const RecordOptions& options, const LoadedModel& model,
+                             const engine::Backend& backend, std::span<const engine::Question> questions) {
+  const engine::SeededChooser chooser(options.decoding.seed, 0);
+  for (const engine::Question& question : questions) {
+    const auto prompt = prompt_of_turn(options, model.tokenizer, question, 0, {});
+    if (!prompt) return tl::unexpected(at_turn(options, question, 0, prompt.error()));
+    const auto checked = check_request(backend, request_for(options, model, prompt->tokens), chooser);
+    if (!checked) return tl::unexpected(at_turn(options, question, 0, checked.error()));
+  }
+  return {};
+}
+
 /// One recording under way: what the loops below share.
 struct Session {
   const RecordOptions& options;
@@ -78,18 +120,11 @@ struct Session {
   const engine::StrategyResources& resources;
   std::vector<engine::ConfiguredStrategy>& strategies;
   ProgressBar& progress;
+  engine::RunMemories memories;
   std::vector<traces::RunId> run_ids;
   std::int64_t planned;  // requests
   std::int64_t requests = 0;
   bool interrupted = false;
-
-  [[nodiscard]] engine::DecodeRequest request_for(std::span<const std::int32_t> prompt) const {
-    return {.prompt = prompt,
-            .max_new_tokens = options.decoding.max_tokens,
-            .sampling = options.decoding.sampling,
-            .eos_tokens = model.checkpoint->shape.eos_tokens,
-            .cancelled = &InterruptScope::flag()};
-  }
 
   /// All turns of one question under one strategy.
   Result<void> record_question(std::size_t strategy, const engine::Question& question, std::int32_t repeat) {
@@ -97,12 +132,14 @@ struct Session {
     for (std::size_t turn = 0; turn < question.turns.size() && !interrupted; ++turn) {
       DRAFTSCOPE_TRY_ASSIGN(const engine::RecordedPrompt prompt,
                             prompt_of_turn(options, model.tokenizer, question, turn, answers));
+      memories.begin_request();
       device.begin_request(run_ids[strategy]);
       const Result<traces::Request> request =
           recorder.request(run_ids[strategy], *strategies[strategy].strategy, prompt, repeat,
-                           request_for(prompt.tokens), options.decoding.seed);
+                           request_for(options, model, prompt.tokens), options.decoding.seed);
       device.end_request();
-      if (!request) return tl::unexpected(request.error());
+      memories.end_request(run_ids[strategy], *strategies[strategy].strategy);
+      if (!request) return tl::unexpected(at_turn(options, question, turn, request.error()));
       answers.push_back(request->text);
       interrupted = InterruptScope::flag();
       progress.update(++requests, planned);
@@ -136,8 +173,8 @@ struct Recorded {
   std::optional<Error> failure;  ///< what decoding failed with; everything before it is recorded
 };
 
-Recorded record_all(const RecordOptions& options, const LoadedModel& model, traces::Writer& writer,
-                    engine::Recorder& recorder, engine::DeviceRecording& device,
+Recorded record_all(const RecordOptions& options, const LoadedModel& model, const engine::Backend& backend,
+                    traces::Writer& writer, engine::Recorder& recorder, engine::DeviceRecording& device,
                     const engine::StrategyResources& resources,
                     std::vector<engine::ConfiguredStrategy>& strategies,
                     std::span<const engine::Question> questions) {
@@ -145,14 +182,21 @@ Recorded record_all(const RecordOptions& options, const LoadedModel& model, trac
   for (const engine::Question& question : questions)
     turns += static_cast<std::int64_t>(question.turns.size());
   ProgressBar progress("recording", options.quiet);
-  Session session{options,    model,
-                  writer,     recorder,
-                  device,     resources,
-                  strategies, progress,
-                  {},         turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
+  Session session{options,
+                  model,
+                  writer,
+                  recorder,
+                  device,
+                  resources,
+                  strategies,
+                  progress,
+                  engine::RunMemories(backend),
+                  {},
+                  turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
   for (const engine::ConfiguredStrategy& strategy : strategies)
     session.run_ids.push_back(recorder.add_run(strategy));
   const Result<void> done = session.record_questions(questions);
+  writer.set_meta("run_memory", session.memories.json());
   Recorded recorded{session.requests, session.planned, session.interrupted, {}};
   if (!done) recorded.failure = done.error();
   return recorded;
@@ -167,37 +211,61 @@ Result<void> warm_up(const RecordOptions& options, const LoadedModel& model, eng
   for (std::int32_t i = 0; i < options.warmup; ++i) {
     for (engine::ConfiguredStrategy& strategy : strategies) {
       engine::SeededChooser chooser(options.decoding.seed, 0);
-      DRAFTSCOPE_TRY(engine::decode(backend, *strategy.strategy,
-                                    {.prompt = prompt.tokens,
-                                     .max_new_tokens = std::min(options.decoding.max_tokens, 16),
-                                     .sampling = options.decoding.sampling,
-                                     .eos_tokens = model.checkpoint->shape.eos_tokens,
-                                     .cancelled = &InterruptScope::flag()},
-                                    chooser, nobody));
+      engine::DecodeRequest request = request_for(options, model, prompt.tokens);
+      request.max_new_tokens = std::min(request.max_new_tokens, max_warmup_tokens);
+      const auto decoded = engine::decode(backend, *strategy.strategy, request, chooser, nobody);
+      if (!decoded) return tl::unexpected(at_turn(options, question, 0, decoded.error()));
     }
   }
   return {};
 }
 
+using DraftModelShapes = std::map<std::string, speculation::ModelShape>;
+
+/// The same resources; `into`, which must outlive them, learns the shapes of the models that are opened.
+engine::StrategyResources noting_shapes(engine::StrategyResources resources, DraftModelShapes& into) {
+  if (!resources.open_draft_model) return resources;
+  resources.open_draft_model = [open = std::move(resources.open_draft_model),
+                                &into](const std::string& model) -> Result<std::shared_ptr<engine::Backend>> {
+    DRAFTSCOPE_TRY_ASSIGN(std::shared_ptr<engine::Backend> backend, open(model));
+    into.insert_or_assign(model, backend->shape());
+    return backend;
+  };
+  return resources;
+}
+
+/// {"model as the strategy names it": its shape}.
+std::string draft_model_shapes_json(const DraftModelShapes& shapes) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const auto& [model, shape] : shapes)
+    json[model] = nlohmann::ordered_json::parse(speculation::recorded_shape_json(shape));
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace
 
 Result<int> record(const RecordOptions& options) {
+  DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
-  const engine::StrategyResources resources = strategy_resources(options.model, model);
+  DraftModelShapes draft_models;
+  const engine::StrategyResources resources =
+      noting_shapes(strategy_resources(options.model, model), draft_models);
   DRAFTSCOPE_TRY_ASSIGN(auto strategies, make_strategies(options, model, resources));
 
   DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,
                         engine::DeviceRecording::start(options.device_trace, options.model.device));
-  if (!device.notice().empty()) fmt::print(stderr, "draftscope: {}\n", device.notice());
+  if (!device.notice().empty()) print_error(device.notice());
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model, device.trace()));
   traces::Meta meta = engine::run_identity(*model.checkpoint, *backend, options.decoding,
                                            {options.prompts.string(), options.repeats, options.level,
                                             options.command_line, options.model.weights});
+  if (!draft_models.empty()) meta["draft_model_shapes"] = draft_model_shapes_json(draft_models);
   meta.insert(options.further_meta.begin(), options.further_meta.end());
   const InterruptScope interrupt;
+  DRAFTSCOPE_TRY(check_questions(options, model, *backend, questions));
   DRAFTSCOPE_TRY(warm_up(options, model, *backend, strategies, questions.front()));
 
   DRAFTSCOPE_TRY_ASSIGN(const auto writer,
@@ -208,7 +276,7 @@ Result<int> record(const RecordOptions& options) {
   device.begin(*writer, spans);
 
   const Recorded recorded =
-      record_all(options, model, *writer, recorder, device, resources, strategies, questions);
+      record_all(options, model, *backend, *writer, recorder, device, resources, strategies, questions);
   device.end();
   const profiler::ClockPair clock = profiler::read_clock_pair();
   writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
@@ -218,9 +286,9 @@ Result<int> record(const RecordOptions& options) {
   if (recorded.failure) return tl::unexpected(*recorded.failure);
 
   if (!options.quiet || recorded.interrupted)
-    fmt::print(stderr, "{}{} of {} requests recorded in {}\n", recorded.interrupted ? "interrupted: " : "",
-               recorded.requests, recorded.planned, options.output.string());
-  return recorded.interrupted ? interrupted_exit_code : 0;
+    print_note(fmt::format("{}{} of {} requests recorded in {}", recorded.interrupted ? "interrupted: " : "",
+                           recorded.requests, recorded.planned, options.output.string()));
+  return recorded.interrupted ? InterruptScope::exit_code() : 0;
 }
 
 void add_recording_options(CLI::App& command, RecordOptions& options) {
@@ -230,19 +298,17 @@ void add_recording_options(CLI::App& command, RecordOptions& options) {
   command.add_option("-o,--output", options.output, "The trace to write (.dstrace)")->required();
   add_decoding_options(command, options.decoding);
   add_device_trace_options(command, options.device_trace);
-  command
-      .add_option("--repeats", options.repeats,
-                  "How often to record each prompt and strategy; each repeat starts every strategy anew")
-      ->check(CLI::PositiveNumber)
+  add_number(command, "--repeats", options.repeats,
+             "How often to record each prompt and strategy; each repeat starts every strategy anew",
+             {.min = 1})
       ->capture_default_str();
-  command.add_option("--warmup", options.warmup, "Unrecorded decodes of the first prompt before the start")
-      ->check(CLI::NonNegativeNumber)
+  add_number(command, "--warmup", options.warmup, "Unrecorded decodes of the first prompt before the start",
+             {.min = 0})
       ->capture_default_str();
-  command.add_option("--limit", options.limit, "Only the first questions; 0 = all")
-      ->check(CLI::NonNegativeNumber)
+  add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
       ->capture_default_str();
   command.add_option("--level", options.level, "How fine to record time")
-      ->check(CLI::IsMember({"rounds", "phases", "layers", "ops"}))
+      ->check(one_of({"rounds", "phases", "layers", "ops"}))
       ->capture_default_str();
   command.add_flag("--shadow", options.shadow,
                    "After each request, record what every layer would have predicted at every position");
@@ -261,7 +327,10 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
                    "name:key=value,…; several are interleaved prompt by prompt")
       ->required();
   options->command_line = command_line;
-  command->callback([options, &outcome] { finish(outcome, record(*options)); });
+  command->callback([options, command, &outcome] {
+    options->inputs = files_named_by(*command, "--output");
+    finish(outcome, record(*options));
+  });
 }
 
 }  // namespace draftscope::cli

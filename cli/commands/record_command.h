@@ -29,7 +29,8 @@ struct RecordOptions {
   bool overwrite = false;
   bool shadow = false;
   bool quiet = false;
-  traces::Meta further_meta;  ///< that the trace is to hold beside the run's identity
+  std::vector<std::filesystem::path> inputs;  ///< that the command line names: none may be the output
+  traces::Meta further_meta;                  ///< that the trace is to hold beside the run's identity
 };
 
 /// All of them but --strategy.

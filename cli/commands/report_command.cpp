@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "options/one_of.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 
@@ -37,10 +38,10 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
       "Example: draftscope report demo.dstrace --by category");
   command->add_option("FILE", options->file, "Trace to read")->required();
-  command->add_option("--by", options->by, "Also split the figures: category")
-      ->check(CLI::IsMember({"category"}));
+  CLI::Option* by = command->add_option("--by", options->by, "Also split the figures: category");
+  by->check(one_of({"category"}));
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
-  command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
+  CLI::Option* csv = command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
   command->add_flag("-q,--quiet", options->quiet, "Print the tables alone, without charts and explanations");
   command->callback([options, &outcome] { finish(outcome, report(*options)); });
 }

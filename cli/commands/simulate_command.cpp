@@ -2,6 +2,7 @@
 #include "commands/commands.h"
 
 #include <draftscope/traces/reader.h>
+#include <draftscope/traces/trace_target.h>
 
 #include <algorithm>
 #include <memory>
@@ -11,6 +12,8 @@
 
 #include "commands/learning.h"
 #include "options/machine_options.h"
+#include "options/numbers.h"
+#include "options/output_options.h"
 #include "report/answers/simulate_ladder.h"
 #include "report/answers/simulate_text.h"
 #include "report/answers/simulate_trace.h"
@@ -107,7 +110,7 @@ class Questions {
       simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
       return;
     }
-    if (!options_.write.empty()) prediction.runs.push_back({fitting, *answer});
+    if (options_.write) prediction.runs.push_back({fitting, *answer});
     if (options_.ladder) add_ladder(fitting, machine);
     simulation.answers.push_back(*std::move(answer));
   }
@@ -126,14 +129,20 @@ class Questions {
 };
 
 /// A question that has no answer is no success, however many others have one. About the recorded runs nobody
-/// asked one by one.
+/// asked one by one: a machine that some of them have an answer on is answered.
 bool answers_all(const SimulateOptions& options, const Simulation& simulation) {
+  const auto has_answers = [&](const std::string& machine) {
+    return std::any_of(simulation.answers.begin(), simulation.answers.end(),
+                       [&](const auto& answer) { return answer.machine == machine; });
+  };
   return std::all_of(simulation.refusals.begin(), simulation.refusals.end(), [&](const Refusal& refusal) {
-    return options.strategies.empty() && refusal.machine.empty();
+    return options.strategies.empty() && (refusal.machine.empty() || has_answers(refusal.machine));
   });
 }
 
 Result<int> simulate(const SimulateOptions& options) {
+  if (options.write)
+    DRAFTSCOPE_TRY(traces::check_trace_target(*options.write, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
   DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(options, reader, recording));
@@ -151,7 +160,7 @@ Result<int> simulate(const SimulateOptions& options) {
   const Simulation& simulation = questions.simulation;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
   const int printed = print_answers(options, simulation, questions.ladders);
-  if (!options.write.empty())
+  if (options.write)
     DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(questions.prediction)));
   const int exit_code = answers_all(options, simulation) ? 0 : exit_failure;
   return printed != 0 ? printed : exit_code;
@@ -181,16 +190,13 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
   command->add_option("-s,--strategy", options->strategies,
                       "name:key=value,… to ask about; default: the recorded runs");
   add_machine_options(*command, *options);
-  command
-      ->add_option("--longer-context", options->longer_context,
-                   "As if every prompt had so many tokens more before it")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--draws", options->draws, "Of requests and costs, for the intervals")
-      ->check(CLI::Range(200, 100000))
+  add_number(*command, "--longer-context", options->longer_context,
+             "As if every prompt had so many tokens more before it", {.min = 0});
+  add_number(*command, "--draws", options->draws, "Of requests and costs, for the intervals", {200, 100000})
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Same seed, same intervals");
-  CLI::Option* write = command->add_option(
-      "--write", options->write,
+  add_number(*command, "--seed", options->seed, "Same seed, same intervals");
+  CLI::Option* write = add_optional_output(
+      *command, "--write", options->write,
       "Also write the answers as a trace, round by round: report, compare and export open it");
   command->add_flag("--overwrite", options->overwrite, "Replace an existing trace");
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
@@ -204,7 +210,10 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--csv", options->csv, "Print CSV, one line an answer")->excludes(json);
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
-  command->callback([options, &outcome] { finish(outcome, simulate(*options)); });
+  command->callback([options, command, &outcome] {
+    options->inputs = files_named_by(*command, "--write");
+    finish(outcome, simulate(*options));
+  });
 }
 
 }  // namespace draftscope::cli

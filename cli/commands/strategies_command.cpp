@@ -42,18 +42,19 @@ Json strategy_json(const speculation::StrategyRow& strategy) {
   return json;
 }
 
-void print_json() {
+std::string catalogue_json() {
   Json document = new_document();
   Json& strategies = document["strategies"] = Json::array();
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
     strategies.push_back(strategy_json(strategy));
-  fmt::print("{}", json_text(document));
+  return json_text(document);
 }
 
-void print_text() {
+std::string catalogue_text() {
+  std::string text;
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies()) {
-    fmt::print("{}: {}{}\n", strategy.name, strategy.summary,
-               strategy.source.empty() ? "" : " (" + strategy.source + ")");
+    text += fmt::format("{}: {}{}\n", strategy.name, strategy.summary,
+                        strategy.source.empty() ? "" : " (" + strategy.source + ")");
     if (strategy.parameters.empty()) continue;
     Table table({{"parameter", Align::left},
                  {"default", Align::left},
@@ -61,17 +62,19 @@ void print_text() {
                  {"meaning", Align::left}});
     for (const speculation::ParameterRow& parameter : strategy.parameters)
       table.add_row({parameter.name, parameter.default_value, parameter.unit, parameter.meaning});
-    fmt::print("{}\n", table.text(2));
+    text += table.text(2) + '\n';
   }
+  return text;
 }
 
 }  // namespace
 
-void add_strategies_command(CLI::App& app, Outcome& /*outcome*/) {
+void add_strategies_command(CLI::App& app, Outcome& outcome) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("strategies", "List the strategies and their parameters");
   command->add_flag("--json", *json, "As JSON");
-  command->callback([json] { *json ? print_json() : print_text(); });
+  command->callback(
+      [json, &outcome] { outcome.exit_code = print_out(*json ? catalogue_json() : catalogue_text()); });
 }
 
 }  // namespace draftscope::cli

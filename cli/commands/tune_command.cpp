@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/base/output_file.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/base/utc_time.h>
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/recording/prompts.h>
@@ -10,8 +12,10 @@
 #include <memory>
 
 #include "commands/tune_search.h"
+#include "options/output_options.h"
 #include "report/answers/tune_text.h"
 #include "terminal/interrupt.h"
+#include "terminal/messages.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -71,10 +75,10 @@ Result<void> check_same(const std::string& file, const char* part, const engine:
   for (const auto& [key, value] : expected) {
     if (key == may_differ) continue;
     const auto place = found.find(key);
-    const std::string there = place == found.end() ? "absent" : "\"" + place->second + "\"";
+    const std::string there = place == found.end() ? "absent" : quote(place->second);
     if (place == found.end() || place->second != value)
-      return fail("{}: {}.{} is {}, expected \"{}\" as this command has it (--resume goes on as it began)",
-                  file, part, key, there, value);
+      return fail("{}: {}.{} is {}, expected {} as this command has it (--resume goes on as it began)", file,
+                  part, key, there, quote(value));
   }
   return {};
 }
@@ -82,12 +86,7 @@ Result<void> check_same(const std::string& file, const char* part, const engine:
 /// The policy of this command before its first trial, or the one that the file holds.
 Result<engine::Policy> start_or_resume(const TuneOptions& options, engine::Policy fresh) {
   const std::string file = options.output.string();
-  if (!options.resume) {
-    std::error_code error;
-    if (std::filesystem::exists(options.output, error) && !options.overwrite)
-      return fail("{}: exists already, expected a new file (or --resume, or --overwrite)", file);
-    return fresh;
-  }
+  if (!options.resume) return fresh;
   DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy, engine::read_policy(options.output));
   DRAFTSCOPE_TRY(check_same(file, "model", policy.model, fresh.model));
   DRAFTSCOPE_TRY(check_same(file, "prompts", policy.prompts, fresh.prompts, "file"));
@@ -131,12 +130,13 @@ Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibra
           }};
   DRAFTSCOPE_TRY_ASSIGN(const bool finished, engine::tune(tuning, policy));
   if (finished) return 0;
-  fmt::print(stderr, "interrupted: {} trials in {}; --resume goes on\n", policy.trials.size(),
-             options.output.string());
-  return interrupted_exit_code;
+  print_note(fmt::format("interrupted: {} trials in {}; --resume goes on", policy.trials.size(),
+                         options.output.string()));
+  return InterruptScope::exit_code();
 }
 
 Result<int> tune_model(const TuneOptions& options) {
+  DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite || options.resume}));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
@@ -177,7 +177,10 @@ void add_tune_command(CLI::App& app, Outcome& outcome, const std::string& comman
       "tune", "Search the strategy that decodes these prompts fastest with this model here");
   add_tune_options(*command, *options);
   options->command_line = command_line;
-  command->callback([options, &outcome] { finish(outcome, tune_model(*options)); });
+  command->callback([options, command, &outcome] {
+    options->inputs = files_named_by(*command, "--output");
+    finish(outcome, tune_model(*options));
+  });
 }
 
 }  // namespace draftscope::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/tune_search.h"
 
+#include <draftscope/base/quote.h>
 #include <draftscope/engine/skip_set.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tuning/grid_settings.h>
@@ -42,8 +43,8 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
   DRAFTSCOPE_TRY_ASSIGN(search.probes, read_probes(options, shape.n_layers));
   const std::string example = engine::with_skip_set(search.base, speculation::SublayerMask(shape.n_layers));
   if (const auto made = engine::make_strategy(example, shape); !made)
-    return fail("{} (--search skip-set adds skip-attention and skip-mlp to \"{}\")", made.error().message,
-                search.base);
+    return fail("{} (--search skip-set adds skip-attention and skip-mlp to {})", made.error().message,
+                quote(search.base));
   std::vector<std::string> probes;
   probes.reserve(search.probes.size());
   for (const speculation::SublayerMask& probe : search.probes) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "options/numbers.h"
 #include "report/validation/validate_published.h"
 #include "report/validation/validate_recordings.h"
 
@@ -53,10 +54,9 @@ void add_validate_command(CLI::App& app, Outcome& outcome) {
       ->add_option("--recorded-gpu", recordings.recorded_gpu,
                    "The GPU of the recording, whose specification fills in what the recording leaves open")
       ->excludes(published);
-  command->add_option("--draws", recordings.draws, "Of requests and costs, for the intervals")
-      ->check(CLI::Range(200, 100000))
+  add_number(*command, "--draws", recordings.draws, "Of requests and costs, for the intervals", {200, 100000})
       ->capture_default_str();
-  command->add_option("--seed", recordings.seed, "Same seed, same intervals");
+  add_number(*command, "--seed", recordings.seed, "Same seed, same intervals");
   CLI::Option* json = command->add_flag("--json", recordings.json, "Print JSON");
   command->add_flag("--csv", recordings.csv, "Print CSV, one line a question")
       ->excludes(json)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include "terminal/process.h"
+
 #include <draftscope/base/result.h>
 #include <unistd.h>
 
@@ -40,6 +42,7 @@ Result<int> view(const std::vector<std::string>& files) {
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  restore_signals();
   ::execvp(program.c_str(), arguments.data());
   return fail("{}: can't be started: {}; it comes with the package draftscope-gui", app_name,
               std::strerror(errno));

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "options/machine_options.h"
 
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
 #include <draftscope/speculation/strategy_text.h>
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
+
+#include "options/numbers.h"
 
 namespace draftscope::cli {
 
@@ -33,11 +36,9 @@ struct Axis {
 };
 
 Result<std::int32_t> to_integer(std::string_view text, std::string_view option) {
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return fail("{}: found \"{}\", expected an integer", option, text);
-  return value;
+  const auto value = parse_number<std::int32_t>(text);
+  if (!value) return fail("{}: found {}, expected an integer", option, quote(text));
+  return *value;
 }
 
 /// "exit=3,5,7", "gamma=1..8".
@@ -60,7 +61,7 @@ Result<Axis> parse_axis(const std::string& text) {
   }
   while (true) {
     const std::size_t end = std::min(rest.find(','), rest.size());
-    if (end == 0) return fail("--sweep {}: found an empty value", text);
+    if (end == 0) return fail("--sweep {}: found an empty value, expected one between commas", text);
     axis.values.emplace_back(rest.substr(0, end));
     if (end == rest.size()) return axis;
     rest.remove_prefix(end + 1);
@@ -104,11 +105,9 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
   command.add_option("--weights", options.weights, "Another number type: bf16, fp16, fp32, fp8");
   command.add_option("--regime", options.regime,
                      "How kernels are launched: eager-python, eager-cpp, graph, device-loop, persistent");
-  command.add_option("--batch", options.batch, "Requests decoded together")
-      ->check(CLI::PositiveNumber)
+  add_number(command, "--batch", options.batch, "Requests decoded together", {.min = 1})
       ->capture_default_str();
-  command.add_option("--tensor-parallel", options.tensor_parallel, "GPUs that share the model")
-      ->check(CLI::PositiveNumber)
+  add_number(command, "--tensor-parallel", options.tensor_parallel, "GPUs that share the model", {.min = 1})
       ->capture_default_str();
   command.add_option(
       "--sweep", options.sweeps,
@@ -122,7 +121,7 @@ Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options
     DRAFTSCOPE_TRY_ASSIGN(const Axis axis, parse_axis(sweep));
     if (!is_strategy_key(axis.key)) continue;
     if (options.strategies.empty())
-      return fail("--sweep {}: found no --strategy whose {} it could vary", sweep, axis.key);
+      return fail("--sweep {}: found no --strategy, expected one whose {} it varies", sweep, axis.key);
     std::vector<std::string> more;
     for (const std::string& strategy : all) {
       if (speculation::has_parameter(strategy, axis.key))

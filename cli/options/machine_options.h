@@ -6,6 +6,8 @@
 #include <draftscope/simulator/what_if/what_if.h>
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +29,8 @@ struct SimulateOptions {
   std::vector<std::string> sweeps;  ///< key=value,… or key=first..last
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
-  std::string write;  ///< a trace of the answers; empty = none
+  std::optional<std::string> write;           ///< a trace of the answers; none = not to be written
+  std::vector<std::filesystem::path> inputs;  ///< that the command line names
   bool overwrite = false;
   bool budget = false;
   bool ladder = false;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "options/model_options.h"
 
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
 
-#include <charconv>
 #include <optional>
+
+#include "options/numbers.h"
+#include "options/one_of.h"
 
 namespace draftscope::cli {
 
@@ -15,14 +19,12 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--device", options.device, "cpu, cuda, or cuda:N for the N-th GPU")
       ->capture_default_str();
   command.add_option("--weights", options.weights, "On a GPU: as-stored, or fp8 (e4m3, a scale an output)")
-      ->check(CLI::IsMember({"as-stored", "fp8"}))
+      ->check(one_of({"as-stored", "fp8"}))
       ->capture_default_str();
-  command.add_option("--threads", options.threads, "Threads; 0 = one a core (cpu)")
-      ->check(CLI::Range(0, 1024))
+  add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
       ->capture_default_str();
-  command
-      .add_option("--context", options.context, "Tokens of context to hold; 0 = the model's, at most 4096")
-      ->check(CLI::NonNegativeNumber)
+  add_number(command, "--context", options.context,
+             "Tokens of context to hold; 0 = the model's, at most 4096", {.min = 0})
       ->capture_default_str();
   command.add_option("--kernels", options.kernels,
                      "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
@@ -31,15 +33,17 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
 }
 
 void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
-  command.add_option("-n,--max-tokens", options.max_tokens, "Tokens to generate at most")
-      ->check(CLI::PositiveNumber)
+  add_number(command, "-n,--max-tokens", options.max_tokens, "Tokens to generate at most", {.min = 1})
       ->capture_default_str();
-  command.add_option("--temperature", options.sampling.temperature, "0 = greedy")->capture_default_str();
-  command.add_option("--top-k", options.sampling.top_k, "Keep the k most probable tokens; 0 = all")
+  add_number(command, "--temperature", options.sampling.temperature, "0 = greedy", {0.0, 1000.0})
       ->capture_default_str();
-  command.add_option("--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum")
+  add_number(command, "--top-k", options.sampling.top_k, "Keep the k most probable tokens; 0 = all",
+             {.min = 0})
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Same seed, same text")->capture_default_str();
+  add_number(command, "--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum",
+             {0.0, 1.0})
+      ->capture_default_str();
+  add_number(command, "--seed", options.seed, "Same seed, same text")->capture_default_str();
   command.add_flag(
       "--coupled", options.sampling.coupled,
       "With a temperature: target and draft choose with the same noise, so that the text depends on "
@@ -70,13 +74,9 @@ Result<std::optional<std::int32_t>> gpu_of(std::string_view device) {
   constexpr std::string_view cuda = "cuda";
   if (device == "cpu") return std::nullopt;
   if (device == cuda) return 0;
-  std::int32_t number = -1;
-  if (device.starts_with("cuda:")) {
-    const std::string_view digits = device.substr(cuda.size() + 1);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc() || end != digits.data() + digits.size()) number = -1;
-  }
-  if (number < 0) return fail("device: found \"{}\", expected cpu, cuda or cuda:N", device);
+  const auto number =
+      device.starts_with("cuda:") ? parse_number<std::int32_t>(device.substr(cuda.size() + 1)) : std::nullopt;
+  if (!number || *number < 0) return fail("device: found {}, expected cpu, cuda or cuda:N", quote(device));
   return number;
 }
 

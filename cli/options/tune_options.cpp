@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "options/tune_options.h"
 
+#include "options/numbers.h"
+#include "options/one_of.h"
+
 namespace draftscope::cli {
 
 namespace {
@@ -11,33 +14,29 @@ void add_search_options(CLI::App& command, TuneOptions& options) {
                   "skip-set: which sublayers draft-verify skips (Bayesian search); grid: exit, length and "
                   "threshold (successive halving)")
       ->required()
-      ->check(CLI::IsMember({"skip-set", "grid"}));
+      ->check(one_of({"skip-set", "grid"}));
   command
       .add_option("--objective", options.objective,
                   "speedup over vanilla as measured; or acceptance-model: as predicted from acceptance and "
                   "weight bytes, without a clock")
-      ->check(CLI::IsMember({"speedup", "acceptance-model"}))
+      ->check(one_of({"speedup", "acceptance-model"}))
       ->capture_default_str();
   command.add_option("-s,--strategy", options.strategies,
                      "What to start from: draft-verify with its parameters (skip-set), or strategies whose "
                      "exit, gamma and threshold are open (grid; may be repeated)");
-  command
-      .add_option(
-          "--trials", options.trials,
-          "Candidates to score (skip-set; default 200), or settings to draw from the grid (default all)")
-      ->check(CLI::Range(1, 8000));
+  add_number(command, "--trials", options.trials,
+             "Candidates to score (skip-set; default 200), or settings to draw from the grid (default all)",
+             {1, 8000});
   command.add_option("--probe", options.probe,
                      "skip-set: first candidates from a skip_layers.json, in place of the built-in ones");
-  command.add_option("--exits", options.exits, "grid: exit layers")->delimiter(',');
-  command.add_option("--gammas", options.gammas, "grid: speculation lengths")->delimiter(',');
-  command.add_option("--thresholds", options.thresholds, "grid: draft-exit thresholds")->delimiter(',');
-  command
-      .add_option(
-          "--rungs", options.rungs,
-          "grid: looks at a setting, each on three times the prompts of the one before; 1 = no halving")
-      ->check(CLI::Range(1, 16))
+  add_numbers(command, "--exits", options.exits, "grid: exit layers", {1, 4096});
+  add_numbers(command, "--gammas", options.gammas, "grid: speculation lengths", {1, 4096});
+  add_numbers(command, "--thresholds", options.thresholds, "grid: draft-exit thresholds", {0.0, 1.0});
+  add_number(command, "--rungs", options.rungs,
+             "grid: looks at a setting, each on three times the prompts of the one before; 1 = no halving",
+             {1, 16})
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Same seed and scores, same candidates")->capture_default_str();
+  add_number(command, "--seed", options.seed, "Same seed and scores, same candidates")->capture_default_str();
 }
 
 }  // namespace
@@ -49,21 +48,17 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
       ->required();
   command.add_option("-o,--output", options.output, "The policy to write (.json)")->required();
   add_search_options(command, options);
-  command.add_option("-n,--max-tokens", options.max_tokens, "Tokens to generate a prompt")
-      ->check(CLI::Range(2, 1 << 20))
+  add_number(command, "-n,--max-tokens", options.max_tokens, "Tokens to generate a prompt", {2, 1 << 20})
       ->capture_default_str();
-  command
-      .add_option(
-          "--finalists", options.finalists,
-          "So many of the best settings are measured again at the end, in turn; the highest median wins "
-          "(predicted scores stay as they are: the best one)")
-      ->check(CLI::Range(1, 1000))
+  add_number(command, "--finalists", options.finalists,
+             "So many of the best settings are measured again at the end, in turn; the highest median wins "
+             "(predicted scores stay as they are: the best one)",
+             {1, 1000})
       ->capture_default_str();
-  command.add_option("--repeats", options.repeats, "How often each finalist is measured again at the end")
-      ->check(CLI::Range(5, 1000))
+  add_number(command, "--repeats", options.repeats, "How often each finalist is measured again at the end",
+             {5, 1000})
       ->capture_default_str();
-  command.add_option("--limit", options.limit, "Only the first questions; 0 = all")
-      ->check(CLI::NonNegativeNumber)
+  add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
       ->capture_default_str();
   command.add_flag("--chat", options.chat, "Put the prompts into the model's chat template");
   auto* resume = command.add_flag("--resume", options.resume, "Go on where the output file stopped");

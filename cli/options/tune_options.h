@@ -21,6 +21,7 @@ struct TuneOptions {
   std::vector<std::string> strategies;
   std::filesystem::path output;
   std::filesystem::path probe;
+  std::vector<std::filesystem::path> inputs;  ///< that the command line names
   std::vector<std::int32_t> exits;
   std::vector<std::int32_t> gammas;
   std::vector<double> thresholds;

@@ -13,7 +13,7 @@ using simulator::NamedFigure;
 using simulator::RunComparison;
 
 Json comparison_json(const RunComparison& run) {
-  Json json;
+  Json json = Json::object();
   json["specification"] = run.baseline->specification;
   json["baseline_run_id"] = run.baseline->id.value();
   json["comparison_run_id"] = run.comparison->id.value();
@@ -26,7 +26,7 @@ Json comparison_json(const RunComparison& run) {
 }
 
 Json winner_json(const simulator::Winner& winner) {
-  Json json;
+  Json json = Json::object();
   json["category"] = winner.category.empty() ? Json(nullptr) : Json(winner.category);
   json["run_id"] = winner.run->id.value();
   json["runner_up_run_id"] = winner.runner_up->id.value();
@@ -74,7 +74,7 @@ std::string compare_json(const Comparisons& comparisons) {
   }
   Json& against = json["against_first"] = Json::array();
   for (std::size_t i = 0; i < comparisons.against_first.size(); ++i) {
-    Json entry;
+    Json entry = Json::object();
     entry["recording"] = i + 1;
     Json& differences = entry["meta_differences"] = Json::array();
     for (const simulator::MetaDifference& difference : comparisons.against_first[i].meta)
@@ -99,7 +99,7 @@ std::string compare_csv(const Comparisons& comparisons) {
       if (i > 0)
         for (const RunComparison& candidate : comparisons.against_first[i - 1].runs)
           if (candidate.comparison->id == figures.run->id) across = &candidate;
-      Json row;
+      Json row = Json::object();
       row["recording"] = measured.recording->path.filename().string();
       row["specification"] = figures.run->specification;
       row["is_baseline"] = figures.run->is_baseline;

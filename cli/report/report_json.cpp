@@ -9,17 +9,6 @@
 
 namespace draftscope::cli {
 
-namespace {
-
-void add_run(Json& row, const traces::Run& run) {
-  row["run_id"] = run.id.value();
-  row["strategy"] = run.strategy;
-  row["specification"] = run.specification;
-  row["is_baseline"] = run.is_baseline;
-}
-
-}  // namespace
-
 std::string report_json(const simulator::MeasuredRecording& measured, bool by_category) {
   Json json = new_document();
   json["recording"] = recording_json(measured);
@@ -31,7 +20,7 @@ std::string report_json(const simulator::MeasuredRecording& measured, bool by_ca
     if (by_category) {
       Json& parts = figures["categories"] = Json::array();
       for (const simulator::Figures& part : run.by_category) {
-        Json part_json;
+        Json part_json = Json::object();
         part_json["category"] = part.category;
         part_json.update(figures_json(part));
         parts.push_back(std::move(part_json));
@@ -44,7 +33,7 @@ std::string report_json(const simulator::MeasuredRecording& measured, bool by_ca
 
 std::string report_csv(const simulator::MeasuredRecording& measured, bool by_category) {
   const auto row_of = [&](const simulator::Figures& figures) {
-    Json row;
+    Json row = Json::object();
     row["recording"] = measured.recording->path.filename().string();
     if (by_category) row["category"] = figures.category;
     add_run(row, *figures.run);

@@ -21,7 +21,7 @@ Json new_document() {
 
 Json recording_json(const simulator::MeasuredRecording& measured) {
   const traces::Recording& recording = *measured.recording;
-  Json json;
+  Json json = Json::object();
   json["path"] = recording.path.string();
   json["schema_version"] = measured.schema_version;
   json["closed_cleanly"] = recording.closed_cleanly;
@@ -30,13 +30,17 @@ Json recording_json(const simulator::MeasuredRecording& measured) {
   return json;
 }
 
+void add_run(Json& row, const traces::Run& run) {
+  row["run_id"] = run.id.value();
+  row["strategy"] = run.strategy;
+  row["specification"] = run.specification;
+  row["is_baseline"] = run.is_baseline;
+}
+
 Json figures_json(const simulator::Figures& figures) {
-  Json json;
-  json["run_id"] = figures.run->id.value();
-  json["strategy"] = figures.run->strategy;
-  json["specification"] = figures.run->specification;
+  Json json = Json::object();
+  add_run(json, *figures.run);
   json["parameters"] = parameters_json(figures.run->parameters);
-  json["is_baseline"] = figures.run->is_baseline;
   simulator::add_figures(json, simulator::named_figures(simulator::measured_figures(), figures));
   return json;
 }

@@ -28,6 +28,8 @@ template <typename T>
 
 /// Path, schema version, whether it was closed cleanly, warnings, meta.
 [[nodiscard]] Json recording_json(const simulator::MeasuredRecording& measured);
+/// Adds what tells a run from the others: run_id, strategy, specification, is_baseline.
+void add_run(Json& row, const traces::Run& run);
 /// Row of the run, and all its figures.
 [[nodiscard]] Json figures_json(const simulator::Figures& figures);
 

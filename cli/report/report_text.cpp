@@ -44,12 +44,24 @@ std::string drafting_table(const RecordingFigures& all, const Glyphs& glyphs) {
   return "Drafting\n" + table.text(2, glyphs.columns);
 }
 
+/// Empty where nothing was recorded of it.
+std::string memory_table(const RecordingFigures& all, const Glyphs& glyphs) {
+  Table table(with_figure_columns({{"run", Align::left}}, FigureTable::memory));
+  bool any = false;
+  for (const simulator::RunFigures& run : all.runs) {
+    table.add_row(with_figure_cells({name_of(run.all)}, FigureTable::memory, run.all, all, glyphs));
+    any = any || run.all.memory;
+  }
+  return any ? "\nMemory\n" + table.text(2, glyphs.columns) : "";
+}
+
 std::string explanation(const RecordingFigures& all, const traces::Meta& meta) {
   std::string text =
       "  tokens/s: all output tokens / all wall time, prefill included; decode tokens/s leaves prefill out\n"
-      "  M: tokens a target forward yields, bonus token included; acceptance: accepted / drafted; tested: "
-      "accepted /\n"
-      "  those that verification got to; eTPL: tokens / loaded layers\n";
+      "  M: tokens a target forward yields, bonus token included; acceptance: accepted / drafted; per "
+      "step:\n"
+      "  accepted / draft steps, of which a token tree has fewer than tokens; tested: accepted / those that\n"
+      "  verification got to; eTPL: tokens / loaded layers\n";
   if (all.baseline == nullptr) {
     text +=
         "  c, v, o: in units of the run's own mean verification, because there is no vanilla run (so v is "
@@ -60,7 +72,8 @@ std::string explanation(const RecordingFigures& all, const traces::Meta& meta) {
       "  c, v, o: a draft step, a verification, and the other phases of a round, in units of one vanilla "
       "round\n";
   text +=
-      "  M/(gc+v+o): the speedup that these imply, g = draft steps a round; compare it with decode speedup\n";
+      "  M/(gc+v+o): the speedup that these imply, g = draft steps per round; compare it with decode "
+      "speedup\n";
   text +=
       simulator::is_greedy(meta)
           ? "  speedup: wall time of vanilla / of the run, same prompts, prefill included; "
@@ -78,8 +91,9 @@ std::string report_text(const simulator::MeasuredRecording& measured, const Repo
   std::string text = header_text(measured, glyphs) + '\n' + speed_table(figures, glyphs) + '\n';
   if (options.by_category) text += category_table(figures, glyphs) + '\n';
   text += drafting_table(figures, glyphs);
+  if (!options.tables_only) text += explanation(figures, measured.recording->meta);
+  text += memory_table(figures, glyphs);
   if (options.tables_only) return text;
-  text += explanation(figures, measured.recording->meta);
   for (const simulator::RunFigures& run : figures.runs) {
     text += '\n' + run_charts(run.all, glyphs);
     if (!options.by_category) continue;

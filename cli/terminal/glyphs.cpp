@@ -48,4 +48,25 @@ std::string bar(double share, std::size_t width, const Glyphs& glyphs) {
   return cells;
 }
 
+std::string line_chart(std::span<const double> values, std::size_t width, const Glyphs& glyphs) {
+  static constexpr std::array<std::string_view, 8> drawn{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  static constexpr std::array<std::string_view, 8> plain{"_", ".", "-", "~", "=", "+", "*", "#"};
+  const std::array<std::string_view, 8>& heights = glyphs.unicode ? drawn : plain;
+  if (values.empty()) return {};
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  const double range = *max - *min;
+  const std::size_t cells = std::min(width, values.size());
+  std::string text;
+  for (std::size_t cell = 0; cell < cells; ++cell) {
+    const std::size_t begin = cell * values.size() / cells;
+    const std::size_t end = (cell + 1) * values.size() / cells;
+    double sum = 0.0;
+    for (std::size_t i = begin; i < end; ++i) sum += values[i];
+    const double share = range > 0.0 ? (sum / static_cast<double>(end - begin) - *min) / range : 0.0;
+    const auto height = static_cast<std::size_t>(std::clamp(std::lround(share * 7.0), 0L, 7L));
+    text += heights[height];
+  }
+  return text;
+}
+
 }  // namespace draftscope::cli

@@ -5,6 +5,7 @@
 // other locales.
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,9 @@ struct Glyphs {
 
 /// `share` (clamped to 0 … 1) of `width` cells, to an eighth of a cell in Unicode.
 [[nodiscard]] std::string bar(double share, std::size_t width, const Glyphs& glyphs);
+
+/// Finite values from left to right, at most `width` cells: each the mean of its share of the values, in
+/// eight heights from the least to the greatest value.
+[[nodiscard]] std::string line_chart(std::span<const double> values, std::size_t width, const Glyphs& glyphs);
 
 }  // namespace draftscope::cli

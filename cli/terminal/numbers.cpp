@@ -50,6 +50,14 @@ std::string duration(const std::optional<double>& ns, const Glyphs& glyphs) {
   return ns ? duration(*ns, glyphs) : std::string(glyphs.absent());
 }
 
+std::string bytes_text(double bytes) {
+  constexpr double kib = 1024.0;
+  if (bytes < kib) return number(bytes).append(" bytes");
+  if (bytes < kib * kib) return fmt::format("{} KiB", number(bytes / kib));
+  if (bytes < kib * kib * kib) return fmt::format("{} MiB", number(bytes / (kib * kib)));
+  return fmt::format("{} GiB", number(bytes / (kib * kib * kib)));
+}
+
 std::string factor(double value, const Glyphs& glyphs) {
   return fmt::format("{:.2f}{}", value, glyphs.times());
 }

@@ -26,6 +26,9 @@ namespace draftscope::cli {
 [[nodiscard]] std::string duration(double ns, const Glyphs& glyphs);
 [[nodiscard]] std::string duration(const std::optional<double>& ns, const Glyphs& glyphs);
 
+/// "831 bytes", "4.21 KiB", "61.8 MiB", "1.25 GiB"
+[[nodiscard]] std::string bytes_text(double bytes);
+
 /// "1.52×"
 [[nodiscard]] std::string factor(double value, const Glyphs& glyphs);
 

@@ -6,8 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <cstdio>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "terminal/messages.h"
 
 namespace draftscope::cli {
 
@@ -40,23 +45,63 @@ std::string progress_text(const std::string& label, std::int64_t done, std::int6
 
 ProgressBar::ProgressBar(std::string label, bool quiet)
     : label_(std::move(label)),
-      enabled_(!quiet && isatty(STDERR_FILENO) != 0),
+      enabled_(!quiet),
+      on_terminal_(isatty(STDERR_FILENO) != 0),
       start_ns_(profiler::now_ns()),
-      next_draw_ns_(start_ns_ + quiet_ns) {}
+      next_draw_ns_(start_ns_ + (on_terminal_ ? quiet_ns : line_every_ns)) {
+  if (!enabled_) return;
+  try {
+    watcher_ = std::thread([this] { watch(); });
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): update() alone draws then
+  }
+}
 
 ProgressBar::~ProgressBar() {
-  if (drawn_) std::fputs(clear_line, stderr);
+  if (watcher_.joinable()) {
+    {
+      const std::scoped_lock lock(mutex_);
+      has_ended_ = true;
+    }
+    ended_.notify_one();
+    watcher_.join();
+  }
+  if (drawn_ && on_terminal_) draw(clear_line);
+}
+
+void ProgressBar::note(std::string text) {
+  const std::scoped_lock lock(mutex_);
+  note_ = std::move(text);
 }
 
 void ProgressBar::update(std::int64_t done, std::int64_t all) {
   if (!enabled_) return;
-  const std::int64_t now = profiler::now_ns();
-  if (now < next_draw_ns_) return;
-  next_draw_ns_ = now + redraw_ns;
+  const std::scoped_lock lock(mutex_);
+  done_ = done;
+  all_ = all;
+  draw_if_due(profiler::now_ns());
+}
+
+/// Wakes when a line is due, and redraws a terminal's once a second.
+void ProgressBar::watch() {
+  std::unique_lock lock(mutex_);
+  const auto pause = std::chrono::nanoseconds(on_terminal_ ? second_ns : line_every_ns);
+  try {
+    while (!ended_.wait_for(lock, pause, [this] { return has_ended_; })) draw_if_due(profiler::now_ns());
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the task goes on, and says less
+  }
+}
+
+void ProgressBar::draw_if_due(std::int64_t now_ns) {
+  if (now_ns < next_draw_ns_) return;
+  next_draw_ns_ = now_ns + (on_terminal_ ? redraw_ns : line_every_ns);
   drawn_ = true;
-  std::string line = clear_line + progress_text(label_, done, all, now - start_ns_);
+  const std::int64_t elapsed_ns = now_ns - start_ns_;
+  std::string line = progress_text(label_, done_, all_, elapsed_ns);
   if (!note_.empty()) line += "  " + note_;
-  std::fputs(line.c_str(), stderr);
+  if (on_terminal_)
+    draw(clear_line + line);
+  else
+    draw(fmt::format("{}  {} so far\n", line, rough_time(elapsed_ns / second_ns)));
 }
 
 }  // namespace draftscope::cli

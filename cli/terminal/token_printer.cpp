@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "terminal/token_printer.h"
 
+#include "terminal/outcome.h"
+
 namespace draftscope::cli {
 
 namespace {
@@ -12,16 +14,24 @@ constexpr std::string_view plain = "\033[0m";
 
 }  // namespace
 
-void TokenPrinter::print(std::string_view text, std::string_view style) const {
+void TokenPrinter::add(std::string_view text, std::string_view style) {
   if (text.empty()) return;
-  if (colour_) std::fwrite(style.data(), 1, style.size(), stdout);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (colour_) std::fwrite(plain.data(), 1, plain.size(), stdout);
+  if (colour_) line_ += style;
+  line_ += text;
+  if (colour_) line_ += plain;
+}
+
+void TokenPrinter::write() {
+  if (!written_) return;
+  written_ = write_out(line_);
+  line_.clear();
+  if (!written_) stop_();
 }
 
 void TokenPrinter::on_first_token(std::int32_t token) {
-  print(decoder_.next(token), bonus_style);
-  std::fflush(stdout);
+  if (begin_) begin_();
+  add(decoder_.next(token), bonus_style);
+  write();
 }
 
 void TokenPrinter::on_round(const engine::RoundReport& report) {
@@ -34,17 +44,19 @@ void TokenPrinter::on_round(const engine::RoundReport& report) {
     if (i == accepted && colour_) {
       for (const traces::DraftToken& token : report.draft_tokens.subspan(accepted)) {
         const std::int32_t id = token.token;
-        print(tokenizer_.decode(std::span(&id, 1)), rejected_style);
+        add(tokenizer_.decode(std::span(&id, 1)), rejected_style);
       }
     }
-    print(decoder_.next(report.emitted[i]), i < accepted ? accepted_style : bonus_style);
+    add(decoder_.next(report.emitted[i]), i < accepted ? accepted_style : bonus_style);
   }
-  std::fflush(stdout);
+  write();
 }
 
-void TokenPrinter::finish() {
-  print(decoder_.finish(), bonus_style);
-  std::fflush(stdout);
+Result<void> TokenPrinter::finish() {
+  add(decoder_.finish(), bonus_style);
+  line_ += '\n';
+  write();
+  return written_;
 }
 
 }  // namespace draftscope::cli

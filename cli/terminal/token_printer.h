@@ -6,20 +6,27 @@
 
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/tokenizer.h>
-#include <cstdio>
+#include <functional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace draftscope::cli {
 
 class TokenPrinter final : public engine::DecodeListener {
  public:
-  TokenPrinter(const engine::Tokenizer& tokenizer, bool colour)
-      : tokenizer_(tokenizer), decoder_(tokenizer), colour_(colour) {}
+  /// `stop` is called once if stdout can't be written any more.
+  TokenPrinter(const engine::Tokenizer& tokenizer, bool colour, std::function<void()> stop)
+      : tokenizer_(tokenizer), decoder_(tokenizer), stop_(std::move(stop)), colour_(colour) {}
+
+  /// `begin` is called once, before the first token is printed.
+  void before_first_token(std::function<void()> begin) { begin_ = std::move(begin); }
 
   void on_first_token(std::int32_t token) override;
   void on_round(const engine::RoundReport& report) override;
-  /// Flushes what waits for the end of a character.
-  void finish();
+  /// Prints what waits for the end of a character, and ends the line. Returns the first error of writing;
+  /// nothing is printed after one.
+  [[nodiscard]] Result<void> finish();
 
   [[nodiscard]] std::int64_t rounds() const { return rounds_; }
   [[nodiscard]] std::int64_t drafted() const { return drafted_; }
@@ -27,11 +34,16 @@ class TokenPrinter final : public engine::DecodeListener {
   [[nodiscard]] std::int64_t emitted() const { return emitted_; }  ///< by rounds, without the prefill's token
 
  private:
-  void print(std::string_view text, std::string_view style) const;
+  void add(std::string_view text, std::string_view style);
+  void write();
 
   const engine::Tokenizer& tokenizer_;
   engine::StreamDecoder decoder_;
+  std::function<void()> stop_;
+  std::function<void()> begin_;
   bool colour_;
+  std::string line_;  ///< added, and not written yet
+  Result<void> written_{};
   std::int64_t rounds_ = 0;
   std::int64_t drafted_ = 0;
   std::int64_t accepted_ = 0;

@@ -34,14 +34,14 @@ class CpuMemoryProbe final : public MemoryProbe {
   Result<double> gb_per_s() override {
     const std::size_t part = values_.size() / static_cast<std::size_t>(threads_);
     std::atomic<std::uint64_t> total{0};
-    std::vector<std::thread> readers;
+    std::vector<std::jthread> readers;
     readers.reserve(static_cast<std::size_t>(threads_));
     const std::int64_t start_ns = profiler::now_ns();
     for (std::int32_t thread = 0; thread < threads_; ++thread)
       readers.emplace_back([&, thread] {
         total ^= sum_of(std::span(values_).subspan(static_cast<std::size_t>(thread) * part, part));
       });
-    for (std::thread& reader : readers) reader.join();
+    for (std::jthread& reader : readers) reader.join();
     const auto ns = static_cast<double>(profiler::now_ns() - start_ns);
     return static_cast<double>(part * sizeof(std::uint64_t)) * threads_ / ns;
   }

@@ -3,6 +3,7 @@
 
 #include <draftscope/base/parallel.h>
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <optional>
 
@@ -32,6 +33,29 @@ std::vector<Part> split(const std::vector<NamedTensor>& tensors) {
   return parts;
 }
 
+/// "nan", "inf" or "-inf", of an element that is not finite.
+std::string_view value_name(const TensorView& tensor, std::int64_t element) {
+  const std::byte* at = tensor.data + static_cast<std::size_t>(element) * dtype_bytes(tensor.dtype);
+  std::uint32_t bits = 0;
+  if (tensor.dtype == DType::f32) {
+    std::memcpy(&bits, at, 4);
+  } else {
+    std::uint16_t half = 0;
+    std::memcpy(&half, at, 2);
+    bits = std::uint32_t{half} << 16;
+  }
+  const std::uint32_t mantissa = tensor.dtype == DType::f16 ? 0x03FF'0000U : 0x007F'FFFFU;
+  if ((bits & mantissa) != 0) return "nan";
+  return bits >> 31 == 0 ? "inf" : "-inf";
+}
+
+/// A place as non_finite_weight() counts layers; tied weights have no head of their own.
+bool is_of(const TensorSlot& slot, std::int32_t layer, const speculation::ModelShape& shape) {
+  if (slot.kind == TensorKind::embedding)
+    return layer == -1 || (layer == shape.n_layers && shape.tied_embeddings);
+  return (slot.layer < 0 ? shape.n_layers : slot.layer) == layer;
+}
+
 }  // namespace
 
 Result<void> check_finite(const Checkpoint& checkpoint) {
@@ -58,6 +82,17 @@ Result<void> check_finite(const Checkpoint& checkpoint) {
   return fail("{}: tensor {}: row {} column {} is not finite, expected finite numbers",
               checkpoint.synthetic ? checkpoint.shape.name : checkpoint.folder.string(), name,
               element / view.columns, element % view.columns);
+}
+
+std::string non_finite_weight(const Checkpoint& checkpoint, std::int32_t layer) {
+  if (!checkpoint.matrices_in_memory) return {};
+  Weights copy = checkpoint.weights;  // views only; the slots want something they could write
+  for (const TensorSlot& slot : tensor_slots(checkpoint.shape, copy)) {
+    if (!slot.view->present() || !is_of(slot, layer, checkpoint.shape)) continue;
+    if (const auto found = first_non_finite(*slot.view))
+      return fmt::format("{} holds {}", slot.name, value_name(*slot.view, *found));
+  }
+  return {};
 }
 
 }  // namespace draftscope::engine

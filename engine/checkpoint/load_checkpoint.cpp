@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_field.h>
 #include <draftscope/base/json_text.h>
+#include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/speculation/model_config.h>
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <unordered_map>
 
 #include "checkpoint_hash.h"
 #include "element_bits.h"
+#include "file_watch.h"
 #include "mapped_file.h"
 #include "safetensors_header.h"
 #include "tensor_slots.h"
@@ -83,7 +84,8 @@ Result<Shards> open_shards(const std::filesystem::path& folder) {
   } else if (std::filesystem::exists(index, error)) {
     DRAFTSCOPE_TRY(open_index(folder, index, shards));
   } else {
-    return fail("{}: found neither model.safetensors nor model.safetensors.index.json", folder.string());
+    return fail("{}: found no weights, expected model.safetensors or model.safetensors.index.json",
+                folder.string());
   }
   return shards;
 }
@@ -169,15 +171,13 @@ Result<void> check_nothing_unknown(const Places& places, const std::vector<Tenso
     // Old exports carry the rotary frequencies, which config.json gives.
     if (!name.starts_with(prefix) || known.contains(name) || name.ends_with(".rotary_emb.inv_freq")) continue;
     const auto digits = name.substr(prefix.size(), name.find('.', prefix.size()) - prefix.size());
-    const bool inside = digits.size() <= 4 && !digits.empty() &&
-                        digits.find_first_not_of("0123456789") == std::string_view::npos &&
-                        std::stoi(std::string(digits)) < shape.n_layers;
-    if (inside) unknown.push_back(name);
+    const auto layer = parse_number<std::int32_t>(digits);
+    if (layer && *layer >= 0 && *layer < shape.n_layers) unknown.push_back(name);
   }
   if (unknown.empty()) return {};
   const auto first = *std::min_element(unknown.begin(), unknown.end());
-  return fail("{}: tensor {} has no place in {} as config.json describes it", places.at(first).shard->file,
-              quote(first), shape.architecture);
+  return fail("{}: found tensor {}, expected those of {} as config.json describes it",
+              places.at(first).shard->file, quote(first), shape.architecture);
 }
 
 Result<void> bind_weights(const Shards& shards, const speculation::ModelShape& shape, Weights& weights) {
@@ -244,6 +244,7 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
   checkpoint.hash = hash.hex();
   for (const auto& [name, shard] : shards->by_name) shard.mapping.expect(Access::streamed);
   checkpoint.storage = shards;
+  DRAFTSCOPE_TRY(check_watched_files());
   return checkpoint;
 }
 

@@ -22,6 +22,7 @@ class Descriptor {
     if (number_ >= 0) ::close(number_);
   }
   [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
 
  private:
   int number_;
@@ -31,17 +32,19 @@ class Descriptor {
 
 Result<Mapping> Mapping::open_file(const std::filesystem::path& path) {
   // Non-blocking, so that a pipe of that name is refused below instead of waited for.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number() < 0) return fail("{}: cannot be opened: {}", path.string(), std::strerror(errno));
   struct stat status {};
   if (::fstat(file.number(), &status) != 0)
     return fail("{}: cannot be examined: {}", path.string(), std::strerror(errno));
   if (!S_ISREG(status.st_mode)) return fail("{}: expected a regular file", path.string());
   const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) return fail("{}: the file is empty", path.string());
+  if (size == 0) return fail("{}: found an empty file, expected weights", path.string());
   void* const data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
   if (data == MAP_FAILED) return fail("{}: cannot be mapped: {}", path.string(), std::strerror(errno));
-  return Mapping(static_cast<std::byte*>(data), size);
+  Mapping mapping(static_cast<std::byte*>(data), size);
+  mapping.watch_.emplace(mapping.bytes(), path, file.release());
+  return mapping;
 }
 
 Result<Mapping> Mapping::allocate(std::size_t bytes) {
@@ -77,15 +80,19 @@ void Mapping::expect(Access access) const {
 }
 
 Mapping::Mapping(Mapping&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      watch_(std::exchange(other.watch_, std::nullopt)) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(watch_, other.watch_);
   return *this;
 }
 
 Mapping::~Mapping() {
+  watch_.reset();  // before the addresses are somebody else's
   if (data_ != nullptr) ::munmap(data_, size_);
 }
 

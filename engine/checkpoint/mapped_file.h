@@ -7,7 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
+
+#include "file_watch.h"
 
 namespace draftscope::engine {
 
@@ -17,7 +20,8 @@ enum class Access : std::uint8_t { scattered, streamed };
 
 class Mapping {
  public:
-  /// A regular file, read-only. The pages are the file's own: nothing is copied.
+  /// A regular file, read-only and under watch (file_watch.h). The pages are the file's own: nothing is
+  /// copied.
   [[nodiscard]] static Result<Mapping> open_file(const std::filesystem::path& path);
   /// Zeroed writable memory, in huge pages where the system has them. Fails if the machine has not that much.
   [[nodiscard]] static Result<Mapping> allocate(std::size_t bytes);
@@ -41,6 +45,7 @@ class Mapping {
   Mapping(std::byte* data, std::size_t size) : data_(data), size_(size) {}
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  std::optional<FileWatch> watch_;  ///< of a file
 };
 
 }  // namespace draftscope::engine

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/checkpoint.h>
 
-#include <charconv>
 #include <set>
 
+#include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
 
 namespace draftscope::engine {
@@ -11,11 +11,9 @@ namespace {
 
 template <typename T>
 Result<T> parse_value(std::string_view key, std::string_view text, std::string_view expected) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return fail("--model synthetic: {} is {}, expected {}", key, quote(text), expected);
-  return value;
+  const auto value = parse_number<T>(text);
+  if (!value) return fail("--model synthetic: {} is {}, expected {}", key, quote(text), expected);
+  return *value;
 }
 
 Result<std::int32_t> parse_count(std::string_view key, std::string_view text) {

@@ -174,8 +174,8 @@ Result<std::uint64_t> needed_bytes(const SafetensorsEntry& entry, std::string_vi
   std::uint64_t product = *bits;
   for (const auto extent : entry.shape)
     if (__builtin_mul_overflow(product, extent, &product))
-      return fail("{}: tensor {}: shape [{}] overflows 64 bits", file, quote(entry.name),
-                  fmt::join(entry.shape, ", "));
+      return fail("{}: tensor {}: found shape [{}], expected a number of bytes that fits 64 bits", file,
+                  quote(entry.name), fmt::join(entry.shape, ", "));
   if (product % 8 != 0)
     return fail("{}: tensor {}: {} bits, expected whole bytes", file, quote(entry.name), product);
   return product / 8;
@@ -192,8 +192,9 @@ Result<void> check_layout(std::vector<SafetensorsEntry>& entries, std::uint64_t 
       return fail("{}: tensor {}: data_offsets [{}, {}], expected begin ≤ end", file, name, entry.begin,
                   entry.end);
     if (entry.end > data_bytes)
-      return fail("{}: tensor {}: data ends at byte {} of {} data bytes; the file is truncated or damaged",
-                  file, name, entry.end, data_bytes);
+      return fail(
+          "{}: tensor {}: data ends at byte {}, expected at most {}; the file is truncated or damaged", file,
+          name, entry.end, data_bytes);
     if (entry.begin != expected_begin)
       return fail("{}: tensor {}: data begins at byte {}, expected {} ({})", file, name, entry.begin,
                   expected_begin, entry.begin < expected_begin ? "overlap" : "hole");
@@ -232,8 +233,8 @@ Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> by
     return fail("{}: header of {} bytes, expected at most {}; not a safetensors file?", file,
                 header.json_bytes, max_header_bytes);
   if (header.json_bytes > bytes.size() - length_bytes)
-    return fail("{}: header of {} bytes in a file of {}; the file is truncated", file, header.json_bytes,
-                bytes.size());
+    return fail("{}: header of {} bytes in a file of {}, expected a header that fits; the file is truncated",
+                file, header.json_bytes, bytes.size());
   const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + length_bytes, header.json_bytes);
   if (!json.starts_with('{'))
     return fail("{}: header begins with {}, expected '{{'", file, quote(json.substr(0, 1)));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/quote.h>
 #include <draftscope/engine/cpu_backend.h>
 
 #include <algorithm>
@@ -18,9 +19,10 @@ constexpr std::int32_t largest_batch = 512;  // wide enough that prefill is boun
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(Model model, KvCache cache, Workspace workspace, const Kernels& kernels, std::int32_t threads,
-             bool wide_products)
-      : model_(std::move(model)),
+  CpuBackend(const Checkpoint& checkpoint, Model model, KvCache cache, Workspace workspace,
+             const Kernels& kernels, std::int32_t threads, bool wide_products)
+      : checkpoint_(checkpoint),
+        model_(std::move(model)),
         cache_(std::move(cache)),
         workspace_(std::move(workspace)),
         kernels_(kernels),
@@ -39,10 +41,16 @@ class CpuBackend final : public Backend {
   std::int32_t max_invariant_rows() const override {
     return std::min(cpu::max_invariant_rows, cache_.rows());
   }
+  std::int32_t max_verified_rows() const override { return std::min(max_verification_rows, cache_.rows()); }
 
   BackendDescription describe() const override {
-    return {"cpu",        processor_name(), std::string(kernels_.name),
-            team_.size(), cache_.bytes(),   workspace_.memory.bytes()};
+    return {.device = "cpu",
+            .processor = processor_name(),
+            .kernels = std::string(kernels_.name),
+            .threads = team_.size(),
+            .kv_bytes = cache_.bytes(),
+            .workspace_bytes = workspace_.memory.bytes(),
+            .weight_bytes = checkpoint_.weight_bytes()};
   }
 
   Result<void> forward(const Batch& batch, Outputs& outputs) override {
@@ -74,7 +82,12 @@ class CpuBackend final : public Backend {
     return {};
   }
 
+  std::optional<std::string> non_finite_weight(std::int32_t layer) const override {
+    return engine::non_finite_weight(checkpoint_, layer);
+  }
+
  private:
+  const Checkpoint& checkpoint_;
   Model model_;
   KvCache cache_;
   Workspace workspace_;
@@ -96,7 +109,7 @@ Result<const Kernels*> choose_kernels(std::string_view name) {
     if (kernels->name == name) return kernels;
     names += (names.empty() ? "" : ", ") + std::string(kernels->name);
   }
-  return fail("cpu backend: kernels \"{}\" are not available, this processor has {}", name, names);
+  return fail("cpu backend: kernels {} are not available, this processor has {}", quote(name), names);
 }
 
 }  // namespace
@@ -122,8 +135,8 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
       cpu::Workspace workspace,
       cpu::Workspace::allocate(shape, kernels->products[static_cast<std::size_t>(model.dtype)],
                                std::min(cpu::largest_batch, cache_rows), cache_rows, threads));
-  return std::make_unique<cpu::CpuBackend>(std::move(model), std::move(cache), std::move(workspace), *kernels,
-                                           threads, options.wide_products);
+  return std::make_unique<cpu::CpuBackend>(checkpoint, std::move(model), std::move(cache),
+                                           std::move(workspace), *kernels, threads, options.wide_products);
 }
 
 }  // namespace draftscope::engine

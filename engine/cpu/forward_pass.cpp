@@ -4,6 +4,7 @@
 #include <draftscope/base/to_size.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -12,8 +13,15 @@ namespace {
 
 // Shares of outputs are multiples of this: one cache line of fp32 results, and the height of an AMX tile.
 constexpr std::int64_t output_granule = 16;
+// Outputs of one call of oneDNN, which sums a wide matrix in another order than a narrow one: were a call a
+// thread's share, the number of threads would show in the sums. Large ones cost less, small ones leave a
+// small model enough of them for all threads.
+constexpr std::int64_t wide_block = 128;
+constexpr std::int64_t small_wide_block = 64;
+constexpr std::int64_t small_wide_outputs = 1024;
 // Outputs of gate and up that are computed before they are gated, while they are in the first cache.
 constexpr std::int64_t gated_block = 128;
+static_assert(gated_block % wide_block == 0 && gated_block % small_wide_block == 0);
 
 }  // namespace
 
@@ -58,10 +66,19 @@ void ForwardPass::operator()(std::int32_t thread) {
   if (batch_.wanted.head) head(thread);
 }
 
+std::int64_t ForwardPass::granule_of(std::int64_t outputs) const {
+  if (!wide_) return output_granule;
+  return outputs < small_wide_outputs ? small_wide_block : wide_block;
+}
+
 ForwardPass::Share ForwardPass::share_of(std::int64_t n, std::int64_t granule, std::int32_t thread) const {
   const std::int64_t units = (n + granule - 1) / granule;
   return {std::min(n, units * thread / threads_ * granule),
-          std::min(n, units * (thread + 1) / threads_ * granule)};
+          std::min(n, units * (thread + 1) / threads_ * granule), granule};
+}
+
+ForwardPass::Share ForwardPass::share_of_outputs(std::int64_t outputs, std::int32_t thread) const {
+  return share_of(outputs, granule_of(outputs), thread);
 }
 
 profiler::ScopedSpan ForwardPass::span(std::int32_t thread, traces::StringId name_id,
@@ -132,8 +149,10 @@ void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::
   // oneDNN writes plain sums; what is to be added is added here, from a buffer of d_model columns.
   float* sums = accumulate ? workspace_.product : out;
   const std::int64_t row_bytes = matrix.depth * static_cast<std::int64_t>(dtype_bytes(engine_.model.dtype));
-  engine_.wide->run(thread, {matrix.data + share.begin * row_bytes, set, rows_, share.end - share.begin,
-                             matrix.depth, sums + share.begin, out_stride});
+  for (std::int64_t begin = share.begin; begin < share.end; begin += share.granule)
+    engine_.wide->run(
+        thread, {matrix.data + begin * row_bytes, set, rows_, std::min(share.granule, share.end - begin),
+                 matrix.depth, sums + begin, out_stride});
   if (!accumulate && matrix.bias == nullptr) return;
   for (std::int32_t row = 0; row < rows_; ++row)
     for (std::int64_t o = share.begin; o < share.end; ++o) {
@@ -166,22 +185,29 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
   }
   const auto timed = span(thread, engine_.names.output_projection, layer);
   set = prepare(thread, workspace_.attended, nullptr, rows_, shape_.q_width());
-  product(thread, weights.o, set, share_of(shape_.d_model, output_granule, thread), true, workspace_.residual,
+  product(thread, weights.o, set, share_of_outputs(shape_.d_model, thread), true, workspace_.residual,
           shape_.d_model);
   engine_.team.barrier();
 }
 
-/// q, k and v are one list of outputs, cut into shares regardless of where a matrix ends.
+/// q, k and v are one list of granules, cut into shares regardless of where a matrix ends.
 void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std::byte* set) {
   const Layer& weights = engine_.model.layers[to_size(layer)];
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
-  const Share share = share_of(width, output_granule, thread);
-  std::int64_t first = 0;
-  for (const Matrix* matrix : {&weights.q, &weights.k, &weights.v}) {
-    const Share part{std::max(share.begin - first, std::int64_t{0}),
-                     std::min(share.end - first, matrix->outputs)};
-    product(thread, *matrix, set, part, false, workspace_.qkv + first, width);
-    first += matrix->outputs;
+  const std::array<const Matrix*, 3> matrices{&weights.q, &weights.k, &weights.v};
+  const std::int64_t granule = granule_of(width);
+  const auto granules = [&](const Matrix& matrix) { return (matrix.outputs + granule - 1) / granule; };
+  std::int64_t all = 0;
+  for (const Matrix* matrix : matrices) all += granules(*matrix);
+  const Share share = share_of(all, 1, thread);
+  std::int64_t before = 0;  // granules
+  std::int64_t column = 0;
+  for (const Matrix* matrix : matrices) {
+    const Share part{std::max(share.begin - before, std::int64_t{0}) * granule,
+                     std::min((share.end - before) * granule, matrix->outputs), granule};
+    product(thread, *matrix, set, part, false, workspace_.qkv + column, width);
+    before += granules(*matrix);
+    column += matrix->outputs;
   }
 }
 
@@ -264,10 +290,9 @@ void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
   }
   {
     const auto timed = span(thread, engine_.names.gate_up, layer);
-    const Share share = share_of(d_ff, output_granule, thread);
-    const std::int64_t step = wide_ ? d_ff : gated_block;
-    for (std::int64_t begin = share.begin; begin < share.end; begin += step) {
-      const Share block{begin, std::min(begin + step, share.end)};
+    const Share share = share_of_outputs(d_ff, thread);
+    for (std::int64_t begin = share.begin; begin < share.end; begin += gated_block) {
+      const Share block{begin, std::min(begin + gated_block, share.end), share.granule};
       product(thread, weights.gate, set, block, false, workspace_.gate, d_ff);
       product(thread, weights.up, set, block, false, workspace_.up, d_ff);
       for (std::int32_t row = 0; row < rows_; ++row)
@@ -278,8 +303,8 @@ void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
   }
   const auto timed = span(thread, engine_.names.down, layer);
   set = prepare(thread, workspace_.gate, nullptr, rows_, d_ff);
-  product(thread, weights.down, set, share_of(shape_.d_model, output_granule, thread), true,
-          workspace_.residual, shape_.d_model);
+  product(thread, weights.down, set, share_of_outputs(shape_.d_model, thread), true, workspace_.residual,
+          shape_.d_model);
   engine_.team.barrier();
 }
 
@@ -324,6 +349,7 @@ void ForwardPass::head(std::int32_t thread) {
                                                static_cast<std::size_t>(n_blocks)};
     float maximum = blocks.front().maximum;
     for (const BlockSoftmax& block : blocks) maximum = std::max(maximum, block.maximum);
+    // NaN as soon as one logit is NaN or +inf, or all are -inf: has_distribution().
     float sum = 0.0F;
     for (const BlockSoftmax& block : blocks) sum += block.sum * std::exp(block.maximum - maximum);
     for (TopToken& token : top) token.probability = std::exp(token.logit - maximum) / sum;

@@ -53,9 +53,13 @@ class ForwardPass {
  private:
   struct Share {
     std::int64_t begin, end;
+    std::int64_t granule;  ///< that it is whole multiples of, but for the list's end
   };
 
+  /// Outputs that no share cuts, counted from a matrix's first, in a product of `outputs` in all.
+  [[nodiscard]] std::int64_t granule_of(std::int64_t outputs) const;
   [[nodiscard]] Share share_of(std::int64_t n, std::int64_t granule, std::int32_t thread) const;
+  [[nodiscard]] Share share_of_outputs(std::int64_t outputs, std::int32_t thread) const;
   [[nodiscard]] profiler::ScopedSpan span(std::int32_t thread, traces::StringId name_id,
                                           std::int32_t layer) const;
   void load_inputs(std::int32_t thread);

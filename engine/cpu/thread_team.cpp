@@ -20,11 +20,22 @@ void pause() {
 
 ThreadTeam::ThreadTeam(std::int32_t threads) : threads_(threads) {
   workers_.reserve(static_cast<std::size_t>(threads - 1));
-  for (std::int32_t thread = 1; thread < threads; ++thread)
-    workers_.emplace_back([this, thread] { work(thread); });
+  try {
+    for (std::int32_t thread = 1; thread < threads; ++thread)
+      workers_.emplace_back([this, thread] { work(thread); });
+  } catch (...) {
+    const auto begun = static_cast<std::int32_t>(workers_.size());
+    arrived_.fetch_add(threads_ - 1 - begun, std::memory_order_acq_rel);  // for those that never began
+    stop();
+    throw;
+  }
 }
 
 ThreadTeam::~ThreadTeam() {
+  stop();
+}
+
+void ThreadTeam::stop() {
   stopping_ = true;
   barrier();
   for (std::thread& worker : workers_) worker.join();

@@ -17,6 +17,7 @@ namespace draftscope::engine::cpu {
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): hot words have cache lines of their own
 class ThreadTeam {
  public:
+  /// Throws what the standard library does where a thread can't be started.
   explicit ThreadTeam(std::int32_t threads);
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -38,6 +39,7 @@ class ThreadTeam {
  private:
   void start_and_join();
   void work(std::int32_t thread);
+  void stop();
 
   const std::int32_t threads_;
   void* body_ = nullptr;

@@ -44,7 +44,10 @@ class CudaBackend final : public Backend {
                          has_fp8_drafts() ? buffers_.draft_layers : buffers_.layers, 0, 0, 0},
                         model_.shape, model_.stored, has_fp8_drafts() ? WeightFormat::fp8 : model_.layers,
                         trace),
-        graphs_(*gpu_, launcher_, draft_launcher_, model_.shape.n_layers, trace),
+        graphs_(*gpu_, launcher_, draft_launcher_, model_.shape.n_layers,
+                {buffers_.hidden, buffers_.boundary_states,
+                 to_size(std::min(max_rows, max_decode_rows)) * to_size(model_.shape.d_model)},
+                trace),
         positions_(to_size(cache_rows)),
         state_(std::make_unique<PassState>()) {}
 
@@ -56,6 +59,7 @@ class CudaBackend final : public Backend {
   std::int32_t cache_rows() const override { return cache_rows_; }
   std::int32_t max_rows() const override { return max_rows_; }
   std::int32_t max_invariant_rows() const override { return std::min(max_decode_rows, cache_rows_); }
+  std::int32_t max_verified_rows() const override { return std::min(max_verification_rows, cache_rows_); }
 
   BackendDescription describe() const override {
     const std::size_t kv_bytes = 2 * to_size(model_.shape.n_layers) * to_size(cache_rows_) *
@@ -63,7 +67,13 @@ class CudaBackend final : public Backend {
     const char* const kernels = has_fp8_drafts()                     ? "sm90-fp8-drafts"
                                 : model_.layers == WeightFormat::fp8 ? "sm90-fp8"
                                                                      : "sm90";
-    return {"cuda", gpu_->describe().name, kernels, 0, kv_bytes, memory_.bytes() - kv_bytes};
+    return {.device = "cuda",
+            .processor = gpu_->describe().name,
+            .kernels = kernels,
+            .kv_bytes = kv_bytes,
+            .workspace_bytes = memory_.bytes() - kv_bytes,
+            .weight_bytes = model_.memory.bytes(),
+            .draft_weight_bytes = draft_.memory.bytes()};
   }
 
   /// Does what construction leaves to do on the device.
@@ -128,7 +138,10 @@ class CudaBackend final : public Backend {
       positions_[to_size(round.root_position + i)] = round.root_position + i;
     DRAFTSCOPE_TRY(upload_slots(round.layers, round.mask));
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.work.state, state_.get(), sizeof *state_));
-    DRAFTSCOPE_TRY(graphs_.launch_round({static_cast<std::int32_t>(slots_.size()), is_sampled(round)},
+    DRAFTSCOPE_TRY(graphs_.launch_round({.slots = static_cast<std::int32_t>(slots_.size()),
+                                         .sampled = is_sampled(round),
+                                         .above_exit = round.above_exit,
+                                         .keeps_states = !round.states.empty()},
                                         round.draft_length, layers_));
     results_.resize(to_size(round.draft_length + 1));
     DRAFTSCOPE_TRY(gpu_->download(state_.get(), buffers_.work.state, sizeof *state_));
@@ -136,7 +149,7 @@ class CudaBackend final : public Backend {
         gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
     DRAFTSCOPE_TRY(gpu_->synchronise());
     take_round(*state_, results_, is_sampled(round), outputs);
-    return {};
+    return download_states(round, outputs);
   }
 
   Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
@@ -233,6 +246,20 @@ class CudaBackend final : public Backend {
     const std::int32_t head_rows = rows - batch.wanted.head_from;
     DRAFTSCOPE_TRY(launcher_.head(batch.wanted.head_from, head_rows, logits));
     return launcher_.finish_head(head_rows);
+  }
+
+  /// The states of a round's rows, of which there are as many as it drafted.
+  Result<void> download_states(const ChainRound& round, ChainRoundOutputs& outputs) {
+    const std::size_t d_model = to_size(model_.shape.d_model);
+    const std::size_t values = outputs.verified.size() * d_model;
+    const std::size_t kept = to_size(std::min(max_rows_, max_decode_rows)) * d_model;
+    outputs.hidden.resize(round.states.size() * values);
+    if (round.states.empty()) return {};
+    for (std::size_t i = 0; i < round.states.size(); ++i)
+      DRAFTSCOPE_TRY(gpu_->download(outputs.hidden.data() + i * values,
+                                    buffers_.boundary_states + to_size(round.states[i]) * kept,
+                                    values * sizeof(float)));
+    return gpu_->synchronise();
   }
 
   Result<void> download(const Batch& batch, std::int32_t head_rows, Outputs& outputs) {

@@ -10,6 +10,22 @@
 
 namespace draftscope::engine::cuda {
 
+namespace {
+
+Result<void> check_round_states(const ChainRound& round, const BackendLimits& limits) {
+  const bool is_exit = round.mask == nullptr || round.mask->is_early_exit();
+  if (round.above_exit && (round.draft_length < 1 || round.layers.end < 1 || !is_exit))
+    return fail("chain round: verifies above the exit, expected a draft by all layers below layer {}",
+                round.layers.end);
+  for (std::size_t i = 0; i < round.states.size(); ++i)
+    if (round.states[i] < (i == 0 ? 0 : round.states[i - 1] + 1) || round.states[i] > limits.n_layers)
+      return fail("chain round: states[{}] is {}, expected ascending boundaries from 0 to {}", i,
+                  round.states[i], limits.n_layers);
+  return {};
+}
+
+}  // namespace
+
 Result<void> check_round(const ChainRound& round, const BackendLimits& limits) {
   if (round.root < 0 || round.root >= limits.vocab)
     return fail("chain round: root is {}, expected 0 to {}", round.root, limits.vocab - 1);
@@ -26,6 +42,7 @@ Result<void> check_round(const ChainRound& round, const BackendLimits& limits) {
                 round.layers.end, limits.n_layers);
   if (round.mask != nullptr && round.mask->n_layers() != limits.n_layers)
     return fail("chain round: mask is for {} layers, expected {}", round.mask->n_layers(), limits.n_layers);
+  DRAFTSCOPE_TRY(check_round_states(round, limits));
   if (round.stops.size() > max_stop_tokens)
     return fail("chain round: {} stop tokens, expected at most {}", round.stops.size(), max_stop_tokens);
   return {};

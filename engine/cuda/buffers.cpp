@@ -81,8 +81,7 @@ Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint, const Cu
   if (needed <= free) return {};
   return fail(
       "cuda backend: {} needs {} of device memory ({} weights, {} K/V cache of {} rows and buffers, {} "
-      "graphs "
-      "and kernels), {} has {} free",
+      "graphs and kernels), expected at most what {} has free: {}",
       checkpoint.shape.name, gigabytes(needed), gigabytes(weights), gigabytes(buffer_bytes), cache_rows,
       gigabytes(driver_bytes), gpu.describe().name, gigabytes(free));
 }

@@ -46,7 +46,9 @@ DRAFTSCOPE_KERNEL(FinishDraftStep, PassParams, finish_draft_step);
 DRAFTSCOPE_KERNEL(FinishSampledStep, PassParams, finish_sampled_step);
 DRAFTSCOPE_KERNEL(WarpRows, PassParams, warp_rows);
 DRAFTSCOPE_KERNEL(JudgeDraft, PassParams, judge_draft);
+DRAFTSCOPE_KERNEL(BeginLastToken, PassParams, begin_last_token);
 DRAFTSCOPE_KERNEL(BeginVerification, PassParams, begin_verification);
+DRAFTSCOPE_KERNEL(KeepStates, StateParams, keep_states);
 DRAFTSCOPE_KERNEL(SelectTop, TopParams, select_top);
 DRAFTSCOPE_KERNEL(MoveCacheRows, MoveParams, move_cache_rows);
 DRAFTSCOPE_KERNEL_OF(NormaliseRows, WideParams, normalise_rows);
@@ -132,8 +134,12 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit.template operator()<WarpRows>();
     case Kernel::judge_draft:
       return visit.template operator()<JudgeDraft>();
+    case Kernel::begin_last_token:
+      return visit.template operator()<BeginLastToken>();
     case Kernel::begin_verification:
       return visit.template operator()<BeginVerification>();
+    case Kernel::keep_states:
+      return visit.template operator()<KeepStates>();
     case Kernel::select_top:
       return visit.template operator()<SelectTop>();
     case Kernel::move_cache_rows:

@@ -48,6 +48,7 @@ void set_round(const ChainRound& round, PassState& state) {
   state.drafted = 0;
   state.root_token = round.root;
   state.root_position = round.root_position;
+  state.above_exit = round.above_exit ? 1 : 0;
   state.threshold = static_cast<float>(round.threshold);
   state.n_stop_tokens = static_cast<std::int32_t>(round.stops.size());
   std::copy(round.stops.begin(), round.stops.end(), state.stop_tokens);

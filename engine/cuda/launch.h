@@ -24,7 +24,9 @@ enum class Kernel : std::uint8_t {
   finish_sampled_step,
   warp_rows,
   judge_draft,
+  begin_last_token,
   begin_verification,
+  keep_states,
   select_top,
   move_cache_rows,
   normalise_rows,
@@ -51,7 +53,9 @@ constexpr bool waits_by_itself(Kernel kernel) {
     case Kernel::finish_sampled_step:
     case Kernel::warp_rows:
     case Kernel::judge_draft:
+    case Kernel::begin_last_token:
     case Kernel::begin_verification:
+    case Kernel::keep_states:
       return true;
     default:
       return false;
@@ -70,6 +74,6 @@ struct Launch {
 };
 
 using KernelParams =
-    std::variant<PassParams, WideParams, TopParams, MoveParams, QuantiseParams, SyntheticParams>;
+    std::variant<PassParams, StateParams, WideParams, TopParams, MoveParams, QuantiseParams, SyntheticParams>;
 
 }  // namespace draftscope::engine::cuda

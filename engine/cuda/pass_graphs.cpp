@@ -29,7 +29,8 @@ Result<void> PassGraphs::launch_round(StepForm form, std::int32_t draft_length,
     const profiler::LayersScope scope(trace_, layers);
     for (std::int32_t i = 0; i < draft_length; ++i) DRAFTSCOPE_TRY(gpu_.launch_graph(graph));
   }
-  const VerificationForm verified{rows_of_form(draft_length + 1), form.sampled};
+  const VerificationForm verified{rows_of_form(draft_length + 1), form.above_exit ? form.slots : 0,
+                                  form.sampled, form.keeps_states};
   DRAFTSCOPE_TRY_ASSIGN(const int graph,
                         graph_of(verifications_, verified, "verification", traces::Phase::verify,
                                  [&] { return verification(verified); }));
@@ -62,18 +63,42 @@ Result<void> PassGraphs::pass(const PassForm& form) {
 }
 
 Result<void> PassGraphs::draft_step(const StepForm& form) {
+  // States that the verification goes on from, or that it does not compute again, are the target's own.
+  PassLauncher& launcher = form.above_exit ? launcher_ : draft_launcher_;
+  const bool keeps = form.above_exit && form.keeps_states;
   DRAFTSCOPE_TRY(launcher_.load_inputs(1));
-  for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(draft_launcher_.layer(slot, 1));
+  if (keeps) DRAFTSCOPE_TRY(launcher_.keep_states(1, states_.boundary(0)));
+  for (std::int32_t slot = 0; slot < form.slots; ++slot) {
+    DRAFTSCOPE_TRY(launcher.layer(slot, 1));
+    if (keeps) DRAFTSCOPE_TRY(launcher_.keep_states(1, states_.boundary(slot + 1)));
+  }
+  if (form.above_exit) DRAFTSCOPE_TRY(launcher_.keep_states(1, states_.inputs));
   DRAFTSCOPE_TRY(launcher_.head(0, 1, form.sampled));
   return launcher_.finish_draft_step(form.sampled);
 }
 
+/// The slot table's second half holds all layers.
+Result<void> PassGraphs::last_token(const VerificationForm& form) {
+  DRAFTSCOPE_TRY(launcher_.begin_last_token());
+  DRAFTSCOPE_TRY(launcher_.load_inputs(1));
+  if (form.keeps_states) DRAFTSCOPE_TRY(launcher_.keep_states(1, states_.boundary(0)));
+  for (std::int32_t layer = 0; layer < form.exit; ++layer) {
+    DRAFTSCOPE_TRY(launcher_.layer(n_layers_ + layer, 1));
+    if (form.keeps_states) DRAFTSCOPE_TRY(launcher_.keep_states(1, states_.boundary(layer + 1)));
+  }
+  return launcher_.keep_states(1, states_.inputs);
+}
+
 Result<void> PassGraphs::verification(const VerificationForm& form) {
+  if (form.exit > 0) DRAFTSCOPE_TRY(last_token(form));
   DRAFTSCOPE_TRY(launcher_.begin_verification());
   DRAFTSCOPE_TRY(launcher_.load_inputs(form.rows));
-  // The slot table's second half holds all layers.
-  for (std::int32_t slot = n_layers_; slot < 2 * n_layers_; ++slot)
-    DRAFTSCOPE_TRY(launcher_.layer(slot, form.rows));
+  if (form.keeps_states && form.exit == 0)
+    DRAFTSCOPE_TRY(launcher_.keep_states(form.rows, states_.boundary(0)));
+  for (std::int32_t layer = form.exit; layer < n_layers_; ++layer) {
+    DRAFTSCOPE_TRY(launcher_.layer(n_layers_ + layer, form.rows));
+    if (form.keeps_states) DRAFTSCOPE_TRY(launcher_.keep_states(form.rows, states_.boundary(layer + 1)));
+  }
   DRAFTSCOPE_TRY(launcher_.head(0, form.rows, form.sampled));
   DRAFTSCOPE_TRY(launcher_.finish_head(form.rows));
   if (!form.sampled) return {};

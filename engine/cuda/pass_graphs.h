@@ -35,9 +35,22 @@ struct PassForm {
 struct StepForm {
   std::int32_t slots = 0;  ///< layers that run
   bool sampled = false;
+  bool above_exit = false;    ///< the verification goes on above these layers
+  bool keeps_states = false;  ///< of every boundary
 
   friend bool operator<(const StepForm& a, const StepForm& b) {
-    return std::tie(a.slots, a.sampled) < std::tie(b.slots, b.sampled);
+    return std::tie(a.slots, a.sampled, a.above_exit, a.keeps_states) <
+           std::tie(b.slots, b.sampled, b.above_exit, b.keeps_states);
+  }
+};
+
+/// Where a round's graphs keep hidden states.
+struct RoundStates {
+  float* inputs = nullptr;      ///< those that the verification above an exit goes on from, [rows][d_model]
+  float* boundaries = nullptr;  ///< [n_layers + 1][rows][d_model]
+  std::size_t boundary_values = 0;
+  [[nodiscard]] float* boundary(std::int32_t index) const {
+    return boundaries + static_cast<std::size_t>(index) * boundary_values;
   }
 };
 
@@ -46,24 +59,33 @@ class PassGraphs {
   /// Nothing is owned; `draft_launcher` runs layers on the draft's weights. `trace`, perhaps null, hears what
   /// the graphs compute.
   PassGraphs(Gpu& gpu, PassLauncher& launcher, PassLauncher& draft_launcher, std::int32_t n_layers,
-             profiler::DeviceTrace* trace)
-      : gpu_(gpu), launcher_(launcher), draft_launcher_(draft_launcher), n_layers_(n_layers), trace_(trace) {}
+             const RoundStates& states, profiler::DeviceTrace* trace)
+      : gpu_(gpu),
+        launcher_(launcher),
+        draft_launcher_(draft_launcher),
+        n_layers_(n_layers),
+        states_(states),
+        trace_(trace) {}
 
   /// Launches a pass over the slot table's first `form.slots` places, which hold `layers`.
   [[nodiscard]] Result<void> launch_pass(PassForm form, std::span<const std::int32_t> layers);
 
   /// Launches a round: a graph a draft step, `draft_length` times, and one for the verification. Steps after
-  /// the draft's end do nothing. `layers` are the draft's.
+  /// the draft's end do nothing. `layers` are the draft's: all below an exit if the verification goes on
+  /// above.
   [[nodiscard]] Result<void> launch_round(StepForm form, std::int32_t draft_length,
                                           std::span<const std::int32_t> layers);
 
  private:
   struct VerificationForm {
     std::int32_t rows = 1;
+    std::int32_t exit = 0;  ///< the layers below run for the last token alone
     bool sampled = false;
+    bool keeps_states = false;
 
     friend bool operator<(const VerificationForm& a, const VerificationForm& b) {
-      return std::tie(a.rows, a.sampled) < std::tie(b.rows, b.sampled);
+      return std::tie(a.rows, a.exit, a.sampled, a.keeps_states) <
+             std::tie(b.rows, b.exit, b.sampled, b.keeps_states);
     }
   };
 
@@ -72,12 +94,14 @@ class PassGraphs {
                                      std::optional<traces::Phase> phase, Launches launches);
   [[nodiscard]] Result<void> pass(const PassForm& form);
   [[nodiscard]] Result<void> draft_step(const StepForm& form);
+  [[nodiscard]] Result<void> last_token(const VerificationForm& form);
   [[nodiscard]] Result<void> verification(const VerificationForm& form);
 
   Gpu& gpu_;
   PassLauncher& launcher_;
   PassLauncher& draft_launcher_;
   std::int32_t n_layers_;
+  RoundStates states_;
   profiler::DeviceTrace* trace_;
   std::map<PassForm, int> passes_;
   std::map<StepForm, int> steps_;

@@ -27,8 +27,10 @@ std::string_view operation(Kernel kernel) {
       return "down";
     case Kernel::load_inputs:
       return "embedding";
+    case Kernel::begin_last_token:
     case Kernel::begin_verification:
     case Kernel::finish_draft_step:
+    case Kernel::keep_states:
       return "round control";
     case Kernel::finish_sampled_step:
     case Kernel::warp_rows:
@@ -210,6 +212,16 @@ Result<void> PassLauncher::judge_draft(std::int32_t rows) {
   DRAFTSCOPE_TRY(gpu_.launch({.kernel = Kernel::warp_rows, .blocks = rows, .shared_bytes = row_shared_bytes},
                              params(0, 0)));
   return gpu_.launch({.kernel = Kernel::judge_draft, .shared_bytes = row_shared_bytes}, params(0, 0));
+}
+
+Result<void> PassLauncher::keep_states(std::int32_t rows, float* to) {
+  const profiler::GraphScope scope(trace_, operation(Kernel::keep_states));
+  return gpu_.launch({.kernel = Kernel::keep_states, .blocks = rows}, StateParams{params(0, 0), to});
+}
+
+Result<void> PassLauncher::begin_last_token() {
+  const profiler::GraphScope scope(trace_, operation(Kernel::begin_last_token));
+  return gpu_.launch({.kernel = Kernel::begin_last_token}, params(0, 0));
 }
 
 Result<void> PassLauncher::begin_verification() {

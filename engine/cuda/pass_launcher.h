@@ -33,6 +33,9 @@ class PassLauncher {
   [[nodiscard]] Result<void> finish_draft_step(bool sampled);
   /// Judges a sampled round: behind finish_head() of its `rows` rows with logits.
   [[nodiscard]] Result<void> judge_draft(std::int32_t rows);
+  /// Keeps a round's rows as they are in the residual stream.
+  [[nodiscard]] Result<void> keep_states(std::int32_t rows, float* to);
+  [[nodiscard]] Result<void> begin_last_token();
   [[nodiscard]] Result<void> begin_verification();
   [[nodiscard]] Result<void> move_cache_rows(std::int32_t n_layers, std::int32_t n_moves,
                                              const RowMove* moves);

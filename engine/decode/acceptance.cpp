@@ -20,15 +20,20 @@ void begin(std::span<const DraftNode> nodes, Verdict& verdict) {
   verdict.path.clear();
   verdict.tested.assign(nodes.size(), 0);
   verdict.bonus_token = -1;
+  verdict.undefined_row = -1;
 }
 
-/// Follows the target's choice from node to node until no child has it.
+/// Follows the target's choice (-1 = there is none) from node to node until no child has it.
 template <typename Choose>
 void follow(std::span<const DraftNode> nodes, Choose choose, Verdict& verdict) {
   begin(nodes, verdict);
   std::int32_t at = -1;
   for (bool goes_on = true; goes_on;) {
     verdict.bonus_token = choose(at);
+    if (verdict.bonus_token < 0) {
+      verdict.undefined_row = at + 1;
+      return;
+    }
     goes_on = false;
     // Children come after their parents.
     for (std::size_t child = row_of(at); child < nodes.size(); ++child) {
@@ -54,7 +59,12 @@ bool accept_guess(const Distribution& target, std::int32_t token, Draw draw, Cho
 
 void judge_greedily(std::span<const DraftNode> nodes, std::span<const TopToken> best, Verdict& verdict) {
   follow(
-      nodes, [&](std::int32_t node) { return best[row_of(node)].token; }, verdict);
+      nodes,
+      [&](std::int32_t node) {
+        const TopToken& top = best[row_of(node)];
+        return has_distribution(top) ? top.token : -1;
+      },
+      verdict);
 }
 
 void judge_coupled(std::span<const DraftNode> nodes, const TargetAt& target_at, std::int32_t root_position,
@@ -77,6 +87,10 @@ void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int
   for (bool goes_on = true; goes_on;) {
     goes_on = false;
     copy_distribution(target_at(at + 1), target_);
+    if (target_.tokens.empty()) {
+      verdict.undefined_row = at + 1;
+      return;
+    }
     const bool guesses = drawn.by_depth.empty();
     bool copied = false;
     std::int32_t siblings = 0;

@@ -24,6 +24,9 @@ struct Verdict {
   std::vector<std::int32_t> path;    ///< accepted nodes from the root down
   std::vector<std::uint8_t> tested;  ///< by node: whether the target got to it
   std::int32_t bonus_token = -1;     ///< the target's token behind the path (correction or bonus)
+  /// Row behind the path whose logits make no distribution: there is no bonus token, and the text cannot go
+  /// on. -1 = all that the verdict needed did. Rows beside the path are nobody's concern.
+  std::int32_t undefined_row = -1;
 };
 
 /// A draft with the distributions that its tokens were drawn from.
@@ -32,8 +35,8 @@ struct Drawn {
   std::span<const Distribution> by_depth;  ///< [d − 1] for nodes at depth d; empty = all nodes are guesses
 };
 
-/// The target's distribution behind row r of the verification (0 = root, i + 1 = node i). Valid until the
-/// next call.
+/// The target's distribution behind row r of the verification (0 = root, i + 1 = node i); empty if its logits
+/// make none. Valid until the next call.
 using TargetAt = std::function<const Distribution&(std::int32_t row)>;
 
 /// Decides by the target's best tokens, `best`: behind the root, then behind each node.

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "checkpoint/file_watch.h"
 #include "decode/acceptance.h"
 #include "decode/device_round.h"
 #include "decode/draft_limits.h"
 #include "decode/drafter.h"
+#include "decode/non_finite.h"
 #include "decode/plan_checks.h"
 #include "decode/round_clock.h"
 #include "decode/round_row.h"
@@ -41,7 +43,7 @@ class Decoder {
     const auto longest = static_cast<std::size_t>(std::min(request.max_new_tokens, backend.cache_rows()));
     text_.reserve(request.prompt.size() + longest);
     result_.tokens.reserve(longest);
-    const auto widest = static_cast<std::size_t>(backend.max_invariant_rows());
+    const auto widest = static_cast<std::size_t>(backend.max_verified_rows());
     moves_.reserve(widest);
     verdict_.path.reserve(widest);
     verdict_.tested.reserve(widest);
@@ -59,6 +61,7 @@ class Decoder {
     DRAFTSCOPE_TRY(prefill(clock));
     while (!ended_) DRAFTSCOPE_TRY(round(clock));
     result_.end_ns = clock.now_ns();
+    DRAFTSCOPE_TRY(check_watched_files_unchanged());
     return std::move(result_);
   }
 
@@ -66,6 +69,7 @@ class Decoder {
   Result<void> prefill(RoundClock& clock) {
     clock.begin(Phase::prefill);
     DRAFTSCOPE_TRY_ASSIGN(const std::int32_t first, target_.prefill());
+    DRAFTSCOPE_TRY(check_watched_files());
     result_.first_token_ns = clock.end();
     root_position_ = static_cast<std::int32_t>(request_.prompt.size());
     if (emit(first)) listener_.on_first_token(first);
@@ -95,7 +99,7 @@ class Decoder {
     DRAFTSCOPE_TRY(draft_and_verify(plan, limits, clock, times, row));
     set_draft_size(drafter_.nodes(), plan.extra_rows.size(), row);
     times.accept_ns = clock.begin(Phase::accept);
-    judge();
+    DRAFTSCOPE_TRY(judge());
     DRAFTSCOPE_TRY(commit(plan, row));
     times.observe_ns = clock.begin(Phase::control);
     // Before the strategy goes on: the plan's mask is its own, and the next search writes over it.
@@ -142,15 +146,22 @@ class Decoder {
     return target_.verify(plan, drafter_, text_);
   }
 
-  void judge() {
+  Result<void> judge() {
     if (ran_on_device_)
       device_round_.judge(drafter_.nodes(), verdict_);
     else
       target_.judge(drafter_, root_position_, verdict_);
+    if (verdict_.undefined_row < 0) return {};
+    std::vector<std::int32_t> tokens{text_.back()};
+    for (const std::int32_t node : verdict_.path)
+      tokens.push_back(drafter_.nodes()[static_cast<std::size_t>(node)].token);
+    return tl::unexpected(
+        non_finite(backend_, {.tokens = tokens, .first = root_position_, .row = verdict_.undefined_row}));
   }
 
   /// Makes the accepted path the text's continuation.
   Result<void> commit(const RoundPlan& plan, traces::Round& row) {
+    DRAFTSCOPE_TRY(check_watched_files());
     const std::vector<DraftNode>& nodes = drafter_.nodes();
     row.accepted = static_cast<std::int32_t>(verdict_.path.size());
     row.bonus_token = verdict_.bonus_token;
@@ -200,8 +211,13 @@ class Decoder {
                        .longest = limits.steps,
                        .verified = best.first(rows),
                        .extra_rows = best.subspan(rows),
-                       .states = plan.states.empty() ? std::span<const float>() : target_.outputs().hidden},
+                       .states = states(plan)},
                       listener_.decisions());
+  }
+
+  [[nodiscard]] std::span<const float> states(const RoundPlan& plan) const {
+    if (plan.states.empty()) return {};
+    return ran_on_device_ ? device_round_.states() : target_.states();
   }
 
   Result<void> optimise(std::int32_t round) {
@@ -236,7 +252,7 @@ class Decoder {
     return {.remaining_tokens = remaining_tokens(),
             .root_position = root_position_,
             .cache_rows = backend_.cache_rows(),
-            .verify_rows = std::min(backend_.max_invariant_rows(), backend_.cache_rows() - root_position_)};
+            .verify_rows = std::min(backend_.max_verified_rows(), backend_.cache_rows() - root_position_)};
   }
 
   [[nodiscard]] RoundView view(std::int32_t round) const {

@@ -9,14 +9,22 @@ namespace draftscope::engine {
 using traces::DraftStop;
 
 bool DeviceRound::can_run(const RoundPlan& plan, std::int32_t steps) const {
-  if (!backend_.has_chain_rounds() || (steps > 0 && plan.verification != Verification::all_layers) ||
-      !plan.branches.empty() || !plan.proposals.empty() || !plan.extra_rows.empty() || !plan.states.empty() ||
-      plan.draft_model != nullptr)
+  if (!backend_.has_chain_rounds() || !plan.branches.empty() || !plan.proposals.empty() ||
+      !plan.extra_rows.empty() || plan.draft_model != nullptr || plan.entropy_weight > 0.0 ||
+      steps >= backend_.max_invariant_rows())
     return false;
   // Without a draft a greedy round is one pass either way; a sampled one would bring its logits to the host.
   if (request_.sampling.greedy()) return steps > 0;
   return chooser_.counter_key().has_value();
 }
+
+namespace {
+
+bool verifies_above(const RoundPlan& plan, std::int32_t steps) {
+  return steps > 0 && plan.verification == Verification::above_exit && plan.mask->exit_layer() > 0;
+}
+
+}  // namespace
 
 Result<void> DeviceRound::run(const RoundPlan& plan, std::int32_t steps, std::span<const std::int32_t> text,
                               Drafter& drafter, DraftStop& stop) {
@@ -26,13 +34,18 @@ Result<void> DeviceRound::run(const RoundPlan& plan, std::int32_t steps, std::sp
                                        .draft_length = steps,
                                        .mask = steps > 0 ? plan.mask : nullptr,
                                        .layers = {0, steps > 0 ? plan.mask->exit_layer() : 0},
+                                       .above_exit = verifies_above(plan, steps),
+                                       .states = plan.states,
                                        .threshold = plan.threshold,
                                        .stops = eos,
                                        .sampling = &request_.sampling,
                                        .key = chooser_.counter_key().value_or(CounterKey{})},
                                       outputs_));
   drafter.take(outputs_);
-  if (drafter.steps().empty()) return {};
+  if (drafter.steps().empty()) {
+    if (steps > 0) stop = DraftStop::threshold;  // the first step's logits made no distribution
+    return {};
+  }
   const DraftStep& last = drafter.steps().back();
   if (std::find(eos.begin(), eos.end(), last.token) != eos.end())
     stop = DraftStop::eos;
@@ -49,6 +62,14 @@ void DeviceRound::judge(std::span<const DraftNode> nodes, Verdict& verdict) cons
   for (std::size_t i = 0; i < nodes.size(); ++i)
     verdict.tested[i] = static_cast<std::int32_t>(i) <= outputs_.accepted ? 1 : 0;
   verdict.bonus_token = outputs_.bonus_token;
+  // What the device chose from such a row means nothing, nor does what it accepted behind it.
+  verdict.undefined_row = -1;
+  for (std::size_t row = 0; row <= verdict.path.size(); ++row) {
+    if (has_distribution(outputs_.verified[row])) continue;
+    verdict.path.resize(row);
+    verdict.undefined_row = static_cast<std::int32_t>(row);
+    return;
+  }
 }
 
 }  // namespace draftscope::engine

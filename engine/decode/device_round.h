@@ -38,6 +38,8 @@ class DeviceRound {
 
   /// The target's best tokens behind the root and behind each draft token.
   [[nodiscard]] std::span<const TopToken> verified() const { return outputs_.verified; }
+  /// Hidden states of those rows, as the plan asked for them.
+  [[nodiscard]] std::span<const float> states() const { return outputs_.hidden; }
   /// Duration of the verification by the device's clock.
   [[nodiscard]] std::int64_t verify_ns() const { return outputs_.verify_ns; }
 

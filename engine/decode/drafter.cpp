@@ -2,8 +2,8 @@
 #include "decode/drafter.h"
 
 #include <algorithm>
-#include <array>
 
+#include "decode/acceptance_bound.h"
 #include "decode/copy_distribution.h"
 
 namespace draftscope::engine {
@@ -17,7 +17,7 @@ Drafter::Drafter(Backend& backend, const DecodeRequest& request, Chooser& choose
       chooser_(chooser),
       recorder_(recorder),
       step_name_id_(recorder != nullptr ? recorder->name_id("draft step") : traces::StringId()) {
-  const auto widest = static_cast<std::size_t>(backend.max_invariant_rows());
+  const auto widest = static_cast<std::size_t>(backend.max_verified_rows());
   nodes_.reserve(widest);
   steps_.reserve(widest);
   spine_.reserve(widest);
@@ -29,7 +29,8 @@ void Drafter::clear() {
   nodes_.clear();
   steps_.clear();
   spine_.clear();
-  exit_states_.clear();
+  states_.clear();
+  boundaries_.clear();
   drawn_ = 0;
   is_chain_ = true;
 }
@@ -39,7 +40,10 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
   if (limits.steps < 1) return {};
   if (distributions_.size() < static_cast<std::size_t>(limits.steps))
     distributions_.resize(static_cast<std::size_t>(limits.steps));
-  if (plan.draft_model != nullptr) DRAFTSCOPE_TRY(catch_up(*plan.draft_model, text));
+  if (plan.draft_model != nullptr)
+    DRAFTSCOPE_TRY(catch_up(*plan.draft_model, text));
+  else if (plan.verification == Verification::above_exit)
+    list_boundaries(plan);
   const auto root_position = static_cast<std::int32_t>(text.size()) - 1;
   for (std::int32_t k = 0; k < limits.steps; ++k) {
     const std::int32_t room = limits.nodes - static_cast<std::int32_t>(nodes_.size());
@@ -49,6 +53,12 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
     }
     const profiler::ScopedSpan span(recorder_, profiler::Level::layers, step_name_id_);
     DRAFTSCOPE_TRY(forward_step(plan, text, k));
+    if (!has_distribution(outputs_.top[0])) {
+      stop = DraftStop::threshold;
+      break;
+    }
+    if (plan.draft_model == nullptr)
+      states_.insert(states_.end(), outputs_.hidden.begin(), outputs_.hidden.end());
     add_level(plan, k, root_position + k + 1, room);
     const DraftStep& step = steps_.back();
     const auto& eos = request_.eos_tokens;
@@ -57,12 +67,22 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
       break;
     }
     // In the precision of the confidence, so that a device decides alike.
-    if (static_cast<float>(step.confidence) < static_cast<float>(plan.threshold)) {
+    const double sureness =
+        plan.entropy_weight > 0.0 ? acceptance_bound(outputs_.logits, plan.entropy_weight) : step.confidence;
+    if (static_cast<float>(sureness) < static_cast<float>(plan.threshold)) {
       if (k + 1 < limits.steps) stop = DraftStop::threshold;
       break;
     }
   }
   return {};
+}
+
+/// Those of the draft that the plan wants, and its exit.
+void Drafter::list_boundaries(const RoundPlan& plan) {
+  const std::int32_t exit = plan.mask->exit_layer();
+  for (const std::int32_t boundary : plan.states)
+    if (boundary < exit) boundaries_.push_back(boundary);
+  boundaries_.push_back(exit);
 }
 
 /// Runs what a draft model has not seen of the text, up to the root.
@@ -90,7 +110,7 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   std::int32_t widest = 1;
   for (const BranchWidth& branch : plan.branches) widest = std::max(widest, branch.width);
   const bool greedy = request_.sampling.greedy();
-  Wanted wanted{.head = true, .logits = !greedy, .top_k = greedy ? widest : 1};
+  Wanted wanted{.head = true, .logits = !greedy || plan.entropy_weight > 0.0, .top_k = greedy ? widest : 1};
   Batch batch{.rows = rows_, .committed = position, .first_row = position, .wanted = wanted};
   if (plan.draft_model != nullptr) {
     Backend& model = *plan.draft_model->backend;
@@ -104,13 +124,10 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   batch.mask = plan.mask;
   batch.layers = {0, exit};
   batch.wanted.top_k = std::min(batch.wanted.top_k, backend_.shape().vocab);
-  const std::array<std::int32_t, 1> boundary{exit};
   const bool keep_states = plan.verification == Verification::above_exit;
   batch.is_draft = !keep_states;  // else the target goes on from what the draft left
-  if (keep_states) batch.wanted.hidden_after = boundary;
-  DRAFTSCOPE_TRY(backend_.forward(batch, outputs_));
-  if (keep_states) exit_states_.insert(exit_states_.end(), outputs_.hidden.begin(), outputs_.hidden.end());
-  return {};
+  if (keep_states) batch.wanted.hidden_after = boundaries_;
+  return backend_.forward(batch, outputs_);
 }
 
 /// Edges count in the confidence's precision, as the threshold's does.

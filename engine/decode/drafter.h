@@ -26,7 +26,8 @@ class Drafter {
   void clear();
 
   /// Drafts with a part of the target (plan.mask) or another model (plan.draft_model) behind the text, whose
-  /// last token is the root. `stop` is set if anything but the length ends the draft.
+  /// last token is the root. `stop` is set if anything but the length ends the draft. Logits that make no
+  /// distribution end it too, as a confidence below any threshold does, and what was drafted before stands.
   [[nodiscard]] Result<void> draft(const RoundPlan& plan, std::span<const std::int32_t> text,
                                    const DraftLimits& limits, traces::DraftStop& stop);
   /// Takes a plan's guesses as they are, as far as they fit: those beyond the limits, and their children, are
@@ -44,12 +45,15 @@ class Drafter {
   /// The node of each step that the next step started from.
   [[nodiscard]] std::span<const std::int32_t> spine() const { return spine_; }
   [[nodiscard]] bool is_chain() const { return is_chain_; }
-  /// The draft's own exit states, [steps][d_model], for verification above the exit.
-  [[nodiscard]] const std::vector<float>& exit_states() const { return exit_states_; }
+  /// For verification above the exit: the layer boundaries whose states the draft kept, its exit last, and
+  /// those states, [steps][boundaries][d_model].
+  [[nodiscard]] std::span<const std::int32_t> boundaries() const { return boundaries_; }
+  [[nodiscard]] std::span<const float> states() const { return states_; }
 
  private:
   [[nodiscard]] Result<void> forward_step(const RoundPlan& plan, std::span<const std::int32_t> text,
                                           std::int32_t step);
+  void list_boundaries(const RoundPlan& plan);
   [[nodiscard]] Result<void> catch_up(DraftModel& model, std::span<const std::int32_t> text);
   void add_level(const RoundPlan& plan, std::int32_t step, std::int32_t position, std::int32_t room);
   void choose_tokens(std::int32_t width, std::int32_t position);
@@ -67,7 +71,8 @@ class Drafter {
   std::vector<Distribution> distributions_;  // by step; kept for their memory
   std::size_t drawn_ = 0;
   bool is_chain_ = true;
-  std::vector<float> exit_states_;
+  std::vector<std::int32_t> boundaries_;
+  std::vector<float> states_;
   std::vector<Row> rows_;
   std::vector<std::int32_t> candidates_;
   std::vector<double> probabilities_;  // those of candidates_

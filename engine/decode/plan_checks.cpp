@@ -47,7 +47,8 @@ Result<void> check_request(const Backend& backend, const DecodeRequest& request,
     return fail("prompt: found {} tokens, expected at most {} (the context)", request.prompt.size(),
                 backend.cache_rows());
   if (request.sampling.coupled && !chooser.counter_key())
-    return fail("sampling: coupled choices need counter-based random numbers, which this chooser has not");
+    return fail(
+        "sampling: found a chooser without counter-based random numbers, expected one for coupled choices");
   return check(request.sampling);
 }
 
@@ -61,9 +62,8 @@ Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& sh
   if (plan.draft_model != nullptr && plan.draft_model->backend->shape().vocab != shape.vocab)
     return fail("draft model: found a vocabulary of {}, expected the target's {}",
                 plan.draft_model->backend->shape().vocab, shape.vocab);
-  if (plan.verification == Verification::above_exit &&
-      (!plan.branches.empty() || !plan.extra_rows.empty() || !plan.states.empty()))
-    return fail("verification above the exit: found a tree, extra rows or states, expected a chain alone");
+  if (plan.verification == Verification::above_exit && (!plan.branches.empty() || !plan.extra_rows.empty()))
+    return fail("verification above the exit: found a tree or extra rows, expected a chain alone");
   if (!plan.states.empty() && !plan.extra_rows.empty())
     return fail("round plan: found states and extra rows, expected one of them at most");
   return check_mask(plan, shape.n_layers);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Refusals of requests and plans that a model can't run, before anything is computed for them.
+// Refusals of plans that a model can't run, before anything is computed for them.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
@@ -9,11 +9,6 @@
 #include <draftscope/engine/strategy.h>
 
 namespace draftscope::engine {
-
-/// Fails on an empty prompt or one longer than the context, token ids outside the vocabulary, a budget below
-/// one token, and sampling options that are out of range or that `chooser` can't serve.
-[[nodiscard]] Result<void> check_request(const Backend& backend, const DecodeRequest& request,
-                                         const Chooser& chooser);
 
 /// Fails on more than one source of a draft, guesses that are no tree over the vocabulary, a draft model of
 /// another vocabulary, a mask of another number of layers, and a verification that does not go with the rest.

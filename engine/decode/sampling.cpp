@@ -85,8 +85,17 @@ void warp(std::span<const float> logits, const SamplingOptions& options, Distrib
   out.probabilities.resize(logits.size());
   std::iota(out.tokens.begin(), out.tokens.end(), 0);
   const double highest = *std::max_element(logits.begin(), logits.end());
-  for (std::size_t i = 0; i < logits.size(); ++i)
-    out.probabilities[i] = std::exp((static_cast<double>(logits[i]) - highest) / options.temperature);
+  bool is_defined = true;  // a NaN is not ≥ 0, and ∞ − ∞ is a NaN
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    const double weight = std::exp((static_cast<double>(logits[i]) - highest) / options.temperature);
+    is_defined = is_defined && weight >= 0.0;
+    out.probabilities[i] = weight;
+  }
+  if (!is_defined) {
+    out.tokens.clear();
+    out.probabilities.clear();
+    return;
+  }
   if (options.top_k > 0 && static_cast<std::size_t>(options.top_k) < logits.size()) {
     std::vector<std::size_t>& order = order_buffer();
     most_probable(out, static_cast<std::size_t>(options.top_k), order);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "decode/non_finite.h"
+
 namespace draftscope::engine {
 
 namespace {
@@ -63,13 +65,16 @@ class ShadowPasses {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const std::int32_t position = begin + static_cast<std::int32_t>(i) + 1;
       const std::span<const TopToken> best = std::span(heads_.top).subspan(i * top, top);
+      const std::span<const float> logits = std::span(heads_.logits).subspan(i * vocab, vocab);
+      if (!has_distribution(best[0]))
+        return fail("logits of position {} (shadow token of layer {}): {}, expected finite numbers",
+                    position - 1, layer, non_finite_logits(logits));
       visit({.position = position,
              .layer = layer,
              .token = best[0].token,
              .probability = static_cast<double>(best[0].probability),
              .margin = static_cast<double>(best[0].logit) - static_cast<double>(best.back().logit),
-             .true_rank = rank_of(text_[static_cast<std::size_t>(position)],
-                                  std::span(heads_.logits).subspan(i * vocab, vocab))});
+             .true_rank = rank_of(text_[static_cast<std::size_t>(position)], logits)});
     }
     return {};
   }

@@ -2,16 +2,16 @@
 #include "decode/target.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
+#include "decode/non_finite.h"
 #include "decode/visibility.h"
 
 namespace draftscope::engine {
 
 Target::Target(Backend& backend, const DecodeRequest& request, Chooser& chooser)
     : backend_(backend), request_(request), chooser_(chooser), n_layers_(backend.shape().n_layers) {
-  rows_.reserve(static_cast<std::size_t>(backend.max_invariant_rows()));
+  rows_.reserve(static_cast<std::size_t>(backend.max_verified_rows()));
 }
 
 Result<std::int32_t> Target::prefill() {
@@ -25,6 +25,7 @@ Result<std::int32_t> Target::prefill() {
     DRAFTSCOPE_TRY(backend_.forward(chain(done, {0, n_layers_}, wanted), outputs_));
     done += count;
   }
+  if (!has_distribution(outputs_.top[0])) return tl::unexpected(non_finite(backend_, {request_.prompt}));
   if (request_.sampling.greedy()) return outputs_.top[0].token;
   warp(outputs_.logits, request_.sampling, distribution_);
   return request_.sampling.coupled ? coupled_token(distribution_, *chooser_.counter_key(), length)
@@ -35,8 +36,8 @@ Result<void> Target::verify(const RoundPlan& plan, const Drafter& drafter,
                             std::span<const std::int32_t> text) {
   const std::vector<DraftNode>& nodes = drafter.nodes();
   const auto root_position = static_cast<std::int32_t>(text.size()) - 1;
-  if (!nodes.empty() && plan.verification == Verification::above_exit)
-    return verify_above(plan.mask->exit_layer(), drafter, root_position);
+  went_above_ = !nodes.empty() && plan.verification == Verification::above_exit;
+  if (went_above_) return verify_above(plan, drafter, root_position);
   rows_.assign(1, {.token = text.back(), .hidden = -1, .position = root_position});
   for (const DraftNode& node : nodes)
     rows_.push_back({.token = node.token, .hidden = -1, .position = root_position + node.depth});
@@ -49,25 +50,100 @@ Result<void> Target::verify(const RoundPlan& plan, const Drafter& drafter,
     list_ancestors(nodes, plan.extra_rows, ancestors_);
     batch.ancestors = ancestors_;
   }
-  return backend_.forward(batch, outputs_);
+  return forward(batch);
 }
 
-Result<void> Target::verify_above(std::int32_t exit, const Drafter& drafter, std::int32_t root_position) {
+/// A batch that is wider than what one pass does invariantly goes pass by pass: rows attend to earlier ones
+/// alone.
+Result<void> Target::forward(const Batch& whole) {
+  const auto width = static_cast<std::size_t>(backend_.max_invariant_rows());
+  const std::size_t n = whole.rows.size();
+  if (n <= width) return backend_.forward(whole, outputs_);
+  outputs_.top.clear();
+  outputs_.logits.clear();
+  const auto d_model = static_cast<std::size_t>(backend_.shape().d_model);
+  outputs_.hidden.resize(whole.wanted.hidden_after.size() * n * d_model);
+  for (std::size_t done = 0; done < n; done += width) {
+    const std::size_t count = std::min(width, n - done);
+    DRAFTSCOPE_TRY(backend_.forward(part(whole, done, count), part_outputs_));
+    outputs_.top.insert(outputs_.top.end(), part_outputs_.top.begin(), part_outputs_.top.end());
+    outputs_.logits.insert(outputs_.logits.end(), part_outputs_.logits.begin(), part_outputs_.logits.end());
+    for (std::size_t i = 0; i < whole.wanted.hidden_after.size(); ++i)
+      std::copy_n(part_outputs_.hidden.begin() + static_cast<std::ptrdiff_t>(i * count * d_model),
+                  count * d_model,
+                  outputs_.hidden.begin() + static_cast<std::ptrdiff_t>((i * n + done) * d_model));
+  }
+  return {};
+}
+
+/// Rows [done, done + count) of a batch whose rows before have been computed.
+Batch Target::part(const Batch& whole, std::size_t done, std::size_t count) {
+  constexpr std::size_t bits = 64;
+  const auto d_model = static_cast<std::size_t>(backend_.shape().d_model);
+  Batch part = whole;
+  part_rows_.assign(whole.rows.begin() + static_cast<std::ptrdiff_t>(done),
+                    whole.rows.begin() + static_cast<std::ptrdiff_t>(done + count));
+  for (std::size_t i = 0; i < count; ++i)
+    if (part_rows_[i].token < 0) part_rows_[i].hidden = static_cast<std::int32_t>(i);
+  part.rows = part_rows_;
+  if (!whole.hidden.empty()) part.hidden = whole.hidden.subspan(done * d_model, count * d_model);
+  part.first_row = whole.first_row + static_cast<std::int32_t>(done);
+  if (whole.ancestors.empty()) {
+    part.committed = part.first_row;
+    return part;
+  }
+  const std::size_t words = (whole.rows.size() + bits - 1) / bits;
+  const std::size_t part_words = (done + count + bits - 1) / bits;
+  part_ancestors_.clear();
+  for (std::size_t row = done; row < done + count; ++row) {
+    const auto of_row = whole.ancestors.subspan(row * words, part_words);
+    part_ancestors_.insert(part_ancestors_.end(), of_row.begin(), of_row.end());
+  }
+  part.ancestors = part_ancestors_;
+  return part;
+}
+
+Result<void> Target::verify_above(const RoundPlan& plan, const Drafter& drafter, std::int32_t root_position) {
   // Every row but the last went through the layers below the exit while drafting, with the target's weights.
   const auto last = static_cast<std::int32_t>(drafter.nodes().size());
-  const std::array<std::int32_t, 1> boundary{exit};
+  const std::int32_t exit = plan.mask->exit_layer();
   rows_.assign(1, {.token = drafter.nodes().back().token, .hidden = -1, .position = root_position + last});
-  Wanted states;
-  states.hidden_after = boundary;
-  DRAFTSCOPE_TRY(backend_.forward(chain(root_position + last, {0, exit}, states), outputs_));
-  exit_states_ = drafter.exit_states();
-  exit_states_.insert(exit_states_.end(), outputs_.hidden.begin(), outputs_.hidden.end());
+  Wanted below;
+  below.hidden_after = drafter.boundaries();
+  DRAFTSCOPE_TRY(backend_.forward(chain(root_position + last, {0, exit}, below), outputs_));
+  gather_states(drafter);
   rows_.clear();
   for (std::int32_t k = 0; k <= last; ++k)
     rows_.push_back({.token = -1, .hidden = k, .position = root_position + k});
-  Batch above = chain(root_position, {exit, n_layers_}, head_wanted(0));
-  above.hidden = exit_states_;
-  return backend_.forward(above, outputs_);
+  const auto wanted_below = static_cast<std::size_t>(
+      std::count_if(plan.states.begin(), plan.states.end(), [&](std::int32_t b) { return b <= exit; }));
+  Wanted wanted = head_wanted(0);
+  wanted.hidden_after = plan.states.subspan(wanted_below);
+  Batch above = chain(root_position, {exit, n_layers_}, wanted);
+  const std::size_t of_boundary = rows_.size() * static_cast<std::size_t>(backend_.shape().d_model);
+  above.hidden = std::span(below_).last(of_boundary);
+  DRAFTSCOPE_TRY(forward(above));
+  if (plan.states.empty()) return {};
+  states_.assign(below_.begin(), below_.begin() + static_cast<std::ptrdiff_t>(wanted_below * of_boundary));
+  states_.insert(states_.end(), outputs_.hidden.begin(), outputs_.hidden.end());
+  return {};
+}
+
+/// The states of root and draft tokens at the draft's boundaries, from its steps and from the last token's
+/// pass in outputs_: [boundaries][rows][d_model].
+void Target::gather_states(const Drafter& drafter) {
+  const auto d_model = static_cast<std::size_t>(backend_.shape().d_model);
+  const std::size_t boundaries = drafter.boundaries().size();
+  const std::size_t steps = drafter.nodes().size();
+  below_.clear();
+  for (std::size_t boundary = 0; boundary < boundaries; ++boundary) {
+    for (std::size_t step = 0; step < steps; ++step) {
+      const auto kept = drafter.states().subspan((step * boundaries + boundary) * d_model, d_model);
+      below_.insert(below_.end(), kept.begin(), kept.end());
+    }
+    const auto of_last = std::span<const float>(outputs_.hidden).subspan(boundary * d_model, d_model);
+    below_.insert(below_.end(), of_last.begin(), of_last.end());
+  }
 }
 
 void Target::judge(const Drafter& drafter, std::int32_t root_position, Verdict& verdict) {

@@ -9,6 +9,7 @@
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/strategy.h>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,7 +24,8 @@ class Target {
   /// Nothing is owned.
   Target(Backend& backend, const DecodeRequest& request, Chooser& chooser);
 
-  /// Writes the prompt's K/V, pass by pass; returns the text's first token.
+  /// Writes the prompt's K/V, pass by pass; returns the text's first token. Fails with what non_finite() says
+  /// if the logits behind the prompt make no distribution.
   [[nodiscard]] Result<std::int32_t> prefill();
 
   /// Runs the layers that the plan says over the root (`text`'s last token), every draft token and every
@@ -36,10 +38,17 @@ class Target {
 
   /// Outputs of the last verification: rows of the root, the draft tokens and the extra rows.
   [[nodiscard]] const Outputs& outputs() const { return outputs_; }
+  /// Hidden states of root and draft tokens that its plan asked for.
+  [[nodiscard]] std::span<const float> states() const {
+    return went_above_ ? std::span<const float>(states_) : outputs_.hidden;
+  }
 
  private:
-  [[nodiscard]] Result<void> verify_above(std::int32_t exit, const Drafter& drafter,
+  [[nodiscard]] Result<void> verify_above(const RoundPlan& plan, const Drafter& drafter,
                                           std::int32_t root_position);
+  void gather_states(const Drafter& drafter);
+  [[nodiscard]] Result<void> forward(const Batch& whole);
+  [[nodiscard]] Batch part(const Batch& whole, std::size_t done, std::size_t count);
   [[nodiscard]] Wanted head_wanted(std::int32_t from) const;
   [[nodiscard]] Batch chain(std::int32_t first_row, LayerRange layers, const Wanted& wanted) const;
 
@@ -49,7 +58,13 @@ class Target {
   std::int32_t n_layers_;
   std::vector<Row> rows_;
   std::vector<std::uint64_t> ancestors_;
-  std::vector<float> exit_states_;  // [rows drafted][d_model]
+  // Of a verification in several passes, the pass at hand.
+  std::vector<Row> part_rows_;
+  std::vector<std::uint64_t> part_ancestors_;
+  Outputs part_outputs_;
+  bool went_above_ = false;    // the last verification, an exit
+  std::vector<float> below_;   // then: states of the draft's boundaries, [boundaries][rows][d_model]
+  std::vector<float> states_;  // and those that the plan asked for, [plan.states][rows][d_model]
   SampledJudge judge_;
   Distribution distribution_;
   Outputs outputs_;

@@ -141,8 +141,9 @@ Result<LayerSetSearch> LayerSetSearch::State::from_json(const nlohmann::json& js
 }
 
 Result<void> LayerSetSearch::save(const std::filesystem::path& file) const {
+  const std::string text = state_->to_json();
   DRAFTSCOPE_TRY_ASSIGN(auto out, AtomicFile::create(file));
-  out.write(state_->to_json());
+  out.write(text);
   return out.commit();
 }
 

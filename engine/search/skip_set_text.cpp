@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/skip_set.h>
 
-#include <charconv>
 #include <optional>
 
+#include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
 
 namespace draftscope::engine {
@@ -20,10 +20,8 @@ std::string or_none(std::string list) {
 }
 
 std::optional<std::int32_t> to_layer(std::string_view text, std::int32_t n_layers) {
-  std::int32_t layer = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), layer);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return layer >= 0 && layer < n_layers ? std::optional(layer) : std::nullopt;
+  const auto layer = parse_number<std::int32_t>(text);
+  return layer && *layer >= 0 && *layer < n_layers ? layer : std::nullopt;
 }
 
 /// Calls `skip` with every layer of the list.

@@ -69,23 +69,26 @@ Result<void> add_swift(const StrategySpecification& mix, const ModelShape& shape
   search.max_tolerance = mix.integer("max-tolerance");
   search.seed = static_cast<std::uint64_t>(mix.integer("search-seed"));
   DRAFTSCOPE_TRY_ASSIGN(LayerSetSearch started, LayerSetSearch::create(search));
-  const SwiftMask::Options options{mix.integer("window"), mix.integer("every")};
+  const SwiftMask::Options options{mix.integer("window"), mix.integer("every"),
+                                   mix.text("scored-on") == "first"};
   mixing.parts.mask = learn(mixing, std::make_shared<SwiftMask>(std::move(started), options));
   return {};
 }
 
 Result<void> add_clasp(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
-  mixing.parts.mask = learn(mixing, std::make_shared<ClaspMask>(ClaspMask::Options{
-                                        shape.n_layers, mix.integer("skip"), mix.integer("interval")}));
+  mixing.parts.mask = learn(
+      mixing, std::make_shared<ClaspMask>(ClaspMask::Options{.n_layers = shape.n_layers,
+                                                             .skip = mix.integer("skip"),
+                                                             .interval = mix.integer("interval"),
+                                                             .counts_tokens = mix.text("unit") == "tokens",
+                                                             .carries = mix.text("carry-set") == "yes"}));
   return {};
 }
 
 /// DEL's three parts share one object.
 std::shared_ptr<Del> shared_del(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
   if (mixing.del == nullptr)
-    mixing.del = learn(
-        mixing, std::make_shared<Del>(shape, Del::Options{.rule = speculation::del_options(mix),
-                                                          .drafts = mix.part(PartKind::mask) == "del"}));
+    mixing.del = learn(mixing, std::make_shared<Del>(shape, speculation::del_options(mix)));
   return mixing.del;
 }
 
@@ -121,6 +124,11 @@ Result<void> add_threshold_rule(const StrategySpecification& mix, const ModelSha
   return {};
 }
 
+Result<void> add_entropy(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
+  mixing.parts.entropy_weight = mix.number("lambda");
+  return add_threshold_rule(mix, shape, mixing);
+}
+
 Result<void> add_del_stop(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
   mixing.parts.threshold = shared_del(mix, shape, mixing);
   return {};
@@ -148,7 +156,7 @@ struct PartMaker {
   Result<void> (*add)(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing);
 };
 
-constexpr std::array<PartMaker, 15> part_makers{{{PartKind::mask, "exit", add_exit},
+constexpr std::array<PartMaker, 17> part_makers{{{PartKind::mask, "exit", add_exit},
                                                  {PartKind::mask, "skip-set", add_skip_set},
                                                  {PartKind::mask, "swift", add_swift},
                                                  {PartKind::mask, "clasp", add_clasp},
@@ -160,6 +168,8 @@ constexpr std::array<PartMaker, 15> part_makers{{{PartKind::mask, "exit", add_ex
                                                  {PartKind::stop, "none", add_no_stop},
                                                  {PartKind::stop, "threshold", add_threshold_rule},
                                                  {PartKind::stop, "adaptive", add_threshold_rule},
+                                                 {PartKind::stop, "roc", add_threshold_rule},
+                                                 {PartKind::stop, "entropy", add_entropy},
                                                  {PartKind::stop, "del", add_del_stop},
                                                  {PartKind::shape, "chain", add_chain},
                                                  {PartKind::shape, "tree", add_tree}}};

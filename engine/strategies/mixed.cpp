@@ -27,6 +27,7 @@ class Mixed final : public Strategy {
     plan.verification = parts_.verification;
     if (plan.mask == nullptr) return plan;
     plan.draft_length = parts_.length->length(round);
+    plan.entropy_weight = parts_.entropy_weight;
     if (parts_.threshold != nullptr) plan.threshold = parts_.threshold->threshold(round);
     return plan;
   }
@@ -61,16 +62,27 @@ class Mixed final : public Strategy {
 
   /// One learner's states, out of those that all learners asked for.
   [[nodiscard]] std::span<const float> states_of(std::span<const std::int32_t> boundaries,
-                                                 std::span<const float> states) const {
+                                                 std::span<const float> states) {
     if (boundaries.empty()) return {};
     const std::size_t width = states.size() / states_.size();
-    const auto first = std::lower_bound(states_.begin(), states_.end(), boundaries.front());
-    return states.subspan(static_cast<std::size_t>(first - states_.begin()) * width,
-                          boundaries.size() * width);
+    const auto place_of = [&](std::int32_t boundary) {
+      const auto found = std::lower_bound(states_.begin(), states_.end(), boundary);
+      return static_cast<std::size_t>(found - states_.begin());
+    };
+    const std::size_t first = place_of(boundaries.front());
+    if (place_of(boundaries.back()) - first + 1 == boundaries.size())
+      return states.subspan(first * width, boundaries.size() * width);
+    gathered_.clear();
+    for (const std::int32_t boundary : boundaries) {
+      const auto own = states.subspan(place_of(boundary) * width, width);
+      gathered_.insert(gathered_.end(), own.begin(), own.end());
+    }
+    return gathered_;
   }
 
   Parts parts_;
   std::vector<std::int32_t> states_;  // that the planned round was asked for
+  std::vector<float> gathered_;       // one learner's, where another asked for some in between
   RoundView round_;                   // the one that was planned last; its text is of that moment
 };
 

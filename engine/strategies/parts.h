@@ -39,8 +39,8 @@ class Learner {
  public:
   virtual ~Learner() = default;
   virtual void begin_request(const RequestView& /*request*/) {}
-  /// Layer boundaries whose hidden states it wants of the round that is planned next: ascending, without
-  /// gaps. May change from round to round; observe() gets the states of these alone.
+  /// Layer boundaries whose hidden states it wants of the round that is planned next, ascending. May change
+  /// from round to round; observe() gets the states of these alone.
   [[nodiscard]] virtual std::span<const std::int32_t> states() const { return {}; }
   virtual void observe(const RoundView& /*round*/, const RoundOutcome& /*outcome*/, DecisionLog* /*log*/) {}
   [[nodiscard]] virtual bool wants_to_optimise() const { return false; }
@@ -54,6 +54,7 @@ struct Parts {
   std::shared_ptr<MaskChoice> mask;
   std::shared_ptr<LengthChoice> length;
   std::shared_ptr<ThresholdChoice> threshold;  ///< null = none
+  double entropy_weight = 0.0;                 ///< RoundPlan's
   std::vector<BranchWidth> branches;           ///< empty = a chain
   Verification verification = Verification::all_layers;
   std::vector<std::shared_ptr<Learner>> learners;  ///< each once, in the order in which they hear of a round

@@ -17,26 +17,32 @@ namespace {
 
 class TwoModel final : public Strategy {
  public:
-  TwoModel(std::shared_ptr<Backend> backend, const speculation::LengthRule& length, double threshold)
+  TwoModel(std::shared_ptr<Backend> backend, const speculation::LengthRule& length,
+           const speculation::ThresholdRule& threshold)
       : backend_(std::move(backend)), model_{backend_.get(), 0}, length_(length), threshold_(threshold) {}
 
   void begin_request(const RequestView& request) override {
     model_.valid = 0;
     length_.begin_request(request);
+    threshold_.begin_request(request);
   }
   RoundPlan plan(const RoundView& round) override {
     round_ = round;
-    return {.draft_length = length_.length(round), .threshold = threshold_, .draft_model = &model_};
+    return {.draft_length = length_.length(round),
+            .threshold = threshold_.threshold(round),
+            .draft_model = &model_};
   }
   void observe(const RoundOutcome& outcome, DecisionLog* log) override {
     length_.observe(round_, outcome, log);
+    threshold_.observe(round_, outcome, log);
   }
+  const Backend* own_backend() const override { return backend_.get(); }
 
  private:
   std::shared_ptr<Backend> backend_;
   DraftModel model_;
   LengthByRule length_;
-  double threshold_;
+  ThresholdByRule threshold_;
   RoundView round_;
 };
 
@@ -56,7 +62,10 @@ Result<std::unique_ptr<Strategy>> make_two_model(const speculation::StrategySpec
   const std::int32_t gamma = specification.integer("gamma");
   const std::string& schedule = specification.text("schedule");
   const double threshold = specification.number("threshold");
-  const double stop = threshold > 0.0 ? threshold : -1.0;
+  const bool follows = specification.text("stop") == "roc";
+  const speculation::ThresholdRule stop =
+      follows ? speculation::ThresholdRule(speculation::RocThreshold(threshold))
+              : speculation::ThresholdRule(speculation::FixedThreshold(threshold > 0.0 ? threshold : -1.0));
   if (schedule == "constant")
     return std::make_unique<TwoModel>(std::move(backend), speculation::FixedLength(gamma), stop);
   return std::make_unique<TwoModel>(

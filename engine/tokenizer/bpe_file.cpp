@@ -22,7 +22,8 @@ Result<MergePair> parse_pair(const nlohmann::json& value, const JsonField& field
     const std::string_view text = value.get_ref<const std::string&>();
     const auto space = text.find(' ');
     if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
-      return fail("{}[{}]: '{}' is not two pieces with one space between", field.name(), index, text);
+      return fail("{}[{}]: '{}' is something else, expected two pieces with one space between", field.name(),
+                  index, text);
     return MergePair{text.substr(0, space), text.substr(space + 1)};
   }
   if (value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_string())
@@ -88,7 +89,7 @@ Result<void> BpeModel::parse_merges(const JsonField& field) {
     const auto merged = find(joined);
     if (!left || !right || !merged) {
       const std::string_view missing = !left ? pair.left : !right ? pair.right : std::string_view(joined);
-      return fail("{}[{}]: '{}' is not in the vocabulary", field.name(), i, missing);
+      return fail("{}[{}]: '{}' is unknown, expected a piece of the vocabulary", field.name(), i, missing);
     }
     const auto key = (static_cast<std::uint64_t>(*left) << 32U) | static_cast<std::uint32_t>(*right);
     merges_.insert_or_assign(key, MergeRule{static_cast<std::uint32_t>(i), *merged});
@@ -100,7 +101,7 @@ Result<void> BpeModel::parse_unknown(const JsonField& field) {
   if (field.value().is_null()) return {};
   DRAFTSCOPE_TRY_ASSIGN(const auto piece, field.text());
   unknown_ = find(piece);
-  if (!unknown_) return fail("{}: '{}' is not in the vocabulary", field.name(), piece);
+  if (!unknown_) return fail("{}: '{}' is unknown, expected a piece of the vocabulary", field.name(), piece);
   return {};
 }
 

@@ -36,7 +36,7 @@ Result<ChatTemplate> ChatTemplate::parse(const JsonField& configuration) {
        {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}) {
     if (configuration[name].is_null()) continue;
     DRAFTSCOPE_TRY_ASSIGN(auto token, special_token(configuration[name]));
-    chat.special_tokens_.emplace_back(name, std::move(token));
+    chat.special_tokens_.emplace_back(name, jinja::Value(std::move(token), jinja::Charge()));
   }
   const JsonField field = configuration["chat_template"];
   if (field.value().is_null()) return chat;
@@ -63,11 +63,14 @@ void ChatTemplate::set_source(std::string_view source, const std::string& label)
 
 Result<std::string> ChatTemplate::apply(std::span<const Message> messages) const {
   if (!block_) return fail("{}", problem_);
+  using jinja::Charge, jinja::Value;
   jinja::List list;
   for (const Message& message : messages)
-    list.emplace_back(jinja::Dictionary{{"role", message.role}, {"content", message.content}});
+    list.emplace_back(jinja::Dictionary{{"role", Value(message.role, Charge())},
+                                        {"content", Value(message.content, Charge())}},
+                      Charge());
   jinja::Dictionary variables = special_tokens_;
-  variables.emplace_back("messages", std::move(list));
+  variables.emplace_back("messages", Value(std::move(list), Charge()));
   variables.emplace_back("tools", jinja::None{});
   variables.emplace_back("documents", jinja::None{});
   variables.emplace_back("add_generation_prompt", true);

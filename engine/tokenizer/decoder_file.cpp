@@ -22,7 +22,7 @@ Result<DecoderStep> parse_strip(const JsonField& field, bool fused) {
   DRAFTSCOPE_TRY_ASSIGN(auto character, one_character(field["content"]));
   DRAFTSCOPE_TRY_ASSIGN(const auto start, non_negative(field["start"]));
   DRAFTSCOPE_TRY_ASSIGN(const auto stop, non_negative(field["stop"]));
-  if (stop != 0) return fail("{}.stop is {}, only 0 is implemented", field.name(), stop);
+  if (stop != 0) return fail("{}.stop is {}, expected 0", field.name(), stop);
   return DecoderStep(StripStart{std::move(character), start, fused});
 }
 

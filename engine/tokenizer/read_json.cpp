@@ -9,7 +9,7 @@ Result<nlohmann::json> parse_json(std::string_view text, std::string_view label)
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    return fail("{}: not JSON from byte {} on", label, error.byte);
+    return fail("{}: is not JSON from byte {} on, expected a whole JSON text", label, error.byte);
   } catch (const nlohmann::json::exception& error) {
     return fail("{}: not JSON: {}", label, error.what());
   }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/text_file.h>
 #include <draftscope/engine/tokenizer.h>
 
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -16,6 +15,8 @@ namespace {
 using tokenizer::Segment;
 
 constexpr std::int32_t byte_values = 256;
+// The largest published tokenizer.json has 35 MB.
+constexpr std::size_t max_tokenizer_bytes = std::size_t{256} << 20U;
 
 std::string_view slice(std::string_view text, tokenizer::Range range) {
   return text.substr(range.begin, range.end - range.begin);
@@ -50,14 +51,6 @@ Result<std::vector<std::int32_t>> encode_bytes(std::string_view text, std::size_
   return tokens;
 }
 
-Result<std::string> read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail("{}: cannot be opened", path.string());
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return fail("{}: cannot be read", path.string());
-  return text;
-}
-
 Result<void> parse_configuration(std::string_view text, const std::string& label,
                                  Tokenizer::Implementation& it) {
   DRAFTSCOPE_TRY_ASSIGN(const auto document, tokenizer::parse_json(text, label));
@@ -81,17 +74,17 @@ Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json, std::string_
 Result<Tokenizer> Tokenizer::load(const std::filesystem::path& folder) {
   auto implementation = std::make_shared<Implementation>();
   const auto file = folder / "tokenizer.json";
-  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_file(file));
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_tokenizer_bytes));
   DRAFTSCOPE_TRY(tokenizer::parse_tokenizer(text, file.string(), *implementation));
   std::error_code ignored;
   if (const auto configuration = folder / "tokenizer_config.json";
       std::filesystem::exists(configuration, ignored)) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto configuration_text, read_file(configuration));
+    DRAFTSCOPE_TRY_ASSIGN(const auto configuration_text, read_text_file(configuration, max_tokenizer_bytes));
     DRAFTSCOPE_TRY(parse_configuration(configuration_text, configuration.string(), *implementation));
   }
   // Newer checkpoints keep the template beside the configuration.
   if (const auto source = folder / "chat_template.jinja"; std::filesystem::exists(source, ignored)) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto source_text, read_file(source));
+    DRAFTSCOPE_TRY_ASSIGN(const auto source_text, read_text_file(source, max_tokenizer_bytes));
     implementation->chat.set_source(source_text, source.string());
   }
   return Tokenizer(std::move(implementation));
@@ -119,7 +112,7 @@ Result<std::vector<std::int32_t>> Tokenizer::encode(std::string_view text,
   if (text.size() > longest_text)
     return fail("text: is {} bytes long, expected at most {}", text.size(), longest_text);
   if (const auto offset = tokenizer::first_invalid_utf8(text))
-    return fail("text: is not valid UTF-8 at byte {} (0x{:02X})", *offset,
+    return fail("text: found 0x{1:02X} at byte {0}, expected valid UTF-8", *offset,
                 static_cast<unsigned char>(text[*offset]));
   if (it.raw_bytes) return encode_bytes(text, it.pieces.size());
   std::vector<std::int32_t> tokens;

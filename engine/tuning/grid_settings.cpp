@@ -32,7 +32,7 @@ bool gives(const std::string& base, const std::string& key) {
 }  // namespace
 
 Grid default_grid(std::int32_t n_layers) {
-  Grid grid{.bases = {"layerskip:verify=above-exit", "layerskip", "fs:verify=above-exit",
+  Grid grid{.bases = {"layerskip:verify=above-exit", "layerskip:verify=all-layers", "fs:verify=above-exit",
                       "dv:verify=above-exit", "mix:mask=exit,stop=threshold,verify=above-exit"},
             .exits = {},
             .gammas = {2, 4, 6, 8},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/quote.h>
 #include <draftscope/engine/tuning/grid_source.h>
 
 namespace draftscope::engine {
@@ -11,10 +12,11 @@ std::optional<Proposed> GridSource::next() {
 
 Result<void> GridSource::observe(const Trial& trial) {
   const auto look = halving_.next();
-  if (!look) return fail("\"{}\" is a trial more than the grid has", trial.setting);
+  if (!look)
+    return fail("found trial {} behind the last one, expected those of this grid", quote(trial.setting));
   if (settings_[look->setting] != trial.setting || look->prompts != trial.prompts)
-    return fail("found a trial of \"{}\" on {} prompts, expected one of \"{}\" on {}", trial.setting,
-                trial.prompts, settings_[look->setting], look->prompts);
+    return fail("found a trial of {} on {} prompts, expected one of {} on {}", quote(trial.setting),
+                trial.prompts, quote(settings_[look->setting]), look->prompts);
   halving_.observe(trial.measured.score);
   return {};
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/quote.h>
 #include <draftscope/engine/tuning/skip_set_source.h>
 
 #include <draftscope/engine/skip_set.h>
@@ -32,7 +33,7 @@ std::optional<Proposed> SkipSetSource::next() {
 // Whether the search would have proposed it is not asked: that takes a fit of the Gaussian process a trial.
 Result<void> SkipSetSource::observe(const Trial& trial) {
   if (!trial.candidate || trial.setting != with_skip_set(options_.base, trial.candidate->mask))
-    return fail("trial {} is \"{}\", expected a skip set of this search", seen_, trial.setting);
+    return fail("trial {} is {}, expected a skip set of this search", seen_, quote(trial.setting));
   DRAFTSCOPE_TRY(search_.observe(*trial.candidate, trial.measured.score));
   ++seen_;
   return {};

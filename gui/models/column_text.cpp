@@ -2,6 +2,7 @@
 #include "column_text.h"
 
 #include <QCoreApplication>
+#include <QLocale>
 #include <cmath>
 #include <string>
 
@@ -26,6 +27,8 @@ QString number_cell(FigureFormat format, double value) {
     case FigureFormat::factor:
     case FigureFormat::speedup:
       return QStringLiteral("%1×").arg(number_text(value));
+    case FigureFormat::bytes:
+      return QLocale::c().formattedDataSize(std::llround(value));
     case FigureFormat::duration_if_any:
       return value == 0.0 ? QStringLiteral("–") : duration_text(std::llround(value));
     case FigureFormat::duration:

@@ -131,7 +131,7 @@ class Adviser {
 
   Result<void> find_neighbours() {
     if (!advice_.setting) return {};
-    constexpr std::int32_t max_gamma = 63;
+    constexpr std::int32_t max_gamma = 255;
     const std::int32_t exits = what_if_.trained().shadowed.tables.front().n_layers - 1;
     constexpr std::array<std::pair<const char*, std::pair<std::int32_t, std::int32_t>>, 4> steps{
         {{"E-1", {-1, 0}}, {"E+1", {1, 0}}, {"gamma-1", {0, -1}}, {"gamma+1", {0, 1}}}};

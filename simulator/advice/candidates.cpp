@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "advice/prompt_order.h"
+#include "costs/verified_layers.h"
 #include "replay/policy_choice.h"
 #include "what_if/trained_recording.h"
 
@@ -32,6 +33,28 @@ constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 bool drafts_anything(const StrategyRounds& rounds) {
   return std::any_of(rounds.setting.least.begin(), rounds.setting.least.end(),
                      [](const RoundStatistics& request) { return request.drafted > 0; });
+}
+
+/// The setting without a word about how it is verified.
+std::string drafts(const EarlyExitSetting& setting) {
+  std::string text = setting.threshold ? "mix:stop=threshold," : "layerskip:";
+  text += fmt::format("exit={},gamma={}", setting.exit, setting.gamma);
+  if (setting.threshold) text += fmt::format(",threshold={}", *setting.threshold);
+  return text;
+}
+
+std::string verifies(VerifiedLayers layers) {
+  return layers == VerifiedLayers::above_exit ? ",verify=above-exit" : ",verify=all-layers";
+}
+
+/// The setting as the recording names it. A recorded run that does not say how it verified may have done so
+/// by an earlier version's default.
+std::string name_in(const TrainedRecording& trained, const EarlyExitSetting& setting) {
+  const std::string unsaid = drafts(setting);
+  const RunRows* run = recorded_run(trained, unsaid);
+  if (run == nullptr) return specification(setting);
+  return verified_layers(*run->run) == setting.verified_layers ? unsaid
+                                                               : unsaid + verifies(setting.verified_layers);
 }
 
 class Collector {
@@ -77,14 +100,15 @@ class Collector {
     const auto count = static_cast<std::int64_t>(settings.size());
     std::int64_t done = 0;
     for (EarlyExitSetting setting : settings) {
-      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(specification(setting)));
+      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(name_in(what_if_.trained(), setting)));
       // How a round is verified changes its price alone.
       StrategyRounds above = rounds;
       add(setting, std::move(rounds));
       setting.verified_layers = above.verified_layers = VerifiedLayers::above_exit;
-      above.strategy = specification(setting);
+      above.strategy = name_in(what_if_.trained(), setting);
       // Of a recorded run the rounds are in the run's order, and the other verification's are not recorded.
-      if (above.source == RoundSource::recorded) {
+      if (above.source == RoundSource::recorded ||
+          recorded_run(what_if_.trained(), above.strategy) != nullptr) {
         DRAFTSCOPE_TRY_ASSIGN(above, what_if_.rounds(above.strategy));
       }
       add(setting, std::move(above));
@@ -119,10 +143,8 @@ class Collector {
 }  // namespace
 
 std::string specification(const EarlyExitSetting& setting) {
-  std::string text = setting.threshold ? "mix:stop=threshold," : "layerskip:";
-  text += fmt::format("exit={},gamma={}", setting.exit, setting.gamma);
-  if (setting.threshold) text += fmt::format(",threshold={}", *setting.threshold);
-  if (setting.verified_layers == VerifiedLayers::above_exit) text += ",verify=above-exit";
+  std::string text = drafts(setting);
+  if (setting.verified_layers != specified_verified_layers(text)) text += verifies(setting.verified_layers);
   return text;
 }
 
@@ -139,10 +161,11 @@ std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const trac
   if (!choice || choice->policy == nullptr) return std::nullopt;
   PlannedRound plan;
   choice->policy->plan({}, plan);
-  return EarlyExitSetting{.exit = plan.exit,
-                          .gamma = plan.length,
-                          .threshold = {},
-                          .verified_layers = specified_verified_layers(run.specification)};
+  return EarlyExitSetting{
+      .exit = plan.exit,
+      .gamma = plan.length,
+      .threshold = {},
+      .verified_layers = is_import ? specified_verified_layers(run.specification) : verified_layers(run)};
 }
 
 Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,

@@ -17,23 +17,21 @@ bool same_passes(const PriceGroup& group, const StrategyRounds& rounds) {
   const auto same = [](const speculation::DraftSublayers& a, const speculation::DraftSublayers& b) {
     return a.attention == b.attention && a.mlp == b.mlp;
   };
-  return group.verified_layers == rounds.verified_layers &&
-         group.optimise_steps_per_round == rounds.optimise_steps_per_round &&
+  return group.verified_layers == rounds.verified_layers && group.own_passes == rounds.own_passes &&
+         group.draft_model.has_value() == rounds.draft_model.has_value() &&
+         (!group.draft_model || speculation::same_sizes(*group.draft_model, *rounds.draft_model)) &&
          std::equal(group.drafts.begin(), group.drafts.end(), rounds.drafts.begin(), rounds.drafts.end(),
                     same);
 }
 
-/// Appends the group's drafts to `into`, which holds those of the groups before it.
-void join(const PriceGroup& group, Prices prices, Prices& into) {
-  const double search_ns = group.optimise_steps_per_round * (prices.target_step.ns + prices.step_round_ns);
-  if (into.drafts.empty()) {
-    into = {prices.target_step, {DraftPrices{}}, prices.round_ns, prices.step_round_ns};
-  }
-  for (std::size_t exit = 1; exit < prices.drafts.size(); ++exit) {
-    DraftPrices& draft = prices.drafts[exit];
-    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) draft.verify[rows].ns += search_ns;
-    into.drafts.push_back(std::move(draft));
-  }
+/// Appends the group's drafts and own passes to `into`, which holds those of the groups before it.
+void join(Prices prices, Prices& into) {
+  if (into.drafts.empty())
+    into = {prices.target_step, {DraftPrices{}}, prices.round_ns, prices.step_round_ns, {},
+            prices.host_ratio};
+  for (std::size_t exit = 1; exit < prices.drafts.size(); ++exit)
+    into.drafts.push_back(std::move(prices.drafts[exit]));
+  into.own.insert(into.own.end(), prices.own.begin(), prices.own.end());
 }
 
 }  // namespace
@@ -44,12 +42,15 @@ PriceGroups::PriceGroups(std::span<const StrategyRounds> strategies, std::int32_
                               [&](const PriceGroup& known) { return same_passes(known, rounds); });
     if (group == groups_.end()) {
       std::int32_t offset = 0;
+      std::size_t own_offset = 0;
       if (!groups_.empty()) {
         const PriceGroup& last = groups_.back();
         offset = last.offset +
                  (last.drafts.empty() ? n_layers - 1 : static_cast<std::int32_t>(last.drafts.size()));
+        own_offset = last.own_offset + last.own_passes.size();
       }
-      groups_.push_back({rounds.drafts, rounds.verified_layers, rounds.optimise_steps_per_round, 2, offset});
+      groups_.push_back({rounds.drafts, rounds.verified_layers, rounds.own_passes, rounds.draft_model, 2,
+                         offset, own_offset});
       group = std::prev(groups_.end());
     }
     group->widths = std::max(group->widths, widest_verification(rounds.setting));
@@ -58,7 +59,9 @@ PriceGroups::PriceGroups(std::span<const StrategyRounds> strategies, std::int32_
 }
 
 RoundStatistics PriceGroups::placed(std::size_t strategy, RoundStatistics statistics) const {
-  for (DraftStatistics& draft : statistics.drafts) draft.exit += groups_[group_of_[strategy]].offset;
+  const PriceGroup& group = groups_[group_of_[strategy]];
+  for (DraftStatistics& draft : statistics.drafts) draft.exit += group.offset;
+  if (!statistics.own.empty()) statistics.own.insert(statistics.own.begin(), group.own_offset, PassCount{});
   return statistics;
 }
 
@@ -70,20 +73,21 @@ Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& gro
     Scenario scenario = machine.scenario;
     scenario.drafts = group.drafts;
     scenario.verified_layers = group.verified_layers;
+    scenario.own_passes = group.own_passes;
+    scenario.draft_model = group.draft_model;
     scenario.widths = group.widths;
     scenario.context += longer_context;
     DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(model), scenario));
-    join(group, map.mean(), target.prices);
+    join(map.mean(), target.prices);
     maps.push_back(std::move(map));
   }
   target.prices = at_longer_context(std::move(target.prices), longer_context);
-  target.draws = [maps = std::move(maps), groups = groups.groups(), longer_context, seed](std::uint64_t draw,
-                                                                                          PriceSources vary) {
+  target.draws = [maps = std::move(maps), longer_context, seed](std::uint64_t draw, PriceSources vary) {
     Prices all;
-    for (std::size_t i = 0; i < maps.size(); ++i) {
+    for (const PriceMap& map : maps) {
       Prices prices;
-      maps[i].draw(seed, draw, vary, prices);
-      join(groups[i], std::move(prices), all);
+      map.draw(seed, draw, vary, prices);
+      join(std::move(prices), all);
     }
     return at_longer_context(std::move(all), longer_context);
   };

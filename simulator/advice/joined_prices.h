@@ -7,6 +7,7 @@
 #include <draftscope/simulator/what_if/what_if.h>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,9 +18,11 @@ namespace draftscope::simulator {
 struct PriceGroup {
   std::vector<speculation::DraftSublayers> drafts;
   VerifiedLayers verified_layers = VerifiedLayers::all;
-  double optimise_steps_per_round = 0.0;
+  std::vector<OwnPass> own_passes;
+  std::optional<ModelShape> draft_model;
   std::int32_t widths = 2;
-  std::int32_t offset = 0;  ///< exit E of the group is number offset + E
+  std::int32_t offset = 0;     ///< exit E of the group is number offset + E
+  std::size_t own_offset = 0;  ///< of its own passes
 };
 
 /// Which strategies go together. Offsets do not depend on the machine.
@@ -29,7 +32,7 @@ class PriceGroups {
   PriceGroups(std::span<const StrategyRounds> strategies, std::int32_t n_layers);
 
   [[nodiscard]] const std::vector<PriceGroup>& groups() const { return groups_; }
-  /// The strategy's statistics with the exits of the joined prices.
+  /// The strategy's statistics with the exits and own passes of the joined prices.
   [[nodiscard]] RoundStatistics placed(std::size_t strategy, RoundStatistics statistics) const;
 
  private:
@@ -37,8 +40,7 @@ class PriceGroups {
   std::vector<std::size_t> group_of_;  // [strategy]
 };
 
-/// On one machine. What strategies spend on searches is in the price of their verifications, of which a round
-/// has one. Prices of all groups are drawn together. Errors: a scenario that contradicts itself.
+/// On one machine. Prices of all groups are drawn together. Errors: a scenario that contradicts itself.
 [[nodiscard]] Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& groups,
                                                 const Machine& machine, std::int32_t longer_context,
                                                 std::uint64_t seed);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "advice/prompt_order.h"
+#include "costs/verified_layers.h"
 #include "what_if/answer_prices.h"
 #include "what_if/trained_recording.h"
 
@@ -25,6 +26,13 @@ double sum(const Times& times) {
 /// Exits of the recorded model, whatever the machine's.
 bool drafts_early_exits(const StrategyRounds& rounds) {
   return rounds.drafts.empty();
+}
+
+/// Whether the waterfall's verification is the strategy's: any is, where nothing is drafted.
+bool verifies_as(VerifiedLayers layers, const StrategyRounds& rounds) {
+  return rounds.verified_layers == layers ||
+         std::all_of(rounds.setting.least.begin(), rounds.setting.least.end(),
+                     [](const RoundStatistics& request) { return request.drafted == 0; });
 }
 
 Times times_of(const std::vector<RoundStatistics>& requests, const Prices& prices) {
@@ -56,8 +64,12 @@ class Maker {
   }
 
  private:
-  /// Those whose requests are the tables'.
+  /// Those whose requests are the tables'. The oracle verifies above exits where a recorded run does,
+  /// whichever strategies are asked about, so that its levels and gaps are the recording's.
   void take(std::span<const StrategyRounds> strategies) {
+    for (const traces::Run& run : recording_.runs)
+      if (simulator::verified_layers(run) == VerifiedLayers::above_exit)
+        result_.verified_layers = VerifiedLayers::above_exit;
     for (const StrategyRounds& strategy : strategies) {
       auto ordered = in_order_of(prompts_, vanilla_, strategy, recording_);
       if (!ordered) {
@@ -92,7 +104,7 @@ class Maker {
     WaterfallPolicy policy;
     // What a strategy spends beside its passes is in its share alone: no price of the waterfall covers it.
     const bool has_policy = strategies_.size() == 1 && drafts_early_exits(strategies_.front()) &&
-                            strategies_.front().optimise_steps_per_round == 0.0;
+                            strategies_.front().own_passes.empty();
     if (has_policy) policy = {strategies_.front().setting.least, strategies_.front().setting.status};
     DRAFTSCOPE_TRY_ASSIGN(result_.waterfall,
                           waterfall(requests, prices, has_policy ? &policy : nullptr, options_));
@@ -122,7 +134,7 @@ class Maker {
         .source = rounds.source,
         .status = rounds.setting.status,
         .speedup = vanilla_ns / sum(times),
-        .is_bounded = drafts_early_exits(strategy) && strategy.verified_layers == result_.verified_layers};
+        .is_bounded = drafts_early_exits(strategy) && verifies_as(result_.verified_layers, strategy)};
     if (!rounds.setting.most.empty())
       share.speedup_max_drafted = vanilla_ns / sum(times_of(rounds.setting.most, prices));
     std::vector<ClusterSums> clusters;
@@ -130,7 +142,7 @@ class Maker {
       if (times[i] > 0.0) clusters.push_back({oracle[i], times[i]});
     DRAFTSCOPE_TRY_ASSIGN(share.of_oracle, cluster_bootstrap(clusters, RatioMean::ratio_of_sums));
     const double possible = vanilla_ns / sum(oracle) - 1.0;
-    if (possible > 0.0) share.efficiency = (share.speedup - 1.0) / possible;
+    if (possible >= min_oracle_gain) share.efficiency = (share.speedup - 1.0) / possible;
     result_.strategies.push_back(std::move(share));
     return {};
   }

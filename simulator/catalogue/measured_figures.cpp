@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
+#include <utility>
 
 namespace draftscope::simulator {
 
@@ -154,8 +156,13 @@ void add_acceptance(Measured& list) {
         "cut "
         "at the end of the text; τ is M − 1",
         Format::number, [](const Figures& of) { return figure_value(of.acceptance.mean_accepted_length); }},
-       {"acceptance_rate", "acceptance", "", "α = accepted / drafted tokens", Format::percent,
+       {"acceptance_rate", "acceptance", "",
+        "α = accepted / drafted tokens; every node of a token tree counts as drafted", Format::percent,
         [](const Figures& of) { return figure_value(of.acceptance.acceptance_rate); }},
+       {"step_acceptance", "per step", "",
+        "Accepted tokens / draft steps: along the path of a token tree (SWIFT's α); a chain's is "
+        "`acceptance_rate`",
+        Format::percent, [](const Figures& of) { return figure_value(of.acceptance.step_acceptance); }},
        {"tested_rate", "tested", "", "Accepted / draft tokens that verification got to", Format::percent,
         [](const Figures& of) { return figure_value(of.acceptance.tested_rate); }},
        {"tokens_per_round", "tokens/round", "",
@@ -206,7 +213,7 @@ void add_costs(Measured& list) {
         [](const Figures& of) { return figure_value(of.cost.c); }},
        {"verify_cost", "v", "", "A verification / a target step", Format::number,
         [](const Figures& of) { return figure_value(of.cost.v); }},
-       {"overhead", "o", "", "Accepting, optimising and control of a round / a target step", Format::number,
+       {"overhead", "o", "", "Accepting, optimising and control of one round / a target step", Format::number,
         [](const Figures& of) { return figure_value(of.cost.o); }},
        {"closed_form_speedup", "M/(gc+v+o)", "",
         "The speedup that the costs imply, g = draft steps per round; to compare with the measured decode "
@@ -223,8 +230,9 @@ void add_distributions(Measured& list) {
                   "For each draft `position` from 0: rounds that `drafted`, `reached` and `accepted` there; "
                   "`accepted_of_drafted`, `accepted_of_reached`",
                   Format::list, [](const Figures& of) { return of.acceptance.by_position; }});
-  list.push_back({"rounds_by_draft_length", "draft lengths", "", "Rounds by draft length, from 0",
-                  Format::list, [](const Figures& of) { return of.acceptance.draft_lengths; }});
+  list.push_back({"rounds_by_draft_length", "draft lengths", "",
+                  "Rounds by draft steps, from 0: a token tree's are its depth", Format::list,
+                  [](const Figures& of) { return of.acceptance.draft_lengths; }});
   for (std::size_t i = 0; i < static_cast<std::size_t>(draft_stop_count); ++i) {
     const std::string_view name = traces::draft_stop_name(static_cast<traces::DraftStop>(i));
     list.push_back({fmt::format("rounds_by_draft_stop.{}", name), fmt::format("stop: {}", name), "",
@@ -276,6 +284,30 @@ void add_device(Measured& list) {
   }
 }
 
+void add_memory(Measured& list) {
+  const auto add = [&list](std::string key, std::string title, std::string explanation,
+                           std::function<FigureValue(const RunMemory&)> get) {
+    list.push_back(
+        {"memory." + std::move(key), std::move(title), "bytes", std::move(explanation), Format::bytes,
+         [get = std::move(get)](const Figures& of) { return of.memory ? get(*of.memory) : FigureValue(); }});
+  };
+  add("peak_bytes", "peak memory",
+      "Largest resident size of the process while this run's requests were decoded; of a device its "
+      "allocations",
+      [](const RunMemory& of) { return figure_value(of.peak_bytes); });
+  add("weight_bytes", "weights", "Weights as they are held; mapped ones become resident as they are read",
+      [](const RunMemory& of) { return of.weight_bytes; });
+  add("draft_weight_bytes", "draft's weights",
+      "The draft's own weights: a second model, or layers in another type",
+      [](const RunMemory& of) { return of.draft_weight_bytes; });
+  add("kv_bytes", "K/V cache", "The caches of the target and of a second model, as allocated",
+      [](const RunMemory& of) { return of.kv_bytes; });
+  add("workspace_bytes", "buffers", "The backends' buffers",
+      [](const RunMemory& of) { return of.workspace_bytes; });
+  add("other_bytes", "rest", "The peak less all of these: program, tables, what strategies keep",
+      [](const RunMemory& of) { return figure_value(of.other_bytes()); });
+}
+
 /// The rows of a part's catalogue, below its name.
 template <typename Part>
 void add_part(Measured& list, const std::string& name, const std::vector<FigureOf<Part>>& part,
@@ -296,6 +328,7 @@ Measured make_measured() {
   add_distributions(list);
   add_breakdown(list);
   add_device(list);
+  add_memory(list);
   add_part(list, "speedup", ratio_catalogue(), &Figures::speedup);
   add_part(list, "identity", identity_catalogue(), &Figures::identity);
   return list;
@@ -325,11 +358,12 @@ constexpr std::array<std::string_view, 12> speed_by_category_keys{"requests",
                                                                   "speedup.by_repeat",
                                                                   "identity.same_text"};
 
-constexpr std::array<std::string_view, 15> drafting_keys{"rounds",
+constexpr std::array<std::string_view, 16> drafting_keys{"rounds",
                                                          "drafted_tokens",
                                                          "accepted_tokens",
                                                          "mean_accepted_length",
                                                          "acceptance_rate",
+                                                         "step_acceptance",
                                                          "tested_rate",
                                                          "etpl",
                                                          "draft_steps_per_round",
@@ -357,6 +391,10 @@ constexpr std::array<std::string_view, 10> comparison_csv_keys{"output_tokens",
                                                                "draft_cost",
                                                                "speedup.value",
                                                                "identity.differing_prompts"};
+
+constexpr std::array<std::string_view, 6> memory_keys{"memory.peak_bytes",         "memory.weight_bytes",
+                                                      "memory.draft_weight_bytes", "memory.kv_bytes",
+                                                      "memory.workspace_bytes",    "memory.other_bytes"};
 
 constexpr std::array<std::string_view, 14> app_keys{"requests",
                                                     "output_tokens",
@@ -417,6 +455,8 @@ std::span<const std::string_view> figure_table(FigureTable table) {
       return speed_by_category_keys;
     case FigureTable::drafting:
       return drafting_keys;
+    case FigureTable::memory:
+      return memory_keys;
     case FigureTable::comparison:
       return comparison_keys;
     case FigureTable::comparison_csv:

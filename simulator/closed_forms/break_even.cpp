@@ -16,7 +16,7 @@ double round_cost(const RoundCost& cost, double steps) {
 Result<BreakEven> break_even(const RoundCost& cost, std::optional<std::int32_t> gamma) {
   DRAFTSCOPE_TRY(round_speedup(1.0, cost));
   if (!(cost.steps_per_round > 0.0))
-    return fail("draft steps a round: found {}, expected above 0", cost.steps_per_round);
+    return fail("draft steps per round: found {}, expected above 0", cost.steps_per_round);
   BreakEven result;
   result.mean_accepted_length = round_cost(cost, cost.steps_per_round);
   result.acceptance_rate = std::max(result.mean_accepted_length - 1.0, 0.0) / cost.steps_per_round;

@@ -92,7 +92,7 @@ Result<BestLength> best_speculation_length(double alpha, double c, std::int32_t 
 
 Result<double> round_speedup(double mean_accepted_length, const RoundCost& cost) {
   DRAFTSCOPE_TRY(check_cost(mean_accepted_length, "mean accepted length"));
-  DRAFTSCOPE_TRY(check_cost(cost.steps_per_round, "draft steps a round"));
+  DRAFTSCOPE_TRY(check_cost(cost.steps_per_round, "draft steps per round"));
   DRAFTSCOPE_TRY(check_cost(cost.c, "draft-cost coefficient"));
   DRAFTSCOPE_TRY(check_cost(cost.v, "verification cost"));
   DRAFTSCOPE_TRY(check_cost(cost.o, "overhead of a round"));
@@ -126,7 +126,7 @@ Result<double> tokens_per_loaded_layer(double alpha, std::int32_t gamma, double 
 Result<double> observed_tokens_per_loaded_layer(double mean_accepted_length, double steps_per_round,
                                                 double draft_layers, std::int32_t n_layers) {
   DRAFTSCOPE_TRY(check_cost(mean_accepted_length, "mean accepted length"));
-  DRAFTSCOPE_TRY(check_cost(steps_per_round, "draft steps a round"));
+  DRAFTSCOPE_TRY(check_cost(steps_per_round, "draft steps per round"));
   DRAFTSCOPE_TRY(check_layers(draft_layers, n_layers));
   return mean_accepted_length / (steps_per_round * draft_layers + n_layers);
 }

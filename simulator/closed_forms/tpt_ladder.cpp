@@ -30,6 +30,8 @@ Prices prices_at(Rung rung, const LadderInput& input) {
   };
   Prices prices;
   prices.target_step = part_of(full.target_step);
+  prices.own.resize(full.own.size());
+  prices.host_ratio = 0.0;
   const double model_layers = input.layers.model;
   for (std::size_t exit = 0; exit < full.drafts.size(); ++exit) {
     DraftPrices& draft = prices.drafts.emplace_back();
@@ -86,7 +88,12 @@ void add_shares(Ladder& ladder) {
     ladder[i].change = ladder[i].speedup - ladder[i - 1].speedup;
     ladder[i].factor = ladder[i].speedup / ladder[i - 1].speedup;
   }
-  if (whole == 0.0) return;
+  double largest = 0.0;
+  for (const LadderRung& rung : ladder) largest = std::max(largest, std::abs(std::log(rung.factor)));
+  // A share of next to nothing says nothing.
+  constexpr double min_change = 0.01;
+  constexpr double max_shares = 2.0;
+  if (std::abs(whole) < min_change || largest > max_shares * std::abs(whole)) return;
   for (LadderRung& rung : ladder) rung.share = std::log(rung.factor) / whole;
 }
 

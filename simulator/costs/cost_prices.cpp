@@ -114,21 +114,34 @@ struct PriceMap::Implementation {
   MatrixXd map;         ///< [(rows − 1) · parts · 2 + part · 2 + (fixed, context)][parameter]
   VectorXd arithmetic;  ///< the same rows: constants
   VectorXd link;
-  MatrixXd root;                               ///< of the covariance
-  std::vector<double> draft_start_bytes;       ///< [draft]
+  MatrixXd root;                          ///< of the covariance
+  std::vector<double> draft_start_bytes;  ///< [draft]
+  std::vector<OwnPass> own_passes;
+  std::vector<double> own_repeats;  ///< [own pass]: passes that its rows take
+  /// [own pass]: what it took where it was recorded, and how sure that is; a negative price where it was not.
+  std::vector<AffineTime> own_measured;
+  std::vector<double> own_error;
   std::optional<PassCorrections> corrections;  ///< of the passes that are priced
 
   void put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
            double link_ns);
   void fill_map(const Scenario& scenario, const Surroundings& surroundings);
+  void fill_own(const Scenario& scenario, const Surroundings& surroundings);
   void correct_passes(const CostModel& model);
+  void correct_own(const CostModel& model);
+  /// Row of the map for what is fixed; a context row's is the next one.
+  [[nodiscard]] Index own_row(std::size_t own) const {
+    return (Index{widths} * parts + static_cast<Index>(own)) * 2;
+  }
+  /// One normal number for each kind of own passes.
+  using OwnNoise = std::array<double, own_pass_kind_count>;
   [[nodiscard]] VectorXd no_noise() const {
     return VectorXd::Zero(corrections ? corrections->noise_size() : 0);
   }
   /// [pass that is priced]: what its law is multiplied with; empty where nothing was measured.
   [[nodiscard]] VectorXd factors(const CostVector& values, const VectorXd& noise) const;
   void assemble(const CostVector& values, const VectorXd& corrections_of_passes, double link_factor,
-                double host_factor, Prices& into) const;
+                double host_factor, const OwnNoise& own_noise, Prices& into) const;
 
   // Places of the passes that are priced: the target step, the drafts' steps, then verifications of 2 to
   // widths rows, of each draft anew if they depend on it.
@@ -153,7 +166,7 @@ void PriceMap::Implementation::put(std::int32_t rows, Part part, const CostCoeff
 
 void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surroundings& surroundings) {
   const CostModel& model = costs.model;
-  const Index rows_of_map = Index{widths} * parts * 2;
+  const Index rows_of_map = own_row(own_passes.size());
   map = MatrixXd::Zero(rows_of_map, price_unknowns);
   arithmetic = VectorXd::Zero(rows_of_map);
   link = VectorXd::Zero(rows_of_map);
@@ -195,10 +208,74 @@ void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surround
     put(rows, draft_rest_part, draft, rest_ns, reduce_ns);
     put(rows, target_rest_part, target, rest_ns, reduce_ns);
   }
+  fill_own(scenario, surroundings);
   if (!surroundings.replaced) return;
   host = host_times(surroundings.costs);
   draft_host_ns = surroundings.costs.host_ns_per_draft_step;
   target_host_ns = surroundings.costs.host_ns_per_pass;
+}
+
+/// Own passes are put together from operations once, since each has rows of its own. Those of more rows than
+/// a pass may have are several.
+void PriceMap::Implementation::fill_own(const Scenario& scenario, const Surroundings& surroundings) {
+  const CostModel& model = costs.model;
+  const double gap_ns = surroundings.costs.gap_ns_per_kernel;
+  constexpr std::array attention_products{speculation::Operation::qkv, speculation::Operation::output};
+  constexpr std::array mlp_products{speculation::Operation::gate_up, speculation::Operation::down};
+  constexpr std::array head_products{speculation::Operation::head};
+  for (std::size_t i = 0; i < own_passes.size(); ++i) {
+    const OwnPass& pass = own_passes[i];
+    Scenario of_pass = scenario;
+    if (pass.kind == OwnPassKind::draft_model && scenario.draft_model) of_pass.shape = *scenario.draft_model;
+    const ModelShape& shape = of_pass.shape;
+    CostCoefficients sum;
+    double arithmetic_ns = 0.0;
+    double link_ns = 0.0;
+    double repeats = 0.0;
+    // Another model reads what it has not seen of the text as a prefill does.
+    const std::int32_t widest =
+        pass.kind == OwnPassKind::draft_model ? std::max(pass.rows, 1) : scenario.widest_own_pass;
+    for (const auto& [rows, times] : {std::pair{widest, pass.rows / widest}, {pass.rows % widest, 1}}) {
+      if (rows == 0 || times == 0) continue;
+      const double count = times;
+      const PassForm form{.rows = static_cast<double>(rows),
+                          .batch = static_cast<double>(scenario.batch),
+                          .tensor_parallel = scenario.tensor_parallel};
+      const auto excess = [&](std::span<const speculation::Operation> products) {
+        return arithmetic_excess_ns(products, model, of_pass, form);
+      };
+      const auto reduce_ns = model.gpu && scenario.tensor_parallel > 1
+                                 ? all_reduce_ns(*model.gpu, scenario.tensor_parallel,
+                                                 2.0 * form.rows * form.batch * shape.d_model)
+                                 : 0.0;
+      CostCoefficients one;
+      add(one, attention_coefficients(shape, scenario.weights, model.width_law, form), pass.attention);
+      add(one, mlp_coefficients(shape, scenario.weights, model.width_law, form), pass.mlp);
+      double constant_ns = pass.attention * (excess(attention_products) + attention_kernels * gap_ns) +
+                           pass.mlp * (excess(mlp_products) + mlp_kernels * gap_ns) + rest_kernels * gap_ns;
+      double reductions = pass.attention + pass.mlp;
+      if (pass.has_head) {
+        add(one, operation_coefficients(speculation::Operation::head, shape, scenario.weights,
+                                        model.width_law, form));
+        constant_ns += excess(head_products);
+        reductions += 1.0;
+      }
+      one.fixed[pass.kind == OwnPassKind::draft_model ? draft_step_parameter : target_pass_parameter] += 1.0;
+      replace_surroundings(surroundings, one, true);
+      add(sum, one, count);
+      arithmetic_ns += count * constant_ns;
+      link_ns += count * reductions * reduce_ns;
+      repeats += count;
+    }
+    const Index row = own_row(i);
+    for (Index j = 0; j < price_unknowns; ++j) {
+      map(row, j) = sum.fixed[static_cast<std::size_t>(j)];
+      map(row + 1, j) = sum.a_context_row[static_cast<std::size_t>(j)];
+    }
+    arithmetic[row] = arithmetic_ns;
+    link[row] = link_ns;
+    own_repeats.push_back(repeats);
+  }
 }
 
 void PriceMap::Implementation::correct_passes(const CostModel& model) {
@@ -213,6 +290,22 @@ void PriceMap::Implementation::correct_passes(const CostModel& model) {
     for (std::int32_t rows = 2; rows <= widths; ++rows)
       kinds.push_back({.rows = rows, .one_row = above_exit ? drafts[i].attention : 0, .n_layers = n_layers});
   corrections.emplace(model.passes, model.correction_scale, kinds);
+}
+
+void PriceMap::Implementation::correct_own(const CostModel& model) {
+  if (own_passes.empty()) return;
+  Prices by_law;
+  assemble(costs.model.values, factors(costs.model.values, no_noise()), 1.0, 1.0, {}, by_law);
+  for (std::size_t i = 0; i < own_passes.size(); ++i) {
+    const auto measured =
+        std::find_if(model.own_passes.begin(), model.own_passes.end(),
+                     [&](const MeasuredOwnPass& known) { return known.kind == own_passes[i].kind; });
+    const bool is_known = measured != model.own_passes.end();
+    own_measured.push_back(is_known ? AffineTime{by_law.own[i].ns * measured->factor,
+                                                 by_law.own[i].ns_per_context_row * measured->factor}
+                                    : AffineTime{-1.0, 0.0});
+    own_error.push_back(is_known ? measured->relative_error : 0.0);
+  }
 }
 
 VectorXd PriceMap::Implementation::factors(const CostVector& values, const VectorXd& noise) const {
@@ -244,6 +337,20 @@ class PriceMap::Implementation::PassTimes {
   [[nodiscard]] AffineTime draft_step(std::size_t draft) const {
     return corrected(pass(1, {}, made_.drafts[draft], draft_rest_part, made_.draft_host_ns),
                      step_place(draft));
+  }
+  /// By the law: the rows and what the host takes to launch them.
+  [[nodiscard]] AffineTime own_pass(std::size_t own) const {
+    const Index row = made_.own_row(own);
+    AffineTime sum{part_times_[row], part_times_[row + 1]};
+    const OwnPass& pass = made_.own_passes[own];
+    const HostTimes& on_host = made_.host;
+    const double launches_ns =
+        host_factor_ * made_.own_repeats[own] *
+        (pass.attention * on_host.attention_ns + pass.mlp * on_host.mlp_ns + on_host.rest_ns);
+    if (launches_ns > sum.at(made_.context)) sum = {launches_ns, 0.0};
+    const bool is_draft = pass.kind == OwnPassKind::draft_model;
+    const double host_ns = made_.own_repeats[own] * (is_draft ? made_.draft_host_ns : made_.target_host_ns);
+    return {(sum.ns + host_factor_ * host_ns) * made_.share, sum.ns_per_context_row * made_.share};
   }
   [[nodiscard]] AffineTime corrected(AffineTime time, Index place) const {
     if (corrections_.size() == 0) return time;
@@ -295,8 +402,19 @@ class PriceMap::Implementation::PassTimes {
 };
 
 void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd& corrections_of_passes,
-                                        double link_factor, double host_factor, Prices& into) const {
+                                        double link_factor, double host_factor, const OwnNoise& own_noise,
+                                        Prices& into) const {
   const PassTimes times(*this, values, corrections_of_passes, link_factor, host_factor);
+  into.host_ratio = costs.model.host_ratio * host_factor;
+  into.own.resize(own_passes.size());
+  for (std::size_t i = 0; i < own_passes.size(); ++i) {
+    if (own_measured.empty() || own_measured[i].ns < 0.0) {
+      into.own[i] = times.own_pass(i);
+      continue;
+    }
+    const double noise = std::exp(own_error[i] * own_noise[static_cast<std::size_t>(own_passes[i].kind)]);
+    into.own[i] = {own_measured[i].ns * noise, own_measured[i].ns_per_context_row * noise};
+  }
   into.target_step = times.target_step();
   into.round_ns = values[round_parameter] * share;
   into.step_round_ns = values[step_round_parameter] * share;
@@ -344,6 +462,7 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->drafts = scenario.drafts;
   if (made->drafts.empty())
     for (std::int32_t exit = 1; exit < scenario.shape.n_layers; ++exit) made->drafts.push_back({exit, exit});
+  made->own_passes = scenario.own_passes;
   made->n_layers = scenario.shape.n_layers;
   made->widths = scenario.widths;
   made->above_exit = scenario.verified_layers == VerifiedLayers::above_exit;
@@ -356,7 +475,10 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
                                                                draft.attention, draft.mlp,
                                                                scenario.tensor_parallel)
                                           .fixed[draft_start_parameter]);
-  if (is_recorded(model, scenario, surroundings)) made->correct_passes(model);
+  if (is_recorded(model, scenario, surroundings)) {
+    made->correct_passes(model);
+    made->correct_own(model);
+  }
   if (surroundings.replaced) {
     double& host_sigma = made->costs.sigma[static_cast<std::size_t>(Factor::host)];
     host_sigma = std::max(host_sigma, surroundings.costs.sigma);
@@ -376,7 +498,7 @@ Prices PriceMap::mean() const {
   Prices result;
   const Implementation& made = *implementation_;
   const CostVector& values = made.costs.model.values;
-  made.assemble(values, made.factors(values, made.no_noise()), 1.0, 1.0, result);
+  made.assemble(values, made.factors(values, made.no_noise()), 1.0, 1.0, {}, result);
   return result;
 }
 
@@ -389,10 +511,15 @@ Prices PriceMap::draw(std::uint64_t seed, std::uint64_t index) const {
 void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const {
   const Implementation& made = *implementation_;
   VectorXd correction_noise = made.no_noise();
-  std::vector<double> normal(factor_count + cost_parameter_count +
-                             static_cast<std::size_t>(correction_noise.size()));
+  Implementation::OwnNoise own_noise{};
+  const auto corrections = static_cast<std::size_t>(correction_noise.size());
+  std::vector<double> normal(factor_count + cost_parameter_count + corrections + own_noise.size());
   fill_normal(seed, index, normal);
-  if (vary.fit) std::copy(normal.end() - correction_noise.size(), normal.end(), correction_noise.begin());
+  if (vary.fit) {
+    const auto first = normal.begin() + factor_count + cost_parameter_count;
+    std::copy_n(first, corrections, correction_noise.begin());
+    std::copy_n(first + correction_noise.size(), own_noise.size(), own_noise.begin());
+  }
   std::array<double, factor_count> factor{};
   for (std::size_t i = 0; i < factor_count; ++i)
     factor[i] = vary.transfer ? std::exp(made.costs.sigma[i] * normal[i]) : 1.0;
@@ -406,7 +533,7 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
   }
   made.assemble(values, made.factors(values, correction_noise),
                 factor[static_cast<std::size_t>(Factor::link)],
-                factor[static_cast<std::size_t>(Factor::host)], into);
+                factor[static_cast<std::size_t>(Factor::host)], own_noise, into);
 }
 
 bool PriceMap::is_as_recorded() const {

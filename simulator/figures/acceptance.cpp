@@ -55,7 +55,7 @@ Acceptance acceptance(const RunRows& run) {
       result.draft_steps += rows.draft_steps[i];
       emitted += round.emitted;
       count_positions(result.by_position, rows.draft_steps[i], round.accepted);
-      const auto length = static_cast<std::size_t>(std::clamp(round.drafted, 0, longest_counted_draft));
+      const auto length = static_cast<std::size_t>(std::clamp(rows.draft_steps[i], 0, longest_counted_draft));
       if (result.draft_lengths.size() <= length) result.draft_lengths.resize(length + 1);
       ++result.draft_lengths[length];
       if (const auto stop = static_cast<std::size_t>(round.draft_stop); stop < result.draft_stops.size())
@@ -63,6 +63,7 @@ Acceptance acceptance(const RunRows& run) {
     }
   }
   result.acceptance_rate = ratio_if_any(result.accepted_tokens, result.drafted_tokens);
+  result.step_acceptance = ratio_if_any(result.accepted_tokens, result.draft_steps);
   result.tested_rate = ratio_if_any(result.accepted_tokens, tested);
   result.mean_accepted_length = ratio_if_any(result.accepted_tokens + result.rounds, result.rounds);
   result.emitted_per_round = ratio_if_any(emitted, result.rounds);

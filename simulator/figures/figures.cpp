@@ -54,6 +54,7 @@ Figures figures_of(const RunRows& run, const RunRows* baseline, const traces::Re
   figures.cost = draft_cost(run, baseline, figures.acceptance);
   figures.breakdown = run_breakdown(run);
   figures.device = device_time(run, device_intervals);
+  figures.memory = run_memory(recording.meta, run.run->id);
   if (baseline != nullptr && baseline->run != run.run) {
     const Pairing pairing = pair_requests(Baseline(*baseline), Comparison(run));
     figures.speedup = speedup(pairing);

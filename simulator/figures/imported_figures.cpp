@@ -10,6 +10,7 @@ using traces::MissingData;
 
 void leave_out_drafts(Acceptance& acceptance) {
   acceptance.acceptance_rate.reset();
+  acceptance.step_acceptance.reset();
   acceptance.tested_rate.reset();
   acceptance.steps_per_round.reset();
   acceptance.drafted_tokens = acceptance.draft_steps = 0;

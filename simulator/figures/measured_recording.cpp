@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "figures/phase_spans.h"
 
@@ -37,13 +37,12 @@ Result<MeasuredRecording> measure_recording(const std::filesystem::path& path) {
   DRAFTSCOPE_TRY_ASSIGN(MeasuredRecording measured, read_measured(reader));
   const traces::Recording& recording = *measured.recording;
   if (recording.runs.empty())
-    return fail("{}: no run was recorded, so there is nothing to report{}", path.string(), reason(recording));
+    return fail("{}: no run was recorded, expected one to report{}", path.string(), reason(recording));
   if (recording.rounds.empty())
-    return fail("{}: no round was recorded, so there is nothing to report{}", path.string(),
-                reason(recording));
+    return fail("{}: no round was recorded, expected one to report{}", path.string(), reason(recording));
   const auto has_requests = [](const RunFigures& run) { return run.all.throughput.requests > 0; };
   if (std::none_of(measured.figures.runs.begin(), measured.figures.runs.end(), has_requests))
-    return fail("{}: none of its {} requests was finished, so there is nothing to report", path.string(),
+    return fail("{}: none of its {} requests was finished, expected one to report", path.string(),
                 recording.requests.size());
   return measured;
 }
@@ -57,7 +56,7 @@ std::map<std::string, std::int64_t> dropped_rows(const traces::Meta& meta) {
   std::map<std::string, std::int64_t> dropped;
   for (const char* table : {"spans", "kernels", "counters"}) {
     const std::string text = meta_value(meta, std::string("dropped_") + table);
-    const std::int64_t rows = std::strtoll(text.c_str(), nullptr, 10);
+    const std::int64_t rows = parse_number<std::int64_t>(text).value_or(0);
     if (rows > 0) dropped[table] = rows;
   }
   return dropped;
@@ -65,7 +64,7 @@ std::map<std::string, std::int64_t> dropped_rows(const traces::Meta& meta) {
 
 bool is_greedy(const traces::Meta& meta) {
   const std::string temperature = meta_value(meta, "temperature");
-  return temperature.empty() || std::strtod(temperature.c_str(), nullptr) == 0.0;
+  return temperature.empty() || parse_number<double>(temperature) == 0.0;
 }
 
 std::vector<std::string> warnings(const MeasuredRecording& measured) {

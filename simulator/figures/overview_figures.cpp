@@ -37,6 +37,7 @@ Acceptance acceptance_of(const RunRows& run, const Sums& sums) {
     emitted += sum.emitted;
   }
   result.acceptance_rate = ratio(result.accepted_tokens, result.drafted_tokens);
+  result.step_acceptance = ratio(result.accepted_tokens, result.draft_steps);
   result.mean_accepted_length = ratio(result.accepted_tokens + result.rounds, result.rounds);
   result.emitted_per_round = ratio(emitted, result.rounds);
   result.steps_per_round = ratio(result.draft_steps, result.rounds);
@@ -66,17 +67,20 @@ LoadedLayers layers_of(const RunRows& run, const Sums& sums, const traces::Recor
   return result;
 }
 
-double baseline_step_ns(const RunRows& run, const RunRows& baseline, const Sums& sums) {
+BaselineStep baseline_step(const RunRows& run, const RunRows& baseline, const Sums& sums) {
   std::unordered_set<const traces::Prompt*> prompts;
   for (const RequestRows& rows : run.requests) prompts.insert(rows.prompt);
   std::int64_t duration_ns = 0;
+  std::int64_t between_ns = 0;
   std::int64_t rounds = 0;
   for (const RequestRows& rows : baseline.requests) {
-    if (!prompts.contains(rows.prompt)) continue;
-    duration_ns += sum_of(sums, rows).rounds_ns;
-    rounds += sum_of(sums, rows).rounds;
+    const traces::RequestSum& sum = sum_of(sums, rows);
+    if (!prompts.contains(rows.prompt) || sum.rounds <= 0) continue;
+    duration_ns += sum.rounds_ns;
+    between_ns += between_rounds_ns(*rows.request, sum.rounds_ns);
+    rounds += sum.rounds;
   }
-  return ratio(duration_ns, rounds).value_or(0.0);
+  return {ratio(duration_ns, rounds).value_or(0.0), ratio(between_ns, rounds).value_or(0.0)};
 }
 
 DraftCost cost_of(const RunRows& run, const RunRows* baseline, const Sums& sums, const Acceptance& measured) {
@@ -86,8 +90,10 @@ DraftCost cost_of(const RunRows& run, const RunRows* baseline, const Sums& sums,
     times.draft_ns += sum.draft_ns;
     times.verify_ns += sum.verify_ns;
     times.other_ns += sum.accept_ns + sum.optimise_ns + sum.control_ns;
+    if (sum.rounds > 0) times.between_ns += between_rounds_ns(*rows.request, sum.rounds_ns);
   }
-  return draft_cost(times, baseline == nullptr ? 0.0 : baseline_step_ns(run, *baseline, sums), measured);
+  return draft_cost(times, baseline == nullptr ? BaselineStep{} : baseline_step(run, *baseline, sums),
+                    measured);
 }
 
 RunBreakdown breakdown_of(const RunRows& run, const Sums& sums) {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include <draftscope/base/closest_names.h>
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 
 namespace draftscope::simulator {
 
@@ -63,11 +65,9 @@ FamilyPrior family_prior(MemoryFamily family) {
 Result<std::optional<double>> number(const Fields& fields, std::string_view column, std::string_view name) {
   const auto found = fields.find(column);
   if (found == fields.end() || found->second.empty()) return std::nullopt;
-  // One number and nothing else, in JSON's grammar: std::from_chars would take "inf" and "nan".
-  const auto value = nlohmann::json::parse(found->second, nullptr, false);
-  if (!value.is_number() || !std::isfinite(value.get<double>()))
-    return fail("{}: {} is '{}', expected a number", name, column, found->second);
-  return value.get<double>();
+  const auto value = parse_number<double>(found->second);
+  if (!value) return fail("{}: {} is {}, expected a number", name, column, quote(found->second));
+  return value;
 }
 
 Result<std::optional<double>> positive(const Fields& fields, std::string_view column, std::string_view name) {
@@ -92,7 +92,7 @@ Result<MemoryFamily> memory_family(const Fields& fields, std::string_view name) 
   if (type.starts_with("HBM")) return MemoryFamily::hbm;
   if (type.starts_with("GDDR")) return MemoryFamily::gddr;
   if (type.starts_with("LPDDR")) return MemoryFamily::lpddr;
-  return fail("{}: mem_type is '{}', expected HBM…, GDDR… or LPDDR…", name, type);
+  return fail("{}: mem_type is {}, expected HBM…, GDDR… or LPDDR…", name, quote(type));
 }
 
 Calibration calibration_of(const std::string& text) {
@@ -113,7 +113,7 @@ Result<GpuSpecification> specification(const Fields& fields, std::string_view so
   GpuSpecification gpu;
   gpu.name = text_of(fields, "name");
   if (gpu.name.empty()) return fail("{}: name is missing, expected the GPU's", source);
-  const std::string name = fmt::format("{}: {}", source, gpu.name);
+  const std::string name = fmt::format("{}: {}", source, excerpt(gpu.name));
   gpu.architecture = text_of(fields, "arch");
   DRAFTSCOPE_TRY_ASSIGN(gpu.memory, memory_family(fields, name));
   DRAFTSCOPE_TRY_ASSIGN(gpu.bandwidth_gb_s, needed(fields, "mem_bw_gbs", name));
@@ -158,7 +158,7 @@ Result<GpuSpecification> from_json(const nlohmann::json& object, std::string_vie
   Fields fields;
   for (const auto& [key, value] : object.items()) {
     if (std::find(columns.begin(), columns.end(), key) == columns.end())
-      return fail("{}: unknown key '{}', expected a column of gpus.csv, as {}", name, key,
+      return fail("{}: unknown key {}, expected a column of gpus.csv, as {}", name, quote(key),
                   closest_names(key, std::vector<std::string>(columns.begin(), columns.end())));
     if (value.is_string())
       fields[key] = value.get<std::string>();
@@ -195,8 +195,8 @@ Result<GpuSpecification> find_gpu(std::string_view name) {
     names.push_back(gpu.name);
   }
   if (begin_so.size() == 1) return *begin_so.front();
-  return fail("GPU '{}' is unknown, expected one of the table, as {}, or a specification of your own", name,
-              closest_names(name, names));
+  return fail("GPU {} is unknown, expected one of the table, as {}, or a specification of your own",
+              quote(name), closest_names(name, names));
 }
 
 Result<GpuSpecification> parse_gpu_specification(std::string_view text, std::string_view name) {

@@ -39,6 +39,7 @@ std::string scenario_name(const Scenario& scenario, const Scenario& recorded, st
 Result<void> check_scenario(const Scenario& scenario) {
   DRAFTSCOPE_TRY(speculation::check_sizes(scenario.shape, "scenario"));
   constexpr std::int32_t max_layers = 4096;
+  constexpr std::int32_t max_own_rows = 1 << 24;
   DRAFTSCOPE_TRY(check_range("n_layers", scenario.shape.n_layers, 1, max_layers));
   DRAFTSCOPE_TRY(check_range("batch", scenario.batch, 1, 4096));
   DRAFTSCOPE_TRY(check_range("widths", scenario.widths, 2, 1024));
@@ -60,6 +61,15 @@ Result<void> check_scenario(const Scenario& scenario) {
       return fail(
           "scenario: a draft of {} attention and {} MLP sublayers is no exit, expected one to verify above",
           draft.attention, draft.mlp);
+  }
+  if (scenario.draft_model) DRAFTSCOPE_TRY(speculation::check_sizes(*scenario.draft_model, "draft model"));
+  DRAFTSCOPE_TRY(check_range("rows of the widest own pass", scenario.widest_own_pass, 1, max_own_rows));
+  for (const OwnPass& pass : scenario.own_passes) {
+    const bool is_other = pass.kind == OwnPassKind::draft_model && scenario.draft_model;
+    const std::int32_t layers = is_other ? scenario.draft_model->n_layers : scenario.shape.n_layers;
+    DRAFTSCOPE_TRY(check_range("rows of an own pass", pass.rows, 1, max_own_rows));
+    DRAFTSCOPE_TRY(check_range("attention sublayers of an own pass", pass.attention, 0, layers));
+    DRAFTSCOPE_TRY(check_range("MLP sublayers of an own pass", pass.mlp, 0, layers));
   }
   return {};
 }

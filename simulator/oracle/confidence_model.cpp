@@ -61,7 +61,7 @@ Result<ConfidenceModel> fit_confidence_model(std::span<const ConfidenceSample> s
     matches +=
         static_cast<double>(std::count(texts.back().matches.begin(), texts.back().matches.end(), true));
   }
-  if (confidences.empty()) return fail("confidence model: found no position to learn from");
+  if (confidences.empty()) return fail("confidence model: found no position, expected one to learn from");
 
   ConfidenceModel model{
       .exit = exit, .edges = edges_of(confidences, bins), .acceptance = {}, .start = {}, .next = {}};

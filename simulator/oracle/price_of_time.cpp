@@ -145,7 +145,8 @@ double dinkelbach(const std::function<Yield(double price)>& best_response, doubl
 Result<double> min_prefix_acceptance(double price, const Prices& prices, std::int32_t exit,
                                      std::int32_t drafted, double context) {
   if (drafted < 0 || longest_priced(prices, exit) <= drafted)
-    return fail("prices: exit layer {} has none for {} draft tokens", exit, drafted + 1);
+    return fail("prices: exit layer {} has none for {} draft tokens, expected one a length", exit,
+                drafted + 1);
   const double before =
       drafted == 0 ? plain_round(prices).at(context) : draft_round(prices, exit, drafted).at(context);
   return price * (draft_round(prices, exit, drafted + 1).at(context) - before);
@@ -155,7 +156,8 @@ Result<PricedRule> best_prefix_rule(const ConfidenceModel& model, const Prices& 
                                     double context) {
   DRAFTSCOPE_TRY(check(model));
   if (longest < 1 || longest_priced(prices, model.exit) < longest)
-    return fail("prices: exit layer {} has none for {} draft tokens", model.exit, longest);
+    return fail("prices: exit layer {} has none for {} draft tokens, expected one a length", model.exit,
+                longest);
   const double plain_ns = plain_round(prices).at(context);
   RoundProcess process(model, round_prices(prices, model.exit, longest, context), longest);
   PricedRule best{.rule = {}, .round = {.tokens = 1.0, .ns = plain_ns}, .price = 1.0 / plain_ns};

@@ -55,7 +55,8 @@ Result<OracleChoices> oracle_choices(const ShadowTable& table, const Prices& pri
   for (const std::int32_t exit : choices.exits) {
     if (exit < 1 || exit >= table.n_layers)
       return fail("oracle: exit layer {}, expected 1 to {}", exit, table.n_layers - 1);
-    if (longest_priced(prices, exit) < 1) return fail("oracle: exit layer {} has no prices", exit);
+    if (longest_priced(prices, exit) < 1)
+      return fail("oracle: exit layer {} has no prices, expected them for every exit", exit);
   }
   const std::int32_t priced = longest_of_all(prices, choices.exits);
   const std::int32_t allowed = options.max_rows > 0 ? options.max_rows - 1 : priced;

@@ -41,6 +41,7 @@ class Ratios {
         [&, mine = by_prompt(times)](Drawn drawn) { return sum(oracle_, drawn) / sum(mine, drawn); });
   }
   [[nodiscard]] std::optional<WaterfallFigure> efficiency(const Times& times) const {
+    if (total(vanilla_) / total(oracle_) - 1.0 < min_oracle_gain) return std::nullopt;
     // A prompt on which the oracle gains nothing can be drawn alone.
     for (std::size_t prompt = 0; prompt < count_; ++prompt)
       if (!(oracle_[prompt] < vanilla_[prompt])) return total_efficiency(times);
@@ -73,7 +74,6 @@ class Ratios {
 
   [[nodiscard]] std::optional<WaterfallFigure> total_efficiency(const Times& times) const {
     const double vanilla = total(vanilla_);
-    if (!(total(oracle_) < vanilla)) return std::nullopt;
     return WaterfallFigure{(vanilla / total(times) - 1.0) / (vanilla / total(oracle_) - 1.0), std::nullopt};
   }
 
@@ -196,7 +196,7 @@ class Maker {
 
  private:
   Result<void> check() {
-    if (requests_.empty()) return fail("waterfall: found no request");
+    if (requests_.empty()) return fail("waterfall: found no request, expected a finished one");
     if (policy_ != nullptr && policy_->requests.size() != requests_.size())
       return fail("waterfall: the policy has {} requests, expected {}", policy_->requests.size(),
                   requests_.size());
@@ -212,7 +212,7 @@ class Maker {
     for (const ShadowTable* table : tables_) {
       DRAFTSCOPE_TRY_ASSIGN(const OracleChoices choices, oracle_choices(*table, prices_, range_));
       if (choices.exits.empty() || choices.lengths.empty())
-        return fail("waterfall: found no exit and length with prices");
+        return fail("waterfall: found no exit and length with prices, expected one");
       if (!exits_.empty() && exits_ != choices.exits)
         return fail("waterfall: request {} has {} layers, expected the same model throughout",
                     table->request_id, table->n_layers);
@@ -260,7 +260,7 @@ class Maker {
     add_choice(WaterfallLevel::vanilla, [](std::size_t) { return std::size_t{0}; });
     const Times& vanilla = result_.steps.front().times_ns;
     if (!(std::accumulate(vanilla.begin(), vanilla.end(), 0.0) > 0.0))
-      return fail("waterfall: found no tokens after the first in any request");
+      return fail("waterfall: found no token after the first in any request, expected one");
     add_choice(WaterfallLevel::best_global, [&](std::size_t) { return best.global; });
     add_choice(WaterfallLevel::best_by_category,
                [&](std::size_t i) { return best.by_category.at(requests_[i].category); });

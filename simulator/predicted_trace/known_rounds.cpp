@@ -73,16 +73,18 @@ std::vector<DraftToken> tokens_of(const traces::Recording& recording, traces::Ro
   return {begin, end};
 }
 
-Result<std::vector<KnownRequest>> recorded_requests(const RunRows& run, const traces::Recording& recording) {
+Result<std::vector<KnownRequest>> recorded_requests(const TrainedRecording& trained, const RunRows& run) {
   const RunRows first = first_repeat(run);
-  DRAFTSCOPE_TRY_ASSIGN(const RecordedStatistics recorded, recorded_statistics(first, recording.layer_sets));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const RecordedStatistics recorded,
+      recorded_statistics(first, trained.layer_sets, trained.recording->meta, trained.costs.model.shape));
   std::vector<KnownRequest> requests;
   for (std::size_t i = 0; i < first.requests.size(); ++i) {
     const RequestRows& rows = first.requests[i];
     KnownRequest& request = requests.emplace_back(KnownRequest{rows.request, rows.prompt, {}});
     for (std::size_t k = 0; k < rows.rounds.size(); ++k)
       request.rounds.push_back({.round = rows.rounds[k],
-                                .draft_tokens = tokens_of(recording, rows.rounds[k].id),
+                                .draft_tokens = tokens_of(*trained.recording, rows.rounds[k].id),
                                 .draft = recorded.by_round[i][k].number,
                                 .draft_steps = recorded.by_round[i][k].steps});
   }
@@ -129,8 +131,8 @@ Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
     return fail("strategy {}: {} is imported and lacks token ids and layer sets, expected a recording",
                 rounds.strategy, recording.path.string());
   if (rounds.source == RoundSource::recorded) {
-    for (const RunRows& run : trained.runs)
-      if (run.run->specification == rounds.strategy) return recorded_requests(run, recording);
+    if (const RunRows* const run = recorded_run(trained, rounds.strategy))
+      return recorded_requests(trained, *run);
     return fail("strategy {}: found no such run in {}", rounds.strategy, recording.path.string());
   }
   std::unordered_map<traces::RequestId, KnownRequest> known;

@@ -196,11 +196,11 @@ struct KnownRun {
   RoundPrices prices;
 };
 
+/// `accept_share` is the recording's, as are the masks.
 Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const Machine& machine,
-                           const traces::Recording& recording) {
+                           const PredictedMasks& masks, double accept_share) {
   KnownRun known{.run = &run, .requests = {}, .masks = {}, .prices = {}};
   DRAFTSCOPE_TRY_ASSIGN(known.requests, known_rounds(what_if.trained(), run.rounds));
-  const PredictedMasks masks(recording, machine.scenario.shape.n_layers);
   for (const KnownRequest& request : known.requests) {
     std::vector<traces::LayerSet>& of_request = known.masks.emplace_back();
     for (const KnownRound& round : request.rounds) {
@@ -210,8 +210,7 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
   }
   DRAFTSCOPE_TRY_ASSIGN(known.prices.prices, prices(machine.costs_or(what_if.costs().model),
                                                     answer_scenario(run.rounds, machine)));
-  known.prices.optimise_ns = optimise_ns_per_round(run.rounds, known.prices.prices);
-  known.prices.accept_share = recorded_accept_share(recording.rounds);
+  known.prices.accept_share = accept_share;
   known.prices.longer_context = run.rounds.longer_context;
   DRAFTSCOPE_TRY_ASSIGN(known.prices.own_ratio, own_time_ratio(what_if.costs().model, run.rounds, machine));
   return known;
@@ -228,6 +227,7 @@ void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) 
                                                    run.run->rounds.setting.least[i].tokens);
       RoundPrices prices = run.prices;
       prices.own_ratio = 1.0;  // the strategy's, not vanilla decoding's
+      prices.optimise_ns = 0.0;
       writer.add(vanilla, prices, std::vector<traces::LayerSet>(vanilla.rounds.size()));
     }
 }
@@ -236,9 +236,11 @@ void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) 
 
 Result<void> write_predicted_trace(const WhatIf& what_if, const traces::Recording& recording,
                                    const PredictedTrace& trace, const std::filesystem::path& target) {
+  const PredictedMasks masks(recording, trace.machine.scenario.shape.n_layers);
+  const double accept_share = recorded_accept_share(recording.rounds);
   std::vector<KnownRun> runs;
   for (const PredictedRun& run : trace.runs) {
-    DRAFTSCOPE_TRY_ASSIGN(KnownRun known, known_run(what_if, run, trace.machine, recording));
+    DRAFTSCOPE_TRY_ASSIGN(KnownRun known, known_run(what_if, run, trace.machine, masks, accept_share));
     runs.push_back(std::move(known));
   }
   DRAFTSCOPE_TRY_ASSIGN(traces::AtomicTrace file, traces::AtomicTrace::create(target, trace.overwrite));
@@ -249,8 +251,14 @@ Result<void> write_predicted_trace(const WhatIf& what_if, const traces::Recordin
   for (KnownRun& run : runs) {
     if (run.run->rounds.strategy == "vanilla") continue;
     writer.begin_run(run.run->rounds.strategy, false);
-    for (std::size_t i = 0; i < run.requests.size(); ++i)
-      writer.add(run.requests[i], run.prices, std::move(run.masks[i]));
+    for (std::size_t i = 0; i < run.requests.size(); ++i) {
+      // Own passes of a request are spread over its rounds.
+      const RoundStatistics& request = run.run->rounds.setting.least[i];
+      RoundPrices prices = run.prices;
+      if (request.rounds > 0)
+        prices.optimise_ns = own_time_ns(request, prices.prices) / static_cast<double>(request.rounds);
+      writer.add(run.requests[i], prices, std::move(run.masks[i]));
+    }
   }
   return file.commit();
 }

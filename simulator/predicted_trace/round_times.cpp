@@ -7,7 +7,7 @@ namespace draftscope::simulator {
 
 RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
   const double root = round.round.root_position + prices.longer_context;
-  RoundTimes times;
+  RoundTimes times{.optimise_ns = prices.optimise_ns};
   double rest_ns = prices.prices.step_round_ns;
   if (round.draft == 0) {
     times.verify_ns = prices.prices.target_step.at(root);
@@ -19,7 +19,6 @@ RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
     // A verification of one row is a target step with a round's overhead; it is priced as two rows are.
     const auto rows = static_cast<std::size_t>(std::max(round.round.verify_rows, 2));
     times.verify_ns = price.verify[rows].at(root);
-    times.optimise_ns = prices.optimise_ns;
     rest_ns = prices.prices.round_ns;
   }
   times.accept_ns = prices.accept_share * rest_ns;

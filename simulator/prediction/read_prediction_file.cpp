@@ -52,6 +52,32 @@ Result<PredictedDecoding> decoding_of(const JsonField& field) {
   return decoding;
 }
 
+Result<PredictedRequest::Counts> counts_of(const JsonField& field) {
+  DRAFTSCOPE_TRY(field.object());
+  PredictedRequest::Counts counts;
+  constexpr Range<std::int64_t> from_zero{.min = 0};
+  DRAFTSCOPE_TRY_ASSIGN(counts.rounds, field["rounds"].integer(from_zero));
+  DRAFTSCOPE_TRY_ASSIGN(counts.drafted, field["drafted"].integer(from_zero));
+  DRAFTSCOPE_TRY_ASSIGN(counts.accepted, field["accepted"].integer(from_zero));
+  DRAFTSCOPE_TRY_ASSIGN(counts.emitted, field["emitted"].integer(from_zero));
+  return counts;
+}
+
+/// Files of earlier versions have no requests.
+Result<std::vector<PredictedRequest>> requests_of(const JsonField& field) {
+  std::vector<PredictedRequest> requests;
+  if (field.is_missing()) return requests;
+  DRAFTSCOPE_TRY_ASSIGN(const auto list, field.list());
+  for (const JsonField& one : list) {
+    DRAFTSCOPE_TRY(one.object());
+    PredictedRequest& request = requests.emplace_back();
+    DRAFTSCOPE_TRY_ASSIGN(request.prompt_sha256, one["sha256"].text());
+    DRAFTSCOPE_TRY_ASSIGN(request.least, counts_of(one["min_drafted"]));
+    DRAFTSCOPE_TRY_ASSIGN(request.most, counts_of(one["max_drafted"]));
+  }
+  return requests;
+}
+
 Result<PredictedQuestion> question_of(const JsonField& field) {
   DRAFTSCOPE_TRY(field.object());
   PredictedQuestion question;
@@ -65,6 +91,7 @@ Result<PredictedQuestion> question_of(const JsonField& field) {
   DRAFTSCOPE_TRY_ASSIGN(question.batch, field["batch"].integer<std::int32_t>());
   DRAFTSCOPE_TRY_ASSIGN(question.tensor_parallel, field["tensor_parallel"].integer<std::int32_t>());
   DRAFTSCOPE_TRY_ASSIGN(question.decoding, decoding_of(field["predicted"]));
+  DRAFTSCOPE_TRY_ASSIGN(question.requests, requests_of(field["requests"]));
   DRAFTSCOPE_TRY_ASSIGN(question.notes, field["notes"].texts());
   return question;
 }
@@ -98,7 +125,7 @@ Result<PredictionFile> parse_prediction(std::string_view text, const std::string
   DRAFTSCOPE_TRY_ASSIGN(prediction.digest, field["digest"].text());
   const std::string actual = prediction_digest(content);
   if (prediction.digest != actual)
-    return fail("{}: digest is {}, its content has {}: it was changed after it was written", name,
+    return fail("{}: digest is {}, expected {} of its content: it was changed after it was written", name,
                 prediction.digest, actual);
   rename_earlier_prediction_keys(content);
   DRAFTSCOPE_TRY_ASSIGN(prediction.tool_version, field["tool_version"].text());
@@ -119,7 +146,7 @@ Result<PredictionFile> parse_prediction(std::string_view text, const std::string
 }
 
 Result<PredictionFile> read_prediction(const std::filesystem::path& path) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path, max_settings_bytes));
   return parse_prediction(text, path.string());
 }
 

@@ -6,10 +6,13 @@
 #include <draftscope/simulator/hardware/gpu.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/base/sha256.h>
+
+#include "validation/round_agreement.h"
 
 namespace draftscope::simulator {
 
@@ -17,12 +20,11 @@ namespace {
 
 Result<std::int64_t> start_of(const traces::Recording& measured) {
   const std::string text = meta_value(measured.meta, "clock_start_realtime_ns");
-  std::int64_t ns = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size())
-    return fail("{}: meta clock_start_realtime_ns is \"{}\", expected when the recording began",
-                measured.path.string(), text);
-  return ns;
+  const auto ns = parse_number<std::int64_t>(text);
+  if (!ns)
+    return fail("{}: meta clock_start_realtime_ns is {}, expected when the recording began",
+                measured.path.string(), quote(text));
+  return *ns;
 }
 
 /// Texts of the recording that the prediction was not learnt from.
@@ -123,7 +125,7 @@ Result<PredictionScore> score_prediction(const PredictionFile& prediction,
                              .held_out = question.machine,
                              .predicted = question.decoding,
                              .measured = *std::move(figures),
-                             .rounds = {},
+                             .rounds = compare_rounds(question.requests, *run),
                              .refusal = {},
                              .notes = question.notes};
         if (prompts.learnt < prompts.measured) answer.kind = std::max(answer.kind, QuestionKind::unseen_task);

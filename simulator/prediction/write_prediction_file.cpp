@@ -14,8 +14,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json counts_json(const PredictedRequest::Counts& counts) {
+  return {{"rounds", counts.rounds},
+          {"drafted", counts.drafted},
+          {"accepted", counts.accepted},
+          {"emitted", counts.emitted}};
+}
+
+Json requests_json(const std::vector<PredictedRequest>& requests) {
+  Json all = Json::array();
+  for (const PredictedRequest& request : requests)
+    all.push_back({{"sha256", request.prompt_sha256},
+                   {"min_drafted", counts_json(request.least)},
+                   {"max_drafted", counts_json(request.most)}});
+  return all;
+}
+
 Json question_json(const PredictedQuestion& question) {
-  Json json;
+  Json json = Json::object();
   json["kind"] = question_kind_key(question.kind);
   json["strategy"] = question.strategy;
   json["machine"] = question.machine;
@@ -26,6 +42,7 @@ Json question_json(const PredictedQuestion& question) {
   json["batch"] = question.batch;
   json["tensor_parallel"] = question.tensor_parallel;
   json["predicted"] = predicted_json(question.decoding);
+  json["requests"] = requests_json(question.requests);
   json["notes"] = question.notes;
   return json;
 }
@@ -37,7 +54,7 @@ nlohmann::ordered_json predicted_json(const PredictedDecoding& predicted) {
 }
 
 std::string prediction_text(const PredictionFile& prediction) {
-  Json json;
+  Json json = Json::object();
   json["format"] = prediction_format;
   json["version"] = prediction_version;
   json["tool_version"] = prediction.tool_version;

@@ -6,67 +6,29 @@
 #include <cmath>
 #include <functional>
 
-#include "published/backtest_pass_overhead.h"
+#include "published/backtest_limits.h"
+#include "published/fixed_length_rows.h"
 
 namespace draftscope::simulator {
 
 namespace {
 
-/// A published row with a fixed exit and length, as the affine model takes it.
-struct FixedLengthRow {
-  const PublishedRow* row = nullptr;
-  FixedLengthCell cell;
-};
-
-/// "<row>: <what went wrong>", so that an error of a formula names the row it was asked for.
-tl::unexpected<Error> fail_at(const PublishedRow& row, const Error& error) {
-  return fail("{}, {}, {}, {}: {}", row.source, row.model, row.task, row.method, error.message);
+/// Held against the limits of the test's name.
+Result<std::vector<BacktestBound>> bounds_of(const Backtest& test, std::string_view quantity, double found) {
+  return limits_of(test.name, {{quantity, found}, {"cells", static_cast<double>(test.cells.size())}});
 }
 
-/// DEL's LayerSkip rows with an eTPL; FS and DEL change their length, so no γ gives their M.
-Result<std::vector<FixedLengthRow>> fixed_length_rows(std::span<const PublishedRow> rows) {
-  std::vector<FixedLengthRow> result;
-  for (const PublishedRow& row : rows) {
-    if (row.paper != "DEL" || !row.method.starts_with("LS(") || !row.etpl || !row.measured_speedup) continue;
-    if (!row.n_layers || !row.exit_layer || !row.gamma || *row.etpl <= 0.0 || *row.measured_speedup <= 0.0)
-      return fail_at(row, {"found no L, E, gamma, eTPL and speedup above 0, expected all of them"});
-    const double loaded = static_cast<double>(*row.gamma) * *row.exit_layer + *row.n_layers;
-    result.push_back({&row,
-                      {.n_layers = *row.n_layers,
-                       .exit_layer = *row.exit_layer,
-                       .gamma = *row.gamma,
-                       .mean_accepted_length = *row.etpl * loaded,
-                       .speedup = *row.measured_speedup}});
-  }
-  return result;
+Result<std::vector<BacktestBound>> error_bounds(const Backtest& test) {
+  const ErrorSummary errors = error_summary(test.cells);
+  return limits_of(test.name, {{"mean error", errors.mean_absolute},
+                               {"greatest error", errors.greatest},
+                               {"cells", static_cast<double>(test.cells.size())}});
 }
 
-std::string setting_of(const FixedLengthRow& fixed) {
-  return fmt::format("exit={},gamma={}", fixed.cell.exit_layer, fixed.cell.gamma);
-}
-
-BacktestBound cell_bound(const Backtest& test, int least) {
-  return {.quantity = "cells",
-          .unit = BoundUnit::cells,
-          .kind = BoundKind::at_least,
-          .found = static_cast<double>(test.cells.size()),
-          .limit = static_cast<double>(least)};
-}
-
-/// The limits of mean errors are figures that were rounded to a tenth of a percent when they were first
-/// measured on these rows; a mean that rounds to the same has not become worse.
-BacktestBound mean_bound(const ErrorSummary& errors, double limit) {
-  return {.quantity = "mean error", .found = errors.mean_absolute, .limit = limit, .digit = 0.001};
-}
-
-BacktestBound greatest_bound(const ErrorSummary& errors, double limit) {
-  return {.quantity = "greatest error", .found = errors.greatest, .limit = limit};
-}
-
-BacktestBound difference_bound(const Backtest& test, double limit) {
+double greatest_difference(const Backtest& test) {
   double greatest = 0.0;
   for (const BacktestCell& cell : test.cells) greatest = std::max(greatest, std::abs(cell.difference()));
-  return {.quantity = "greatest difference", .unit = BoundUnit::speedup, .found = greatest, .limit = limit};
+  return greatest;
 }
 
 using Compared = std::optional<double> PublishedRow::*;
@@ -96,20 +58,16 @@ Result<std::vector<BacktestCell>> predict_left_out(
     const std::function<bool(const FixedLengthRow& taught, const FixedLengthRow& left_out)>& teaches) {
   std::vector<BacktestCell> cells;
   for (const FixedLengthRow& left_out : fixed) {
-    std::vector<FixedLengthCell> taught;
-    for (const FixedLengthRow& other : fixed)
-      if (teaches(other, left_out)) taught.push_back(other.cell);
-    const auto h = fit_pass_overhead(taught);
-    if (!h) return fail_at(*left_out.row, h.error());
-    const auto predicted = pass_overhead_speedup(left_out.cell, *h);
+    DRAFTSCOPE_TRY_ASSIGN(
+        const double h, overhead_from(fixed, *left_out.row,
+                                      [&](const FixedLengthRow& other) { return teaches(other, left_out); }));
+    const auto predicted = pass_overhead_speedup(left_out.cell, h);
     if (!predicted) return fail_at(*left_out.row, predicted.error());
     cells.push_back({left_out.row->model, left_out.row->task, setting_of(left_out), left_out.row->source,
                      *predicted, left_out.cell.speedup});
   }
   return cells;
 }
-
-constexpr int fixed_length_cells = 24;
 
 }  // namespace
 
@@ -128,7 +86,7 @@ Result<Backtest> backtest_swift_expected(std::span<const PublishedRow> rows) {
   DRAFTSCOPE_TRY_ASSIGN(Backtest test, backtest_swift(rows, &PublishedRow::expected_speedup));
   test.name = "swift_expected";
   test.title = "SWIFT: Equation 6 against the expected speedups of its Table 4";
-  test.bounds = {difference_bound(test, 0.006), cell_bound(test, 9)};
+  DRAFTSCOPE_TRY_ASSIGN(test.bounds, bounds_of(test, "greatest difference", greatest_difference(test)));
   return test;
 }
 
@@ -156,9 +114,27 @@ Result<Backtest> backtest_across_tasks(std::span<const PublishedRow> rows) {
       test.cells, predict_left_out(fixed, [](const FixedLengthRow& taught, const FixedLengthRow& left_out) {
         return taught.row->model == left_out.row->model && taught.row->task != left_out.row->task;
       }));
-  const ErrorSummary errors = error_summary(test.cells);
-  test.bounds = {mean_bound(errors, 0.020), greatest_bound(errors, 0.056),
-                 cell_bound(test, fixed_length_cells)};
+  DRAFTSCOPE_TRY_ASSIGN(test.bounds, error_bounds(test));
+  return test;
+}
+
+Result<Backtest> backtest_constant_ratio(std::span<const PublishedRow> rows) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto fixed, fixed_length_rows(rows));
+  Backtest test{.name = "constant_ratio",
+                .title = "LayerSkip: layer counting times its ratio on the same model's other tasks"};
+  for (const FixedLengthRow& left_out : fixed) {
+    double log_ratio = 0.0;
+    double count = 0.0;
+    for (const FixedLengthRow& other : fixed) {
+      if (other.row->model != left_out.row->model || other.row->task == left_out.row->task) continue;
+      log_ratio += std::log(other.cell.speedup / (other.cell.n_layers * *other.row->etpl));
+      count += 1.0;
+    }
+    if (count == 0.0) return fail_at(*left_out.row, {"found no other task of its model, expected one"});
+    test.cells.push_back({left_out.row->model, left_out.row->task, setting_of(left_out), left_out.row->source,
+                          std::exp(log_ratio / count) * left_out.cell.n_layers * *left_out.row->etpl,
+                          left_out.cell.speedup});
+  }
   return test;
 }
 
@@ -169,14 +145,14 @@ Result<Backtest> backtest_across_models(std::span<const PublishedRow> rows) {
       test.cells, predict_left_out(fixed, [](const FixedLengthRow& taught, const FixedLengthRow& left_out) {
         return taught.row->model != left_out.row->model;
       }));
-  const ErrorSummary errors = error_summary(test.cells);
-  test.bounds = {mean_bound(errors, 0.031), greatest_bound(errors, 0.084),
-                 cell_bound(test, fixed_length_cells)};
+  DRAFTSCOPE_TRY_ASSIGN(test.bounds, error_bounds(test));
   return test;
 }
 
 Result<Backtest> backtest_blog(std::span<const PublishedRow> rows) {
-  Backtest test{.name = "blog_ratios", .title = "LayerSkip blog: times a token, vanilla / assisted"};
+  Backtest test{.name = "blog_ratios",
+                .title = "LayerSkip blog: times a token, vanilla / assisted",
+                .is_consistency_check = true};
   for (const PublishedRow& row : rows) {
     if (row.paper != "HF LayerSkip blog" || !row.measured_speedup) continue;
     DRAFTSCOPE_TRY_ASSIGN(const auto vanilla_ms, setting_number(row, "ms_per_token_AR"));
@@ -187,7 +163,7 @@ Result<Backtest> backtest_blog(std::span<const PublishedRow> rows) {
                           row.exit_layer ? fmt::format("exit={}", *row.exit_layer) : row.method, row.source,
                           *vanilla_ms / *assisted_ms, *row.measured_speedup});
   }
-  test.bounds = {difference_bound(test, 0.005), cell_bound(test, 18)};
+  DRAFTSCOPE_TRY_ASSIGN(test.bounds, bounds_of(test, "greatest difference", greatest_difference(test)));
   return test;
 }
 
@@ -209,7 +185,8 @@ std::vector<BacktestBound> PublishedBacktests::bounds() const {
 Result<PublishedBacktests> backtest_published(std::span<const PublishedRow> rows) {
   PublishedBacktests result;
   for (const auto& backtest : {backtest_swift_expected, backtest_swift_measured, backtest_layer_count,
-                               backtest_across_tasks, backtest_across_models, backtest_blog}) {
+                               backtest_across_tasks, backtest_constant_ratio, backtest_across_models,
+                               backtest_other_lengths, backtest_finite_state_lengths, backtest_blog}) {
     DRAFTSCOPE_TRY_ASSIGN(Backtest test, backtest(rows));
     result.tables.push_back(std::move(test));
   }

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "published/backtest_limits.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -49,16 +51,10 @@ Result<OrderingBacktest> backtest_orderings(std::span<const PublishedRow> rows) 
   }
   const auto out_of_order = std::count_if(result.cells.begin(), result.cells.end(),
                                           [](const OrderingCell& cell) { return !cell.speedup.ordered(); });
-  result.bounds = {{.quantity = "DEL, FS, LayerSkip out of order",
-                    .unit = BoundUnit::cells,
-                    .kind = BoundKind::at_most,
-                    .found = static_cast<double>(out_of_order),
-                    .limit = 0.0},
-                   {.quantity = "cells",
-                    .unit = BoundUnit::cells,
-                    .kind = BoundKind::at_least,
-                    .found = static_cast<double>(result.cells.size()),
-                    .limit = 29.0}};
+  DRAFTSCOPE_TRY_ASSIGN(
+      result.bounds,
+      limits_of("orderings", {{"DEL, FS, LayerSkip out of order", static_cast<double>(out_of_order)},
+                              {"cells", static_cast<double>(result.cells.size())}}));
   return result;
 }
 

@@ -3,7 +3,7 @@
 
 // The affine "h" model: a pass through n layers takes n + h layer times, where h is what every pass pays
 // once, whatever its depth (head, embedding, sampling, host), in layers. With γ draft steps through E layers,
-// a verification through L and M tokens a round
+// a verification through L and M tokens per round
 //     S = M·(L + h) / (γ·(E + h) + L + h)
 // which is L · TPL at h = 0 and falls towards M / (γ + 1) as h grows, strictly where E < L. One h a model
 // explains what layer counting over-promises. Pure functions, safe from any thread.

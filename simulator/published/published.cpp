@@ -2,9 +2,8 @@
 #include <draftscope/simulator/published/backtest.h>
 
 #include <draftscope/base/csv_table.h>
+#include <draftscope/base/number.h>
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace draftscope::simulator {
 
@@ -12,18 +11,9 @@ extern const std::string_view published_csv;  // made from simulator/data/publis
 
 namespace {
 
-std::optional<double> as_number(std::string_view text) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
 std::optional<std::int32_t> as_count(std::string_view text) {
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value >= 1 ? std::optional(value) : std::nullopt;
+  const auto value = parse_number<std::int32_t>(text);
+  return value && *value >= 1 ? value : std::nullopt;
 }
 
 tl::unexpected<Error> bad_field(const CsvTable& table, std::size_t row, const char* column,
@@ -39,7 +29,7 @@ Result<void> read_draft(const CsvTable& table, std::size_t row, PublishedRow& re
   if (field.empty() || field == "E=dyn") return {};
   const std::string_view value = std::string_view(field).substr(std::min<std::size_t>(2, field.size()));
   if (field.starts_with("E=")) result.exit_layer = as_count(value);
-  if (field.starts_with("r=")) result.skip_ratio = as_number(value);
+  if (field.starts_with("r=")) result.skip_ratio = parse_number<double>(value);
   const bool is_share = result.skip_ratio && *result.skip_ratio >= 0.0 && *result.skip_ratio < 1.0;
   if (!result.exit_layer && !is_share)
     return bad_field(table, row, column, field, "E=layers, E=dyn or r=skip ratio");
@@ -109,7 +99,7 @@ Result<std::optional<double>> setting_number(const PublishedRow& row, std::strin
     rest.remove_prefix(std::min(entry.size() + separator.size(), rest.size()));
     if (!entry.starts_with(key) || entry.substr(key.size(), 1) != "=") continue;
     const std::string_view value = entry.substr(key.size() + 1);
-    if (const auto number = as_number(value)) return number;
+    if (const auto number = parse_number<double>(value)) return number;
     return fail("{}, {}, {}: setting {}: found '{}', expected a number", row.paper, row.model, row.method,
                 key, value);
   }

@@ -55,7 +55,7 @@ struct AcceptanceModel {
 [[nodiscard]] std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceBits> requests,
                                                                    std::int32_t max_iterations = 300);
 
-/// E[tokens a round] of drafts of `length` in the long run, bonus included. Of the iid model
+/// E[tokens per round] of drafts of `length` in the long run, bonus included. Of the iid model
 /// (1 − α^(γ+1)) / (1 − α).
 [[nodiscard]] double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t length);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <charconv>
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 #include <nlohmann/json.hpp>
 
 #include "replay/replay.h"
@@ -11,11 +12,10 @@ namespace {
 Result<std::int32_t> positive(const traces::Recording& recording, const std::string& key) {
   const auto found = recording.meta.find(key);
   const std::string text = found == recording.meta.end() ? "" : found->second;
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 1)
-    return fail("{}: meta {} is \"{}\", expected a positive integer", recording.path.string(), key, text);
-  return value;
+  const auto value = parse_number<std::int32_t>(text);
+  if (!value || *value < 1)
+    return fail("{}: meta {} is {}, expected a positive integer", recording.path.string(), key, quote(text));
+  return *value;
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ Result<ReplayConditions> replay_conditions(const traces::Recording& recording) {
     return fail("{}: meta model_shape has no list eos_tokens, expected one", recording.path.string());
   for (const nlohmann::json& token : *tokens) {
     if (!token.is_number_integer())
-      return fail("{}: meta model_shape: eos_tokens has an element that is no integer",
+      return fail("{}: meta model_shape: eos_tokens holds another element, expected integers",
                   recording.path.string());
     conditions.end_tokens.push_back(token.get<std::int32_t>());
   }

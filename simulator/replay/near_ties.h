@@ -22,7 +22,7 @@ enum class TieOutcome : std::uint8_t {
 };
 
 /// The table with every position at risk flipped. Replays of the two tables bound the effect on fixed (E, γ)
-/// in tokens a round; the text itself is held.
+/// in tokens per round; the text itself is held.
 [[nodiscard]] ShadowTable with_near_ties(const ShadowTable& table, float epsilon, TieOutcome outcome);
 
 }  // namespace draftscope::simulator

@@ -31,14 +31,42 @@ void LengthPolicy::observe(const ObservedRound& round) {
 
 void ThresholdPolicy::begin_request(const ShadowTable& /*table*/) {
   rule_.begin_request();
-  const speculation::AdaptiveThreshold* adaptive = rule_.adaptive();
-  if (adaptive != nullptr && adaptive->starts_again()) is_certain_ = true;
+  if (rule_.starts_again()) is_certain_ = true;
 }
 
 void ThresholdPolicy::observe(const ObservedRound& round) {
-  if (rule_.adaptive() == nullptr) return;
-  is_certain_ = is_certain_ && round.least == round.most;
-  rule_.next(counts_of(round, round.outcome));
+  if (!rule_.moves()) return;
+  speculation::RoundCounts counts = counts_of(round, round.outcome);
+  if (rule_.goes_by_drafted()) {
+    is_certain_ = is_certain_ && round.least == round.most;
+  } else {
+    list_confidences(round);
+    counts.confidences = confidences_;
+    // Whether the token at the end of the text was drafted decides whether there is a first rejected one.
+    const bool told = std::min(round.least.drafted, round.outcome.accepted + 1) ==
+                      std::min(round.most.drafted, round.outcome.accepted + 1);
+    is_certain_ = is_certain_ && told && confidences_.size() == known_steps(round.outcome);
+  }
+  rule_.next(counts);
+}
+
+/// Accepted tokens and the first that was not, if one was drafted.
+std::size_t ThresholdPolicy::known_steps(const DraftOutcome& outcome) {
+  return static_cast<std::size_t>(std::min(outcome.drafted, outcome.accepted + 1));
+}
+
+/// Those of the table; the token behind the text may not be there.
+void ThresholdPolicy::list_confidences(const ObservedRound& round) {
+  confidences_.clear();
+  const ShadowTable& table = *round.state.table;
+  for (std::size_t i = 0; i < known_steps(round.outcome); ++i) {
+    const std::int32_t position = round.state.root_position + 1 + static_cast<std::int32_t>(i);
+    const auto layer = static_cast<std::size_t>(round.plan.exit - 1);
+    if (position < table.end())
+      confidences_.push_back(static_cast<double>(table.cell(position, round.plan.exit).probability));
+    else if (position == table.end() && !table.end_cells.empty())
+      confidences_.push_back(static_cast<double>(table.end_cells[layer].probability));
+  }
 }
 
 void MixedPolicy::begin_request(const ShadowTable& table) {

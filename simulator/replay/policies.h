@@ -40,7 +40,7 @@ class LengthPolicy final : public Policy {
 };
 
 /// A threshold by a rule. An adaptive one goes by how much was drafted, so that it is uncertain after the
-/// first round of which the table can't tell.
+/// first round of which the table can't tell; one by confidences, after one whose rejected token it lacks.
 class ThresholdPolicy final : public Policy {
  public:
   explicit ThresholdPolicy(const speculation::ThresholdRule& rule) : rule_(rule) {}
@@ -50,7 +50,11 @@ class ThresholdPolicy final : public Policy {
   [[nodiscard]] bool is_certain() const override { return is_certain_; }
 
  private:
+  [[nodiscard]] static std::size_t known_steps(const DraftOutcome& outcome);
+  void list_confidences(const ObservedRound& round);
+
   speculation::ThresholdRule rule_;
+  std::vector<double> confidences_;
   bool is_certain_ = true;
 };
 

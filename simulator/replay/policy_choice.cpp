@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/policy_choice.h"
 
+#include <draftscope/base/quote.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/speculation/rules/rules_of.h>
 #include <nlohmann/json.hpp>
@@ -87,8 +88,8 @@ Result<PolicyChoice> policy_of_run(const traces::Run& run, const ReplayModel& mo
     const bool is_complete = json.is_object() && json.contains("strategy") && json["strategy"].is_string() &&
                              json.contains("parameters");
     if (!is_complete)
-      return fail("run {}: parameters are \"{}\", expected strategy and parameters of what was tuned", run.id,
-                  run.parameters);
+      return fail("run {}: parameters are {}, expected strategy and parameters of what was tuned", run.id,
+                  quote(run.parameters));
     strategy = speculation::strategy_name(json["strategy"].get_ref<const std::string&>());
     parameters = json["parameters"].dump();
   }

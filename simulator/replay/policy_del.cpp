@@ -15,7 +15,7 @@ void DelPolicy::begin_request(const ShadowTable& table) {
   const auto layers = static_cast<std::size_t>(table.n_layers);
   for (std::int32_t i = table.prompt_positions() - window; i < table.prompt_positions(); ++i)
     prompt_.push_back(table.prompt_cells.data() + static_cast<std::size_t>(i) * layers);
-  if (options_.rule.mode == speculation::DelRule::Mode::published || prompt_.empty()) return;
+  if (!rule_.learns_before_first_round() || prompt_.empty()) return;
   learn(prompt_, table.n_layers);
   prompt_.clear();
 }
@@ -32,7 +32,7 @@ void DelPolicy::plan(const RoundState& /*state*/, PlannedRound& plan) {
 /// token.
 void DelPolicy::observe(const ObservedRound& round) {
   const ShadowTable& table = *round.state.table;
-  const bool drafts = options_.decides.exit;
+  const bool drafts = rule_.options().exits_draft;
   const std::int32_t rows = (drafts ? round.outcome.drafted : round.outcome.accepted) + 1;
   const bool all_count = drafts && rule_.counts_all();
   const auto row_at = [&](std::int32_t position) -> const ShadowCell* {

@@ -4,9 +4,9 @@
 // DEL's rule (draftscope/speculation/rules/del_rule.h) as a policy. Its statistics count the text's positions
 // up to and with the first where the exit in use was wrong, all of which the table holds. What it
 // lacks: the last prompt positions, unless they were recorded (ShadowTable::prompt_cells) for a window of
-// just that length, recordings' 32; confidences beyond millionths, which blurs thresholds; and, as published,
-// after a choice of γ = 0, the positions of a draft behind its first wrong token. After the first and the
-// last the policy is uncertain.
+// just that length, recordings' 32; confidences beyond millionths, which blurs thresholds; and, as the public
+// code has it, after a choice of γ = 0, the positions of a draft behind its first wrong token. After the
+// first and the last the policy is uncertain.
 
 #include <draftscope/speculation/rules/del_rule.h>
 #include <cstdint>

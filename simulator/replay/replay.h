@@ -32,7 +32,7 @@ namespace draftscope::simulator {
 struct ReplayConditions {
   std::int32_t max_new_tokens = 0;       ///< the request's token budget
   std::int32_t context_rows = 0;         ///< rows of K/V cache
-  std::int32_t verify_rows = 64;         ///< widest verification
+  std::int32_t verify_rows = 1024;       ///< widest verification
   std::vector<std::int32_t> end_tokens;  ///< that end the text
   bool may_end_off_text = false;         ///< bounds for drafts that end at an end token off the text
 };

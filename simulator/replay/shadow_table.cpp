@@ -118,7 +118,7 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
     const auto prompt = prompts.find(request.prompt_id);
     if (prompt == prompts.end() || !is_finished(request) || request.tokens.empty()) continue;
     if (is_too_long(request, *prompt->second))
-      return fail("request {}: found a text of more than {} tokens", request.id, max_tokens);
+      return fail("request {}: found a longer text, expected at most {} tokens", request.id, max_tokens);
     drafts.emplace(request.id, Draft{.table = text_of(request, *prompt->second), .layers = {}});
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/parallel.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/simulator/uncertainty/prediction.h>
 #include <algorithm>
@@ -94,8 +95,8 @@ Result<TargetPrices> target_prices(const Plan& plan, const SweepTarget& target, 
   const Eigen::VectorXd vanilla_mean = price_vector(target.prices, plan.vanilla.kinds);
   prices.vanilla = plan.vanilla.sums * vanilla_mean;
   if (!is_time(prices.vanilla.array()))
-    return fail("prices of \"{}\": a request's vanilla time is not positive, expected positive prices",
-                target.name);
+    return fail("prices of {}: a request's vanilla time is not positive, expected positive prices",
+                quote(target.name));
   if (plan.draws == 0) return prices;
   if (!target.draws) {
     prices.numerator = (plan.vanilla_drawn * vanilla_mean).array();
@@ -109,8 +110,8 @@ Result<TargetPrices> target_prices(const Plan& plan, const SweepTarget& target, 
   const std::vector<std::size_t> place{plan.kinds.size()};
   prices.numerator = row_products(plan.vanilla_drawn, prices.drawn, place);
   if (!is_time(prices.numerator))
-    return fail("prices of \"{}\": a drawn vanilla time is not positive, expected positive prices",
-                target.name);
+    return fail("prices of {}: a drawn vanilla time is not positive, expected positive prices",
+                quote(target.name));
   return prices;
 }
 
@@ -136,8 +137,8 @@ Result<Value> value_of(const Plan& plan, const Variant& variant, const TargetPri
   const Eigen::VectorXd own = own_prices(prices.mean, variant.place);
   const Eigen::VectorXd times = variant.passes.sums * own;
   const auto not_positive = [&] {
-    return fail("prices of \"{}\": a time of setting {} is not positive, expected positive prices",
-                target.name, variant.setting);
+    return fail("prices of {}: a time of setting {} is not positive, expected positive prices",
+                quote(target.name), variant.setting);
   };
   if (!is_time(times.array())) return not_positive();
   Value value{.speedup = prices.vanilla.sum() / times.sum(),

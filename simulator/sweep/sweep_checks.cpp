@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sweep/sweep_checks.h"
 
+#include <draftscope/base/quote.h>
+
 #include <limits>
 #include <string_view>
 
@@ -36,9 +38,8 @@ Result<void> check_requests(std::span<const PassCount> vanilla, std::span<const 
 Result<void> check_cover(const Prices& prices, std::string_view name, std::span<const PassKind> kinds) {
   for (const PassKind kind : kinds)
     if (!covers(prices, kind))
-      return fail(
-          "prices of \"{}\": found none of {} rows with exit layer {}, expected all that settings use", name,
-          kind.rows, kind.exit);
+      return fail("prices of {}: found none of {} rows with exit layer {}, expected all that settings use",
+                  quote(name), kind.rows, kind.exit);
   return {};
 }
 

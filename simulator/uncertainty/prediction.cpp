@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <draftscope/base/parallel.h>
+#include <draftscope/base/quote.h>
 
 #include "sweep/pass_sums.h"
 #include "sweep/sweep_checks.h"
@@ -92,7 +93,8 @@ Result<SpeedupPrediction> predict(std::span<const PassCount> vanilla,
   const Eigen::VectorXd numerators = baseline.sums * price_vector(target.prices, baseline.kinds);
   const Eigen::VectorXd denominators = passes.sums * price_vector(target.prices, passes.kinds);
   if (!is_time(numerators.array()) || !is_time(denominators.array()))
-    return fail("prices of \"{}\": a request's time is not positive, expected positive prices", target.name);
+    return fail("prices of {}: a request's time is not positive, expected positive prices",
+                quote(target.name));
   std::vector<ClusterSums> clusters;
   clusters.reserve(requests.size());
   for (Index i = 0; i < numerators.size(); ++i) clusters.push_back({numerators(i), denominators(i)});
@@ -117,7 +119,8 @@ Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistic
   if (target.draws) DRAFTSCOPE_TRY(check_draws_cover(target, passes.kinds));
   const Eigen::VectorXd times = passes.sums * price_vector(target.prices, passes.kinds);
   if (!is_time(times.array()))
-    return fail("prices of \"{}\": a request's time is not positive, expected positive prices", target.name);
+    return fail("prices of {}: a request's time is not positive, expected positive prices",
+                quote(target.name));
   constexpr double ns_per_second = 1e9;
   std::vector<ClusterSums> clusters;
   for (std::size_t i = 0; i < requests.size(); ++i)

@@ -34,7 +34,7 @@ Result<void> predict(const WhatIf& what_if, const traces::Recording& learnt, con
   if (elsewhere.gpu) machine.scenario.gpu = elsewhere.gpu;
   // Another model accepts other tokens, whatever the prompts.
   if (!elsewhere.shape)
-    into.rounds = compare_rounds(rounds, prompts_of_rounds(what_if, learnt, rounds), question.run);
+    into.rounds = compare_rounds(predicted_requests(what_if, learnt, rounds), question.run);
   rounds = for_shape(std::move(rounds), learnt_shape, machine.scenario.shape);
   DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine, draws));
   into.predicted = predicted_decoding(answer);

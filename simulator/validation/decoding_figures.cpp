@@ -84,8 +84,10 @@ Result<MeasuredDecoding> measured_decoding(const RunRows& baseline, const RunRow
   const Pairing pairing = pair_requests(Baseline(baseline), Comparison(run));
   const std::optional<Speedup> all = speedup(pairing);
   if (!all || !all->decode_value)
-    return fail("run {}: found no finished request of more than one token that vanilla decoded too",
-                run.run->specification);
+    return fail(
+        "run {}: found no request to compare, expected a finished one of two tokens or more that vanilla "
+        "decoded too",
+        run.run->specification);
   MeasuredDecoding figures{.speedup = *all->decode_value, .by_repeat = {}, .prompts = all->prompts};
   std::set<std::int32_t> repeats;
   std::set<traces::RequestId> paired;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/quote.h>
 #include <draftscope/simulator/validation/checked_answer.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 
@@ -66,7 +67,7 @@ Result<QuestionKind> parse_question_kind(std::string_view key) {
     if (kind_names[i].key == key) return static_cast<QuestionKind>(i);
     known += (known.empty() ? "" : ", ") + std::string(kind_names[i].key);
   }
-  return fail("kind of question: found \"{}\", expected one of {}", key, known);
+  return fail("kind of question: found {}, expected one of {}", quote(key), known);
 }
 
 StrategySetting setting_of_specification(std::string_view specification) {

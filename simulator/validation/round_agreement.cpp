@@ -7,6 +7,8 @@
 #include <set>
 #include <unordered_map>
 
+#include <draftscope/base/sha256.h>
+
 #include "replay/shadow_table.h"
 #include "what_if/trained_recording.h"
 
@@ -14,12 +16,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-struct Counts {
-  std::int64_t rounds = 0;
-  std::int64_t drafted = 0;
-  std::int64_t accepted = 0;
-  std::int64_t emitted = 0;
-};
+using Counts = PredictedRequest::Counts;
 
 Counts counts_of(const RequestRows& rows) {
   Counts counts;
@@ -33,7 +30,7 @@ Counts counts_of(const RequestRows& rows) {
 }
 
 /// "" if it is what was predicted, or within it.
-std::string difference(const Counts& found, const RoundStatistics& least, const RoundStatistics& most) {
+std::string difference(const Counts& found, const Counts& least, const Counts& most) {
   const auto compare = [](const char* what, std::int64_t measured, std::int64_t a, std::int64_t b) {
     const auto [low, high] = std::minmax(a, b);
     if (measured >= low && measured <= high) return std::string();
@@ -41,45 +38,14 @@ std::string difference(const Counts& found, const RoundStatistics& least, const 
                        : fmt::format("{} {}, predicted {} to {}", measured, what, low, high);
   };
   for (std::string text : {compare("rounds", found.rounds, least.rounds, most.rounds),
-                           compare("emitted tokens", found.emitted, least.tokens, most.tokens),
+                           compare("emitted tokens", found.emitted, least.emitted, most.emitted),
                            compare("accepted tokens", found.accepted, least.accepted, most.accepted),
                            compare("draft tokens", found.drafted, least.drafted, most.drafted)})
     if (!text.empty()) return text;
   return "";
 }
 
-}  // namespace
-
-std::string_view round_match_name(RoundMatch match) {
-  constexpr std::array<std::string_view, 4> names{"not compared", "exact", "bounded", "differs"};
-  return names[static_cast<std::size_t>(match)];
-}
-
-RoundAgreement compare_rounds(const StrategyRounds& predicted, std::span<const traces::Prompt* const> prompts,
-                              const RunRows& measured) {
-  RoundAgreement agreement;
-  const std::vector<RoundStatistics>& least = predicted.setting.least;
-  const std::vector<RoundStatistics>& most = predicted.setting.most.empty() ? least : predicted.setting.most;
-  if (predicted.source == RoundSource::modelled || prompts.size() != least.size()) return agreement;
-  std::unordered_map<std::string_view, std::size_t> place;  // by text
-  for (std::size_t i = 0; i < prompts.size(); ++i) place.try_emplace(prompts[i]->text, i);
-  for (const RequestRows& rows : measured.requests) {
-    const auto found = place.find(rows.prompt->text);
-    if (found == place.end()) continue;
-    const std::size_t i = found->second;
-    ++agreement.requests;
-    const std::string text = difference(counts_of(rows), least[i], most[i]);
-    const RoundMatch match = !text.empty()                         ? RoundMatch::differs
-                             : least[i].drafted != most[i].drafted ? RoundMatch::bounded
-                                                                   : RoundMatch::exact;
-    agreement.match = std::max(agreement.match, match);
-    if (!text.empty() && agreement.first_difference.empty())
-      agreement.first_difference = fmt::format("question {} turn {} repeat {}: {}", rows.prompt->question_id,
-                                               rows.prompt->turn, rows.request->repeat, text);
-  }
-  return agreement;
-}
-
+/// The prompts that `what_if` has the rounds on, in their order.
 std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if,
                                                      const traces::Recording& recording,
                                                      const StrategyRounds& rounds) {
@@ -90,7 +56,7 @@ std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if,
     std::unordered_map<traces::RequestId, const traces::Prompt*> of_request;
     for (const traces::Request& request : recording.requests)
       of_request.emplace(request.id, by_id[request.prompt_id]);
-    for (const ShadowTable& table : what_if.trained().shadowed.tables)
+    for (const ShadowTable& table : what_if.trained().texts().tables)
       if (const traces::Prompt* prompt = of_request[table.request_id]; prompt != nullptr)
         prompts.push_back(prompt);
     return prompts;
@@ -104,6 +70,52 @@ std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if,
     break;
   }
   return prompts;
+}
+
+Counts counts_of(const RoundStatistics& request) {
+  return {request.rounds, request.drafted, request.accepted, request.tokens};
+}
+
+}  // namespace
+
+std::string_view round_match_name(RoundMatch match) {
+  constexpr std::array<std::string_view, 4> names{"not compared", "exact", "bounded", "differs"};
+  return names[static_cast<std::size_t>(match)];
+}
+
+RoundAgreement compare_rounds(std::span<const PredictedRequest> predicted, const RunRows& measured) {
+  RoundAgreement agreement;
+  std::unordered_map<std::string_view, const PredictedRequest*> by_text;
+  for (const PredictedRequest& request : predicted) by_text.try_emplace(request.prompt_sha256, &request);
+  for (const RequestRows& rows : measured.requests) {
+    const std::string sha256 = sha256_of(rows.prompt->text);
+    const auto found = by_text.find(sha256);
+    if (found == by_text.end()) continue;
+    const PredictedRequest& request = *found->second;
+    ++agreement.requests;
+    const std::string text = difference(counts_of(rows), request.least, request.most);
+    const RoundMatch match = !text.empty()                                   ? RoundMatch::differs
+                             : request.least.drafted != request.most.drafted ? RoundMatch::bounded
+                                                                             : RoundMatch::exact;
+    agreement.match = std::max(agreement.match, match);
+    if (!text.empty() && agreement.first_difference.empty())
+      agreement.first_difference = fmt::format("question {} turn {} repeat {}: {}", rows.prompt->question_id,
+                                               rows.prompt->turn, rows.request->repeat, text);
+  }
+  return agreement;
+}
+
+std::vector<PredictedRequest> predicted_requests(const WhatIf& what_if, const traces::Recording& recording,
+                                                 const StrategyRounds& rounds) {
+  std::vector<PredictedRequest> requests;
+  if (rounds.source == RoundSource::modelled) return requests;
+  const std::vector<const traces::Prompt*> prompts = prompts_of_rounds(what_if, recording, rounds);
+  const std::vector<RoundStatistics>& least = rounds.setting.least;
+  const std::vector<RoundStatistics>& most = rounds.setting.most.empty() ? least : rounds.setting.most;
+  if (prompts.size() != least.size()) return requests;
+  for (std::size_t i = 0; i < prompts.size(); ++i)
+    requests.push_back({sha256_of(prompts[i]->text), counts_of(least[i]), counts_of(most[i])});
+  return requests;
 }
 
 }  // namespace draftscope::simulator

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/what_if/answer.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -39,7 +40,7 @@ double time_of(const PassCount& passes, const AffineTime& time) {
 
 /// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts.
 void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices) {
-  const Totals totals = totals_of(rounds.setting);
+  Totals totals = totals_of(rounds.setting);
   PassCount vanilla;
   for (const PassCount& steps : rounds.vanilla) {
     vanilla.passes += steps.passes;
@@ -56,6 +57,15 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
       verify_ns += time_of(draft.verify[rows], price.verify[rows]);
   }
   const double time = time_ns(totals.sum, prices);
+  double own_ns = own_time_ns(totals.sum, prices);
+  for (std::size_t i = 0; i < rounds.own_passes.size() && i < totals.sum.own.size(); ++i) {
+    if (rounds.own_passes[i].kind != OwnPassKind::draft_model) continue;
+    // What another model that drafts takes is the draft's.
+    const double model_ns = time_of(totals.sum.own[i], prices.own[i]);
+    own_ns -= model_ns;
+    step_ns += model_ns;
+    if (rounds.own_passes[i].has_head) totals.steps += totals.sum.own[i].passes;
+  }
   answer.tokens = static_cast<double>(totals.sum.tokens);
   answer.mean_accepted_length = ratio(answer.tokens, static_cast<double>(totals.sum.rounds));
   answer.acceptance_rate =
@@ -64,9 +74,11 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
   answer.c = ratio(ratio(step_ns, static_cast<double>(totals.steps)), answer.target_step_ns);
   answer.v = ratio(ratio(verify_ns, static_cast<double>(totals.verifications)), answer.target_step_ns);
-  answer.o = totals.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0;
+  answer.own = ratio(ratio(own_ns, static_cast<double>(totals.sum.rounds)), answer.target_step_ns);
+  answer.o = (totals.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0) + answer.own;
   answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ns);
   answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
+  answer.speedup_without_own = ratio(vanilla_ns, time - own_ns);
 }
 
 void slow_down(RatioEstimate& estimate, double ratio) {
@@ -78,6 +90,7 @@ void slow_down(RatioEstimate& estimate, double ratio) {
 /// The strategy's own time is `ratio` times what prices say, vanilla decoding's is not.
 void slow_down(Answer& answer, double ratio) {
   answer.tokens_per_second /= ratio;
+  answer.speedup_without_own /= ratio;
   for (SpeedupPrediction* const side :
        {&answer.speedup.min_drafted, answer.speedup.max_drafted ? &*answer.speedup.max_drafted : nullptr}) {
     if (side == nullptr) continue;
@@ -86,24 +99,21 @@ void slow_down(Answer& answer, double ratio) {
   }
 }
 
-/// Mean prices and their draws, with what the strategy spends beside the passes that prices cover.
-SweepTarget target_of(const PriceMap& map, const StrategyRounds& rounds, const std::string& name,
-                      std::uint64_t seed) {
-  const auto with_searches = [steps = rounds.optimise_steps_per_round](Prices prices) {
-    prices.round_ns += searches_ns(steps, prices);
-    return prices;
-  };
-  return SweepTarget{.name = name,
-                     .prices = with_searches(map.mean()),
-                     .draws = [map, seed, with_searches](std::uint64_t draw, PriceSources vary) {
-                       Prices prices;
-                       map.draw(seed, draw, vary, prices);
-                       return with_searches(std::move(prices));
-                     }};
+/// Mean prices and their draws.
+SweepTarget target_of(const PriceMap& map, const std::string& name, std::uint64_t seed) {
+  return SweepTarget{
+      .name = name, .prices = map.mean(), .draws = [map, seed](std::uint64_t draw, PriceSources vary) {
+        Prices prices;
+        map.draw(seed, draw, vary, prices);
+        return prices;
+      }};
 }
 
 Result<PriceMap> price_map(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {
-  return PriceMap::make(machine.costs_or(trained), answer_scenario(rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(PriceMap map,
+                        PriceMap::make(machine.costs_or(trained), answer_scenario(rounds, machine)));
+  DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
+  return map;
 }
 
 }  // namespace
@@ -111,7 +121,7 @@ Result<PriceMap> price_map(const CostModel& trained, const StrategyRounds& round
 Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
                    const SweepOptions& options, bool with_budget) {
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(trained, rounds, machine));
-  const SweepTarget priced = target_of(map, rounds, machine.name, options.seed);
+  const SweepTarget priced = target_of(map, machine.name, options.seed);
   Answer answer{.status = rounds.setting.status,
                 .strategy = rounds.strategy,
                 .machine = machine.name,
@@ -120,6 +130,13 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
   fill_costs(answer, rounds, priced.prices);
   DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, options));
   if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
+  constexpr double worth_a_note = 0.005;
+  if (answer.own > worth_a_note)
+    answer.notes.push_back(
+        fmt::format("its own passes, and the host beside them, take {:.2f} vanilla steps per round; {:.2f}x "
+                    "without them, "
+                    "as after a search",
+                    answer.own, answer.speedup_without_own));
   if (with_budget && answer.speedup.min_drafted.total.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
   }
@@ -131,9 +148,8 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
 Result<PredictedRate> ask_rate(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
                                const SweepOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(trained, rounds, machine));
-  DRAFTSCOPE_TRY_ASSIGN(
-      PredictedRate rate,
-      predict_rate(rounds.setting, target_of(map, rounds, machine.name, options.seed), options));
+  DRAFTSCOPE_TRY_ASSIGN(PredictedRate rate,
+                        predict_rate(rounds.setting, target_of(map, machine.name, options.seed), options));
   if (!map.is_as_recorded()) return rate;
   slow_down(rate.min_drafted, rounds.own_ratio);
   if (rate.max_drafted) slow_down(*rate.max_drafted, rounds.own_ratio);

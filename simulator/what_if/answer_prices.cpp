@@ -8,17 +8,19 @@
 
 namespace draftscope::simulator {
 
-double searches_ns(double vanilla_steps, const Prices& prices) {
-  return vanilla_steps * (prices.target_step.ns + prices.step_round_ns);
-}
-
-double optimise_ns_per_round(const StrategyRounds& rounds, const Prices& prices) {
-  return searches_ns(rounds.optimise_steps_per_round, prices);
+Result<void> check_draft_model(const StrategyRounds& rounds, bool is_as_recorded) {
+  if (is_as_recorded || !rounds.lacks_draft_model) return {};
+  return fail(
+      "strategy {}: found no shape of the model that drafts, expected a recording that has it "
+      "(draft_model_shapes) to price its steps elsewhere",
+      rounds.strategy);
 }
 
 Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine) {
   Scenario scenario = machine.scenario;
   scenario.drafts = rounds.drafts;
+  scenario.own_passes = rounds.own_passes;
+  scenario.draft_model = rounds.draft_model;
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest_verification(rounds.setting);
   scenario.context += rounds.longer_context;
@@ -33,9 +35,10 @@ Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& ro
 }
 
 Result<Prices> answer_prices(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {
-  DRAFTSCOPE_TRY_ASSIGN(Prices result, prices(machine.costs_or(trained), answer_scenario(rounds, machine)));
-  result.round_ns += optimise_ns_per_round(rounds, result);
-  return result;
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
+                        PriceMap::make(machine.costs_or(trained), answer_scenario(rounds, machine)));
+  DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
+  return map.mean();
 }
 
 Result<Prices> early_exit_prices(const CostModel& trained, const Machine& machine,
@@ -56,6 +59,7 @@ Prices at_longer_context(Prices prices, std::int32_t rows) {
     lengthen(draft.step);
     for (AffineTime& verify : draft.verify) lengthen(verify);
   }
+  for (AffineTime& own : prices.own) lengthen(own);
   return prices;
 }
 

@@ -11,11 +11,9 @@ namespace draftscope::simulator {
 /// Scenario that is priced for these rounds: the machine's, with their drafts, widths and contexts.
 [[nodiscard]] Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine);
 
-/// Time of searches that take so many vanilla steps.
-[[nodiscard]] double searches_ns(double vanilla_steps, const Prices& prices);
-
-/// Time of the optimise phase in a round that drafts.
-[[nodiscard]] double optimise_ns_per_round(const StrategyRounds& rounds, const Prices& prices);
+/// Whether prices are known: those of another model that drafts, only where they were recorded. Error: the
+/// strategy and what is missing.
+[[nodiscard]] Result<void> check_draft_model(const StrategyRounds& rounds, bool is_as_recorded);
 
 /// The prices as if `rows` more K/V rows stood before every pass. O(prices).
 [[nodiscard]] Prices at_longer_context(Prices prices, std::int32_t rows);

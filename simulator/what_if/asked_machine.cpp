@@ -44,17 +44,17 @@ Result<Machine> asked_machine(Scenario scenario, const Scenario& recorded,
 }
 
 Result<MachineCalibration> read_calibration(const std::filesystem::path& path) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path, max_settings_bytes));
   return parse_calibration(text, path.string());
 }
 
 Result<GpuSpecification> read_gpu_specification(const std::filesystem::path& path) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path, max_settings_bytes));
   return parse_gpu_specification(text, path.string());
 }
 
 Result<MachineFile> read_machine_file(const std::filesystem::path& path) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path, max_settings_bytes));
   MachineFile file{.path = path, .gpu = {}, .calibrated = {}};
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_object() && json.contains("format")) {
@@ -68,7 +68,7 @@ Result<MachineFile> read_machine_file(const std::filesystem::path& path) {
 
 Result<ModelShape> model_shape_of(const std::string& name_or_file) {
   if (!name_or_file.ends_with(".json")) return speculation::find_model_shape(name_or_file);
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(name_or_file));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(name_or_file, max_settings_bytes));
   return speculation::parse_model_sizes({text, name_or_file});
 }
 

@@ -140,14 +140,14 @@ Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const Ru
   const bool is_guess = drafts_without_model(strategy);
   if (!plan && !is_guess)
     return fail(
-        "run {}: which layers drafted is not in the imported file; ask with --strategy "
+        "run {}: the imported file does not say which layers drafted, expected --strategy "
         "layerskip:exit=E,gamma=G to price its acceptance as an early exit's",
         strategy);
   const bool knows_lengths = !traces::is_missing(meta, MissingData::draft_lengths);
   if (plan && (run.requests.empty() || !knows_lengths)) return modelled_import(trained, strategy);
   if (!knows_lengths)
     return fail(
-        "run {}: how many tokens were guessed is not in the imported file; import it with "
+        "run {}: the imported file does not say how many tokens were guessed, expected an import with "
         "--draft-length",
         strategy);
   StrategyRounds rounds{.strategy = strategy,
@@ -180,8 +180,8 @@ Result<StrategyRounds> modelled_import(const TrainedRecording& trained, std::str
   choice.policy->plan({}, plan);
   const AcceptanceSource source = acceptance_source(trained, plan.exit);
   if (source.run == nullptr)
-    return fail("strategy {}: found no imported run whose acceptance could be exit {}'s", strategy,
-                plan.exit);
+    return fail("strategy {}: found no imported run, expected one whose acceptance could be exit {}'s",
+                strategy, plan.exit);
   const AcceptanceModel& model = *fitted_acceptance(trained, *source.run);
 
   StrategyRounds rounds{.strategy = std::string(strategy),

@@ -34,8 +34,8 @@ void fit_acceptance(const TrainedRecording& trained) {
 
 Result<StrategyRounds> modelled_rounds(const TrainedRecording& trained, std::string_view strategy) {
   if (speculation::strategy_name(strategy) != "layerskip")
-    return fail("strategy {}: {}; without shadow tokens only layerskip can be modelled", strategy,
-                trained.no_tables_reason);
+    return fail("strategy {}: {}, expected layerskip, which alone can be modelled without shadow tokens",
+                strategy, trained.no_tables_reason);
   DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(*trained.recording));
   DRAFTSCOPE_TRY_ASSIGN(const PolicyChoice choice, policy_of_specification(strategy, model));
   PlannedRound plan;
@@ -45,11 +45,12 @@ Result<StrategyRounds> modelled_rounds(const TrainedRecording& trained, std::str
            candidate.requests.front().rounds.front().exit_layer == plan.exit;
   });
   if (run == trained.runs.end())
-    return fail("strategy {}: {}, and no layerskip run of exit {} was recorded; record one of the two",
-                strategy, trained.no_tables_reason, plan.exit);
+    return fail("strategy {}: {}, expected them or a layerskip run of exit {}", strategy,
+                trained.no_tables_reason, plan.exit);
   const RunRows first = first_repeat(*run);
   const std::optional<AcceptanceModel>& fitted = acceptance_of_exit(trained, *run);
-  if (!fitted) return fail("run {}: found no draft token that was judged", run->run->specification);
+  if (!fitted)
+    return fail("run {}: found no draft token that was judged, expected one", run->run->specification);
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::modelled,
                         .verified_layers = specified_verified_layers(strategy)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rounds of a run as they were recorded, with what only a recorded run's time shows: searches, and what its
-// rounds do to the caches.
+// Rounds of a run as they were recorded, with what only a recorded run's time shows: what the host takes
+// beside passes, and what its rounds do to the caches.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,26 +14,10 @@ namespace draftscope::simulator {
 
 namespace {
 
-double mean_vanilla_step_ns(const std::vector<RunRows>& runs) {
-  std::int64_t ns = 0;
-  std::int64_t steps = 0;
-  for (const RunRows& run : runs) {
-    if (!run.run->is_baseline) continue;
-    for (const RequestRows& request : run.requests)
-      for (const traces::Round& round : request.rounds) {
-        ns += round.end_ns - round.start_ns;
-        ++steps;
-      }
-  }
-  return steps > 0 ? static_cast<double>(ns) / static_cast<double>(steps) : 0.0;
-}
-
 /// The measured ratio, shrunk towards 1 by its noise.
 double own_ratio(const std::vector<MeasuredRun>& measured_runs, traces::RunId run_id) {
-  const auto found =
-      std::find_if(measured_runs.begin(), measured_runs.end(),
-                   [run_id](const MeasuredRun& measured) { return measured.run_id == run_id; });
-  if (found == measured_runs.end()) return 1.0;
+  const auto found = std::ranges::lower_bound(measured_runs, run_id, {}, &MeasuredRun::run_id);
+  if (found == measured_runs.end() || found->run_id != run_id) return 1.0;
   constexpr double between_runs = 0.05;  // standard deviation that is expected of runs without noise
   const double signal = between_runs * between_runs;
   const double noise = found->relative_error * found->relative_error;
@@ -50,20 +34,38 @@ void add_own_ratio(double ratio, StrategyRounds& rounds) {
         100.0 * (ratio - 1.0)));
 }
 
-void add_searches(double optimise_ns_per_round, double vanilla_step_ns, StrategyRounds& rounds) {
-  if (!(optimise_ns_per_round > 0.0 && vanilla_step_ns > 0.0)) return;
-  rounds.optimise_steps_per_round = optimise_ns_per_round / vanilla_step_ns;
-  rounds.notes.push_back(
-      fmt::format("its own passes and searches took {:.2f} vanilla steps a round, and are taken to anywhere",
-                  rounds.optimise_steps_per_round));
+/// Adds what its rounds take beside passes and beyond other runs' rounds; less is a ratio of all its time.
+void add_host(const std::vector<HostOfRun>& hosts, traces::RunId run_id, StrategyRounds& rounds) {
+  const auto host = std::ranges::find(hosts, run_id, &HostOfRun::run_id);
+  if (host == hosts.end()) return;
+  if (host->ns_per_round < 0.0)
+    rounds.own_ratio *= host->time_ratio;
+  else
+    add_host_time(host->ns_per_round, rounds);
+}
+
+/// How many rounds an adaptive strategy searched in: what it costs ends with the search.
+void add_search_note(const RunRows& run, StrategyRounds& rounds) {
+  std::int64_t searched = 0;
+  std::int64_t all = 0;
+  for (const RequestRows& request : run.requests)
+    for (const traces::Round& round : request.rounds) {
+      ++all;
+      searched += round.optimise_ns > 0 ? 1 : 0;
+    }
+  if (searched > 0)
+    rounds.notes.push_back(
+        fmt::format("passes of its own followed {} of {} rounds; they are priced on the machine asked about",
+                    searched, all));
 }
 
 }  // namespace
 
 Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const RunRows& run) {
   const RunRows first = first_repeat(run);
-  DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics recorded,
-                        recorded_statistics(first, trained.recording->layer_sets));
+  DRAFTSCOPE_TRY_ASSIGN(
+      RecordedStatistics recorded,
+      recorded_statistics(first, trained.layer_sets, trained.recording->meta, trained.costs.model.shape));
   StrategyRounds rounds{.strategy = run.run->specification, .source = RoundSource::recorded};
   for (std::size_t i = 0; i < first.requests.size(); ++i) {
     const RequestRows& rows = first.requests[i];
@@ -74,7 +76,11 @@ Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const Ru
   rounds.drafts = std::move(recorded.drafts);
   rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
   add_own_ratio(own_ratio(trained.measured_runs, run.run->id), rounds);
-  add_searches(recorded.optimise_ns_per_round, mean_vanilla_step_ns(trained.runs), rounds);
+  rounds.own_passes = std::move(recorded.own_passes);
+  rounds.draft_model = std::move(recorded.draft_model);
+  rounds.lacks_draft_model = recorded.lacks_draft_model;
+  add_host(trained.hosts, run.run->id, rounds);
+  add_search_note(first, rounds);
   return rounds;
 }
 

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
+
+#include "what_if/own_times.h"
 
 namespace draftscope::simulator {
 
@@ -35,12 +36,10 @@ bool is_target_step(const traces::Round& round, std::int32_t steps) {
   return round.drafted == 0 && steps == 0 && round.verify_rows <= 1;
 }
 
-using LayerSets = std::unordered_map<traces::LayerSetId, const traces::LayerSet*>;
-
 /// Gives every kind of draft a number from 1 on: the exit layer, or a place among the sublayer counts.
 class DraftNumbers {
  public:
-  DraftNumbers(bool by_exit, const LayerSets& sets) : by_exit_(by_exit), sets_(sets) {}
+  DraftNumbers(bool by_exit, const LayerSetsById& sets) : by_exit_(by_exit), sets_(sets) {}
 
   std::int32_t number(const traces::Round& round) {
     const auto set = sets_.find(round.layer_set_id);
@@ -56,7 +55,7 @@ class DraftNumbers {
 
  private:
   bool by_exit_;
-  const LayerSets& sets_;
+  const LayerSetsById& sets_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> numbers_;
   std::vector<speculation::DraftSublayers> drafts_;
 };
@@ -84,40 +83,41 @@ void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int
   draft->verify[rows].context += root;
 }
 
-struct Drafting {
-  bool by_exit = true;  ///< every draft runs whole layers 0 to its exit − 1
-  double optimise_ns_per_round = 0.0;
-};
-
-/// Time before the first round: between the first token and it a strategy searches, if it does anything.
-std::int64_t search_ns(const RequestRows& request) {
-  if (request.rounds.empty()) return 0;
-  return std::max<std::int64_t>(request.rounds.front().start_ns - request.request->first_token_ns, 0);
-}
-
-Result<Drafting> drafting_of(const RunRows& run, const LayerSets& sets) {
-  Drafting drafting;
+/// Whether every draft runs whole layers 0 to its exit − 1.
+Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets) {
+  bool by_exit = true;
   std::int64_t rounds = 0;
-  std::int64_t drafted_rounds = 0;
-  std::int64_t optimise_ns = 0;
-  for (const RequestRows& request : run.requests) {
-    optimise_ns += search_ns(request);
+  for (const RequestRows& request : run.requests)
     for (std::size_t i = 0; i < request.rounds.size(); ++i) {
       const traces::Round& round = request.rounds[i];
       ++rounds;
-      optimise_ns += round.optimise_ns;
       if (is_target_step(round, steps_of(request, i))) continue;
-      ++drafted_rounds;
       const auto set = sets.find(round.layer_set_id);
       if (round.layer_set_id != 0 && set == sets.end())
-        return fail("round {}: layer set {} is missing from the recording", round.id, round.layer_set_id);
-      drafting.by_exit = drafting.by_exit && set != sets.end() && is_exit(*set->second);
+        return fail("round {}: found no layer set {}, expected it in the recording", round.id,
+                    round.layer_set_id);
+      by_exit = by_exit && set != sets.end() && is_exit(*set->second);
     }
+  if (rounds == 0)
+    return fail("run {}: found no round of a finished request, expected one", run.run->specification);
+  return by_exit;
+}
+
+/// Own passes of each request, and another model's where that drafts.
+void add_own_passes(const RunRows& run, const traces::Meta& meta, const ModelShape& shape,
+                    RecordedStatistics& result) {
+  const std::optional<OwnWork> work = own_work_of(*run.run, shape);
+  const bool has_draft_model = run.run->strategy == "two-model";
+  if (has_draft_model) result.draft_model = draft_model_of(*run.run, meta);
+  result.lacks_draft_model = has_draft_model && !result.draft_model;
+  OwnPasses passes;
+  for (std::size_t i = 0; i < run.requests.size(); ++i) {
+    std::vector<PassCount>& counts = result.requests[i].own;
+    if (work) count_own_work(run.requests[i], is_first_of_repeat(run, i), *work, passes, counts);
+    if (has_draft_model)
+      count_draft_model(run.requests[i], result.draft_model.value_or(shape), passes, counts);
   }
-  if (rounds == 0) return fail("run {}: found no round of a finished request", run.run->specification);
-  if (drafted_rounds > 0)
-    drafting.optimise_ns_per_round = static_cast<double>(optimise_ns) / static_cast<double>(drafted_rounds);
-  return drafting;
+  result.own_passes = passes.kinds();
 }
 
 void add_round(const RequestRows& request, std::size_t i, DraftNumbers& numbers, RoundStatistics& statistics,
@@ -147,15 +147,17 @@ RunRows first_repeat(const RunRows& run) {
   return first;
 }
 
-Result<RecordedStatistics> recorded_statistics(const RunRows& run,
-                                               const std::vector<traces::LayerSet>& layer_sets) {
-  if (run.run->strategy == "two-model")
-    return fail("run {}: a second model drafts, whose costs are not the target's", run.run->specification);
-  LayerSets sets;
-  for (const traces::LayerSet& set : layer_sets) sets.emplace(set.id, &set);
-  DRAFTSCOPE_TRY_ASSIGN(const Drafting drafting, drafting_of(run, sets));
+LayerSetsById layer_sets_by_id(const traces::Recording& recording) {
+  LayerSetsById sets;
+  for (const traces::LayerSet& set : recording.layer_sets) sets.emplace(set.id, &set);
+  return sets;
+}
+
+Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,
+                                               const traces::Meta& meta, const ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(const bool by_exit, drafts_by_exit(run, sets));
   RecordedStatistics result;
-  DraftNumbers numbers(drafting.by_exit, sets);
+  DraftNumbers numbers(by_exit, sets);
   for (const RequestRows& request : run.requests) {
     RoundStatistics& statistics = result.requests.emplace_back();
     std::vector<RecordedDraft>& by_round = result.by_round.emplace_back();
@@ -163,7 +165,7 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run,
       add_round(request, i, numbers, statistics, by_round);
   }
   result.drafts = std::move(numbers).drafts();
-  result.optimise_ns_per_round = drafting.optimise_ns_per_round;
+  add_own_passes(run, meta, shape, result);
   return result;
 }
 

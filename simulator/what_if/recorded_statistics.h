@@ -8,7 +8,10 @@
 #include <draftscope/simulator/figures/round_statistics.h>
 #include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/hardware/scenario.h>
+#include <draftscope/traces/reader.h>
 #include <cstdint>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -24,17 +27,23 @@ struct RecordedStatistics {
   std::vector<std::vector<RecordedDraft>> by_round;  ///< [request of the run][round]
   /// Sublayers that exit i + 1 of the statistics drafts with; empty if exits are exit layers.
   std::vector<speculation::DraftSublayers> drafts;
-  /// Time of the recording that went to searching for better parameters, before the first round too, a round
-  /// that drafted; no price of a pass covers it.
-  double optimise_ns_per_round = 0.0;
+  std::vector<OwnPass> own_passes;        ///< that the statistics count (RoundStatistics::own)
+  std::optional<ModelShape> draft_model;  ///< that drafts beside the target, where another does
+  bool lacks_draft_model = false;         ///< another does, and the recording does not have its shape
 };
 
 /// One request a prompt, of the first repeat that has it.
 [[nodiscard]] RunRows first_repeat(const RunRows& run);
 
-/// `layer_sets` are the recording's. Errors: rounds that refer to a missing layer set, drafts by a second
-/// model (their costs are not the target's), no round.
-[[nodiscard]] Result<RecordedStatistics> recorded_statistics(const RunRows& run,
-                                                             const std::vector<traces::LayerSet>& layer_sets);
+using LayerSetsById = std::unordered_map<traces::LayerSetId, const traces::LayerSet*>;
+
+/// Those of a recording, which must outlive them.
+[[nodiscard]] LayerSetsById layer_sets_by_id(const traces::Recording& recording);
+
+/// Own passes by the rules of the run's strategy and by which rounds took time for them. `sets` and `meta`
+/// are the recording's, `shape` its model's. Errors: rounds that refer to a missing layer set, no round.
+[[nodiscard]] Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,
+                                                             const traces::Meta& meta,
+                                                             const ModelShape& shape);
 
 }  // namespace draftscope::simulator

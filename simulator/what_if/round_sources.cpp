@@ -25,8 +25,10 @@ std::multiset<std::string_view> pieces(std::string_view specification) {
 
 }  // namespace
 
-bool is_same_specification(std::string_view a, std::string_view b) {
-  return pieces(a) == pieces(b);
+std::string specification_key(std::string_view specification) {
+  std::string key;
+  for (const std::string_view piece : pieces(specification)) key.append(piece).append(",");
+  return key;
 }
 
 bool has_piece(std::string_view specification, std::string_view piece) {
@@ -34,7 +36,11 @@ bool has_piece(std::string_view specification, std::string_view piece) {
 }
 
 VerifiedLayers specified_verified_layers(std::string_view specification) {
-  return has_piece(specification, "verify=above-exit") ? VerifiedLayers::above_exit : VerifiedLayers::all;
+  if (has_piece(specification, "verify=above-exit")) return VerifiedLayers::above_exit;
+  if (has_piece(specification, "verify=all-layers")) return VerifiedLayers::all;
+  return speculation::verifies_above_exit_by_default(speculation::strategy_name(specification))
+             ? VerifiedLayers::above_exit
+             : VerifiedLayers::all;
 }
 
 PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted) {
@@ -48,11 +54,15 @@ std::int64_t emitted_tokens(const RequestRows& rows) {
   return tokens;
 }
 
+const RunRows* recorded_run(const TrainedRecording& trained, std::string_view strategy) {
+  const auto found = trained.first_run.find(specification_key(strategy));
+  return found == trained.first_run.end() ? nullptr : &trained.runs[found->second];
+}
+
 Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy) {
   const bool is_import = traces::is_imported(trained.recording->meta);
-  for (const RunRows& run : trained.runs)
-    if (is_same_specification(run.run->specification, strategy))
-      return is_import ? imported_rounds(trained, run) : recorded_rounds(trained, run);
+  if (const RunRows* const run = recorded_run(trained, strategy))
+    return is_import ? imported_rounds(trained, *run) : recorded_rounds(trained, *run);
   if (is_import) return modelled_import(trained, strategy);
   if (speculation::strategy_name(strategy) == "prompt-lookup") return lookup_rounds(trained, strategy);
   if (trained.shadowed.tables.empty()) return modelled_rounds(trained, strategy);

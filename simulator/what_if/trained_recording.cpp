@@ -37,6 +37,13 @@ PromptTexts one_per_prompt(std::vector<ShadowTable> tables, const std::vector<Ru
   return kept;
 }
 
+void put_runs(TrainedRecording& trained) {
+  trained.runs = rows_by_run(*trained.recording);
+  for (std::size_t i = 0; i < trained.runs.size(); ++i)
+    trained.first_run.emplace(specification_key(trained.runs[i].run->specification), i);
+  trained.layer_sets = layer_sets_by_id(*trained.recording);
+}
+
 void put_texts(Result<std::vector<ShadowTable>> tables, TrainedRecording& trained) {
   if (tables)
     trained.shadowed = one_per_prompt(*std::move(tables), trained.runs);
@@ -68,7 +75,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   const auto stopped = [] { return fail("learning was stopped"); };
   TrainedRecording trained;
   trained.recording = &recording;
-  trained.runs = rows_by_run(recording);
+  put_runs(trained);
   trained.acceptance = std::make_shared<FittedAcceptance>();
   auto tables = shadow_tables(reader, recording, go_on);
   ++done;
@@ -84,6 +91,9 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   if (!go_on()) return stopped();
   DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, options.recorded_on));
   trained.measured_runs = std::move(observations.runs);
+  DRAFTSCOPE_TRY_ASSIGN(OwnTimes own, own_times(reader, recording, trained.runs, trained.costs.model));
+  trained.costs.model.own_passes = std::move(own.passes);
+  trained.hosts = std::move(own.hosts);
   return trained;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "costs/fit/cost_observations.h"
@@ -16,6 +17,8 @@
 #include "replay/replay.h"
 #include "replay/replay_lookup.h"
 #include "what_if/fitted_acceptance.h"
+#include "what_if/own_times.h"
+#include "what_if/recorded_statistics.h"
 
 namespace draftscope::simulator {
 
@@ -28,13 +31,16 @@ struct PromptTexts {
 struct TrainedRecording {
   const traces::Recording* recording = nullptr;
   std::vector<RunRows> runs;
+  std::unordered_map<std::string, std::size_t> first_run;  ///< in `runs`, by specification_key()
+  LayerSetsById layer_sets;
   PromptTexts shadowed;          ///< with every layer's predictions; empty without shadow tokens
   std::string no_tables_reason;  ///< one line; empty if there are tables
   PromptTexts plain;             ///< where `shadowed` is empty: token ids alone
   ReplayConditions conditions;
   std::string no_conditions_reason;  ///< one line; empty if they are known
   CostFit costs;
-  std::vector<MeasuredRun> measured_runs;
+  std::vector<MeasuredRun> measured_runs;        ///< in the order of run_id
+  std::vector<HostOfRun> hosts;                  ///< of the runs that draft
   std::shared_ptr<FittedAcceptance> acceptance;  ///< of recorded runs, once it was asked for
 
   [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
@@ -48,6 +54,9 @@ struct TrainedRecording {
 /// Rounds from the source that has them: a recorded run of the same setting, else a replay, else a model of
 /// acceptance. Errors: as WhatIf::rounds(), as of all below.
 [[nodiscard]] Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy);
+
+/// The first run of the same setting; null if none was recorded.
+[[nodiscard]] const RunRows* recorded_run(const TrainedRecording& trained, std::string_view strategy);
 
 /// The run's rounds as they were recorded.
 [[nodiscard]] Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const RunRows& run);
@@ -77,8 +86,8 @@ void fit_acceptance(const TrainedRecording& trained);
 [[nodiscard]] Result<StrategyRounds> modelled_import(const TrainedRecording& trained,
                                                      std::string_view strategy);
 
-/// Whether two specifications have the same name and parameters, in whatever order.
-[[nodiscard]] bool is_same_specification(std::string_view a, std::string_view b);
+/// The same text for all specifications of the same name and parameters, in whatever order.
+[[nodiscard]] std::string specification_key(std::string_view specification);
 
 /// Whether the specification has this name or "key=value".
 [[nodiscard]] bool has_piece(std::string_view specification, std::string_view piece);

@@ -3,7 +3,6 @@
 
 // Numbers and sets of layers as the catalogue and specifications write them.
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,20 +10,14 @@
 
 namespace draftscope::speculation {
 
-/// The whole text as a number; nothing if it is none.
-template <typename Number>
-[[nodiscard]] std::optional<Number> number_of(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// "63", "L", "L-1" or "L/4", rounded down; nothing for any other text.
 [[nodiscard]] std::optional<std::int64_t> bound_of(std::string_view text, std::int32_t n_layers);
 
-/// "every-2" as "1+3+5+…", or "none" if there is no such layer. Nothing for any other text; an empty text for
-/// "every-" without a number from 1.
-[[nodiscard]] std::optional<std::string> every_layer_of(std::string_view text, std::int32_t n_layers);
+/// A set of layers by its pattern, as "1+3+5" or "none": "every-2" for 1, 3, 5, …; "uniform" for those but
+/// the last layer, as SWIFT starts; "first-4", "middle-4", "last-4", "uniform-4" and "random-4" (or
+/// "random-4-7", its seed) for so many layers, as Draft & Verify compares them; "4-7" for a range, also as
+/// one of several pieces of "1+4-7". Nothing for any other text; an empty text for a pattern that makes no
+/// sense.
+[[nodiscard]] std::optional<std::string> named_layers(std::string_view text, std::int32_t n_layers);
 
 }  // namespace draftscope::speculation

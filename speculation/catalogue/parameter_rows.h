@@ -10,6 +10,9 @@ namespace draftscope::speculation {
 /// Upper bound of what counts rounds or candidates.
 inline constexpr const char* max_rounds = "1048576";
 
+/// Draft tokens of the longest chain or block.
+inline constexpr const char* longest_draft = "255";
+
 inline ParameterRow integer(std::string name, std::string default_value, std::string min, std::string max,
                             std::string unit, std::string meaning) {
   return {.name = std::move(name),
@@ -55,6 +58,22 @@ inline ParameterRow layers(std::string name, std::string default_value, std::str
           .unit = "layers",
           .meaning = std::move(meaning),
           .type = ParameterType::layers};
+}
+
+inline ParameterRow with_default(ParameterRow row, std::string value) {
+  row.default_value = std::move(value);
+  return row;
+}
+
+inline ParameterRow with_meaning(ParameterRow row, std::string meaning) {
+  row.meaning = std::move(meaning);
+  return row;
+}
+
+/// One that recordings of earlier versions do not state.
+inline ParameterRow unrecorded(ParameterRow row, std::string value) {
+  row.unrecorded = std::move(value);
+  return row;
 }
 
 inline ParameterRow renamed(ParameterRow row, std::string earlier_name) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 // The grammar of strategies: what may be asked for, and what every refusal says.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 
@@ -27,7 +29,7 @@ Result<Items> items_of_text(std::string_view strategy, std::string_view text) {
     text.remove_prefix(item.size() + (more ? 1 : 0));
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos || equals == 0)
-      return fail("strategy {}: found \"{}\", expected key=value", strategy, item);
+      return fail("strategy {}: found {}, expected key=value", strategy, quote(item));
     items.emplace_back(item.substr(0, equals), item.substr(equals + 1));
   }
   return items;
@@ -36,11 +38,12 @@ Result<Items> items_of_text(std::string_view strategy, std::string_view text) {
 Result<Items> items_of_json(std::string_view strategy, std::string_view json) {
   const nlohmann::ordered_json object = nlohmann::ordered_json::parse(json, nullptr, false);
   if (!object.is_object())
-    return fail("strategy {}: parameters are \"{}\", expected a JSON object", strategy, json);
+    return fail("strategy {}: parameters are {}, expected a JSON object", strategy, quote(json));
   Items items;
   for (const auto& [key, value] : object.items()) {
     if (!value.is_string() && !value.is_number())
-      return fail("strategy {}: parameter \"{}\" is neither a number nor a string", strategy, key);
+      return fail("strategy {}: parameter {} is of another type, expected a number or a string", strategy,
+                  quote(key));
     items.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
   }
   return items;
@@ -57,13 +60,16 @@ class SpecificationParser {
     made_.no_replay_ = row.no_replay;
   }
 
-  Result<StrategySpecification> parse(const Items& items) {
+  Result<StrategySpecification> parse(const Items& items, bool is_record) {
     if (chooses_parts_) DRAFTSCOPE_TRY(choose_parts(items));
-    for (const ParameterRow& row : rows_) made_.values_.push_back({row.name, row.default_value, {}, false});
+    for (const ParameterRow& row : rows_) {
+      const bool is_earlier = is_record && !row.unrecorded.empty();
+      made_.values_.push_back({row.name, is_earlier ? row.unrecorded : row.default_value, {}, false});
+    }
     for (const auto& [key, value] : items) DRAFTSCOPE_TRY(assign(key, value));
     DRAFTSCOPE_TRY(check_layers());
-    for (std::size_t i = 0; i < rows_.size(); ++i) DRAFTSCOPE_TRY(check(i));
     DRAFTSCOPE_TRY(check_verification());
+    for (std::size_t i = 0; i < rows_.size(); ++i) DRAFTSCOPE_TRY(check(i));
     return std::move(made_);
   }
 
@@ -74,7 +80,7 @@ class SpecificationParser {
       for (const auto& [key, value] : items) {
         if (key != part_kind_name(static_cast<PartKind>(kind))) continue;
         if (catalogue_.find_part(static_cast<PartKind>(kind), value) == nullptr)
-          return fail("strategy {}: {} is \"{}\", expected one of: {}", made_.name_, key, value,
+          return fail("strategy {}: {} is {}, expected one of: {}", made_.name_, key, quote(value),
                       joined(catalogue_.part_names(static_cast<PartKind>(kind))));
         made_.parts_[kind] = value;
       }
@@ -90,12 +96,15 @@ class SpecificationParser {
     if (row == rows_.end()) {
       std::vector<std::string> names;
       for (const ParameterRow& known : rows_) names.push_back(known.name);
-      return fail("strategy {}: unknown parameter \"{}\", expected one of: {}", made_.name_, key,
+      return fail("strategy {}: unknown parameter {}, expected one of: {}", made_.name_, quote(key),
                   names.empty() ? "none" : joined(names));
     }
     StrategySpecification::Value& target = made_.values_[static_cast<std::size_t>(row - rows_.begin())];
-    if (target.is_given) return fail("strategy {}: parameter \"{}\" is given twice", made_.name_, key);
+    if (target.is_given)
+      return fail("strategy {}: parameter {} is given twice, expected once", made_.name_, quote(key));
     target = {row->name, value, value, true};
+    for (const auto& [earlier, today] : row->earlier_choices)
+      if (value == earlier) target.value = today;
     return {};
   }
 
@@ -117,29 +126,52 @@ class SpecificationParser {
       case ParameterType::integer:
         return check_integer(row, value);
       case ParameterType::number: {
-        const auto number = number_of<double>(value.value);
-        // Written so that a NaN fails.
-        if (!number || !(*number >= number_of<double>(row.min) && *number <= number_of<double>(row.max)))
-          return fail("strategy {}: {} is \"{}\", expected a number from {} to {}", made_.name_, row.name,
-                      value.value, row.min, row.max);
+        const auto number = parse_number<double>(value.value);
+        if (!number ||
+            !(*number >= parse_number<double>(row.min) && *number <= parse_number<double>(row.max)))
+          return fail("strategy {}: {} is {}, expected a number from {} to {}", made_.name_, row.name,
+                      quote(value.value), row.min, row.max);
         return {};
       }
       case ParameterType::choice:
         if (std::find(row.choices.begin(), row.choices.end(), value.value) == row.choices.end())
-          return fail("strategy {}: {} is \"{}\", expected one of: {}", made_.name_, row.name, value.value,
+          return fail("strategy {}: {} is {}, expected one of: {}", made_.name_, row.name, quote(value.value),
                       joined(row.choices));
         return {};
       case ParameterType::layers:
-        if (const auto every = every_layer_of(value.value, n_layers_)) {
-          if (every->empty())
-            return fail("strategy {}: {} is \"{}\", expected layers as 3+5+8, none, or every-2", made_.name_,
-                        row.name, value.value);
-          value.value = *every;
+        if (const auto named = named_layers(value.value, n_layers_)) {
+          if (named->empty())
+            return fail(
+                "strategy {}: {} is {}, expected layers as 3+5+8, 4-7, none, every-2, uniform, first-4, "
+                "middle-4, last-4, uniform-4, random-4 or random-4-7 (its seed), of {} layers",
+                made_.name_, row.name, quote(value.value), n_layers_);
+          value.value = *named;
         }
-        return {};
+        return row.name == "exits" ? check_exits(value) : Result<void>();
       case ParameterType::text:
         break;
     }
+    return {};
+  }
+
+  /// Leaves out what is no exit; some must be left.
+  Result<void> check_exits(StrategySpecification::Value& value) const {
+    if (value.value.empty()) return {};
+    std::string exits;
+    std::string_view rest = value.value;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('+'), rest.size());
+      const auto layer = parse_number<std::int32_t>(rest.substr(0, end));
+      if (!layer)
+        return fail("strategy {}: exits is {}, expected layers as 4-31, 4+8+12 or every-2", made_.name_,
+                    quote(value.value));
+      if (*layer >= 1 && *layer < n_layers_) (exits += exits.empty() ? "" : "+") += std::to_string(*layer);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (exits.empty())
+      return fail("strategy {}: exits is {}, expected one from 1 to {} at least", made_.name_,
+                  quote(value.value), n_layers_ - 1);
+    value.value = exits;
     return {};
   }
 
@@ -150,10 +182,10 @@ class SpecificationParser {
     if (!value.is_given && value.value.starts_with('L'))
       value.value =
           std::to_string(std::max(min, std::min(max, bound_of(value.value, n_layers_).value_or(min))));
-    const auto integer = number_of<std::int64_t>(value.value);
+    const auto integer = parse_number<std::int64_t>(value.value);
     if (!integer || *integer < min || *integer > max)
-      return fail("strategy {}: {} is \"{}\", expected an integer from {} to {}", made_.name_, row.name,
-                  value.value, min, max);
+      return fail("strategy {}: {} is {}, expected an integer from {} to {}", made_.name_, row.name,
+                  quote(value.value), min, max);
     return {};
   }
 
@@ -162,19 +194,18 @@ class SpecificationParser {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (rows_[i].name != text) continue;
       DRAFTSCOPE_TRY(check(i));
-      return number_of<std::int64_t>(made_.values_[i].value).value_or(0);
+      return parse_number<std::int64_t>(made_.values_[i].value).value_or(0);
     }
-    return fail("strategy {}: found the bound \"{}\", expected a number or a parameter", made_.name_, text);
+    return fail("strategy {}: found the bound {}, expected a number or a parameter", made_.name_,
+                quote(text));
   }
 
-  /// The rows below an exit can be skipped only where the exit stays and nothing else asks for their states.
+  /// The rows below an exit can be skipped only where all sublayers below it draft.
   Result<void> check_verification() const {
     if (!made_.has_parts() || made_.text("verify") != "above-exit") return {};
-    const bool has_del = std::find(made_.parts_.begin(), made_.parts_.end(), "del") != made_.parts_.end();
-    if (made_.part(PartKind::mask) == "exit" && !has_del) return {};
-    return fail(
-        "strategy {}: verify is above-exit, expected all-layers but with mask=exit and no part of del",
-        made_.name_);
+    if (can_verify_above_exit(made_.parts_)) return {};
+    return fail("strategy {}: verify is above-exit, expected all-layers but with mask=exit or mask=del",
+                made_.name_);
   }
 
   const StrategyCatalogue& catalogue_;
@@ -190,7 +221,7 @@ Result<const StrategyRow*> find_row(std::string_view name, const StrategyCatalog
   if (const StrategyRow* row = catalogue.find(name)) return row;
   std::vector<std::string> names;
   for (const StrategyRow& row : catalogue.strategies()) names.push_back(row.name);
-  return fail("strategy: unknown name \"{}\", expected one of: {}", name, joined(names));
+  return fail("strategy: unknown name {}, expected one of: {}", quote(name), joined(names));
 }
 
 }  // namespace
@@ -204,14 +235,14 @@ Result<StrategySpecification> parse_strategy(std::string_view text, std::int32_t
   DRAFTSCOPE_TRY_ASSIGN(const StrategyRow* row, find_row(name, catalogue));
   const std::string_view parameters = name.size() == text.size() ? "" : text.substr(name.size() + 1);
   DRAFTSCOPE_TRY_ASSIGN(const Items items, items_of_text(name, parameters));
-  return SpecificationParser(*row, n_layers, catalogue).parse(items);
+  return SpecificationParser(*row, n_layers, catalogue).parse(items, false);
 }
 
 Result<StrategySpecification> parse_strategy_json(std::string_view name, std::string_view json,
                                                   std::int32_t n_layers, const StrategyCatalogue& catalogue) {
   DRAFTSCOPE_TRY_ASSIGN(const StrategyRow* row, find_row(name, catalogue));
   DRAFTSCOPE_TRY_ASSIGN(const Items items, items_of_json(name, json));
-  return SpecificationParser(*row, n_layers, catalogue).parse(items);
+  return SpecificationParser(*row, n_layers, catalogue).parse(items, true);
 }
 
 }  // namespace draftscope::speculation

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/quote.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 
 #include <algorithm>
@@ -9,9 +10,9 @@ namespace draftscope::speculation {
 
 namespace {
 
-template <typename Row>
-auto find_named(std::vector<Row>& rows, std::string_view name) {
-  return std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
+template <typename Rows>
+auto find_named(Rows& rows, std::string_view name) {
+  return std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.name == name; });
 }
 
 }  // namespace
@@ -50,6 +51,11 @@ std::vector<std::string> StrategyCatalogue::part_names(PartKind kind) const {
   return names;
 }
 
+bool can_verify_above_exit(const PartNames& parts) {
+  const std::string& mask = parts[static_cast<std::size_t>(PartKind::mask)];
+  return mask == "exit" || mask == "del";
+}
+
 std::vector<ParameterRow> StrategyCatalogue::parameters_of(const PartNames& parts) const {
   std::vector<ParameterRow> parameters;
   for (std::size_t kind = 0; kind < parts.size(); ++kind) {
@@ -57,6 +63,12 @@ std::vector<ParameterRow> StrategyCatalogue::parameters_of(const PartNames& part
     if (part == nullptr) continue;
     for (const ParameterRow& parameter : part->parameters)
       if (find_named(parameters, parameter.name) == parameters.end()) parameters.push_back(parameter);
+  }
+  const auto verify = find_named(parameters, "verify");
+  if (verify != parameters.end() && !can_verify_above_exit(parts)) {
+    // Older recordings state it.
+    verify->choices = {"all-layers"};
+    verify->meaning = "all-layers: above-exit is for an early exit";
   }
   return parameters;
 }
@@ -84,7 +96,8 @@ Result<void> StrategyCatalogue::add(StrategyRow row) {
   for (const auto& [name, value] : row.defaults) {
     const auto parameter = find_named(row.parameters, name);
     if (parameter == row.parameters.end())
-      return fail("strategy {}: has a default for \"{}\", expected a parameter of its parts", row.name, name);
+      return fail("strategy {}: has a default for {}, expected a parameter of its parts", row.name,
+                  quote(name));
     parameter->default_value = value;
   }
   strategies_.push_back(std::move(row));
@@ -100,6 +113,13 @@ const StrategyCatalogue& strategy_catalogue() {
     return catalogue;
   }();
   return shipped;
+}
+
+bool verifies_above_exit_by_default(std::string_view strategy) {
+  const StrategyRow* row = strategy_catalogue().find(strategy);
+  if (row == nullptr) return false;
+  const auto verify = find_named(row->parameters, "verify");
+  return verify != row->parameters.end() && verify->default_value == "above-exit";
 }
 
 std::string_view current_parameter_name(std::string_view strategy, std::string_view parameter) {

@@ -16,18 +16,20 @@ StrategyRow vanilla() {
 
 std::vector<StrategyRow> presets() {
   return {{.name = "layerskip",
-           .summary = "drafts with the first E layers, a fixed number of tokens a round",
+           .summary = "drafts with the first E layers, a fixed number of tokens per round",
            .source = "Elhoushi et al. 2024, LayerSkip, §4.3",
-           .parts = {"exit", "fixed", "none", "chain"}},
+           .parts = {"exit", "fixed", "none", "chain"},
+           .defaults = {{"verify", "above-exit"}}},
           {.name = "fs",
            .summary = "layerskip with a length that grows on a full accept and shrinks otherwise",
            .source = "DEL's baseline FSM (Entezari Zarch et al. 2025)",
-           .parts = {"exit", "fs", "none", "chain"}},
+           .parts = {"exit", "fs", "none", "chain"},
+           .defaults = {{"verify", "above-exit"}}},
           {.name = "dv",
            .summary = "layerskip with Draft & Verify's adaptive threshold",
            .source = "DEL's baseline DV (Entezari Zarch et al. 2025)",
            .parts = {"exit", "fixed", "adaptive", "chain"},
-           .defaults = {{"gamma", "18"}, {"target", "0.8"}, {"rule", "del"}}},
+           .defaults = {{"gamma", "18"}, {"target", "0.8"}, {"rule", "del"}, {"verify", "above-exit"}}},
           {.name = "draft-verify",
            .summary = "skips a set of sublayers found before; adaptive draft-exit threshold",
            .source = "Zhang et al. 2024, Draft & Verify (Self-SD)",
@@ -46,15 +48,16 @@ std::vector<StrategyRow> presets() {
           {.name = "del",
            .summary = "chooses exit, length and threshold from what every layer would have drafted",
            .source = "Entezari Zarch et al. 2025, DEL",
-           .parts = {"del", "del", "del", "chain"}}};
+           .parts = {"del", "del", "del", "chain"},
+           .defaults = {{"verify", "above-exit"}}}};
 }
 
 StrategyRow mix(const StrategyCatalogue& parts) {
   StrategyRow row{.name = "mix",
                   .summary =
-                      "any parts of the others together, with those parts' parameters; beside another "
-                      "mask, del's length and stop are those of the exit that del would choose, "
-                      "learnt up to each round's first rejected draft token",
+                      "any parts of the others together, with those parts' parameters; beside mask=exit, "
+                      "del's length and stop are those of that exit; beside another mask, those of the "
+                      "exit that del would choose, learnt up to each round's first rejected draft token",
                   .parts = {"exit", "fixed", "none", "chain"},
                   .chooses_parts = true};
   for (std::size_t kind = 0; kind < part_kind_count; ++kind) {
@@ -72,13 +75,17 @@ StrategyRow two_model() {
           .summary = "another, smaller model of the same vocabulary drafts",
           .source = "Leviathan et al. 2023; Chen et al. 2023",
           .parameters = {text("model", "", "folder", "the draft's checkpoint, as --model takes it"),
-                         integer("gamma", "5", "0", "63", "tokens", "speculation length; transformers 5: 20"),
+                         integer("gamma", "5", "0", longest_draft, "tokens",
+                                 "speculation length; transformers 5: 20"),
                          choice("schedule", "constant", {"constant", "heuristic", "transient"},
                                 "constant; heuristic: 2 longer after a full accept, else 1 shorter; "
                                 "transient: that, anew for each request"),
                          number("threshold", "0", "probability",
                                 "a draft token of lower confidence is the round's last; 0 = none; "
-                                "transformers 5: 0.4")},
+                                "transformers 5: 0.4"),
+                         choice("stop", "threshold", {"threshold", "roc"},
+                                "threshold: it stays; roc: it follows right and wrong draft tokens, as "
+                                "transformers has it with scikit-learn")},
           .replay_needs = ReplayNeeds::impossible,
           .no_replay = "another model drafts; its run lengths need a draft from every start of the text"};
 }
@@ -92,7 +99,7 @@ StrategyRow prompt_lookup() {
                        "the longest end of the text that is looked up; transformers: 2"),
                integer("smallest-ngram", "1", "1", "ngram", "tokens",
                        "the shortest, tried when no longer one is found"),
-               integer("length", "10", "1", "63", "tokens", "guesses a round"),
+               integer("length", "10", "1", longest_draft, "tokens", "guesses a round"),
                choice("match", "leftmost", {"leftmost", "latest", "longest"},
                       "which occurrence of an n-gram: leftmost, latest, or longest: the leftmost of the "
                       "longest end of the text, of smallest-ngram tokens or more, that occurred before, "
@@ -114,7 +121,7 @@ StrategyRow jacobi() {
   return {.name = "jacobi",
           .summary = "verifies a block of guesses; what it predicts is the next block",
           .source = "Santilli et al. 2023, Parallel Decoding, algorithm 2",
-          .parameters = {integer("block", "3", "1", "63", "tokens", "guesses a round"),
+          .parameters = {integer("block", "3", "1", longest_draft, "tokens", "guesses a round"),
                          choice("rule", "prefix", {"prefix", "published"},
                                 "prefix: keep every guess up to the first that is not the target's; "
                                 "published: keep one token a round until a round changes nothing in the "
@@ -129,14 +136,14 @@ StrategyRow lookahead() {
       .summary = "guesses n-grams that a window of parallel guesses ahead of the text has produced",
       .source = "Fu et al. 2024, Lookahead Decoding, algorithm 2; defaults of its public code's README",
       .parameters =
-          {integer("window", "7", "1", "64", "tokens",
-                   "W: columns of the window, which takes (ngram - 1) * window rows of the 64 that a "
-                   "verification may have; the public code's other settings (window 60, ngram 8, guesses "
-                   "60; 20, 7, 20) are wider than that"),
+          {integer(
+               "window", "7", "1", longest_draft, "tokens",
+               "W: columns of the window, which takes (ngram - 1) * window rows of the 1024 that a "
+               "verification may have; the public code's own defaults are window 60, ngram 8, guesses 60"),
            integer("ngram", "5", "3", "64", "tokens",
                    "N: a guess is N - 1 tokens; when all are accepted the round adds the target's own token "
                    "too, which the public code does not"),
-           integer("guesses", "7", "1", "64", "n-grams",
+           integer("guesses", "7", "1", longest_draft, "n-grams",
                    "G: kept for each token and guessed behind it, the latest first"),
            choice("pool-from-prompt", "no", {"no", "yes"},
                   "yes: the n-grams of prompt and output are guessed too")},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "catalogue/bound.h"
@@ -16,11 +16,11 @@ const StrategySpecification::Value& StrategySpecification::value_of(std::string_
 }
 
 std::int32_t StrategySpecification::integer(std::string_view parameter) const {
-  return number_of<std::int32_t>(value_of(parameter).value).value_or(0);
+  return parse_number<std::int32_t>(value_of(parameter).value).value_or(0);
 }
 
 double StrategySpecification::number(std::string_view parameter) const {
-  return number_of<double>(value_of(parameter).value).value_or(0.0);
+  return parse_number<double>(value_of(parameter).value).value_or(0.0);
 }
 
 const std::string& StrategySpecification::text(std::string_view parameter) const {
@@ -42,9 +42,9 @@ std::string StrategySpecification::json() const {
   nlohmann::ordered_json object = nlohmann::ordered_json::object();
   for (const Value& value : values_) {
     nlohmann::ordered_json& field = object[value.parameter];
-    if (const auto integer = number_of<std::int64_t>(value.value))
+    if (const auto integer = parse_number<std::int64_t>(value.value))
       field = *integer;
-    else if (const auto real = number_of<double>(value.value); real && std::isfinite(*real))
+    else if (const auto real = parse_number<double>(value.value))
       field = *real;
     else
       field = value.value;

@@ -42,12 +42,18 @@ ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost,
 
 DelRule::DelRule(const TplCost& cost, const Options& options)
     : options_(options), cost_(cost), exits_(static_cast<std::size_t>(std::max(cost.n_layers - 1, 0))) {
-  if (options.mode == Mode::published) cost_.head = 0.0;
+  if (options.mode != Mode::repaired) cost_.head = 0.0;
+  for (std::int32_t exit = 1; exit < cost.n_layers; ++exit)
+    if (options.exits.empty() ||
+        std::find(options.exits.begin(), options.exits.end(), exit) != options.exits.end())
+      candidates_.push_back(exit);
+  begin_request();
 }
 
 void DelRule::begin_request() {
   exits_.assign(exits_.size(), {});
   choice_ = {};
+  if (!candidates_.empty()) choice_.exit = candidates_.front();
   is_first_round_ = true;
 }
 
@@ -63,7 +69,8 @@ double DelRule::threshold() const {
 
 void DelRule::choose() {
   is_first_round_ = false;
-  choice_ = best_exit(exits_, cost_, options_.mode == Mode::published ? options_.max - 1 : options_.max);
+  choice_ = best_exit(exits_, cost_, options_.mode == Mode::code ? options_.max - 1 : options_.max);
+  if (choice_.tpl == 0.0 && !candidates_.empty()) choice_.exit = candidates_.front();
 }
 
 }  // namespace draftscope::speculation

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number.h>
 #include <draftscope/speculation/rules/rules_of.h>
 
 #include <algorithm>
@@ -20,7 +21,8 @@ std::optional<LengthRule> length_rule(const StrategySpecification& mix) {
 std::optional<ThresholdRule> threshold_rule(const StrategySpecification& mix) {
   const std::string& part = mix.part(PartKind::stop);
   if (part == "threshold") return FixedThreshold(mix.number("threshold"));
-  if (part != "adaptive") return std::nullopt;
+  if (part == "roc") return RocThreshold(mix.number("threshold"));
+  if (part != "adaptive" && part != "entropy") return std::nullopt;
   using Rule = AdaptiveThreshold::Rule;
   const std::string& rule = mix.text("rule");
   return AdaptiveThreshold({.rule = rule == "paper"  ? Rule::paper
@@ -30,14 +32,42 @@ std::optional<ThresholdRule> threshold_rule(const StrategySpecification& mix) {
                             .target = mix.number("target"),
                             .epsilon = mix.number("epsilon"),
                             .beta1 = mix.number("beta1"),
-                            .beta2 = mix.number("beta2")});
+                            .beta2 = mix.number("beta2"),
+                            .carries = mix.text("carry") == "yes"});
 }
 
+namespace {
+
+/// The layers of "3+5+8".
+std::vector<std::int32_t> listed_layers(std::string_view text) {
+  std::vector<std::int32_t> layers;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('+'), text.size());
+    if (const auto layer = parse_number<std::int32_t>(text.substr(0, end))) layers.push_back(*layer);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return layers;
+}
+
+}  // namespace
+
 DelRule::Options del_options(const StrategySpecification& mix) {
-  return {.mode = mix.text("mode") == "published" ? DelRule::Mode::published : DelRule::Mode::repaired,
-          .max = mix.integer("d-max"),
-          .omega = mix.number("omega"),
-          .prompt_window = mix.integer("prompt-window")};
+  using Mode = DelRule::Mode;
+  const std::string& mode = mix.text("mode");
+  DelRule::Options options{.mode = mode == "paper"  ? Mode::paper
+                                   : mode == "code" ? Mode::code
+                                                    : Mode::repaired,
+                           .max = mix.integer("d-max"),
+                           .omega = mix.number("omega"),
+                           .prompt_window = mix.integer("prompt-window"),
+                           .exits = listed_layers(mix.text("exits")),
+                           .exits_draft = mix.part(PartKind::mask) == "del"};
+  // Where another part chooses the exit, that exit's length and threshold are asked for.
+  if (mix.part(PartKind::mask) == "exit" && options.exits.empty()) {
+    options.exits = {mix.integer("exit")};
+    options.exits_draft = true;
+  }
+  return options;
 }
 
 bool has_del(const StrategySpecification& mix) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/speculation/rules/threshold_rule.h>
 
+#include <algorithm>
+
 namespace draftscope::speculation {
 
 void AdaptiveThreshold::begin_request() {
   accepted_ = drafted_ = 0;
-  if (options_.rule == Rule::del) return;
+  if (options_.rule == Rule::del && options_.carries) return;
   rate_ = 0.0;
   has_rate_ = false;
   if (!options_.carries) threshold_ = options_.start;
@@ -31,6 +33,47 @@ double AdaptiveThreshold::moved(const RoundCounts& counts) const {
   if (is_low) return threshold_ + options_.epsilon;
   if (options_.rule == Rule::code && counts.drafted == counts.planned) return threshold_;
   return threshold_ - options_.epsilon;
+}
+
+void RocThreshold::begin_request() {
+  threshold_ = start_;
+  seen_.clear();
+  right_ = 0;
+}
+
+double RocThreshold::next(const RoundCounts& counts) {
+  const std::size_t told = std::min(counts.confidences.size(), static_cast<std::size_t>(counts.accepted) + 1);
+  for (std::size_t i = 0; i < told; ++i) {
+    const Seen seen{counts.confidences[i], i < static_cast<std::size_t>(counts.accepted)};
+    right_ += seen.is_right ? 1 : 0;
+    const auto behind =
+        std::upper_bound(seen_.begin(), seen_.end(), seen.confidence,
+                         [](double confidence, const Seen& other) { return confidence > other.confidence; });
+    seen_.insert(behind, seen);
+  }
+  constexpr std::size_t few = 5;
+  if (seen_.size() > few && right_ > 0 && wrong() > 0) threshold_ = best();
+  return threshold_;
+}
+
+double RocThreshold::best() const {
+  constexpr double cost_of_a_missed_token = 3.0;
+  double best = threshold_;
+  double least = cost_of_a_missed_token + 1.0;
+  std::size_t true_positives = 0;
+  for (std::size_t i = 0; i < seen_.size(); ++i) {
+    true_positives += seen_[i].is_right ? 1 : 0;
+    if (i + 1 < seen_.size() && seen_[i + 1].confidence == seen_[i].confidence) continue;
+    const double false_positive_rate =
+        static_cast<double>(i + 1 - true_positives) / static_cast<double>(wrong());
+    const double false_negative_rate =
+        1.0 - static_cast<double>(true_positives) / static_cast<double>(right_);
+    const double cost = false_positive_rate + cost_of_a_missed_token * false_negative_rate;
+    if (!(cost < least)) continue;
+    least = cost;
+    best = seen_[i].confidence;
+  }
+  return best;
 }
 
 }  // namespace draftscope::speculation

@@ -2,8 +2,12 @@
 #include <draftscope/base/atomic_file.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -66,6 +70,58 @@ TEST_F(AtomicFileTest, ReplacesNothingThatIsNoRegularFile) {
   ASSERT_FALSE(into_folder);
   EXPECT_THAT(into_folder.error().message, HasSubstr("found a folder"));
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(AtomicFileTest, DoesNotReplaceWhatHasComeToBeMeanwhileWhereThatWasNotAskedFor) {
+  const fs::path target = folder_ / "report.csv";
+  {
+    auto file = AtomicFile::create(target);
+    ASSERT_TRUE(file);
+    file->write("mine");
+    std::ofstream(target) << "somebody's";
+    const Result<void> committed = file->commit(Replacing::refused);
+    ASSERT_FALSE(committed);
+    EXPECT_THAT(committed.error().message, testing::StartsWith(target.string() + ": exists already"));
+  }
+  EXPECT_EQ(text_of(target), "somebody's");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(AtomicFileTest, RefusesAnEmptyName) {
+  const Result<void> refused = write("", "text");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "found an empty name, expected a file's");
+}
+
+/// In a child, because the limit holds for the whole process: a file can't grow beyond `bytes`, as on a full
+/// disk. The child's exit status is 0 if `work` returned the message that it was to return.
+template <typename Work>
+int status_with_room_for(rlim_t bytes, Work work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::_exit(work() ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST_F(AtomicFileTest, KeepsTheOldFileWhereTheDiskIsFull) {
+  const fs::path target = folder_ / "report.csv";
+  ASSERT_TRUE(write(target, "before"));
+  const std::string text(3 << 20U, 'x');
+  for (const rlim_t room : {0U, 1U, 4096U, 1U << 20U, (3U << 20U) - 1}) {
+    const int status = status_with_room_for(room, [&] {
+      const Result<void> written = write(target, text);
+      return !written && written.error().message == target.string() + ": can't be written: File too large";
+    });
+    EXPECT_EQ(status, 0) << room;
+    EXPECT_EQ(text_of(target), "before");
+    EXPECT_EQ(files(), 1);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <draftscope/simulator/catalogue/measured_figures.h>
 #include <draftscope/simulator/catalogue/predicted_figures.h>
 #include <draftscope/simulator/catalogue/round_columns.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -158,8 +159,10 @@ TEST_F(FiguresOfATrace, AreAllInJsonAndCsv) {
 }
 
 TEST_F(FiguresOfATrace, AreInDocumentsThatSayTheirFormat) {
-  for (std::vector<std::string> arguments :
-       {std::vector<std::string>{"report", path_}, {"compare", path_}, {"inspect", path_}, {"strategies"}}) {
+  for (std::vector<std::string> arguments : {std::vector<std::string>{"report", path_},
+                                             {"compare", path_},
+                                             {"inspect", path_},
+                                             {"strategies"}}) {
     arguments.emplace_back("--json");
     const json document = json::parse(run_command(arguments).out);
     EXPECT_EQ(document.at("format"), json_format) << arguments.front();

@@ -70,6 +70,7 @@ simulator::PredictionFile small_prediction() {
   question.decoding.interval_95.reset();
   question.decoding.no_interval_reason = "too few requests";
   question.notes = {"a note"};
+  question.requests = {{sha256_of("Why?"), {9, 20, 7, 16}, {9, 24, 7, 16}}};
   question.gpu = "H200";
   prediction.questions.push_back(question);
   return prediction;
@@ -83,6 +84,8 @@ TEST(PredictionText, IsReadBackAsItWasWritten) {
   EXPECT_EQ(read->questions[0].decoding.speedup, 1.2345678901234567);
   EXPECT_EQ(read->questions[0].decoding.interval_80->high, 1.5);
   EXPECT_FALSE(read->questions[1].decoding.interval_95);
+  ASSERT_EQ(read->questions[1].requests.size(), 1U);
+  EXPECT_EQ(read->questions[1].requests[0].most.drafted, 24);
   EXPECT_EQ(read->seed, 0xFFFF'FFFF'FFFF'FFFFULL);
   EXPECT_THAT(text, HasSubstr("2023-11-14T22:13:20Z"));
 }
@@ -139,7 +142,7 @@ TEST(PredictionText, NamesFieldsThatAreMissingOrOfAnotherType) {
     return read ? std::string("was read") : read.error().message;
   };
   EXPECT_EQ(message([](json& content) { content["seed"] = "one"; }),
-            "p.json: seed is 'one', expected an integer from 0 to 18446744073709551615");
+            "p.json: seed is 'one', expected an integer");
   EXPECT_EQ(
       message([](json& content) { content["predictions"][1]["batch"] = 1e12; }),
       "p.json: predictions[1].batch is 1000000000000.0, expected an integer from -2147483648 to 2147483647");
@@ -190,13 +193,45 @@ TEST_F(ScorePrediction, SetsThePredictedBesideTheMeasured) {
   EXPECT_EQ(score->answers[0].kind, simulator::QuestionKind::unseen_length);
 }
 
+TEST_F(ScorePrediction, ComparesRoundsWhereTheyWerePredicted) {
+  using simulator::RoundMatch;
+  EXPECT_EQ(simulator::score_prediction(prediction_, measured_)->answers[0].rounds.match,
+            RoundMatch::not_compared);
+  std::vector<simulator::PredictedRequest>& requests = prediction_.questions[0].requests;
+  for (const simulator::RunRows& run : simulator::rows_by_run(measured_)) {
+    if (run.run->is_baseline) continue;
+    for (const simulator::RequestRows& rows : run.requests) {
+      simulator::PredictedRequest::Counts counts;
+      for (const traces::Round& round : rows.rounds) {
+        ++counts.rounds;
+        counts.drafted += round.drafted;
+        counts.accepted += round.accepted;
+        counts.emitted += round.emitted;
+      }
+      requests.push_back({sha256_of(rows.prompt->text), counts, counts});
+    }
+  }
+  ASSERT_FALSE(requests.empty());
+  const auto match = [&] {
+    return simulator::score_prediction(prediction_, measured_)->answers[0].rounds.match;
+  };
+  EXPECT_EQ(match(), RoundMatch::exact);
+  for (simulator::PredictedRequest& request : requests) ++request.most.drafted;
+  EXPECT_EQ(match(), RoundMatch::bounded);
+  for (simulator::PredictedRequest& request : requests) {
+    ++request.least.rounds;
+    ++request.most.rounds;
+  }
+  EXPECT_EQ(match(), RoundMatch::differs);
+}
+
 TEST_F(ScorePrediction, RefusesWhatWasNotPredictedBefore) {
   measured_.meta["clock_start_realtime_ns"] = std::to_string(prediction_.created_realtime_ns);
   EXPECT_EQ(error(),
             "measured.dstrace: was begun at 2023-11-14T22:13:20Z, expected after the prediction of "
             "2023-11-14T22:13:20Z");
   measured_.meta["clock_start_realtime_ns"] = "yesterday";
-  EXPECT_THAT(error(), HasSubstr("clock_start_realtime_ns is \"yesterday\""));
+  EXPECT_THAT(error(), HasSubstr("clock_start_realtime_ns is 'yesterday'"));
   measured_.meta.erase("clock_start_realtime_ns");
   EXPECT_THAT(error(), HasSubstr("clock_start_realtime_ns"));
 }
@@ -301,9 +336,11 @@ TEST_F(PredictMeasureScore, WalksFromARecordingToAScore) {
   EXPECT_EQ(score["answers"][0]["kind"], "again");
   EXPECT_EQ(score["answers"][1]["kind"], "exit");
   for (const json& answer : score["answers"]) {
-    // Rounds are replayed exactly, so the tokens a round are not a matter of the clock.
+    // Rounds are replayed exactly, so the tokens per round are not a matter of the clock.
     EXPECT_DOUBLE_EQ(answer["predicted"]["tokens_per_round"], answer["measured"]["tokens_per_round"]);
     EXPECT_GT(answer["measured"]["speedup"], 0.0);
+    EXPECT_EQ(answer["rounds"]["match"], "exact");
+    EXPECT_EQ(answer["rounds"]["requests"], 6);
   }
   EXPECT_THAT(run_command({"score", prediction_, measured_}).out, HasSubstr("none: the experiment is"));
   EXPECT_EQ(run_command({"score", prediction_, measured_, "--bound", "exit=100000"}).exit_code, 0);
@@ -314,7 +351,8 @@ TEST_F(PredictMeasureScore, WalksFromARecordingToAScore) {
   text.replace(text.find("\"speedup\": "), 11, "\"speedup\": 1");
   std::ofstream(prediction_) << text;
   expect_refused(run_command({"score", prediction_, measured_}), "was changed after it was written");
-  expect_refused(decode({"measure", prediction_}, {"-o", measured_}), "was changed after it was written");
+  expect_refused(decode({"measure", prediction_}, {"-o", (folder_ / "again.dstrace").string()}),
+                 "was changed after it was written");
 }
 
 TEST_F(PredictMeasureScore, EveryKeyOfTheFileAndTheScoreIsDocumented) {
@@ -353,12 +391,12 @@ TEST_F(PredictMeasureScore, PredictRefusesInOneLineAndLeavesNothingBehind) {
   EXPECT_EQ(predict({"--overwrite", "--quiet"}).exit_code, 0);
   EXPECT_NE(read_file(prediction_), before) << "written later";
   expect_refused(run_command({"predict", trace_, "-s", "del", "-o", trace_, "--overwrite"}),
-                 "the trace itself");
+                 "is the same file as the input");
   EXPECT_EQ(run_command({"predict", trace_, "-o", prediction_}).exit_code, exit_usage);
   expect_refused(run_command({"score", trace_, trace_}), "found no prediction");
   expect_refused(run_command({"score", (folder_ / "none.json").string(), trace_}), "none.json");
   EXPECT_EQ(simulator::read_prediction(folder_ / ".").error().message,
-            (folder_ / ".").string() + ": is a folder, expected a file");
+            (folder_ / ".").string() + ": found a folder, expected a regular file");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/figures/figures.h>
 #include <draftscope/traces/reader.h>
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -62,6 +64,24 @@ TEST(Record, RepeatsAreTheSameExperimentWhateverAStrategyLearns) {
   }
   EXPECT_EQ(first.size(), 6U * 3U);
   EXPECT_EQ(recording.requests.size(), 6U * 3U * 3U);
+}
+
+TEST(Record, SaysWhatMemoryEachRunTook) {
+  const TemporaryFolder folder;
+  const auto recorded =
+      record(folder / "run.dstrace", {"vanilla", "two-model:model=" + in_source("/models/demo-draft")});
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  const auto vanilla = simulator::run_memory(recorded->meta, recorded->runs[0].id);
+  const auto two_model = simulator::run_memory(recorded->meta, recorded->runs[1].id);
+  ASSERT_TRUE(vanilla && two_model);
+  EXPECT_EQ(std::to_string(vanilla->weight_bytes), recorded->meta.at("weight_bytes"));
+  EXPECT_EQ(std::to_string(vanilla->kv_bytes), recorded->meta.at("kv_bytes"));
+  EXPECT_EQ(vanilla->draft_weight_bytes, 0);
+  EXPECT_EQ(two_model->weight_bytes, vanilla->weight_bytes);
+  EXPECT_GT(two_model->draft_weight_bytes, 100000);
+  EXPECT_GT(two_model->kv_bytes, vanilla->kv_bytes);
+  // The pages that decoding read are resident, most weights among them.
+  EXPECT_GT(vanilla->peak_bytes.value(), vanilla->weight_bytes / 2);
 }
 
 TEST(Record, NamesARunByWhatWasGiven) {

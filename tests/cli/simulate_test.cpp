@@ -106,20 +106,41 @@ TEST_F(Simulate, ModelsAcceptanceWhereNothingWasShadowed) {
   expect_one_line(run_command({"simulate", path, "--quiet", "--strategy", "del"}), "shadow");
 }
 
+TEST_F(Simulate, PricesAnotherModelThatDrafts) {
+  const std::string two_model =
+      std::string("two-model:model=") + DRAFTSCOPE_SOURCE_DIR + "/models/demo-layerskip,gamma=2";
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4", two_model}, false);
+  const auto here = answers(path, {});
+  ASSERT_EQ(here.size(), 2U);
+  EXPECT_EQ(here[1]["status"], "exact");
+  // The draft is the target itself, so that a step costs about one.
+  EXPECT_GT(here[1]["draft_cost"].get<double>(), 0.3);
+  EXPECT_EQ(answers(path, {"--gpu", "H100-SXM"}).size(), 2U);
+}
+
 TEST_F(Simulate, NotesRecordedRunsThatHaveNoAnswer) {
   const std::string two_model =
       std::string("two-model:model=") + DRAFTSCOPE_SOURCE_DIR + "/models/demo-layerskip,gamma=2";
   const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4", two_model}, false);
-  const CommandResult all = run_command({"simulate", path, "--json", "--quiet"});
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(
+      sqlite3_exec(database, "DELETE FROM meta WHERE key = 'draft_model_shapes'", nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  EXPECT_EQ(sqlite3_changes(database), 1);
+  sqlite3_close(database);
+  EXPECT_EQ(answers(path, {}).size(), 2U);
+  const CommandResult all = run_command({"simulate", path, "--gpu", "H100-SXM", "--json", "--quiet"});
   EXPECT_EQ(all.exit_code, 0) << all.err;
   const auto json = nlohmann::json::parse(all.out);
   EXPECT_EQ(json["answers"].size(), 1U);
   ASSERT_EQ(json["refusals"].size(), 1U);
-  EXPECT_THAT(json["refusals"][0]["reason"].get<std::string>(), HasSubstr("a second model drafts"));
-  EXPECT_THAT(run_command({"simulate", path}).out, HasSubstr("no answer: run two-model"));
-  expect_one_line(run_command({"simulate", path, "--strategy", two_model}), "a second model drafts");
-  EXPECT_EQ(run_command({"simulate", path, "--quiet", "--strategy", two_model, "--strategy",
-                         "layerskip:exit=5,gamma=4"})
+  EXPECT_THAT(json["refusals"][0]["reason"].get<std::string>(), HasSubstr("shape of the model that drafts"));
+  EXPECT_THAT(run_command({"simulate", path, "--gpu", "H100-SXM"}).out, HasSubstr("strategy two-model"));
+  expect_one_line(run_command({"simulate", path, "--gpu", "H100-SXM", "--strategy", two_model}),
+                  "shape of the model that drafts");
+  EXPECT_EQ(run_command({"simulate", path, "--quiet", "--gpu", "H100-SXM", "--strategy", two_model,
+                         "--strategy", "layerskip:exit=5,gamma=4"})
                 .exit_code,
             1);
 }
@@ -198,7 +219,7 @@ TEST_F(Simulate, ModelsTheAcceptanceOfImportedAnswers) {
   expect_one_line(run_command({"simulate", path, "--gpu", "H200"}), "expected --model");
   Arguments unasked{"simulate", path};
   unasked.insert(unasked.end(), elsewhere.begin(), elsewhere.end());
-  expect_one_line(run_command(unasked), "which layers drafted is not in the imported file");
+  expect_one_line(run_command(unasked), "the imported file does not say which layers drafted");
   unasked.insert(unasked.end(), {"-s", "del"});
   expect_one_line(run_command(unasked), "no predictions of layers");
 }

@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
-#include "commands/commands.h"
+#include "program.h"
+#include "terminal/outcome.h"
 
 namespace draftscope::cli {
 
@@ -154,6 +155,9 @@ Small build_small() {
                     {"synthetic", "1"},         {"dtype", "f32"},       {"device", "cpu"},
                     {"processor", "Processor"}, {"threads", "2"},       {"hostname", "machine"},
                     {"temperature", "0"},       {"max_tokens", "9"},    {"seed", "1"}};
+  recording.meta["run_memory"] =
+      R"({"1":{"peak_bytes":1048576,"weight_bytes":524288,"draft_weight_bytes":0,"kv_bytes":131072,"workspace_bytes":65536},)"
+      R"("2":{"peak_bytes":2097152,"weight_bytes":524288,"draft_weight_bytes":262144,"kv_bytes":131072,"workspace_bytes":65536}})";
   recording.runs = {{1, "vanilla", "vanilla", "{}", true},
                     {2, "layerskip", "layerskip:exit=2,gamma=4", R"({"exit":2,"gamma":4})", false}};
   recording.prompts = {{1, 81, "qa", 0, "Why?", {1, 2, 3}}, {2, 82, "math", 0, "1+1", {4, 5, 6}}};
@@ -174,22 +178,29 @@ std::vector<traces::Span> small_spans() {
   return build_small().spans;
 }
 
-CommandResult run_command(std::vector<std::string> arguments) {
-  CLI::App app("test", "draftscope");
-  Outcome outcome;
-  add_commands(app, outcome, "draftscope");
+/// One line of less than 300 characters that says what was found and what was expected, or why the system
+/// refused: every message that a test brings about is held to it.
+void expect_message(const std::string& message) {
+  constexpr std::size_t max_bytes = 300;
+  EXPECT_TRUE(message.starts_with("draftscope: ")) << message;
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
+  EXPECT_LT(message.size(), max_bytes) << message;
+  constexpr std::array says{"expected",       "no such file", "can't be",
+                            "not valid JSON", "is required",  "needs at least"};
+  EXPECT_TRUE(std::any_of(says.begin(), says.end(), [&](const char* words) {
+    return message.find(words) != std::string::npos;
+  })) << message;
+}
+
+CommandResult run_command(const std::vector<std::string>& arguments) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   CommandResult result;
-  try {
-    std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 wants a vector in
-    app.parse(arguments);
-    result.exit_code = outcome.exit_code;
-  } catch (const CLI::ParseError& error) {
-    result.exit_code = app.exit(error) == 0 ? 0 : exit_usage;
-  }
+  result.exit_code = run_program(arguments);
   result.out = testing::internal::GetCapturedStdout();
   result.err = testing::internal::GetCapturedStderr();
+  const bool is_refused = result.exit_code == exit_failure || result.exit_code == exit_usage;
+  if (is_refused && !result.err.empty()) expect_message(result.err);
   return result;
 }
 

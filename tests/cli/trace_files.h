@@ -41,6 +41,6 @@ struct CommandResult {
 };
 
 /// Runs `draftscope <arguments>` in this process.
-[[nodiscard]] CommandResult run_command(std::vector<std::string> arguments);
+[[nodiscard]] CommandResult run_command(const std::vector<std::string>& arguments);
 
 }  // namespace draftscope::cli

@@ -199,7 +199,7 @@ TEST_F(Tune, RefusesBadInputInOneLine) {
   expect_one_line(run("skip-set", "new.json", with({"--exits", "3"})), "expected them with grid only");
   expect_one_line(run("skip-set", "new.json", with({"--probe", path("none.json")})), "none.json");
   expect_one_line(run("grid", "new.json", with({"--probe", path("none.json")})), "skip-set only");
-  expect_one_line(run("grid", "new.json", {"--exits", "12"}), "exit is \"12\"");
+  expect_one_line(run("grid", "new.json", {"--exits", "12"}), "exit is '12'");
   expect_one_line(run("grid", "new.json", {"--strategy", "turbo"}), "turbo");
   std::ofstream(path("empty.jsonl")) << "\n";
   expect_one_line(run_command({"tune", "--model", in_source("/models/demo-layerskip"), "--prompts",

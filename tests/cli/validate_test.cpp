@@ -30,9 +30,10 @@ TEST(Validate, PrintsAsJsonWhatItsTableShows) {
   const json found = json::parse(run_command({"validate", "--published", "--json"}).out);
   EXPECT_EQ(found["held"], true);
   EXPECT_EQ(found["orderings"]["cells"].size(), 29U);
-  const std::map<std::string, std::size_t> cells{{"swift_expected", 9}, {"swift_measured", 21},
-                                                 {"layer_count", 24},   {"across_tasks", 24},
-                                                 {"across_models", 24}, {"blog_ratios", 18}};
+  const std::map<std::string, std::size_t> cells{
+      {"swift_expected", 9}, {"swift_measured", 21},       {"layer_count", 24},
+      {"across_tasks", 24},  {"constant_ratio", 24},       {"across_models", 24},
+      {"other_lengths", 16}, {"finite_state_lengths", 24}, {"blog_ratios", 18}};
   ASSERT_EQ(found["tests"].size(), cells.size());
   for (const json& test : found["tests"]) {
     EXPECT_EQ(test["cells"].size(), cells.at(test["name"])) << test["name"];
@@ -57,9 +58,9 @@ TEST(Validate, FailsAfterPrintingWhereABoundIsMissed) {
   const Result<int> result = print_published(found, false);
   const std::string out = testing::internal::GetCapturedStdout();
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, "published results: found 1 of 12 bounds missed, expected all to hold");
+  EXPECT_EQ(result.error().message, "published results: found 1 of 14 bounds missed, expected all to hold");
   EXPECT_THAT(out, HasSubstr("MISSED"));
-  EXPECT_THAT(out, HasSubstr("11 of 12 bounds held"));
+  EXPECT_THAT(out, HasSubstr("13 of 14 bounds held"));
   EXPECT_EQ(json::parse(published_json(found))["held"], false);
 }
 

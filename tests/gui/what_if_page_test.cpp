@@ -212,7 +212,7 @@ TEST_F(WhatIfPage, WritesAPolicyThatTheEngineAccepts) {
   ASSERT_TRUE(written) << written.error().message;
   const auto policy = engine::read_policy(file);
   ASSERT_TRUE(policy) << policy.error().message;
-  EXPECT_EQ(policy->strategy, "layerskip:exit=3,gamma=7");
+  EXPECT_EQ(policy->strategy, "layerskip:exit=3,gamma=7,verify=all-layers");
   EXPECT_TRUE(policy->finished);
   EXPECT_FALSE(page().write_policy(QString::fromStdString((folder_ / "nowhere" / "policy.json").string())));
 }

@@ -88,7 +88,7 @@ TEST(PublishedRows, LayerSkipsTokensPerLoadedLayerMatchDelsTables) {
     const traces::Recording recording = recording_with(tokens_per_round, gamma, 0.1, n_layers, exit_layer);
     const Figures figures = measure(recording).runs[1].all;
     EXPECT_NEAR(*figures.layers.etpl, published_etpl, 1e-4) << row[0] << ' ' << row[1];
-    // The identity itself: tokens a round = eTPL · (γ·E + L).
+    // The identity itself: tokens per round = eTPL · (γ·E + L).
     EXPECT_NEAR(*figures.acceptance.mean_accepted_length,
                 *figures.layers.etpl_pooled * (gamma * exit_layer + n_layers), 1e-9);
   }

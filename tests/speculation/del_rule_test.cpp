@@ -78,19 +78,42 @@ TEST(DelStatistics, HaveNoThresholdWhileEitherCountIsEmpty) {
 }
 
 TEST(DelRule, HonoursALengthOnlyIfRepaired) {
-  for (const DelRule::Mode mode : {DelRule::Mode::repaired, DelRule::Mode::published}) {
+  for (const DelRule::Mode mode : {DelRule::Mode::paper, DelRule::Mode::code, DelRule::Mode::repaired}) {
     DelRule rule({4, 0.0}, {.mode = mode, .max = 9});
     EXPECT_EQ(rule.length(), 1);
     // Every exit is wrong everywhere: a plain step is best.
     rule.learn(8, [](std::int32_t, std::int32_t) { return ShadowToken{false, 0.5}; });
     EXPECT_EQ(rule.choice().gamma, 0);
     EXPECT_EQ(rule.rests(), mode == DelRule::Mode::repaired);
-    EXPECT_EQ(rule.counts_all(), mode == DelRule::Mode::published);
+    EXPECT_EQ(rule.counts_all(), mode == DelRule::Mode::code);
     EXPECT_EQ(rule.length(), mode == DelRule::Mode::repaired ? 0 : 9);
     rule.begin_request();
     EXPECT_EQ(rule.length(), 1);
     EXPECT_TRUE(std::isnan(rule.statistics()[0].acceptance()));
   }
+}
+
+// §4.2 and §4.4: layers alone cost, d may be d_max, and the prompt tells before the first round.
+TEST(DelRule, IsByDefaultThePapers) {
+  DelRule rule({4, 3.0}, {.max = 9});
+  EXPECT_TRUE(rule.learns_before_first_round());
+  rule.learn(8, [](std::int32_t, std::int32_t) { return ShadowToken{true, 0.5}; });
+  EXPECT_EQ(rule.choice().exit, 1);
+  EXPECT_EQ(rule.choice().gamma, 9);
+  EXPECT_DOUBLE_EQ(rule.choice().tpl, 10.0 / (4 + 9 * 1));
+}
+
+TEST(DelRule, ChoosesAmongTheExitsThatItMay) {
+  DelRule rule({6, 0.0}, {.max = 9, .exits = {2, 4}});
+  EXPECT_EQ(rule.exit(), 2);
+  std::vector<std::int32_t> asked;
+  rule.learn(1, [&](std::int32_t exit, std::int32_t) {
+    asked.push_back(exit);
+    return ShadowToken{exit == 4, 0.5};
+  });
+  EXPECT_EQ(asked, (std::vector<std::int32_t>{2, 4}));
+  EXPECT_EQ(rule.exit(), 4);
+  EXPECT_TRUE(std::isnan(rule.statistics()[0].acceptance()));
 }
 
 TEST(HeadInLayers, IsTheHeadsWeightsOverALayers) {

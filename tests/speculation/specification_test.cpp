@@ -54,6 +54,32 @@ TEST(Specification, ReadsWhatEarlierTracesHold) {
   EXPECT_EQ(made->integer("max-gamma"), 20);
 }
 
+// What an earlier version did not record it did in one way, whatever the default is today.
+TEST(Specification, ReadsWhatEarlierTracesDoNotHold) {
+  const auto value = [](std::string_view strategy, std::string_view parameter) {
+    const auto recorded = parse_strategy_json(strategy, "{}", 12);
+    EXPECT_TRUE(recorded) << recorded.error().message;
+    return recorded->text(parameter);
+  };
+  EXPECT_EQ(value("layerskip", "verify"), "all-layers");
+  EXPECT_EQ(parse_strategy("layerskip", 12)->text("verify"), "above-exit");
+  EXPECT_EQ(value("clasp", "unit"), "verifications");
+  EXPECT_EQ(parse_strategy("clasp", 12)->text("unit"), "tokens");
+  EXPECT_EQ(value("swift", "scored-on"), "first");
+  EXPECT_EQ(parse_strategy("swift", 12)->text("scored-on"), "latest");
+  EXPECT_EQ(value("del", "exits"), "1+2+3+4+5+6+7+8+9+10+11");
+  const auto published = parse_strategy_json("del", R"({"mode":"published"})", 12);
+  ASSERT_TRUE(published) << published.error().message;
+  EXPECT_EQ(published->text("mode"), "code");
+}
+
+TEST(Specification, VerifiesAboveTheExitWhereThePaperDoes) {
+  for (const StrategyRow& row : strategy_catalogue().strategies())
+    EXPECT_EQ(verifies_above_exit_by_default(row.name),
+              row.name == "layerskip" || row.name == "fs" || row.name == "dv" || row.name == "del")
+        << row.name;
+}
+
 TEST(Specification, WritesOutEverySoManiethLayer) {
   const auto layers = [](const std::string& text, std::int32_t n_layers) {
     return parse_strategy("draft-verify:skip-attention=" + text, n_layers)->text("skip-attention");
@@ -63,6 +89,20 @@ TEST(Specification, WritesOutEverySoManiethLayer) {
   EXPECT_EQ(layers("every-1", 2), "0+1");
   EXPECT_EQ(layers("every-9", 8), "none");
   EXPECT_EQ(layers("3+5", 8), "3+5");
+  EXPECT_EQ(layers("2-4", 8), "2+3+4");
+  EXPECT_EQ(layers("0+2-3+7", 8), "0+2+3+7");
+  EXPECT_EQ(layers("first-3", 8), "0+1+2");
+  EXPECT_EQ(layers("middle-3", 8), "2+3+4");
+  EXPECT_EQ(layers("last-3", 8), "5+6+7");
+  EXPECT_EQ(layers("uniform-3", 8), "1+4+6");
+  EXPECT_EQ(layers("uniform-8", 8), "0+1+2+3+4+5+6+7");
+  EXPECT_EQ(layers("uniform-0", 8), "none");
+  // SWIFT's start: every second layer but the last.
+  EXPECT_EQ(layers("uniform", 8), "1+3+5");
+  EXPECT_EQ(layers("uniform", 7), "1+3+5");
+  EXPECT_EQ(layers("random-3", 8), layers("random-3-1", 8));
+  EXPECT_NE(layers("random-12", 40), layers("random-12-2", 40));
+  EXPECT_EQ(layers("random-8", 8), "0+1+2+3+4+5+6+7");
   const auto made = parse_strategy("draft-verify:skip-attention=every-2", 4);
   EXPECT_EQ(made->given(), "draft-verify:skip-attention=every-2");
   EXPECT_EQ(nlohmann::json::parse(made->json())["skip-attention"], "1+3");
@@ -72,11 +112,12 @@ TEST(Specification, IsRefusedAsJsonToo) {
   const auto error = [](std::string_view json) {
     return parse_strategy_json("fs", json, 12).error().message;
   };
-  EXPECT_THAT(error("[1"), HasSubstr("strategy fs: parameters are \"[1\", expected a JSON object"));
-  EXPECT_THAT(error(R"({"gamma":true})"), HasSubstr("\"gamma\" is neither a number nor a string"));
-  EXPECT_THAT(error(R"({"gama":3})"), HasSubstr("unknown parameter \"gama\", expected one of: exit, gamma"));
-  EXPECT_THAT(error(R"({"gamma":3.5})"), HasSubstr("gamma is \"3.5\", expected an integer from 1 to 63"));
-  EXPECT_THAT(parse_strategy_json("fst", "{}", 12).error().message, HasSubstr("unknown name \"fst\""));
+  EXPECT_THAT(error("[1"), HasSubstr("strategy fs: parameters are '[1', expected a JSON object"));
+  EXPECT_THAT(error(R"({"gamma":true})"),
+              HasSubstr("'gamma' is of another type, expected a number or a string"));
+  EXPECT_THAT(error(R"({"gama":3})"), HasSubstr("unknown parameter 'gama', expected one of: exit, gamma"));
+  EXPECT_THAT(error(R"({"gamma":3.5})"), HasSubstr("gamma is '3.5', expected an integer from 1 to 63"));
+  EXPECT_THAT(parse_strategy_json("fst", "{}", 12).error().message, HasSubstr("unknown name 'fst'"));
 }
 
 TEST(Specification, NamesTheLayersThatAModelLacks) {

@@ -4,6 +4,8 @@
 #include <draftscope/speculation/rules/threshold_rule.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace draftscope::speculation {
 namespace {
 
@@ -45,6 +47,38 @@ TEST(AdaptiveThreshold, ForgetsWithTheRequestIfToldSo) {
 TEST(AdaptiveThreshold, LearnsNothingFromARoundWithoutADraft) {
   AdaptiveThreshold threshold({});
   EXPECT_EQ(observed(threshold, 0, 0), 0.6);
+}
+
+double told(RocThreshold& threshold, std::int32_t accepted, const std::vector<double>& confidences) {
+  return threshold.next({.planned = 20,
+                         .drafted = static_cast<std::int32_t>(confidences.size()),
+                         .accepted = accepted,
+                         .confidences = confidences});
+}
+
+// Costs worked out by hand, as scikit-learn's roc_curve has them: FPR + 3·FNR.
+TEST(RocThreshold, IsWhereRightAndWrongPartBest) {
+  RocThreshold threshold(0.4);
+  // Right: 0.9, 0.8, 0.5; wrong: 0.7. What follows a wrong token is not counted.
+  EXPECT_EQ(told(threshold, 2, {0.9, 0.8, 0.7, 0.1}), 0.4);
+  EXPECT_EQ(threshold.right(), 2U);
+  EXPECT_EQ(threshold.wrong(), 1U);
+  EXPECT_EQ(told(threshold, 1, {0.5}), 0.4);
+  EXPECT_EQ(told(threshold, 0, {0.3}), 0.4);  // five: too few
+  // 0.9 … 0.5 right but 0.7, then 0.3 and 0.2 wrong: at 0.5, FPR = 1/3 and FNR = 0; at 0.8, 0 and 1/3.
+  EXPECT_EQ(told(threshold, 0, {0.2}), 0.5);
+  // Two more right ones at 0.25: 3·2/5 missed tokens cost more than the second wrong one.
+  EXPECT_EQ(told(threshold, 2, {0.25, 0.25}), 0.25);
+  threshold.begin_request();
+  EXPECT_EQ(threshold.threshold(), 0.4);
+  EXPECT_EQ(threshold.right(), 0U);
+}
+
+TEST(RocThreshold, StaysWhileAllAreRightOrAllWrong) {
+  RocThreshold right(0.4);
+  EXPECT_EQ(told(right, 8, {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2}), 0.4);
+  RocThreshold wrong(0.4);
+  for (int round = 0; round < 8; ++round) EXPECT_EQ(told(wrong, 0, {0.9}), 0.4);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Files that are not what they should be: each ends in one line or a list of violations, never in a crash.
 #include <draftscope/traces/exporters.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <random>
 
@@ -20,11 +21,17 @@ TEST(OpeningWhatIsNoTrace, SaysWhyInOneLine) {
   const TestFolder folder;
   const auto path = folder / "x.dstrace";
   EXPECT_EQ(open_error(path), path.string() + ": no such file");
-  EXPECT_EQ(open_error(folder.path()), folder.path().string() + ": is not a regular file");
+  EXPECT_EQ(open_error(folder.path()), folder.path().string() + ": found a folder, expected a regular file");
   write_file(path, "");
-  EXPECT_EQ(open_error(path), path.string() + ": is not a trace (no SQLite header)");
+  EXPECT_EQ(open_error(path), path.string() + ": found no SQLite header, expected a trace");
   write_file(path, std::string(4096, 'x'));
-  EXPECT_EQ(open_error(path), path.string() + ": is not a trace (no SQLite header)");
+  EXPECT_EQ(open_error(path), path.string() + ": found no SQLite header, expected a trace");
+  std::filesystem::remove(path);
+  sqlite3* empty = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &empty), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(empty, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(empty);
+  EXPECT_EQ(open_error(path), path.string() + ": is an empty database, expected a trace");
   make_sample_file(folder / "good.dstrace");
   const auto damaged = [&](const std::string& sql) {
     std::filesystem::copy_file(folder / "good.dstrace", path,
@@ -35,9 +42,9 @@ TEST(OpeningWhatIsNoTrace, SaysWhyInOneLine) {
   EXPECT_EQ(damaged("PRAGMA application_id = 1"), "is not a trace (application_id 0x1, expected 0x44537472)");
   EXPECT_EQ(damaged("PRAGMA user_version = 7"), "newer schema (found 7, this reads up to 4)");
   EXPECT_EQ(damaged("PRAGMA user_version = 0"), "schema version is 0, expected 1 or more");
-  EXPECT_EQ(damaged("DROP TABLE counters"), "is not a whole trace: the table counters is missing");
+  EXPECT_EQ(damaged("DROP TABLE counters"), "found no table counters, expected a whole trace");
   EXPECT_EQ(damaged("DROP TABLE counters; CREATE VIEW counters AS SELECT 1 AS track"),
-            "is not a whole trace: the table counters is missing");
+            "found no table counters, expected a whole trace");
   EXPECT_EQ(
       damaged("DROP TABLE counters; CREATE TABLE counters (track INTEGER, timestamp_ns TEXT, value REAL)"),
       "table counters: column timestamp_ns is TEXT, expected INTEGER");
@@ -122,6 +129,12 @@ const Damage damages[] = {
      "track is 999, but tracks has no such row"},
     {"UPDATE tracks SET parent = 999 WHERE id = 2", "tracks", 2, "parent is 999"},
     {"UPDATE tracks SET kind = 'lane' WHERE id = 2", "tracks", 2, "kind is lane"},
+    {"UPDATE tracks SET parent = id WHERE id = 2", "tracks", 2, "parent is 2, which leads round in a circle"},
+    {"UPDATE tracks SET parent = 3 WHERE id = 1", "tracks", 1, "parent is 3, which leads round in a circle"},
+    {"UPDATE tracks SET parent = 3 - id WHERE id < 3", "tracks", 3, "parent is 1, which leads round"},
+    {"UPDATE spans SET parent = id WHERE id = 2", "spans", 2, "expected more than its parent 2 has"},
+    {"UPDATE spans SET parent = CASE id WHEN 1 THEN 2 ELSE 1 END WHERE id < 3", "spans", 0,
+     "expected more than its parent"},
     {"UPDATE runs SET parameters = '[1]' WHERE id = 2", "runs", 2, "parameters is not a JSON object"},
     {"UPDATE runs SET is_baseline = 2 WHERE id = 2", "runs", 2, "is_baseline is 2, expected 0 to 1"},
     {"UPDATE requests SET stop = 5 WHERE id = 2", "requests", 2, "stop is 5, expected 0 to 4"},
@@ -195,6 +208,34 @@ const Damage damages[] = {
     {"DELETE FROM meta WHERE key = 'closed_cleanly'", "meta", 0, "closed_cleanly is missing"},
 };
 INSTANTIATE_TEST_SUITE_P(table, DamagedRow, testing::ValuesIn(damages));
+
+TEST(TracksInACircle, AreExportedAsRoots) {
+  for (const char* const sql : {"UPDATE tracks SET parent = id", "UPDATE tracks SET parent = id % 3 + 1"}) {
+    const TestFolder folder;
+    const auto path = folder / "trace.dstrace";
+    make_sample_file(path);
+    change(path, sql);
+    auto reader = Reader::open(path);
+    ASSERT_TRUE(reader) << reader.error().message;
+    EXPECT_TRUE(export_perfetto(*reader, folder / "x.pftrace"));
+    EXPECT_TRUE(export_chrome(*reader, folder / "x.json"));
+  }
+}
+
+TEST(TracksInALongRow, AreExportedAndChecked) {
+  const TestFolder folder;
+  const auto path = folder / "trace.dstrace";
+  make_sample_file(path);
+  // The first is the innermost, and the first that is looked at.
+  change(path,
+         "WITH RECURSIVE row (id) AS (SELECT 4 UNION ALL SELECT id + 1 FROM row WHERE id < 100000) "
+         "INSERT INTO tracks SELECT id, 'host', 'track', nullif(id + 1, 100001), 0 FROM row;"
+         "UPDATE tracks SET parent = 4 WHERE id < 4; ANALYZE");
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_TRUE(reader->validate()->empty());
+  EXPECT_TRUE(export_chrome(*reader, folder / "x.json"));
+}
 
 TEST(FileCutShort, AtAnyLengthEndsInAMessageOrAnIntactPart) {
   const TestFolder folder;

@@ -306,8 +306,13 @@ Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& 
   return sample;
 }
 
-TestFolder::TestFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "draftscope-test-XXXXXX").string();
+std::filesystem::path parent_in_memory() {
+  const char* const memory = "/dev/shm";
+  return ::access(memory, W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+}
+
+TestFolder::TestFolder(const std::filesystem::path& parent) {
+  std::string pattern = (parent / "draftscope-test-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder " + pattern);
   path_ = pattern;
 }

@@ -45,7 +45,8 @@ Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& 
 /// A folder that is new for each test and goes with it.
 class TestFolder {
  public:
-  TestFolder();
+  TestFolder() : TestFolder(std::filesystem::temp_directory_path()) {}
+  explicit TestFolder(const std::filesystem::path& parent);
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
   ~TestFolder();
@@ -55,6 +56,9 @@ class TestFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// A folder in memory where there is one: for tests that make so many files that syncing them takes long.
+[[nodiscard]] std::filesystem::path parent_in_memory();
 
 /// The whole content of a file.
 std::string read_file(const std::filesystem::path& path);

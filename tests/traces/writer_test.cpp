@@ -191,6 +191,29 @@ TEST(Writer, KeepsTheDecisionsOfARoundThatNeverCameWithTheirRequest) {
   EXPECT_TRUE(Reader::open(folder / "trace.dstrace")->validate()->empty());
 }
 
+// As where an exception ends the recording.
+TEST(Writer, CallsARecordingCutOffThatGoesAmidARequest) {
+  const TestFolder folder;
+  for (const bool is_finished : {true, false}) {
+    const auto path = folder / (is_finished ? "whole.dstrace" : "cut.dstrace");
+    {
+      auto writer = Writer::create(path, {});
+      ASSERT_TRUE(writer) << writer.error().message;
+      Request request;
+      request.id = (*writer)->next_request_id();
+      request.run_id = (*writer)->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+      request.prompt_id = (*writer)->add(Prompt{});
+      (*writer)->begin(request);
+      request.end_ns = 5;
+      if (is_finished) (*writer)->finish(request);
+    }
+    auto reader = Reader::open(path);
+    ASSERT_TRUE(reader) << reader.error().message;
+    EXPECT_EQ(reader->recording()->closed_cleanly, is_finished);
+    EXPECT_TRUE(reader->validate()->empty());
+  }
+}
+
 TEST(Writer, RoundsWhatItKeepsInMillionthsButNoSmallMarginToATie) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
@@ -258,6 +281,7 @@ TEST(WriterOnAFullDisk, ReportsTheFirstErrorAndWhatWasCommittedStaysReadable) {
   const std::string words = record_on_a_full_disk(path, 1 << 20);
   EXPECT_THAT(words, testing::StartsWith("close: " + path.string() + ": "));
   EXPECT_THAT(words, testing::AnyOf(testing::HasSubstr("disk"), testing::HasSubstr("full")));
+  EXPECT_THAT(words, testing::EndsWith(": File too large"));
   EXPECT_THAT(words, testing::Not(testing::HasSubstr("\n")));
   auto reader = Reader::open(path);
   ASSERT_TRUE(reader) << reader.error().message;

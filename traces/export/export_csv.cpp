@@ -4,7 +4,6 @@
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/atomic_folder.h>
-#include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/exporters.h>
 #include <fmt/format.h>
 
@@ -210,9 +209,7 @@ Result<HeldTables> read_held_tables(Reader& reader) {
   DRAFTSCOPE_TRY_ASSIGN(const auto token_texts, reader.token_texts());
   for (const auto& [token, text] : token_texts) tables.token_texts.push_back({token, text});
   std::ranges::sort(tables.token_texts, {}, &TokenText::token);
-  const std::atomic<bool> never{false};
-  DRAFTSCOPE_TRY_ASSIGN(BulkReader bulk, BulkReader::open(tables.recording.path, never));
-  DRAFTSCOPE_TRY_ASSIGN(std::optional<Overview> stored, bulk.overview());
+  DRAFTSCOPE_TRY_ASSIGN(std::optional<Overview> stored, reader.overview());
   tables.overview = std::move(stored).value_or(Overview{});
   return tables;
 }

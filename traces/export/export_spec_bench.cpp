@@ -86,14 +86,14 @@ std::string answer_line(const Recording& recording, const Run& run, std::int32_t
       (static_cast<double>(meta_integer(recording.meta, "clock_start_realtime_ns")) + since_start_ns) *
       seconds_per_ns;
   const auto model = recording.meta.find("model");
-  nlohmann::ordered_json choice;
+  nlohmann::ordered_json choice = nlohmann::ordered_json::object();
   choice["index"] = 0;
   choice["turns"] = std::move(texts);
   choice["decoding_steps"] = decoding_steps;
   choice["new_tokens"] = new_tokens;
   choice["wall_time"] = wall_time;
   choice["accept_lengths"] = accept_lengths;
-  nlohmann::ordered_json answer;
+  nlohmann::ordered_json answer = nlohmann::ordered_json::object();
   answer["question_id"] = question;
   answer["category"] = turns.front().prompt->category;
   answer["answer_id"] = fmt::format("{}-{}-{}", run.id, repeat, question);

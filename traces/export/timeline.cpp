@@ -20,15 +20,23 @@ class Lanes {
   /// The first lane of a track; opens it, after its parents', if it is new.
   int first_lane(TrackId id) {
     if (const auto found = lanes_of_.find(id); found != lanes_of_.end()) return found->second.front();
-    const std::string name = id.is_none() ? "requests" : fmt::format("track {}", id);
-    const auto [entry, added] = tracks_.try_emplace(id, Track{id, "host", name, 0, 0});
-    const Track& track = entry->second;
-    int parent = -1;
-    // A damaged file may have a track among its own ancestors; it is then a root.
-    if (track.parent_id != 0 && opening_.insert(id).second && !opening_.contains(track.parent_id))
-      parent = first_lane(track.parent_id);
-    opening_.erase(id);
-    return open_lane(track, parent);
+    // Upwards to a track that has a lane, or to the outermost. A damaged file may have a track among its own
+    // ancestors; the last before it comes again is then the outermost.
+    std::vector<TrackId> chain;
+    std::unordered_set<TrackId> seen;
+    for (TrackId next = id; !lanes_of_.contains(next) && seen.insert(next).second;) {
+      chain.push_back(next);
+      next = track_of(next).parent_id;
+      if (next.is_none()) break;
+    }
+    int lane = -1;
+    for (auto place = chain.rbegin(); place != chain.rend(); ++place) {
+      const TrackId next = *place;
+      const Track& track = track_of(next);
+      const auto parent = track.parent_id.is_none() ? lanes_of_.end() : lanes_of_.find(track.parent_id);
+      lane = open_lane(track, parent == lanes_of_.end() ? -1 : parent->second.front());
+    }
+    return lane;
   }
 
   /// On a track that the recording itself lacks.
@@ -55,6 +63,12 @@ class Lanes {
     std::int64_t end_ns;
     SpanId span_id;  // none of other slices
   };
+
+  /// The track itself, or one made up for an id that the recording lacks.
+  const Track& track_of(TrackId id) {
+    const std::string name = id.is_none() ? "requests" : fmt::format("track {}", id);
+    return tracks_.try_emplace(id, Track{id, "host", name, 0, 0}).first->second;
+  }
 
   int open_lane(const Track& track, int parent) {
     const int lane = static_cast<int>(open_.size());
@@ -95,7 +109,6 @@ class Lanes {
   std::unordered_map<TrackId, std::vector<int>> lanes_of_;
   std::vector<std::vector<Open>> open_;  // by lane
   std::vector<int> parents_;             // by lane
-  std::unordered_set<TrackId> opening_;
 };
 
 /// Requests and rounds in the order of their starts, the request before its first round.

@@ -70,8 +70,8 @@ Result<void> Frames::assign(Writer& writer, const std::string& name) {
   for (const RoundFrame& round : rounds_) {
     const std::size_t request = last_started(requests_, round.lane, round.start_ns);
     if (request == requests_.size() || requests_[request].end_ns < round.end_ns)
-      return fail("{}: the round at {} to {} ns is in no request of its thread", name, round.start_ns,
-                  round.end_ns);
+      return fail("{}: the round at {} to {} ns is in no request of its thread, expected one around it", name,
+                  round.start_ns, round.end_ns);
     request_of_.push_back(request);
     if (round.number != 0 && !by_number_.emplace(round.number, request_of_.size() - 1).second)
       return fail("{}: round {} is there twice, expected each round once", name, round.number);

@@ -34,7 +34,7 @@ Result<void> import_file(const fs::path& file, ImportFormat format, ImportContex
     case ImportFormat::nsys:
       return import_nsys(file, context);
   }
-  return fail("{}: unknown format", file.string());
+  return fail("{}: unknown format, expected one of the known ones", file.string());
 }
 
 bool is_timeline(ImportFormat format) {
@@ -133,7 +133,7 @@ Result<ImportFormat> detect_import_format(const fs::path& file) {
 
 Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, const ImportOptions& options,
                                         const fs::path& target, const Progress& progress) {
-  if (files.empty()) return fail("no file to import");
+  if (files.empty()) return fail("found no file, expected one to import");
   std::vector<fs::path> all = files;
   if (!options.baseline.empty()) all.insert(all.begin(), options.baseline);
   std::vector<ImportFormat> formats;
@@ -141,7 +141,7 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
   for (const fs::path& file : all) {
     std::error_code error;
     if (fs::equivalent(file, target, error))
-      return fail("{}: the trace would replace what is imported; choose another target", target.string());
+      return fail("{}: is the same file as one that is imported, expected another", target.string());
     if (options.format) {
       if (!fs::is_regular_file(file, error))
         return fail("{}: can't be read: {}", file.string(), error ? error.message() : "not a regular file");

@@ -63,7 +63,7 @@ Result<void> Intervals::nest(Writer* writer, const std::string& name,
     placed.track_id = track->id;
     if (!track->open.empty()) placed.parent_index = static_cast<std::int64_t>(track->open.back());
     if (track->open.size() > max_depth)
-      return fail("{}: more than {} ranges of {} lie inside each other at {} ns", name, max_depth,
+      return fail("{}: found ranges inside each other, expected at most {} of {} at {} ns", name, max_depth,
                   lane_names[row.lane], row.start_ns);
     placed.depth = static_cast<std::uint8_t>(track->open.size());
     if (row.phase != no_phase)

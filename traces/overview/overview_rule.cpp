@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "overview/overview_builder.h"
+#include "reading/damage.h"
 #include "reading/scan.h"
 #include "storage/primary_key.h"
 
@@ -90,7 +91,8 @@ std::int64_t row_id(const Record& row) {
 }
 
 template <typename Record>
-void compare(OpenTrace& trace, const std::vector<Record>& expected, std::vector<Violation>& differences) {
+Result<void> compare(OpenTrace& trace, const std::vector<Record>& expected,
+                     std::vector<Violation>& differences) {
   std::size_t next = 0;
   const std::string table(table_name<Record>);
   const std::size_t before = differences.size();
@@ -115,36 +117,47 @@ void compare(OpenTrace& trace, const std::vector<Record>& expected, std::vector<
         return differences.size() == before;
       },
       [](std::int64_t /*row*/, const std::string& /*words*/) { return false; });
-  if (!scanned)
-    differences.push_back({table, 0, scanned.error().message});
-  else if (differences.size() == before && next < expected.size())
+  if (!scanned) {
+    DRAFTSCOPE_TRY_ASSIGN(std::string words, damage_found(trace, table));
+    differences.push_back({table, 0, std::move(words)});
+  } else if (differences.size() == before && next < expected.size()) {
     differences.push_back(
         {table, row_id(expected[next]), key_words(expected[next]) + ": is missing, but rows give it"});
+  }
+  return {};
+}
+
+/// One violation, of a table that could not be read.
+Result<std::vector<Violation>> unread(const OpenTrace& trace, std::string table) {
+  DRAFTSCOPE_TRY_ASSIGN(std::string words, damage_found(trace, table));
+  return std::vector<Violation>{{std::move(table), 0, std::move(words)}};
 }
 
 }  // namespace
 
-std::vector<Violation> overview_differences(OpenTrace& trace) {
+Result<std::vector<Violation>> overview_differences(OpenTrace& trace) {
   const std::string name = trace.path.string();
   const auto stated =
       query_text(trace.database.get(), name,
                  fmt::format("SELECT coalesce((SELECT value FROM meta WHERE key = '{}'), '')", overview_key));
-  if (!stated) return {{"meta", 0, stated.error().message}};
+  if (!stated) return unread(trace, "meta");
   std::vector<Violation> differences;
+  const auto differ_in_key = [&](std::string words) {
+    differences.push_back({"meta", 0, fmt::format("{} is {}, but {}", overview_key, *stated, words)});
+    return differences;
+  };
   Overview expected;
   if (!stated->empty()) {
     auto made = overview_of_rows(trace);
-    if (!made) return {{"file", 0, made.error().message}};
-    if (!*made)
-      return {{"meta", 0, fmt::format("{} is {}, but the rows have no overview", overview_key, *stated)}};
+    if (!made) return unread(trace, "file");
+    if (!*made) return differ_in_key("the rows have no overview");
     expected = std::move(**made);
     if (std::to_string(expected.column_ns) != *stated)
-      return {{"meta", 0,
-               fmt::format("{} is {}, but the rows give {}", overview_key, *stated, expected.column_ns)}};
+      return differ_in_key(fmt::format("the rows give {}", expected.column_ns));
   }
-  compare(trace, expected.lanes, differences);
-  compare(trace, expected.rounds, differences);
-  compare(trace, expected.requests, differences);
+  DRAFTSCOPE_TRY(compare(trace, expected.lanes, differences));
+  DRAFTSCOPE_TRY(compare(trace, expected.rounds, differences));
+  DRAFTSCOPE_TRY(compare(trace, expected.requests, differences));
   return differences;
 }
 

@@ -3,6 +3,7 @@
 
 // The rule that a stored overview is what the rows give.
 
+#include <draftscope/base/result.h>
 #include <draftscope/traces/reader.h>
 #include <vector>
 
@@ -10,8 +11,8 @@
 
 namespace draftscope::traces {
 
-/// The first difference of each table, and a table that can't be read. Rows that are not as expected count
-/// for nothing: other rules name them.
-[[nodiscard]] std::vector<Violation> overview_differences(OpenTrace& trace);
+/// The first difference of each table, and a table that is too damaged to be read. Rows that are not as
+/// expected count for nothing: other rules name them. Errors: as damage_found() has them.
+[[nodiscard]] Result<std::vector<Violation>> overview_differences(OpenTrace& trace);
 
 }  // namespace draftscope::traces

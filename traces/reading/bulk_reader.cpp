@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/traces/bulk_reader.h>
 
-#include <bit>
-#include <charconv>
-
 #include "reading/read_rows.h"
 #include "reading/references.h"
 #include "storage/tables.h"
@@ -23,19 +20,6 @@ BulkReader& BulkReader::operator=(BulkReader&&) noexcept = default;
 BulkReader::~BulkReader() = default;
 
 namespace {
-
-// 512 lanes and phases of 2,048 columns: what a writer stores at most.
-constexpr std::size_t max_overview_rows = std::size_t{1} << 20U;
-
-Result<std::int64_t> column_width(const OpenTrace& trace, const std::string& stated) {
-  std::int64_t width = 0;
-  const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), width);
-  if (error != std::errc() || end != stated.data() + stated.size() || width < 1 || width > max_ns ||
-      !std::has_single_bit(static_cast<std::uint64_t>(width)))
-    return fail("{}: meta {}: found \"{}\", expected a power of two", trace.path.string(), overview_key,
-                stated);
-  return width;
-}
 
 /// Ids rise; in a damaged tree that has rows more than once they need not, nor end.
 template <typename Record>
@@ -72,17 +56,7 @@ Result<Recording> BulkReader::outline() {
 }
 
 Result<std::optional<Overview>> BulkReader::overview() {
-  OpenTrace& trace = implementation_->trace;
-  if (!has_table(trace.schema_version, table_name<LaneColumn>)) return std::nullopt;
-  DRAFTSCOPE_TRY_ASSIGN(const Meta meta, read_meta(trace));
-  const auto stated = meta.find(std::string(overview_key));
-  if (stated == meta.end()) return std::nullopt;
-  Overview overview;
-  DRAFTSCOPE_TRY_ASSIGN(overview.column_ns, column_width(trace, stated->second));
-  DRAFTSCOPE_TRY_ASSIGN(overview.lanes, read_all<LaneColumn>(trace, max_overview_rows));
-  DRAFTSCOPE_TRY_ASSIGN(overview.rounds, read_all<RoundColumn>(trace, max_overview_rows));
-  DRAFTSCOPE_TRY_ASSIGN(overview.requests, read_all<RequestSum>(trace));
-  return overview;
+  return read_overview(implementation_->trace);
 }
 
 Result<Recording> BulkReader::recording() {
@@ -108,6 +82,7 @@ Result<std::vector<TableCount>> BulkReader::highest_ids() {
                                         fmt::format("SELECT coalesce(max(id), 0) FROM {}", table)));
     ids.push_back({table, id});
   }
+  DRAFTSCOPE_TRY(check_unchanged(trace));
   return ids;
 }
 

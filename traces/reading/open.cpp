@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "reading/open.h"
 
+#include <draftscope/base/remove_folder.h>
+#include <draftscope/base/text_file.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include <system_error>
 
 #include "storage/schema.h"
+#include "storage/side_file.h"
 #include "storage/tables.h"
 
 namespace draftscope::traces {
@@ -29,28 +33,26 @@ std::uint64_t size_or_zero(const fs::path& path) {
   return error ? 0 : size;
 }
 
-fs::path beside(fs::path path, const char* suffix) {
-  path += suffix;
-  return path;
+FileState state_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  constexpr std::int64_t ns_per_s = 1'000'000'000;
+  return {status.st_dev, status.st_ino, status.st_size,
+          ns_per_s * status.st_mtim.tv_sec + status.st_mtim.tv_nsec};
 }
 
 Result<void> check_header(const fs::path& path) {
   const std::string name = path.string();
-  std::error_code error;
-  const auto status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) return fail("{}: no such file", name);
-  if (!fs::exists(status)) return fail("{}: can't be read: {}", name, error.message());
-  if (!fs::is_regular_file(status)) return fail("{}: is not a regular file", name);
+  DRAFTSCOPE_TRY(check_regular_file(path));
   const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return fail("{}: can't be read: {}", name, std::strerror(errno));
   std::array<char, 100> header{};
   const ssize_t bytes = ::read(file, header.data(), header.size());
   ::close(file);
   constexpr std::string_view magic("SQLite format 3\0", 16);
-  // A recording that has not reached its first checkpoint has all its pages in the log.
-  if (bytes == 0 && size_or_zero(beside(path, "-wal")) > 0) return {};
+  // SQLite never sees an empty file: it would delete the log that stands beside one.
   if (bytes != static_cast<ssize_t>(header.size()) || std::string_view(header.data(), 16) != magic)
-    return fail("{}: is not a trace (no SQLite header)", name);
+    return fail("{}: found no SQLite header, expected a trace", name);
   return {};
 }
 
@@ -74,8 +76,8 @@ Result<Database> connect_to_copy(const fs::path& path, TemporaryFolder& folder) 
   std::error_code error;
   fs::copy_file(path, copy, error);
   for (const char* const suffix : {"-wal", "-journal"})
-    if (!error && fs::exists(beside(path, suffix)))
-      fs::copy_file(beside(path, suffix), beside(copy, suffix), error);
+    if (!error && fs::exists(side_file(path, suffix)))
+      fs::copy_file(side_file(path, suffix), side_file(copy, suffix), error);
   if (error) return fail("can't be copied to {}: {}", folder.path().string(), error.message());
   // The copy is ours: opened for writing once, SQLite rolls a journal back and folds the log in.
   sqlite3* handle = nullptr;
@@ -126,7 +128,7 @@ Result<void> check_table(sqlite3* database, const std::string& name, int version
                     fmt::format("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
                                 "type = 'table' AND name = '{}'",
                                 table)));
-  if (tables != 1) return fail("{}: is not a whole trace: the table {} is missing", name, table);
+  if (tables != 1) return fail("{}: found no table {}, expected a whole trace", name, table);
   for (const auto& [column, type] : columns) {
     if (!has_column(version, table, column)) continue;
     DRAFTSCOPE_TRY_ASSIGN(
@@ -163,17 +165,16 @@ Result<TemporaryFolder> TemporaryFolder::create() {
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);
   if (error) return fail("no folder for temporary files: {}", error.message());
+  TemporaryFolder folder;
   std::string pattern = (parent / "draftscope-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr)
     return fail("no temporary folder in {}: {}", parent.string(), std::strerror(errno));
-  TemporaryFolder folder;
-  folder.path_ = pattern;
+  folder.name_ = std::move(pattern);
   return folder;
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
+  if (!name_.empty()) remove_folder_of_files(name_.c_str());
 }
 
 Result<OpenTrace> open_trace(const fs::path& path) {
@@ -181,22 +182,31 @@ Result<OpenTrace> open_trace(const fs::path& path) {
   const std::string name = path.string();
   OpenTrace trace;
   trace.path = path;
-  const bool has_log = size_or_zero(beside(path, "-wal")) > 0;
-  const bool has_journal = size_or_zero(beside(path, "-journal")) > 0;
+  std::error_code error;
+  // Even an empty log: a recording that has just begun is going to change the file.
+  const bool has_log = fs::exists(side_file(path, "-wal"), error);
+  const bool has_journal = size_or_zero(side_file(path, "-journal")) > 0;
+  trace.state = state_of(path);
+  trace.is_immutable = !has_log && !has_journal;
   Result<Database> database;
-  if (has_journal) {
-    database = connect_to_copy(path, trace.copy);
-  } else if (has_log) {
-    database = connect(path, "mode=ro");
-    if (!database) database = connect_to_copy(path, trace.copy);
-  } else {
+  if (trace.is_immutable)
     database = connect(path, "mode=ro&immutable=1");
+  else if (!has_journal)
+    database = connect(path, "mode=ro");
+  if (has_journal || (has_log && !database)) {
+    database = connect_to_copy(path, trace.copy);
+    trace.state = {};
   }
   if (!database) return fail("{}: can't be read as a trace: {}", name, database.error().message);
   trace.database = std::move(*database);
 
   sqlite3* const handle = trace.database.get();
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t id, query_integer(handle, name, "PRAGMA application_id"));
+  if (id == 0) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t found_tables,
+                          query_integer(handle, name, "SELECT count(*) FROM sqlite_schema"));
+    if (found_tables == 0) return fail("{}: is an empty database, expected a trace", name);
+  }
   if (id != application_id)
     return fail("{}: is not a trace (application_id {:#x}, expected {:#x})", name, id, application_id);
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t version, query_integer(handle, name, "PRAGMA user_version"));
@@ -208,10 +218,24 @@ Result<OpenTrace> open_trace(const fs::path& path) {
 
   trace.budget = std::make_unique<WorkBudget>();
   trace.budget->steps =
-      WorkBudget::steps_for(size_or_zero(path) + size_or_zero(beside(path, "-wal")), steps_per_byte);
+      WorkBudget::steps_for(size_or_zero(path) + size_or_zero(side_file(path, "-wal")), steps_per_byte);
   trace.budget->steps_left = trace.budget->steps;
   bound_work(handle, *trace.budget);
   return trace;
+}
+
+Result<void> check_unchanged(const OpenTrace& trace) {
+  const FileState before = trace.state;
+  const FileState now = state_of(trace.path);
+  const bool is_other_file = before.device != now.device || before.inode != now.inode;
+  if (before.inode == 0 || is_other_file) return {};
+  if (now.bytes < before.bytes)
+    return fail("{}: was cut from {} to {} bytes while it was read, expected a file that stays as it is",
+                trace.path.string(), before.bytes, now.bytes);
+  if (trace.is_immutable && (now.bytes != before.bytes || now.modified_ns != before.modified_ns))
+    return fail("{}: was changed while it was read, expected a file that stays as it is",
+                trace.path.string());
+  return {};
 }
 
 }  // namespace draftscope::traces

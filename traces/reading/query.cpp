@@ -69,7 +69,7 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
   const int prepared = sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &raw, &rest);
   const Statement statement(raw);
   if (prepared == SQLITE_AUTH)
-    return fail("SQL: this page only reads; found a statement that does something else");
+    return fail("SQL: found a statement that changes something, expected one that reads");
   if (prepared != SQLITE_OK) return fail("SQL: {}", sqlite3_errmsg(database));
   if (raw == nullptr) return fail("SQL: found nothing to run, expected a SELECT");
   if (!is_blank(sql.substr(static_cast<std::size_t>(rest - sql.data()))))
@@ -83,6 +83,7 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
   while ((code = sqlite3_step(raw)) == SQLITE_ROW) {
     if (result.rows.size() == max_rows) {
       result.is_cut = true;
+      DRAFTSCOPE_TRY(check_unchanged(trace));
       return result;
     }
     std::vector<SqlValue>& row = result.rows.emplace_back();
@@ -91,6 +92,7 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
       row.push_back(value_of(raw, column));
   }
   if (cancel.is_cancelled) return fail("cancelled");
+  DRAFTSCOPE_TRY(check_unchanged(trace));
   if (code != SQLITE_DONE) return fail("SQL: {}", sqlite3_errmsg(database));
   return result;
 }

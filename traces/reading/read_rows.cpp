@@ -2,12 +2,31 @@
 #include "reading/read_rows.h"
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <ranges>
 
 #include "reading/references.h"
 #include "reading/upgrade.h"
+#include "storage/tables.h"
 
 namespace draftscope::traces {
+namespace {
+
+// 512 lanes and phases of 2,048 columns: what a writer stores at most.
+constexpr std::size_t max_overview_rows = std::size_t{1} << 20U;
+
+Result<std::int64_t> column_width(const OpenTrace& trace, const std::string& stated) {
+  std::int64_t width = 0;
+  const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), width);
+  if (error != std::errc() || end != stated.data() + stated.size() || width < 1 || width > max_ns ||
+      !std::has_single_bit(static_cast<std::uint64_t>(width)))
+    return fail("{}: meta {}: found \"{}\", expected a power of two", trace.path.string(), overview_key,
+                stated);
+  return width;
+}
+
+}  // namespace
 
 Result<Meta> read_meta(OpenTrace& trace) {
   const std::string name = trace.path.string();
@@ -20,6 +39,7 @@ Result<Meta> read_meta(OpenTrace& trace) {
     meta.insert_or_assign(std::string(column_bytes(statement.get(), 0)),
                           std::string(column_bytes(statement.get(), 1)));
   if (code != SQLITE_DONE) return fail("{}: table meta: {}", name, sqlite_error(trace.database.get()));
+  DRAFTSCOPE_TRY(check_unchanged(trace));
   return meta;
 }
 
@@ -48,6 +68,19 @@ Result<Recording> read_recording(OpenTrace& trace) {
   DRAFTSCOPE_TRY(check_references(recording));
   if (!has_column(trace.schema_version, "rounds", "tree_depth")) add_tree_depths(recording);
   return recording;
+}
+
+Result<std::optional<Overview>> read_overview(OpenTrace& trace) {
+  if (!has_table(trace.schema_version, table_name<LaneColumn>)) return std::nullopt;
+  DRAFTSCOPE_TRY_ASSIGN(const Meta meta, read_meta(trace));
+  const auto stated = meta.find(std::string(overview_key));
+  if (stated == meta.end()) return std::nullopt;
+  Overview overview;
+  DRAFTSCOPE_TRY_ASSIGN(overview.column_ns, column_width(trace, stated->second));
+  DRAFTSCOPE_TRY_ASSIGN(overview.lanes, read_all<LaneColumn>(trace, max_overview_rows));
+  DRAFTSCOPE_TRY_ASSIGN(overview.rounds, read_all<RoundColumn>(trace, max_overview_rows));
+  DRAFTSCOPE_TRY_ASSIGN(overview.requests, read_all<RequestSum>(trace));
+  return overview;
 }
 
 Result<std::unordered_map<StringId, std::string>> read_strings(OpenTrace& trace) {

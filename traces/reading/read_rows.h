@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -35,7 +36,8 @@ Result<std::vector<Record>> read_all(OpenTrace& trace,
     return rising && rows.size() <= most;
   }));
   if (rows.size() > most)
-    return fail("{}: table {}: more than {} rows", trace.path.string(), table_name<Record>, most);
+    return fail("{}: table {}: found more rows, expected at most {}", trace.path.string(), table_name<Record>,
+                most);
   if (!rising)
     return fail("{}: table {}: rows out of order after row {}", trace.path.string(), table_name<Record>,
                 rows.size());
@@ -77,6 +79,7 @@ Result<void> scan_in_order(OpenTrace& trace, const std::function<bool(const Reco
 /// Without rounds and draft tokens.
 [[nodiscard]] Result<Recording> read_outline(OpenTrace& trace);
 [[nodiscard]] Result<Recording> read_recording(OpenTrace& trace);
+[[nodiscard]] Result<std::optional<Overview>> read_overview(OpenTrace& trace);
 [[nodiscard]] Result<std::unordered_map<StringId, std::string>> read_strings(OpenTrace& trace);
 [[nodiscard]] Result<std::unordered_map<std::int32_t, std::string>> read_token_texts(OpenTrace& trace);
 

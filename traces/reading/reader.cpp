@@ -31,6 +31,10 @@ Result<Recording> Reader::recording() {
   return read_recording(implementation_->trace);
 }
 
+Result<std::optional<Overview>> Reader::overview() {
+  return read_overview(implementation_->trace);
+}
+
 Result<std::unordered_map<StringId, std::string>> Reader::strings() {
   return read_strings(implementation_->trace);
 }
@@ -54,6 +58,7 @@ Result<std::vector<TableCount>> Reader::row_counts() {
   };
   DRAFTSCOPE_TRY(count("meta", "key"));
   DRAFTSCOPE_TRY(try_each_table([&](const auto& table) { return count(table.name, table.key); }));
+  DRAFTSCOPE_TRY(check_unchanged(trace));
   return counts;
 }
 

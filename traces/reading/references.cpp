@@ -78,7 +78,8 @@ Result<void> check_references(const Recording& recording) {
         expect_known(recording, "rounds", row.id, "request", row.request_id, requests, "requests"));
     if (std::min({row.index, row.planned, row.drafted, row.tree_depth, row.accepted, row.emitted,
                   row.verify_rows, row.exit_layer, row.root_position}) < 0)
-      return fail("{}: rounds row {}: a count or position is negative", recording.path.string(), row.id);
+      return fail("{}: rounds row {}: found a negative count or position, expected none",
+                  recording.path.string(), row.id);
     if (row.tree_depth > row.drafted)
       return fail("{}: rounds row {}: tree_depth is {}, expected at most drafted ({})",
                   recording.path.string(), row.id, row.tree_depth, row.drafted);

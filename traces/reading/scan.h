@@ -27,9 +27,12 @@ Result<void> scan(OpenTrace& trace, std::string_view where, std::string_view ord
   Record row{};
   while (true) {
     const int code = sqlite3_step(statement.get());
-    if (code == SQLITE_DONE) return {};
-    if (code != SQLITE_ROW)
-      return fail("{}: table {}: {}", name, table_name<Record>, sqlite_error(trace.database.get()));
+    if (code == SQLITE_DONE) return check_unchanged(trace);
+    if (code != SQLITE_ROW) {
+      auto problem = fail("{}: table {}: {}", name, table_name<Record>, sqlite_error(trace.database.get()));
+      DRAFTSCOPE_TRY(check_unchanged(trace));
+      return problem;
+    }
     Fetcher fetcher(statement.get());
     visit_columns(row, fetcher);
     const bool fit = fetcher.problem().empty();

@@ -25,15 +25,54 @@ std::string prefix(const std::string& name) {
   return name.empty() ? "" : name + ": ";
 }
 
+/// SQLite keeps errno for some failures with the connection, for others (that of a commit) with the file.
+int last_system_error(sqlite3* database) {
+  if (const int error = sqlite3_system_errno(database); error != 0) return error;
+  for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
+    sqlite3_file* file = nullptr;
+    int error = 0;
+    if (sqlite3_file_control(database, "main", which, &file) == SQLITE_OK && file != nullptr &&
+        file->pMethods != nullptr)
+      file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string sqlite_error(sqlite3* database) {
   if (database == nullptr) return "out of memory";
   std::string message = fmt::format("{} (code {})", quoted_in_one_line(sqlite3_errmsg(database)),
                                     sqlite3_extended_errcode(database));
-  const int system_error = sqlite3_system_errno(database);
+  // After other failures there is none, or one of an earlier failure.
+  const int code = sqlite3_errcode(database) & 0xff;
+  const bool is_of_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+  const int system_error = is_of_system ? last_system_error(database) : 0;
   if (system_error != 0) message += fmt::format(": {}", std::strerror(system_error));
   return message;
+}
+
+bool is_damage(sqlite3* database) {
+  // sqlite3_errcode() gives the extended code where that is on; the lowest byte is the plain one.
+  switch (sqlite3_errcode(database) & 0xff) {
+    case SQLITE_NOMEM:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_INTERRUPT:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_NOLFS:
+    case SQLITE_MISUSE:
+      return false;
+    default:
+      return true;
+  }
 }
 
 Result<Statement> prepare(sqlite3* database, const std::string& name, std::string_view sql) {

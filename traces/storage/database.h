@@ -25,6 +25,10 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 /// SQLite's words for its last failure: "disk I/O error (code 778)", with errno's words when it has some.
 [[nodiscard]] std::string sqlite_error(sqlite3* database);
 
+/// Whether the last failure came from what the file holds. If not, memory, room for temporary files, the disk
+/// or a lock was lacking, or somebody interrupted it: that says nothing about the file.
+[[nodiscard]] bool is_damage(sqlite3* database);
+
 [[nodiscard]] Result<Statement> prepare(sqlite3* database, const std::string& name, std::string_view sql);
 
 /// Runs statements that give no rows, or whose rows do not matter.

@@ -44,11 +44,17 @@ Result<Database> open_untrusted(const std::filesystem::path& path, std::string_v
                                    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(handle);
   if (code != SQLITE_OK) return fail("{}", sqlite_error(handle));
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, max_value_bytes);
-  DRAFTSCOPE_TRY(execute(handle, "", "PRAGMA cell_size_check=ON; PRAGMA temp_store=FILE;"));
+  distrust(handle);
+  // Without a mapping, a file that others cut short meanwhile ends in an error rather than in a signal.
+  DRAFTSCOPE_TRY(
+      execute(handle, "", "PRAGMA cell_size_check=ON; PRAGMA temp_store=FILE; PRAGMA mmap_size=0;"));
   return database;
+}
+
+void distrust(sqlite3* database) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, max_value_bytes);
 }
 
 void bound_work(sqlite3* database, WorkBudget& budget) {

@@ -32,6 +32,10 @@ struct WorkBudget {
 /// the file.
 [[nodiscard]] Result<Database> open_untrusted(const std::filesystem::path& path, std::string_view query);
 
+/// Settings that every connection to such a file needs: its schema is not trusted, no value is longer than
+/// 256 MiB.
+void distrust(sqlite3* database);
+
 /// Ends the database's statements once the budget is used up. The budget must outlive the database.
 void bound_work(sqlite3* database, WorkBudget& budget);
 

@@ -55,7 +55,7 @@ void add_run_rules(std::vector<Rule>& rules) {
                    "(SELECT 1 FROM meta WHERE key = 'closed_cleanly' AND value IN ('0', '1'))"});
   rules.push_back({"runs",
                    "SELECT id, 'parameters is not a JSON object' FROM runs "
-                   "WHERE NOT json_valid(parameters) OR json_type(parameters) <> 'object'"});
+                   "WHERE NOT is_json_object(parameters)"});
   rules.push_back({"layer_sets",
                    "SELECT id, printf('exit_layer is %d, expected 0 to n_layers (%d)', exit_layer, n_layers) "
                    "FROM layer_sets WHERE exit_layer NOT BETWEEN 0 AND n_layers"});
@@ -67,6 +67,14 @@ void add_run_rules(std::vector<Rule>& rules) {
       {"tracks",
        "SELECT id, printf('kind is %s, expected host, stream, sync, overhead or counter', kind) FROM tracks "
        "WHERE kind NOT IN ('host', 'stream', 'sync', 'overhead', 'counter')"});
+  // From the outermost tracks down: whom that does not reach is among his own ancestors, or below one who is.
+  // A span's depth says the same of spans.
+  rules.push_back(
+      {"tracks",
+       "WITH RECURSIVE reached (id) AS (SELECT id FROM tracks WHERE parent IS NULL OR parent NOT IN (SELECT "
+       "id FROM tracks) UNION SELECT tracks.id FROM reached JOIN tracks ON tracks.parent = reached.id) "
+       "SELECT id, printf('parent is %d, which leads round in a circle', parent) FROM tracks "
+       "WHERE id NOT IN (SELECT id FROM reached)"});
 }
 
 void add_request_rules(std::vector<Rule>& rules, bool closed_cleanly) {
@@ -159,7 +167,7 @@ void add_draft_token_rules(std::vector<Rule>& rules) {
 void add_decision_rules(std::vector<Rule>& rules) {
   const auto add = [&](std::string_view sql) { rules.push_back({"decisions", std::string(sql)}); };
   add("SELECT id, 'detail is not a JSON object' FROM decisions "
-      "WHERE NOT json_valid(detail) OR json_type(detail) <> 'object'");
+      "WHERE NOT is_json_object(detail)");
   // It may end later, if it is made beside the decoding.
   add("SELECT row.id, printf('starts at %d, outside its request (%d to %d)', row.start_ns, "
       "requests.start_ns, "

@@ -1,71 +1,65 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/put_in_place.h>
 #include <draftscope/traces/atomic_trace.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <system_error>
 #include <utility>
+
+#include "storage/side_file.h"
+#include "writing/target.h"
 
 namespace draftscope::traces {
 namespace {
 
 namespace fs = std::filesystem;
 
-void sync(const fs::path& path, int flags) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
-  const int file = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (file < 0) return;
-  ::fsync(file);
-  ::close(file);
+void remove_with_side_files(const fs::path& path) {
+  remove_side_files(path);
+  ::unlink(path.c_str());
 }
 
 }  // namespace
 
-AtomicTrace::AtomicTrace(fs::path target, fs::path partial, std::unique_ptr<Writer> writer)
-    : target_(std::move(target)), partial_(std::move(partial)), writer_(std::move(writer)) {}
+AtomicTrace::AtomicTrace(fs::path target, fs::path partial, bool replaces)
+    : target_(std::move(target)), partial_(std::move(partial)), replaces_(replaces) {}
 
 AtomicTrace::AtomicTrace(AtomicTrace&& other) noexcept
     : target_(std::move(other.target_)),
       partial_(std::exchange(other.partial_, {})),
+      replaces_(other.replaces_),
       writer_(std::move(other.writer_)) {}
 
 Result<AtomicTrace> AtomicTrace::create(const fs::path& target, bool overwrite) {
-  std::error_code error;
-  const auto status = fs::status(target, error);
-  if (fs::exists(status) && !overwrite)
-    return fail("{}: exists already, and replacing it was not asked for", target.string());
-  if (fs::exists(status) && !fs::is_regular_file(status))
-    return fail("{}: is not a regular file, so a trace can't replace it", target.string());
+  DRAFTSCOPE_TRY_ASSIGN(const bool replaces, look_at_target(target, overwrite));
   fs::path partial = target;
   partial += fmt::format(".{}.partial", ::getpid());
   WriterOptions options;
   options.queue_rows = std::numeric_limits<std::size_t>::max();
-  options.overwrite = true;  // of that name only what a crash of a process with this number left
-  DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<Writer> writer, Writer::create(partial, {}, options));
-  return AtomicTrace(target, std::move(partial), std::move(writer));
+  // Of that name there is only what a crash of a process with this number left.
+  remove_with_side_files(partial);
+  AtomicTrace trace(target, std::move(partial), replaces);  // before there is something to remove
+  DRAFTSCOPE_TRY_ASSIGN(trace.writer_, Writer::create(trace.partial_, {}, options));
+  return trace;
 }
 
 AtomicTrace::~AtomicTrace() {
   writer_.reset();
-  if (partial_.empty()) return;
-  for (const char* const suffix : {"", "-wal", "-shm", "-journal"}) {
-    fs::path file = partial_;
-    file += suffix;
-    ::unlink(file.c_str());
-  }
+  if (!partial_.empty()) remove_with_side_files(partial_);
 }
 
 Result<void> AtomicTrace::commit() {
   DRAFTSCOPE_TRY(writer_->close());
   writer_.reset();
-  sync(partial_, O_RDONLY);
-  if (::rename(partial_.c_str(), target_.c_str()) != 0)
-    return fail("{}: can't be put in its place: {}", target_.string(), std::strerror(errno));
+  // Whoever reads the file by its temporary name keeps its log apart, with rows in it.
+  std::error_code error;
+  if (fs::exists(side_file(partial_, "-wal"), error))
+    return fail("{}: can't be put in its place: somebody has {} open", target_.string(), partial_.string());
+  DRAFTSCOPE_TRY(sync_file(partial_));
+  DRAFTSCOPE_TRY(fold_log_of_old(target_));
+  DRAFTSCOPE_TRY(put_in_place(partial_, target_, replaces_ ? Replacing::allowed : Replacing::refused));
   partial_.clear();
-  sync(target_.has_parent_path() ? target_.parent_path() : ".", O_RDONLY | O_DIRECTORY);
   return {};
 }
 

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "writing/storage.h"
 
+#include <draftscope/base/atomic_file.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <system_error>
+#include <cstring>
+#include <memory>
+#include <utility>
 
 #include "storage/schema.h"
+#include "storage/side_file.h"
 #include "writing/bind.h"
+#include "writing/target.h"
 
 namespace draftscope::traces {
 namespace {
@@ -13,6 +20,8 @@ namespace {
 // Rows that one statement inserts into the tables that grow fast: starting a statement costs as much as a
 // row.
 constexpr std::size_t rows_per_statement = 64;
+
+constexpr std::string_view meta_sql = "INSERT OR REPLACE INTO meta VALUES (?, ?)";
 
 template <typename Record>
 std::string insert_sql(std::size_t rows) {
@@ -27,62 +36,85 @@ std::string insert_sql(std::size_t rows) {
   return sql;
 }
 
-Result<void> remove_old(const std::filesystem::path& path, bool overwrite) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (std::filesystem::exists(status)) {
-    if (!overwrite) return fail("{}: exists already, and replacing it was not asked for", path.string());
-    if (!std::filesystem::is_regular_file(status))
-      return fail("{}: is not a regular file, so a trace can't replace it", path.string());
-    if (!std::filesystem::remove(path, error))
-      return fail("{}: can't be replaced: {}", path.string(), error.message());
+/// A whole trace without rows, as the bytes of its file.
+Result<std::string> empty_trace(const std::string& name, const Meta& meta) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(":memory:", &handle,
+                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const Database database(handle);
+  if (code != SQLITE_OK) return fail("{}: can't be created: {}", name, sqlite_error(handle));
+  DRAFTSCOPE_TRY(execute(handle, name,
+                         fmt::format("BEGIN; PRAGMA application_id={}; PRAGMA user_version={}; {} COMMIT;",
+                                     application_id, current_schema_version, schema_sql())));
+  DRAFTSCOPE_TRY_ASSIGN(const Statement insertion, prepare(handle, name, meta_sql));
+  Meta first = meta;
+  first["closed_cleanly"] = "0";
+  for (const auto& [key, text] : first) {
+    Binder binder(insertion.get());
+    binder.value(key, key);
+    binder.value(key, text);
+    if (sqlite3_step(insertion.get()) != SQLITE_DONE) return fail("{}: {}", name, sqlite_error(handle));
+    sqlite3_reset(insertion.get());
   }
-  // A log left behind by another file of that name would be taken for this one's.
-  for (const char* const suffix : {"-wal", "-shm", "-journal"}) {
-    std::filesystem::path beside = path;
-    beside += suffix;
-    std::filesystem::remove(beside, error);
-  }
-  return {};
+  sqlite3_int64 size = 0;
+  const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> bytes(
+      sqlite3_serialize(handle, "main", &size, 0), sqlite3_free);
+  if (bytes == nullptr) return fail("{}: can't be created: out of memory", name);
+  std::string file(static_cast<std::size_t>(size), '\0');
+  std::memcpy(file.data(), bytes.get(), file.size());
+  // The file format's read and write version, here: with a write-ahead log.
+  file[18] = file[19] = 2;
+  return file;
+}
+
+/// Opens the file that was put in its place, and its write-ahead log: a crash at any instant leaves what was
+/// committed. NORMAL syncs at checkpoints only. The log is folded into the file every 4,096 pages (16 MiB),
+/// which keeps it small against the recording.
+Result<Database> open_with_log(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  sqlite3* handle = nullptr;
+  // An absolute path has no special meaning for SQLite, whatever it is named.
+  const int code = sqlite3_open_v2(std::filesystem::absolute(path).c_str(), &handle,
+                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database database(handle);
+  if (code != SQLITE_OK) return fail("{}: can't be created: {}", name, sqlite_error(handle));
+  DRAFTSCOPE_TRY(execute(handle, name,
+                         "PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=4096;"
+                         "PRAGMA temp_store=FILE; PRAGMA mmap_size=0;"));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string mode, query_text(handle, name, "PRAGMA journal_mode=WAL"));
+  if (mode != "wal")
+    return fail("{}: can't have a write-ahead log there (journal mode is {}, expected wal)", name, mode);
+  return database;
 }
 
 }  // namespace
 
-Storage::Storage(Database database, std::string name, Statements statements)
-    : database_(std::move(database)), name_(std::move(name)), statements_(std::move(statements)) {}
+Storage::Storage(PlacedFile placed, Database database, std::string name, Statements statements)
+    : placed_(std::move(placed)),
+      database_(std::move(database)),
+      name_(std::move(name)),
+      statements_(std::move(statements)) {}
 
 Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& meta, bool overwrite) {
-  DRAFTSCOPE_TRY(remove_old(path, overwrite));
+  DRAFTSCOPE_TRY_ASSIGN(const bool replaces, look_at_target(path, overwrite));
   const std::string name = path.string();
-  sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &handle,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
-  Database database(handle);
-  if (code != SQLITE_OK) return fail("{}: can't be created: {}", name, sqlite_error(handle));
-  // Write-ahead log: a crash at any instant leaves what was committed; NORMAL syncs at checkpoints only, and
-  // the empty file before the switch is not worth waiting for the disk. The log is folded into the file every
-  // 4,096 pages (16 MiB), which keeps it small against the recording.
-  DRAFTSCOPE_TRY(
-      execute(database.get(), name,
-              fmt::format("PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                          "PRAGMA wal_autocheckpoint=4096; PRAGMA temp_store=FILE;"
-                          "BEGIN; PRAGMA application_id={}; PRAGMA user_version={}; {}",
-                          application_id, current_schema_version, schema_sql())));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string bytes, empty_trace(name, meta));
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(path));
+  file.write(bytes);
+  DRAFTSCOPE_TRY(file.sync());
+  // From here on nothing lacks but the place.
+  DRAFTSCOPE_TRY(fold_log_of_old(path));
+  DRAFTSCOPE_TRY_ASSIGN(PlacedFile placed, PlacedFile::put(std::move(file), path, replaces));
+  DRAFTSCOPE_TRY_ASSIGN(Database database, open_with_log(path));
   DRAFTSCOPE_TRY_ASSIGN(Statements statements, prepare_statements(database.get(), name));
-  Storage storage(std::move(database), name, std::move(statements));
-  Batch first;
-  first.meta.assign(meta.begin(), meta.end());
-  first.meta.emplace_back("closed_cleanly", "0");
-  for (const auto& [key, text] : first.meta) {
-    DRAFTSCOPE_TRY(storage.write_meta(key, text));
-  }
-  DRAFTSCOPE_TRY(storage.step(storage.statements_.commit.get()));
+  Storage storage(std::move(placed), std::move(database), name, std::move(statements));
+  DRAFTSCOPE_TRY(storage.check_place());
   return storage;
 }
 
 Result<Storage::Statements> Storage::prepare_statements(sqlite3* database, const std::string& name) {
   Statements s;
-  DRAFTSCOPE_TRY_ASSIGN(s.meta, prepare(database, name, "INSERT OR REPLACE INTO meta VALUES (?, ?)"));
+  DRAFTSCOPE_TRY_ASSIGN(s.meta, prepare(database, name, meta_sql));
   DRAFTSCOPE_TRY_ASSIGN(s.begin, prepare(database, name, "BEGIN"));
   DRAFTSCOPE_TRY_ASSIGN(s.commit, prepare(database, name, "COMMIT"));
   const auto prepare_table = [&]<typename Record>(const Table<Record>& table) -> Result<void> {
@@ -94,6 +126,13 @@ Result<Storage::Statements> Storage::prepare_statements(sqlite3* database, const
   };
   DRAFTSCOPE_TRY(try_each_table(prepare_table));
   return s;
+}
+
+/// Whoever puts another file there, or moves this one away, leaves the connection with a file that nobody can
+/// find, and with a log of somebody else's name.
+Result<void> Storage::check_place() const {
+  if (placed_.is_in_place()) return {};
+  return fail("{}: was moved, replaced or removed while it was recorded, expected it to stay", name_);
 }
 
 Result<void> Storage::step(sqlite3_stmt* statement) {
@@ -172,10 +211,12 @@ Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_per_transa
 
 Result<void> Storage::write(const Batch& batch, std::size_t rows_per_transaction,
                             const std::function<void(std::size_t)>& committed) {
+  DRAFTSCOPE_TRY(check_place());
   auto result = write_rows(batch, rows_per_transaction, committed);
   // Nothing to say about a rollback that fails too: the first error is the one to report.
   if (!result && sqlite3_get_autocommit(database_.get()) == 0)
     sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  if (!result) DRAFTSCOPE_TRY(check_place());
   return result;
 }
 
@@ -202,7 +243,14 @@ Result<void> Storage::write_meta(const std::string& key, const std::string& text
   return step(statements_.meta.get());
 }
 
-Result<void> Storage::finish(const WriterCounts& counts) {
+Result<void> Storage::finish(const WriterCounts& counts, bool is_whole) {
+  DRAFTSCOPE_TRY(check_place());
+  auto result = finish_file(counts, is_whole);
+  if (!result) DRAFTSCOPE_TRY(check_place());
+  return result;
+}
+
+Result<void> Storage::finish_file(const WriterCounts& counts, bool is_whole) {
   sqlite3* const db = database_.get();
   DRAFTSCOPE_TRY(step(statements_.begin.get()));
   if (counts.dropped_spans > 0) DRAFTSCOPE_TRY(detach_dropped_parents());
@@ -212,15 +260,18 @@ Result<void> Storage::finish(const WriterCounts& counts) {
   last.meta = {{"dropped_spans", std::to_string(counts.dropped_spans)},
                {"dropped_kernels", std::to_string(counts.dropped_kernels)},
                {"dropped_counters", std::to_string(counts.dropped_counters)},
-               {"closed_cleanly", "1"}};
+               {"closed_cleanly", is_whole ? "1" : "0"}};
   for (const auto& [key, text] : last.meta) {
     DRAFTSCOPE_TRY(write_meta(key, text));
   }
   DRAFTSCOPE_TRY(step(statements_.commit.get()));
+  DRAFTSCOPE_TRY(check_place());
   // One file to send around: no log beside it, and readers need no shared memory. Somebody who reads the file
   // right now keeps it in write-ahead mode, which loses nothing.
   auto single = execute(db, name_, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;");
   if (!single && sqlite3_errcode(db) == SQLITE_BUSY) return {};
+  // SQLite does not look whether the log could be removed.
+  if (single) ::unlink(side_file(name_, "-wal").c_str());
   return single;
 }
 

@@ -13,13 +13,16 @@
 #include "overview/overview_builder.h"
 #include "storage/database.h"
 #include "writing/batch.h"
+#include "writing/placed_file.h"
 
 namespace draftscope::traces {
 
 class Storage {
  public:
+  /// An old file stays until the new one is whole, and comes back unless keep() follows.
   [[nodiscard]] static Result<Storage> create(const std::filesystem::path& path, const Meta& meta,
                                               bool overwrite);
+  void keep() { placed_.keep(); }
 
   /// Commits the batch: everything that is never dropped in one transaction together with the first spans,
   /// and the rest of the droppable rows in further ones of at most `rows_per_transaction`. `committed` hears
@@ -27,8 +30,11 @@ class Storage {
   [[nodiscard]] Result<void> write(const Batch& batch, std::size_t rows_per_transaction,
                                    const std::function<void(std::size_t)>& committed);
 
-  /// Indexes, statistics, overview, counts, and one file in the end.
-  [[nodiscard]] Result<void> finish(const WriterCounts& counts);
+  /// Indexes, statistics, overview, counts, and one file in the end. `is_whole`: every request ended.
+  [[nodiscard]] Result<void> finish(const WriterCounts& counts, bool is_whole);
+
+  /// The path, for messages.
+  [[nodiscard]] const std::string& name() const { return name_; }
 
   /// Lets the file go; nothing may follow.
   void release();
@@ -44,9 +50,10 @@ class Storage {
     Statement meta, begin, commit;
     PerTable<Insertion> insertions;
   };
-  Storage(Database database, std::string name, Statements statements);
+  Storage(PlacedFile placed, Database database, std::string name, Statements statements);
 
   [[nodiscard]] Result<void> step(sqlite3_stmt* statement);
+  [[nodiscard]] Result<void> check_place() const;
   [[nodiscard]] static Result<Statements> prepare_statements(sqlite3* database, const std::string& name);
   [[nodiscard]] Result<void> write_rows(const Batch& batch, std::size_t rows_per_transaction,
                                         const std::function<void(std::size_t)>& committed);
@@ -58,8 +65,11 @@ class Storage {
   [[nodiscard]] Result<void> write_overview();
   [[nodiscard]] Result<void> write_meta(const std::string& key, const std::string& text);
 
+  [[nodiscard]] Result<void> finish_file(const WriterCounts& counts, bool is_whole);
+
+  PlacedFile placed_;  // before the connection, which is closed first
   Database database_;
-  std::string name_;  // the path, for messages
+  std::string name_;
   Statements statements_;
   OverviewBuilder overview_;
 };

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <tuple>
@@ -22,8 +23,27 @@ namespace draftscope::traces {
 // boundary it is published to `pending_`, under the lock; the writer's thread swaps that out and commits it.
 class Writer::Implementation {
  public:
-  Implementation(Storage storage, WriterOptions options) : storage_(std::move(storage)), options_(options) {
-    thread_ = std::thread([this] { write_until_closed(); });
+  Implementation(Storage storage, WriterOptions options)
+      : storage_(std::move(storage)),
+        options_(options),
+        no_memory_{fmt::format("{}: can't be written: out of memory", storage_.name())} {
+    thread_ = std::thread([this] { kept([this] { write_until_closed(); }); });
+  }
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+  ~Implementation() { end(); }
+
+  /// Does what may need memory. Where there is none, that is the recording's error, and the rows that were
+  /// to be staged are lost like all that follow.
+  template <typename Work>
+  auto kept(Work work) noexcept -> decltype(work()) {
+    try {
+      return work();
+    } catch (const std::bad_alloc&) {
+      const std::lock_guard lock(mutex_);
+      keep_no_memory();
+    }
+    return decltype(work())();
   }
 
   // ---- recording thread ----
@@ -88,6 +108,9 @@ class Writer::Implementation {
 
   /// A request ends: rounds that were opened and never added will not come any more. Device activity of
   /// theirs may.
+  void request_began() { ++open_requests_; }
+  void request_ended() { --open_requests_; }
+
   void abandon_rounds() {
     abandoned_rounds_.insert(open_rounds_.begin(), open_rounds_.end());
     forget_rounds(staged_.list<Span>(), open_rounds_);
@@ -132,20 +155,34 @@ class Writer::Implementation {
     publish_at_boundary();
   }
 
-  Result<void> close() {
-    if (!thread_.joinable()) return result();
-    abandon_rounds();
-    publish_at_boundary();
+  /// Called before anything is staged: the thread waits.
+  void keep_file() { storage_.keep(); }
+
+  void end() noexcept {
+    if (!thread_.joinable()) return;
+    kept([this] {
+      abandon_rounds();
+      publish_at_boundary();
+    });
     {
       const std::lock_guard lock(mutex_);
       closing_ = true;
     }
     wake_.notify_one();
     thread_.join();
-    if (!failed_)
-      if (auto finished = storage_.finish(counts()); !finished) keep_error(finished.error());
+    kept([this] {
+      if (failed_) return;
+      if (auto finished = storage_.finish(counts(), open_requests_ == 0); !finished)
+        keep_error(std::move(finished).error());
+    });
     storage_.release();
-    return result();
+  }
+
+  /// The first error.
+  [[nodiscard]] Result<void> result() {
+    const std::lock_guard lock(mutex_);
+    if (failed_) return tl::unexpected<Error>(error_);
+    return {};
   }
 
   [[nodiscard]] bool failed() const { return failed_; }
@@ -182,7 +219,12 @@ class Writer::Implementation {
     {
       const std::lock_guard lock(mutex_);
       const std::size_t before = pending_.rows();
-      append(pending_, staged_);
+      try {
+        append(pending_, staged_);
+      } catch (const std::bad_alloc&) {
+        keep_no_memory();  // before anybody can take the half of it that is there
+        return;
+      }
       const std::size_t after = pending_.rows();
       wake =
           before == 0 || (before < options_.rows_per_transaction && after >= options_.rows_per_transaction);
@@ -211,7 +253,7 @@ class Writer::Implementation {
         auto written = storage_.write(batch, options_.rows_per_transaction, [this](std::size_t rows) {
           written_rows_.fetch_add(static_cast<std::int64_t>(rows), std::memory_order_relaxed);
         });
-        if (!written) keep_error(written.error());
+        if (!written) keep_error(std::move(written).error());
       }
       droppable_waiting_.fetch_sub(batch.droppable_rows(), std::memory_order_relaxed);
       clear(batch);
@@ -224,10 +266,10 @@ class Writer::Implementation {
     failed_ = true;
   }
 
-  [[nodiscard]] Result<void> result() {
-    const std::lock_guard lock(mutex_);
-    if (failed_) return tl::unexpected<Error>(error_);
-    return {};
+  /// Under the lock. Needs no memory itself.
+  void keep_no_memory() {
+    if (!failed_) error_ = std::move(no_memory_);
+    failed_ = true;
   }
 
   Batch staged_;
@@ -239,13 +281,15 @@ class Writer::Implementation {
   std::unordered_map<std::string, StringId> strings_;
   std::unordered_map<std::string, LayerSetId> layer_sets_;
   std::vector<RoundId> open_rounds_;
+  std::int64_t open_requests_ = 0;  // more than none at the end: an exception passed
   std::unordered_set<RoundId> abandoned_rounds_;
 
-  std::mutex mutex_;  // guards pending_, closing_ and error_
+  std::mutex mutex_;  // guards pending_, closing_, error_ and no_memory_
   std::condition_variable wake_;
   Batch pending_;
   bool closing_ = false;
   Error error_;
+  Error no_memory_;  // becomes error_ when nothing else can be made
 
   std::atomic<bool> failed_{false};
   std::atomic<std::size_t> droppable_waiting_{0};  // staged, pending or being written
@@ -255,49 +299,49 @@ class Writer::Implementation {
 
 Writer::Writer(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
 
-Writer::~Writer() {
-  static_cast<void>(close());
-}
+Writer::~Writer() = default;
 
 Result<std::unique_ptr<Writer>> Writer::create(const std::filesystem::path& path, const Meta& meta,
                                                const WriterOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(Storage storage, Storage::create(path, meta, options.overwrite));
   try {
-    return std::unique_ptr<Writer>(new Writer(std::make_unique<Implementation>(std::move(storage), options)));
+    std::unique_ptr<Writer> writer(new Writer(std::make_unique<Implementation>(std::move(storage), options)));
+    writer->implementation_->keep_file();
+    return writer;
   } catch (const std::system_error& error) {
     return fail("{}: the writer's thread can't be started: {}", path.string(), error.what());
   }
 }
 
 void Writer::set_meta(std::string key, std::string text) {
-  implementation_->set_meta(std::move(key), std::move(text));
+  implementation_->kept([&] { implementation_->set_meta(std::move(key), std::move(text)); });
 }
 
 StringId Writer::intern(std::string_view text) {
-  return implementation_->intern(text);
+  return implementation_->kept([&] { return implementation_->intern(text); });
 }
 
 RunId Writer::add(Run run) {
-  return implementation_->add_with_id(std::move(run));
+  return implementation_->kept([&] { return implementation_->add_with_id(std::move(run)); });
 }
 
 PromptId Writer::add(Prompt prompt) {
-  return implementation_->add_with_id(std::move(prompt));
+  return implementation_->kept([&] { return implementation_->add_with_id(std::move(prompt)); });
 }
 
 TrackId Writer::add(Track track) {
-  return implementation_->add_with_id(std::move(track));
+  return implementation_->kept([&] { return implementation_->add_with_id(std::move(track)); });
 }
 
 LayerSetId Writer::add(LayerSet layer_set) {
-  return implementation_->intern_layer_set(std::move(layer_set));
+  return implementation_->kept([&] { return implementation_->intern_layer_set(std::move(layer_set)); });
 }
 
 RequestId Writer::next_request_id() {
   return implementation_->next_id<Request>();
 }
 RoundId Writer::next_round_id() {
-  return implementation_->open_round();
+  return implementation_->kept([&] { return implementation_->open_round(); });
 }
 SpanId Writer::next_span_id() {
   return implementation_->next_id<Span>();
@@ -308,40 +352,42 @@ KernelId Writer::next_kernel_id() {
 
 void Writer::begin(Request request) {
   request.end_ns = 0;  // what tells a request that a crash cut off
-  implementation_->stage(std::move(request));
+  implementation_->kept([&] { implementation_->stage(std::move(request)); });
+  implementation_->request_began();
 }
 
 void Writer::finish(Request request) {
-  implementation_->abandon_rounds();
-  implementation_->stage(std::move(request));
+  implementation_->request_ended();
+  implementation_->kept([&] { implementation_->abandon_rounds(); });
+  implementation_->kept([&] { implementation_->stage(std::move(request)); });
 }
 
 void Writer::add(Round round, std::span<const DraftToken> draft_tokens) {
-  implementation_->add_round(round, draft_tokens);
+  implementation_->kept([&] { implementation_->add_round(round, draft_tokens); });
 }
 
 DecisionId Writer::add(Decision decision) {
-  return implementation_->add_decision(std::move(decision));
+  return implementation_->kept([&] { return implementation_->add_decision(std::move(decision)); });
 }
 
 void Writer::add(std::span<const ShadowToken> shadow_tokens) {
-  implementation_->add_shadow_tokens(shadow_tokens);
+  implementation_->kept([&] { implementation_->add_shadow_tokens(shadow_tokens); });
 }
 
 void Writer::add(TokenText token_text) {
-  implementation_->stage(std::move(token_text));
+  implementation_->kept([&] { implementation_->stage(std::move(token_text)); });
 }
 
 void Writer::add(std::span<const Span> spans) {
-  implementation_->add_droppable(spans);
+  implementation_->kept([&] { implementation_->add_droppable(spans); });
 }
 
 void Writer::add(std::span<const Kernel> kernels) {
-  implementation_->add_kernels(kernels);
+  implementation_->kept([&] { implementation_->add_kernels(kernels); });
 }
 
 void Writer::add(std::span<const Counter> counters) {
-  implementation_->add_droppable(counters);
+  implementation_->kept([&] { implementation_->add_droppable(counters); });
 }
 
 bool Writer::failed() const {
@@ -351,7 +397,8 @@ WriterCounts Writer::counts() const {
   return implementation_->counts();
 }
 Result<void> Writer::close() {
-  return implementation_->close();
+  implementation_->end();
+  return implementation_->result();
 }
 
 }  // namespace draftscope::traces

@@ -58,7 +58,7 @@ Json fastest_json(const Advice& advice) {
 }
 
 Json limits_json(const Advice& advice) {
-  Json json;
+  Json json = Json::object();
   json["batch"] = {{"last", advice.batch.last},
                    {"searched", advice.batch.searched},
                    {"is_extrapolated", advice.batch.is_extrapolated}};

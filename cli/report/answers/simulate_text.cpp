@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "report/answers/simulate_refusals.h"
 #include "report/figures/figure_text.h"
@@ -40,9 +41,17 @@ std::vector<std::string> answer_cells(const Answer& answer, const Glyphs& glyphs
 }
 
 /// Each line once, in order of first appearance.
-void add_once(std::vector<std::string>& lines, std::string line) {
-  if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
-}
+class Lines {
+ public:
+  void add_once(const std::string& line) {
+    if (known_.insert(line).second) text_ += "  " + printable(line) + '\n';
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::unordered_set<std::string> known_;
+  std::string text_;
+};
 
 std::string_view source_name(simulator::ParameterSource source) {
   constexpr std::array<std::string_view, 3> names{"trace", "prior", "not identified"};
@@ -64,28 +73,26 @@ std::string fit_line(const simulator::CostFitReport& fit) {
 }
 
 std::string notes_text(const Simulation& simulation) {
-  std::vector<std::string> lines;
+  Lines lines;
   for (const Answer& answer : simulation.answers) {
-    for (const std::string& note : answer.notes) add_once(lines, answer.strategy + ": " + note);
+    for (const std::string& note : answer.notes) lines.add_once(answer.strategy + ": " + note);
     if (!answer.speedup.min_drafted.total.no_interval_reason.empty())
-      add_once(lines, "no interval: " + answer.speedup.min_drafted.total.no_interval_reason);
+      lines.add_once("no interval: " + answer.speedup.min_drafted.total.no_interval_reason);
     int undetermined = 0;
     for (const simulator::CostNote& note : answer.cost_notes) {
       if (note.provenance == simulator::Provenance::undetermined)
         ++undetermined;
       else
-        add_once(lines, answer.machine + ": " + note.text);
+        lines.add_once(answer.machine + ": " + note.text);
     }
     if (undetermined > 0)
-      add_once(lines,
-               fmt::format("{}: {} cost parameters are not determined by the recording (--json names them)",
-                           answer.machine, undetermined));
+      lines.add_once(
+          fmt::format("{}: {} cost parameters are not determined by the recording (--json names them)",
+                      answer.machine, undetermined));
   }
   for (const Refusal& refusal : simulation.refusals)
-    add_once(lines, "no answer: " + (refusal.machine.empty() ? "" : refusal.machine + ": ") + refusal.reason);
-  std::string text;
-  for (const std::string& line : lines) text += "  " + printable(line) + '\n';
-  return text;
+    lines.add_once("no answer: " + (refusal.machine.empty() ? "" : refusal.machine + ": ") + refusal.reason);
+  return lines.text();
 }
 
 std::string budget_text(const Simulation& simulation, const Glyphs& glyphs) {

@@ -23,6 +23,8 @@ std::string number_cell(FigureFormat format, double value, const Glyphs& glyphs)
     case FigureFormat::factor:
     case FigureFormat::speedup:
       return factor(value, glyphs);
+    case FigureFormat::bytes:
+      return bytes_text(value);
     case FigureFormat::duration_if_any:
       return value == 0.0 ? std::string(glyphs.absent()) : duration(value, glyphs);
     case FigureFormat::duration:

@@ -12,7 +12,7 @@ using simulator::CheckedAnswer;
 using simulator::ErrorMean;
 
 Json answer_json(const CheckedAnswer& answer) {
-  Json json;
+  Json json = Json::object();
   json["kind"] = question_kind_key(answer.kind);
   json["held_out"] = answer.held_out;
   json["strategy"] = answer.strategy;
@@ -48,7 +48,7 @@ Json csv_row(const CheckedAnswer& answer) {
   };
   using simulator::Interval;
   using simulator::PredictedDecoding;
-  Json row;
+  Json row = Json::object();
   row["kind"] = question_kind_key(answer.kind);
   row["held_out"] = answer.held_out;
   row["strategy"] = answer.strategy;

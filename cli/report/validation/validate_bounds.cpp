@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/validation/validate_bounds.h"
 
+#include <draftscope/base/number.h>
+
 #include <algorithm>
-#include <charconv>
 
 namespace draftscope::cli {
 
@@ -13,16 +14,13 @@ Result<std::vector<ErrorBound>> parse_bounds(std::span<const std::string> texts)
     if (equals == std::string::npos) return fail("--bound {}: expected KIND=PERCENT", text);
     const auto kind = simulator::parse_question_kind(text.substr(0, equals));
     if (!kind) return fail("--bound {}: {}", text, kind.error().message);
-    double percent = 0.0;
-    const char* const first = text.data() + equals + 1;
-    const char* const last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(first, last, percent);
-    if (error != std::errc() || end != last || !(percent >= 0.0))
+    const auto percent = parse_number<double>(std::string_view(text).substr(equals + 1));
+    if (!percent || *percent < 0.0)
       return fail("--bound {}: expected KIND=PERCENT with a percentage of at least 0", text);
     const bool is_known = std::any_of(bounds.begin(), bounds.end(),
                                       [&](const ErrorBound& bound) { return bound.kind == *kind; });
     if (is_known) return fail("--bound {}: the kind is given twice, expected once", text);
-    bounds.push_back({*kind, percent / 100.0, 0.0});
+    bounds.push_back({*kind, *percent / 100.0, 0.0});
   }
   return bounds;
 }

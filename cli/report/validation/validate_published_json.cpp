@@ -31,15 +31,18 @@ Json bounds_json(const std::vector<BacktestBound>& bounds) {
                     {"found", bound.found},
                     {"limit", bound.limit},
                     {"digit", bound.digit},
+                    {"date", bound.date},
+                    {"basis", bound.basis},
                     {"held", bound.held()},
                     {"held_strictly", bound.held_strictly()}});
   return json;
 }
 
 Json test_json(const simulator::Backtest& test) {
-  Json json;
+  Json json = Json::object();
   json["name"] = test.name;
   json["title"] = test.title;
+  json["is_consistency_check"] = test.is_consistency_check;
   const simulator::ErrorSummary errors = simulator::error_summary(test.cells);
   json["mean_error"] = errors.mean_absolute;
   json["max_error"] = errors.greatest;
@@ -64,7 +67,7 @@ Json three_json(const simulator::ThreeStrategies& values) {
 }
 
 Json orderings_json(const simulator::OrderingBacktest& orderings) {
-  Json json;
+  Json json = Json::object();
   json["bounds"] = bounds_json(orderings.bounds);
   Json& cells = json["cells"] = Json::array();
   for (const simulator::OrderingCell& cell : orderings.cells)

@@ -41,7 +41,10 @@ std::string cells_table(const Backtest& test, const Glyphs& glyphs) {
 
 std::string cells_text(const Backtest& test, const Glyphs& glyphs) {
   const simulator::ErrorSummary errors = simulator::error_summary(test.cells);
-  return fmt::format("{}{}\n", test.title, test.bounds.empty() ? " (for information)" : "") +
+  return fmt::format("{}{}\n", test.title,
+                     test.is_consistency_check ? " (consistency check: published against published)"
+                     : test.bounds.empty()     ? " (for information)"
+                                               : "") +
          cells_table(test, glyphs) +
          fmt::format("  mean error {:.2f} %, greatest {:.2f} %, bias {:+.2f} %\n\n",
                      100.0 * errors.mean_absolute, 100.0 * errors.greatest, 100.0 * errors.mean);
@@ -67,7 +70,9 @@ std::string orderings_text(const simulator::OrderingBacktest& orderings, const G
     with_etpl += cell.etpl ? 1 : 0;
     ordered_by_etpl += cell.etpl && cell.etpl->ordered() ? 1 : 0;
   }
-  return "DEL's tables: DEL at least as fast as FS, FS as LayerSkip\n" + table.text(2, glyphs.columns) +
+  return "DEL's tables: DEL at least as fast as FS, FS as LayerSkip (consistency check: published against "
+         "published)\n" +
+         table.text(2, glyphs.columns) +
          fmt::format("  eTPL orders {} of {} the same way (for information)\n\n", ordered_by_etpl, with_etpl);
 }
 
@@ -90,13 +95,19 @@ const char* verdict(const BacktestBound& bound) {
 }
 
 std::string bounds_text(const simulator::PublishedBacktests& found, const Glyphs& glyphs) {
-  Table table({{"bounds", Align::left}, {"", Align::left}, {"found"}, {"limit"}, {"", Align::left}});
+  Table table({{"bounds", Align::left},
+               {"", Align::left},
+               {"found"},
+               {"limit"},
+               {"", Align::left},
+               {"set on", Align::left},
+               {"basis of the limit", Align::left}});
   const auto add = [&](const std::string& name, const std::vector<BacktestBound>& bounds) {
     for (const BacktestBound& bound : bounds)
       table.add_row(
           {name, bound.quantity, value_text(bound, bound.found, 1),
            (bound.kind == BoundKind::at_most ? "at most " : "at least ") + value_text(bound, bound.limit, 0),
-           verdict(bound)});
+           verdict(bound), bound.date, bound.basis});
   };
   for (const Backtest& test : found.tables) add(test.name, test.bounds);
   add("orderings", found.orderings.bounds);

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -69,11 +70,19 @@ struct AttentionTask {
   float* out = nullptr;           ///< [heads][head_stride]
 };
 
-/// max and Σ exp(logit - max) of a block of logits.
+/// max and Σ exp(logit - max) of a block of logits, whose NaNs the maximum passes over. The sum is NaN if any
+/// logit is NaN or +∞, and 0 if all are −∞ (a block of masked tokens).
 struct BlockSoftmax {
   float maximum = 0.0F;
   float sum = 0.0F;
 };
+
+/// Origin that a block's logits are taken from: its maximum, if that is not −∞. Always inlined, as KeyList's
+/// are.
+[[nodiscard, gnu::always_inline]] inline float softmax_shift(float maximum) {
+  constexpr float lowest = std::numeric_limits<float>::lowest();
+  return maximum < lowest ? lowest : maximum;
+}
 
 struct Kernels {
   std::string_view name;

@@ -132,9 +132,10 @@ void to_bf16(const float* row, std::int64_t n, std::uint16_t* out) {
 BlockSoftmax block_softmax(const float* logits, std::int64_t n) {
   BlockSoftmax block{-std::numeric_limits<float>::infinity(), 0.0F};
   for (std::int64_t i = 0; i < n; ++i) block.maximum = std::max(block.maximum, logits[i]);
+  const float shift = softmax_shift(block.maximum);
   Lanes sums{};
   for (std::int64_t i = 0; i < n; ++i)
-    sums[static_cast<std::size_t>(i % lanes)] += exponential(logits[i] - block.maximum);
+    sums[static_cast<std::size_t>(i % lanes)] += exponential(logits[i] - shift);
   block.sum = sum(sums);
   return block;
 }

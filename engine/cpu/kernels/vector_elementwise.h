@@ -12,10 +12,11 @@
 namespace draftscope::engine::cpu {
 
 /// 2^n · p(r) with x = n ln 2 + r, |r| ≤ ln 2 / 2; below -87.3 it is 0, above 88 it is exp(88). Within 2
-/// units in the last place in between. The polynomial is Cephes' expf.
+/// units in the last place in between. The polynomial is Cephes' expf. A NaN stays a NaN: of two operands,
+/// V::min and V::max give the second if either is one.
 template <typename V>
 typename V::Value exponential(typename V::Value x) {
-  const auto bounded = V::min(V::max(V::all(-87.3F), x), V::all(88.0F));
+  const auto bounded = V::min(V::all(88.0F), V::max(V::all(-87.3F), x));
   const auto n = V::round(V::mul(bounded, V::all(1.44269504F)));
   const auto r = V::fma(n, V::all(2.12194440e-4F), V::fma(n, V::all(-0.693359375F), bounded));
   auto p = V::all(1.9875691500e-4F);
@@ -71,9 +72,9 @@ BlockSoftmax vector_block_softmax(const float* logits, std::int64_t n) {
   auto highest = V::all(lowest);
   for (std::int64_t i = 0; i < n; i += V::width) highest = V::max(at(i), highest);
   BlockSoftmax block{V::maximum(highest), 0.0F};
+  const auto shift = V::all(softmax_shift(block.maximum));
   auto sum = V::zero();
-  for (std::int64_t i = 0; i < n; i += V::width)
-    sum = V::add(sum, exponential<V>(V::sub(at(i), V::all(block.maximum))));
+  for (std::int64_t i = 0; i < n; i += V::width) sum = V::add(sum, exponential<V>(V::sub(at(i), shift)));
   block.sum = V::sum(sum);
   return block;
 }

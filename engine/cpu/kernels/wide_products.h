@@ -2,7 +2,7 @@
 #pragma once
 
 // Products for more rows than max_invariant_rows(): prefill, where arithmetic and not memory decides. oneDNN
-// does them, each of our threads running its own share of outputs on one oneDNN thread, so that there is one
+// does them, each of our threads running its own blocks of outputs on one oneDNN thread, so that there is one
 // pool of threads and not two. Weights stay in their row-major layout; primitives are kept by shape.
 
 #include <draftscope/engine/checkpoint.h>
@@ -12,7 +12,8 @@
 
 namespace draftscope::engine::cpu {
 
-/// out[row][o] = Σ_k weights[o][k] · activations[row][k].
+/// out[row][o] = Σ_k weights[o][k] · activations[row][k]. The order of the sum is a function of the task's
+/// sizes: who wants the same bits from any number of threads hands out the same tasks.
 struct WideTask {
   const std::byte* weights = nullptr;      ///< [outputs][depth]
   const std::byte* activations = nullptr;  ///< [rows][depth], of the weights' type

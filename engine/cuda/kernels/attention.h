@@ -329,17 +329,18 @@ class Attention {
     float value, maximum, sum;
   };
 
-  /// One dimension of several parts' unnormalised sums, in order; parts without keys are passed over.
+  /// One dimension of several parts' unnormalised sums, in order; parts without keys are passed over, those
+  /// whose sum is a NaN are not.
   DRAFTSCOPE_DEVICE static Combined combine(int n, const float* sums, std::int64_t sum_stride,
                                             std::int64_t offset, const float* statistics,
                                             std::int64_t statistics_stride) {
     Combined result{0.0F, lowest, 0.0F};
     for (int i = 0; i < n; ++i)
-      if (statistics[i * statistics_stride + 1] > 0.0F)
+      if (statistics[i * statistics_stride + 1] != 0.0F)
         result.maximum = fmaxf(result.maximum, statistics[i * statistics_stride]);
     for (int i = 0; i < n; ++i) {
       const float part = statistics[i * statistics_stride + 1];
-      if (!(part > 0.0F)) continue;
+      if (part == 0.0F) continue;
       const float weight = expf(statistics[i * statistics_stride] - result.maximum);
       result.value += weight * sums[i * sum_stride + offset];
       result.sum += weight * part;

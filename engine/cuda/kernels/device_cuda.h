@@ -35,12 +35,25 @@ DRAFTSCOPE_DEVICE void synchronise() {
   __syncthreads();
 }
 
-/// Programmatic dependent launch: what kernels before wrote may be read only behind this. Every kernel calls
-/// it, also one with nothing to do: the next kernel waits for this one alone.
+/// Programmatic dependent launch. A kernel that may start early runs beside any number of kernels before it:
+/// each lets the next one start at once, whether or not those before it have ended. The device's wait is for
+/// the kernel right before alone, to its end; that kernel ends only once all its threads have, and if each of
+/// them has waited, the one before it had ended, too, and so on. Hence the rule:
+/// - Every thread of such a kernel calls this, also one with nothing to do. Then all kernels before have
+/// ended
+///   behind it, and what they wrote is visible.
+/// - Before it, a kernel writes nothing to device memory, and reads only what no kernel writes that may still
+///   run: what copies of the same stream brought (slots, layers), for a copy waits for all kernels before it
+///   and is waited for by all behind it; and weights, which are complete before the first pass. Never the
+///   pass's state or activations, whichever kernel writes them, in the same graph or one launched earlier: we
+///   do not count on the edge between two graphs.
+///
+/// Sources: PTX ISA, griddepcontrol; CUDA C++ Programming Guide, Programmatic Dependent Launch.
 DRAFTSCOPE_DEVICE void wait_for_previous_kernel() {
   cudaGridDependencySynchronize();
 }
-/// Lets the next kernel start as soon as blocks retire; it waits by itself for what it reads.
+/// Lets the next kernel start once all blocks of this one have called it; it waits by itself for what it
+/// reads.
 DRAFTSCOPE_DEVICE void let_next_kernel_start() {
   cudaTriggerProgrammaticLaunchCompletion();
 }

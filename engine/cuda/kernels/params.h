@@ -23,6 +23,12 @@ struct TopParams {
   HeadResult* top;  ///< [head rows][k]
 };
 
+/// Where a round keeps its rows' residual stream (keep_states): [rows behind the root][d_model].
+struct StateParams {
+  PassParams pass;
+  float* to;
+};
+
 /// Norm that a wide pass applies.
 enum class Norm : std::int32_t { attention, mlp };
 

@@ -31,8 +31,7 @@ DRAFTSCOPE_DEVICE void load_inputs(const PassParams& p) {
 DRAFTSCOPE_DEVICE HeadPartial merged_row(const PassParams& p, int head_row, int tiles) {
   HeadPartial* shared = reinterpret_cast<HeadPartial*>(shared_memory());
   const HeadPartial* partials = p.work.head_partials + std::int64_t{head_row} * tiles;
-  constexpr float lowest = -3.402823466e38F;
-  HeadPartial mine{lowest, p.model.vocab, 0.0F};
+  HeadPartial mine{lowest_logit, p.model.vocab, 0.0F};
   for (int tile = thread_index(); tile < tiles; tile += row_threads) mine = merged(mine, partials[tile]);
   shared[thread_index()] = mine;
   for (int half = row_threads / 2; half > 0; half /= 2) {
@@ -57,15 +56,20 @@ DRAFTSCOPE_DEVICE void finish_head(const PassParams& p) {
   for (int row = block_index(); row < state.rows - state.head_from; row += block_count()) {
     const HeadPartial best = merged_row(p, row, head_tiles(p.model));
     if (thread_index() == 0) {
-      p.work.head_results[row] = {best.token, best.maximum, 1.0F / best.sum, best.maximum, best.sum};
+      p.work.head_results[row] = result_of(best, p.model.vocab);
       if (row == 0) p.work.state->end_ns = device_clock_ns();
     }
     synchronise();
   }
 }
 
-/// Notes the token, decides whether the draft goes on, and makes the token the next step's input. One thread.
+/// Notes the token, decides whether the draft goes on, and makes the token the next step's input. A step
+/// whose logits make no distribution has no token, and is the last. One thread.
 DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& drafted) {
+  if (!(drafted.probability >= 0.0F)) {
+    state.stopped = 1;
+    return;
+  }
   state.draft[state.drafted] = drafted;
   state.drafted += 1;
   if (drafted.probability < state.threshold) state.stopped = 1;
@@ -84,8 +88,39 @@ DRAFTSCOPE_DEVICE void finish_draft_step(const PassParams& p) {
   wait_for_previous_kernel();
   PassState& state = *p.work.state;
   if (state.stopped != 0) return;
-  const HeadPartial best = merged_row(p, 0, head_tiles(p.model));
-  if (thread_index() == 0) end_draft_step(state, {best.token, best.maximum, 1.0F / best.sum, 1.0});
+  const HeadResult best = result_of(merged_row(p, 0, head_tiles(p.model)), p.model.vocab);
+  if (thread_index() == 0) end_draft_step(state, {best.token, best.logit, best.probability, 1.0});
+}
+
+/// Keeps the residual stream of a round's pass, each row at its place behind the root: a block a row.
+DRAFTSCOPE_DEVICE void keep_states(const StateParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  const PassState& state = *p.pass.work.state;
+  if (state.stopped != 0) return;
+  const std::int64_t d_model = p.pass.model.d_model;
+  const std::int64_t first = state.first_row - state.root_position;
+  for (int row = block_index(); row < state.rows; row += block_count())
+    for (int i = thread_index(); i < p.pass.model.d_model; i += block_threads())
+      p.to[(first + row) * d_model + i] = p.pass.work.residual[row * d_model + i];
+}
+
+/// Turns a finished draft into a pass over its last token alone, which has not been through the layers below
+/// the exit: the root's, where nothing was drafted. One block.
+DRAFTSCOPE_DEVICE void begin_last_token(const PassParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  if (thread_index() != 0) return;
+  PassState& state = *p.work.state;
+  const int last = state.drafted;
+  state.inputs[0] = {last == 0 ? state.root_token : state.draft[last - 1].token, -1,
+                     state.root_position + last};
+  state.keys[0] = {0, state.root_position + last + 1, 0, 0};
+  state.rows = 1;
+  state.first_row = state.root_position + last;
+  state.max_keys = state.root_position + last + 1;
+  state.verify_start_ns = device_clock_ns();
+  state.stopped = 0;
 }
 
 /// Turns a finished draft into the chain that verifies it: the root and every draft token. One block.
@@ -93,16 +128,17 @@ DRAFTSCOPE_DEVICE void begin_verification(const PassParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   PassState& state = *p.work.state;
+  const bool above = state.above_exit != 0;
   for (int row = thread_index(); row <= state.drafted; row += block_threads()) {
-    state.inputs[row] = {row == 0 ? state.root_token : state.draft[row - 1].token, -1,
-                         state.root_position + row};
+    const int token = row == 0 ? state.root_token : state.draft[row - 1].token;
+    state.inputs[row] = {above ? -1 : token, above ? row : -1, state.root_position + row};
     state.keys[row] = {0, state.root_position + row + 1, 0, 0};
   }
   if (thread_index() != 0) return;
   state.rows = state.drafted + 1;
   state.first_row = state.root_position;
   state.max_keys = state.root_position + state.drafted + 1;
-  state.verify_start_ns = device_clock_ns();
+  if (!above) state.verify_start_ns = device_clock_ns();
   state.stopped = 0;
 }
 
@@ -122,12 +158,13 @@ DRAFTSCOPE_DEVICE void select_top(const TopParams& p) {
     Candidate last{statistics.logit, statistics.token};
     if (thread_index() == 0) p.top[std::int64_t{row} * p.k] = statistics;
     for (int rank = 1; rank < p.k; ++rank) {
-      constexpr float lowest = -3.402823466e38F;
-      Candidate mine{lowest, vocab};
-      for (int token = thread_index(); token < vocab; token += row_threads)
-        if (is_better(last.logit, last.token, logits[token], token) &&
-            is_better(logits[token], token, mine.logit, mine.token))
-          mine = {logits[token], token};
+      Candidate mine{lowest_logit, vocab};
+      for (int token = thread_index(); token < vocab; token += row_threads) {
+        const float logit = at_least_lowest(logits[token]);
+        if (is_better(last.logit, last.token, logit, token) &&
+            is_better(logit, token, mine.logit, mine.token))
+          mine = {logit, token};
+      }
       synchronise();  // the last rank has been read
       shared[thread_index()] = mine;
       for (int half = row_threads / 2; half > 0; half /= 2) {
@@ -140,8 +177,10 @@ DRAFTSCOPE_DEVICE void select_top(const TopParams& p) {
       synchronise();
       last = shared[0];
       if (thread_index() == 0)
-        p.top[std::int64_t{row} * p.k + rank] = {last.token, last.logit,
-                                                 expf(last.logit - statistics.maximum) / statistics.sum,
+        p.top[std::int64_t{row} * p.k + rank] = {last.token < vocab ? last.token : 0, last.logit,
+                                                 statistics.probability >= 0.0F
+                                                     ? expf(last.logit - statistics.maximum) / statistics.sum
+                                                     : statistics.probability,  // a NaN for all of them
                                                  statistics.maximum, statistics.sum};
     }
     synchronise();

@@ -66,6 +66,7 @@ struct PassState {
   std::int32_t drafted;      ///< draft tokens so far
   std::int32_t root_token;   ///< of a round: what the chain to verify starts with
   std::int32_t root_position;
+  std::int32_t above_exit;   ///< of a round: the verification goes on from the states that the draft left
   std::int32_t accepted;     ///< of a sampled round
   std::int32_t bonus_token;  ///< sampled rounds only: the token behind the accepted ones
   SamplingState sampling;
@@ -117,7 +118,7 @@ struct Workspace {
   PassState* state;
   const LayerSlot* slots;
   const std::int32_t* extra_keys;  ///< what KeyRun's second part indexes
-  const float* hidden;             ///< uploaded input states, [n][d_model]
+  const float* hidden;             ///< input states, [n][d_model]: uploaded, or left by a draft
   float* residual;                 ///< [max_pass_rows][d_model]
   std::uint16_t* queries;          ///< [max_pass_rows][n_heads · head_dim], rotated
   std::uint16_t* attended;         ///< likewise

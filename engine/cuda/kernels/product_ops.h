@@ -10,11 +10,6 @@
 
 namespace draftscope::engine::cuda {
 
-DRAFTSCOPE_DEVICE int rows_from(const PassParams& p, int begin) {
-  const int rows = p.work.state->rows - begin;
-  return rows < 0 ? 0 : rows > max_launch_rows ? max_launch_rows : rows;
-}
-
 DRAFTSCOPE_DEVICE const DeviceLayer& layer_of(const PassParams& p) {
   return p.layers[p.work.slots[p.slot].layer];
 }
@@ -41,7 +36,7 @@ struct QkvOp {
   DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).attention_norm; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     const int heads = p.model.n_heads + 2 * p.model.n_kv_heads;
-    return {heads * p.model.head_dim / tile_outputs, p.model.d_model, rows_from(p, p.row_begin)};
+    return {heads * p.model.head_dim / tile_outputs, p.model.d_model};
   }
 
   struct Place {
@@ -102,7 +97,7 @@ struct ResidualOp {
   using Params = PassParams;
   static constexpr bool normalises = false;
   DRAFTSCOPE_DEVICE static ProductJob job_of(const Params& p, int depth) {
-    return {(p.model.d_model + tile_outputs - 1) / tile_outputs, depth, rows_from(p, p.row_begin)};
+    return {(p.model.d_model + tile_outputs - 1) / tile_outputs, depth};
   }
   DRAFTSCOPE_DEVICE static const std::byte* row_of(const Params& p, const ProductJob& job,
                                                    const DeviceMatrix& matrix, int half, int tile, int r) {
@@ -168,7 +163,7 @@ struct GateUpOp {
   DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
   DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).mlp_norm; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
-    return {(p.model.d_ff + tile_half - 1) / tile_half, p.model.d_model, rows_from(p, p.row_begin)};
+    return {(p.model.d_ff + tile_half - 1) / tile_half, p.model.d_model};
   }
   DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
                                                        int tile, int r) {
@@ -191,12 +186,28 @@ DRAFTSCOPE_DEVICE bool is_better(float logit, int token, float than_logit, int t
   return logit > than_logit || (logit == than_logit && token < than_token);
 }
 
-/// Two tiles' statistics as one.
+/// Below every logit that counts. The softmax's share of −∞ is taken from here, where −∞ − −∞ would be a NaN.
+constexpr float lowest_logit = -3.402823466e38F;
+
+/// A NaN stays a NaN.
+DRAFTSCOPE_DEVICE float at_least_lowest(float logit) {
+  return logit < lowest_logit ? lowest_logit : logit;
+}
+
+/// Two tiles' statistics as one. A NaN among the logits makes the sum a NaN.
 DRAFTSCOPE_DEVICE HeadPartial merged(const HeadPartial& a, const HeadPartial& b) {
   const bool b_is_better = is_better(b.maximum, b.token, a.maximum, a.token);
   const HeadPartial& best = b_is_better ? b : a;
   const HeadPartial& rest = b_is_better ? a : b;
   return {best.maximum, best.token, best.sum + rest.sum * expf(rest.maximum - best.maximum)};
+}
+
+/// Best token and its probability, a NaN if the row's logits make no distribution (has_distribution() of
+/// draftscope/engine/backend.h).
+DRAFTSCOPE_DEVICE HeadResult result_of(const HeadPartial& best, int vocab) {
+  const bool is_finite = best.maximum > lowest_logit && best.maximum <= -lowest_logit;
+  const float sum = is_finite ? best.sum : nanf("");
+  return {best.token < vocab ? best.token : 0, best.maximum, 1.0F / sum, best.maximum, sum};
 }
 
 /// Logits; per tile their maximum and the softmax's share of the sum, so that they need not be stored. Rows
@@ -208,7 +219,7 @@ struct HeadOp {
   DRAFTSCOPE_DEVICE static bool runs(const Params& /*p*/) { return true; }
   DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return p.model.final_norm; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
-    return {(p.model.vocab + tile_outputs - 1) / tile_outputs, p.model.d_model, rows_from(p, p.row_begin)};
+    return {(p.model.vocab + tile_outputs - 1) / tile_outputs, p.model.d_model};
   }
   DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
                                                        int tile, int r) {
@@ -230,10 +241,8 @@ struct HeadOp {
       if (has_first) logits[first] = a;
       if (has_second) logits[second] = b;
     }
-    // -inf - -inf would be a NaN; lowest() behaves.
-    constexpr float lowest = -3.402823466e38F;
-    HeadPartial mine{has_first ? a : lowest, first, has_first ? 1.0F : 0.0F};
-    if (has_second) mine = merged(mine, {b, second, 1.0F});
+    HeadPartial mine{has_first ? at_least_lowest(a) : lowest_logit, first, has_first ? 1.0F : 0.0F};
+    if (has_second) mine = merged(mine, {at_least_lowest(b), second, 1.0F});
     for (int mask = 8; mask > 0; mask /= 2) {
       const HeadPartial other{shuffle_xor(mine.maximum, mask), shuffle_xor(mine.token, mask),
                               shuffle_xor(mine.sum, mask)};

@@ -223,7 +223,7 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const PassParams& p) {
   PassState& state = *p.work.state;
   if (state.stopped != 0) return;
   const int vocab = p.model.vocab;
-  const HeadPartial best = merged_row(p, 0, head_tiles(p.model));
+  const HeadResult best = result_of(merged_row(p, 0, head_tiles(p.model)), vocab);
   const bool coupled = state.sampling.coupled != 0;
   float* kept = p.work.draft_logits + std::int64_t{state.drafted} * vocab;
   if (!coupled)
@@ -236,8 +236,10 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const PassParams& p) {
                             : token_at(vocab, draw_of(state, position, DrawFor::draft), shared_doubles(),
                                        [&](int t) { return draft.weight(t); });
   if (thread_index() != 0) return;
+  // Of logits that make no distribution no token may have been chosen.
+  if (!(best.probability >= 0.0F)) return end_draft_step(state, {0, 0.0F, best.probability, 0.0});
   p.work.draft_rows[state.drafted] = draft.row;
-  end_draft_step(state, {token, p.work.logits[token], 1.0F / best.sum, draft.probability(token)});
+  end_draft_step(state, {token, p.work.logits[token], best.probability, draft.probability(token)});
 }
 
 /// The warped distribution of every head row, and in a coupled round the target's token behind it: a block a

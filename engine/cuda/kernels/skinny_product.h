@@ -20,9 +20,8 @@
 //   |                                                     | the first row of this launch                                |
 //   | static constexpr bool normalises                    | whether activations are RMS-normalised residuals, staged in |
 //   |                                                     | shared memory                                               |
-//   | runs(p)                                             | whether this sublayer runs; known before the kernel before  |
-//   |                                                     | has ended                                                   |
-//   | job(p)                                              | tiles, depth, number of rows                                |
+//   | runs(p)                                             | whether this sublayer runs                                  |
+//   | job(p)                                              | tiles and depth                                             |
 //   | weight_row(p, job, half, tile, r)                   | address of weight row r (0 … 15) of a half of a tile;       |
 //   |                                                     | always readable                                             |
 //   | activations(p)                                      | 16-bit rows [.][depth] in global memory (ops that do not    |
@@ -31,6 +30,9 @@
 //   | finish(p, job, tile, r, row, present, upper, lower) | takes output r of both halves for one row; all lanes of a   |
 //   |                                                     | warp call it together, 16 lanes a row                       |
 // clang-format on
+//
+// runs(), job() and weight_row() are called before the wait for the kernels before, and so read nothing that
+// any of those writes (wait_for_previous_kernel()).
 
 #include "pass_state.h"
 #include "weights.h"
@@ -40,7 +42,6 @@ namespace draftscope::engine::cuda {
 struct ProductJob {
   std::int32_t tiles;
   std::int32_t depth;
-  std::int32_t rows;  ///< of this launch, 0 … 16
 };
 
 /// Σ x² over a row by one warp, in one order.
@@ -87,13 +88,13 @@ class SkinnyProduct {
     product.start_loads();
     wait_for_previous_kernel();
     if (p.work.state->stopped != 0) return;
+    product.count_rows();
     product.multiply();
   }
 
  private:
   DRAFTSCOPE_DEVICE explicit SkinnyProduct(const Params& p)
       : p_(p), job_(Op::job(p)), lane_(thread_index() % warp_threads), g_(lane_ / 4), t_(lane_ % 4) {
-    if (job_.rows > columns) job_.rows = columns;
     const int slice = thread_index() / warp_threads;
     const int steps = (job_.depth + step_depth - 1) / step_depth;
     const int slice_steps = (steps + product_slices - 1) / product_slices;
@@ -101,6 +102,12 @@ class SkinnyProduct {
     end_depth_ = first_depth_ + slice_steps * step_depth;
     end_depth_ = end_depth_ < job_.depth ? end_depth_ : job_.depth;
     rounds_ = (slice_steps + product_stages - 1) / product_stages;
+  }
+
+  /// Behind the wait: the kernel that sets the rows may be any number of launches ahead.
+  DRAFTSCOPE_DEVICE void count_rows() {
+    const int rows = p_.work.state->rows - p_.row_begin;
+    rows_ = rows < 0 ? 0 : rows > columns ? columns : rows;
   }
 
   DRAFTSCOPE_DEVICE void start_loads() {
@@ -112,7 +119,8 @@ class SkinnyProduct {
   DRAFTSCOPE_DEVICE void aim(int tile) {
     has_tile_ = tile < job_.tiles;
     if (!has_tile_) return;
-    for (int row = 0; row < 4; ++row) rows_[row] = Op::weight_row(p_, job_, row / 2, tile, g_ + row % 2 * 8);
+    for (int row = 0; row < 4; ++row)
+      sources_[row] = Op::weight_row(p_, job_, row / 2, tile, g_ + row % 2 * 8);
   }
 
   DRAFTSCOPE_DEVICE void load(int stage, int step) {
@@ -122,7 +130,7 @@ class SkinnyProduct {
 #pragma unroll
       for (int row = 0; row < 4; ++row)
         ring_[stage][row][i] = inside ? load_streaming(reinterpret_cast<const Chunk*>(
-                                            rows_[row] + std::int64_t{k} * Format::value_bytes))
+                                            sources_[row] + std::int64_t{k} * Format::value_bytes))
                                       : Chunk{};
     }
   }
@@ -155,7 +163,7 @@ class SkinnyProduct {
 
   DRAFTSCOPE_DEVICE void stage_activations() {
     const int depth = job_.depth;
-    for (int row = thread_index() / warp_threads; row < job_.rows; row += product_slices)
+    for (int row = thread_index() / warp_threads; row < rows_; row += product_slices)
       normalise_row<Activation>(p_.work.residual + std::int64_t{p_.row_begin + row} * depth, Op::norm(p_),
                                 depth, p_.model.rms_epsilon,
                                 reinterpret_cast<std::uint32_t*>(staged() + row * staged_row_bytes(depth)));
@@ -167,7 +175,7 @@ class SkinnyProduct {
 
   DRAFTSCOPE_DEVICE Part activations(int column, int k) const {
     Part part{};
-    if (column >= job_.rows || k >= end_depth_) return part;
+    if (column >= rows_ || k >= end_depth_) return part;
     const std::byte* row;
     if constexpr (Op::normalises)
       row = staged() + column * staged_row_bytes(job_.depth);
@@ -231,7 +239,7 @@ class SkinnyProduct {
         sum += partial(buffer, slice)[(half * tile_half + r) * columns + column];
       halves[half] = sum;
     }
-    Op::finish(p_, job_, tile, r, p_.row_begin + column, column < job_.rows, halves[0], halves[1]);
+    Op::finish(p_, job_, tile, r, p_.row_begin + column, column < rows_, halves[0], halves[1]);
   }
 
   const Params& p_;
@@ -242,8 +250,9 @@ class SkinnyProduct {
   int first_depth_ = 0;
   int end_depth_ = 0;
   int rounds_ = 0;
+  int rows_ = 0;  ///< of this launch, 0 … columns
   bool has_tile_ = false;
-  const std::byte* rows_[4] = {};  ///< upper half's rows g and g + 8, then the lower half's
+  const std::byte* sources_[4] = {};  ///< upper half's rows g and g + 8, then the lower half's
   Chunk ring_[product_stages][4][Format::loads];
 };
 

@@ -18,7 +18,7 @@ namespace draftscope::engine {
 
 namespace {
 
-constexpr std::int32_t largest_block = 63;
+constexpr std::int32_t largest_block = 255;
 
 /// Content of a block before anything is predicted: the padding token, which decoder-only models lack and
 /// their public code takes to be the end of the text.

@@ -8,6 +8,8 @@
 // Guesses that begin alike share rows. Without room for the window a round verifies guesses alone, and the
 // window waits.
 
+#include <draftscope/engine/backend.h>
+
 #include "strategies/guesses/guess_tree.h"
 #include "strategies/guesses/lookahead_window.h"
 #include "strategies/guesses/ngram_pool.h"
@@ -16,9 +18,6 @@
 namespace draftscope::engine {
 
 namespace {
-
-/// The widest verification in which every row keeps its bits.
-constexpr std::int32_t max_rows = 64;
 
 class Lookahead final : public Strategy {
  public:
@@ -73,11 +72,11 @@ Result<std::unique_ptr<Strategy>> make_lookahead(const speculation::StrategySpec
   const std::int32_t window = specification.integer("window");
   const std::int32_t ngram = specification.integer("ngram");
   const std::int32_t rows = LookaheadWindow::max_rows(window, ngram);
-  if (rows > max_rows || (ngram - 1) * (window + 1) > max_rows)
+  if (rows > max_verification_rows || (ngram - 1) * (window + 1) > max_verification_rows)
     return fail(
         "strategy lookahead: window {} with ngram {} takes {} rows and a guess {}, expected at most {} "
         "together",
-        window, ngram, rows, ngram - 1, max_rows);
+        window, ngram, rows, ngram - 1, max_verification_rows);
   return std::make_unique<Lookahead>(window, ngram, specification.integer("guesses"),
                                      specification.text("pool-from-prompt") == "yes", shape.vocab);
 }

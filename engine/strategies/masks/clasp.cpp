@@ -15,7 +15,8 @@ namespace draftscope::engine {
 
 namespace {
 
-/// Lanes that the compiler turns into vectors: a sum of floats has one order otherwise.
+/// -1, unlike everything, of states that are not finite, so that the search prefers any other. Lanes that the
+/// compiler turns into vectors: a sum of floats has one order otherwise.
 double cosine(std::span<const float> a, std::span<const float> b) {
   constexpr std::size_t lanes = 16;
   std::array<float, lanes> ab{};
@@ -44,7 +45,9 @@ double cosine(std::span<const float> a, std::span<const float> b) {
     sum_bb += static_cast<double>(b[i] * b[i]);
   }
   const double norms = std::sqrt(sum_aa * sum_bb);
-  return norms > 0.0 ? sum_ab / norms : 0.0;
+  if (norms == 0.0) return 0.0;
+  const double cosine = sum_ab / norms;
+  return std::isfinite(cosine) ? cosine : -1.0;
 }
 
 }  // namespace
@@ -130,9 +133,10 @@ ClaspMask::ClaspMask(const Options& options)
 }
 
 void ClaspMask::begin_request(const RequestView& /*request*/) {
-  since_ = 0;
   anchor_position_ = -1;
-  due_ = true;  // right after the prefill
+  // Right after the prefill; carried on, also if the last request ended where a search was due.
+  due_ = due_ || !options_.carries || !has_searched_;
+  if (due_) since_ = 0;
 }
 
 std::span<const std::int32_t> ClaspMask::states() const {
@@ -141,7 +145,8 @@ std::span<const std::int32_t> ClaspMask::states() const {
 }
 
 void ClaspMask::observe(const RoundView& round, const RoundOutcome& outcome, DecisionLog* /*log*/) {
-  if (++since_ < options_.interval || outcome.states.empty()) return;
+  since_ += options_.counts_tokens ? static_cast<std::int32_t>(outcome.emitted.size()) : 1;
+  if (outcome.states.empty()) return;
   since_ = 0;
   due_ = true;
   // The last token that the target processed and kept.
@@ -172,6 +177,7 @@ Result<void> ClaspMask::read_prompts_last_token(const RoundView& view, Probe& pr
 Result<void> ClaspMask::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
   due_ = false;
   if (probe.room() < 1) return {};
+  has_searched_ = true;
   const std::int64_t start_ns = profiler::now_ns();
   if (anchor_position_ < 0) DRAFTSCOPE_TRY(read_prompts_last_token(view, probe));
   DRAFTSCOPE_TRY_ASSIGN(const std::span<const std::int32_t> layers,

@@ -53,7 +53,9 @@ class ClaspMask final : public MaskChoice, public Learner {
   struct Options {
     std::int32_t n_layers = 0;
     std::int32_t skip = 0;
-    std::int32_t interval = 128;  ///< verifications from one search to the next
+    std::int32_t interval = 128;  ///< from one search to the next, in …
+    bool counts_tokens = true;    ///< … emitted tokens, or verifications
+    bool carries = false;         ///< set and count go on from request to request
   };
   explicit ClaspMask(const Options& options);
 
@@ -73,7 +75,8 @@ class ClaspMask final : public MaskChoice, public Learner {
   speculation::SublayerMask mask_;
   ClaspSearch search_;
   std::vector<std::int32_t> boundaries_;  // 0 … L
-  std::int32_t since_ = 0;                // verifications since the last search
+  std::int32_t since_ = 0;                // tokens or verifications since the last search
+  bool has_searched_ = false;
   bool due_ = false;
   std::vector<float> anchor_;  // [L + 1][d_model]
   std::int32_t anchor_position_ = -1;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace draftscope::engine {
 
@@ -20,20 +19,16 @@ std::string json_number(double value) {
 
 }  // namespace
 
-Del::Del(const speculation::ModelShape& shape, const Options& options)
+Del::Del(const speculation::ModelShape& shape, const speculation::DelRule::Options& options)
     : shape_(shape),
-      drafts_itself_(options.drafts),
-      rule_({shape.n_layers, speculation::head_in_layers(shape)}, options.rule),
-      boundaries_(to_size(shape.n_layers - 1)) {
-  std::iota(boundaries_.begin(), boundaries_.end(), 1);
+      rule_({shape.n_layers, speculation::head_in_layers(shape)}, options),
+      boundaries_(rule_.candidates().begin(), rule_.candidates().end()) {
   for (std::int32_t exit = 0; exit < shape.n_layers; ++exit)
     masks_.push_back(speculation::SublayerMask::early_exit(shape.n_layers, exit));
 }
 
 const speculation::SublayerMask* Del::mask(const RoundView& /*round*/) {
-  if (rule_.rests()) return nullptr;
-  drafts_ = true;
-  return &masks_[to_size(rule_.exit())];
+  return rule_.rests() ? nullptr : &masks_[to_size(rule_.exit())];
 }
 
 std::int32_t Del::length(const RoundView& /*round*/) {
@@ -46,7 +41,6 @@ double Del::threshold(const RoundView& /*round*/) {
 
 void Del::begin_request(const RequestView& request) {
   greedy_ = request.greedy;
-  drafts_ = false;
   rule_.begin_request();
   positions_ = prompt_positions_ = 0;
   due_ = rule_.options().prompt_window > 0;
@@ -56,16 +50,16 @@ void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, Decis
   // Rows of a chain; of a tree or another's draft, those of the accepted path, which is where the text went.
   path_.assign(1, 0);
   const bool chain = static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size();
-  if (chain && drafts_itself_) {
+  const bool drafted_by_exit = rule_.options().exits_draft;
+  if (chain && drafted_by_exit) {
     for (std::int32_t node = 0; node < outcome.drafted(); ++node) path_.push_back(to_size(node) + 1);
   } else {
     for (const std::int32_t node : outcome.accepted_nodes) path_.push_back(to_size(node) + 1);
   }
   // A greedy draft's tokens are what its exit's head says: where they end to be right no pass need tell, and
   // what follows needs no heads.
-  if (greedy_ && drafts_ && !rule_.counts_all())
+  if (greedy_ && drafted_by_exit && !rule_.counts_all())
     path_.resize(std::min(path_.size(), drafted_right(outcome) + 1));
-  drafts_ = false;
   const std::size_t rows = outcome.nodes.size() + 1;
   const std::size_t d_model = to_size(shape_.d_model);
   const auto before = to_size(prompt_positions_);
@@ -115,7 +109,7 @@ Result<void> Del::read_prompt(const RoundView& view, Probe& probe) {
   return {};
 }
 
-/// All layers' heads at once, as many rows a pass as it takes.
+/// All candidates' heads at once, as many rows a pass as it takes.
 Result<void> Del::run_heads(Probe& probe) {
   const std::size_t d_model = to_size(shape_.d_model);
   const std::size_t rows = boundaries_.size() * to_size(positions_);
@@ -140,12 +134,16 @@ Result<void> Del::run_heads(Probe& probe) {
 /// another's draft.
 std::int32_t Del::kept_positions(std::int32_t first) const {
   const std::int32_t n = positions_ - first;
-  if (!drafts_itself_ || rule_.counts_all()) return n;
-  const std::size_t exit = to_size(rule_.exit() - 1);
+  if (!rule_.options().exits_draft || rule_.counts_all()) return n;
   for (std::int32_t i = 0; i < n; ++i)
-    if (shadow_[exit * to_size(positions_) + to_size(first + i)].token != target_[to_size(first + i)])
-      return i + 1;
+    if (shadow(rule_.exit(), first + i).token != target_[to_size(first + i)]) return i + 1;
   return n;
+}
+
+/// The best token of a candidate's head at a position.
+const TopToken& Del::shadow(std::int32_t exit, std::int32_t position) const {
+  const auto place = std::lower_bound(boundaries_.begin(), boundaries_.end(), exit) - boundaries_.begin();
+  return shadow_[static_cast<std::size_t>(place) * to_size(positions_) + to_size(position)];
 }
 
 Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
@@ -155,7 +153,7 @@ Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log
   if (after_prefill) {
     DRAFTSCOPE_TRY(read_prompt(view, probe));
     // The code joins the prompt's positions to the first round's.
-    if (rule_.options().mode == speculation::DelRule::Mode::published || positions_ == 0) return {};
+    if (!rule_.learns_before_first_round() || positions_ == 0) return {};
   }
   DRAFTSCOPE_TRY(run_heads(probe));
   const std::int32_t of_prompt = prompt_positions_;
@@ -163,8 +161,10 @@ Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log
   const speculation::ExitChoice before = rule_.choice();
   rule_.learn(of_prompt + of_round,
               [&](std::int32_t exit, std::int32_t position) -> speculation::ShadowToken {
-                const TopToken& shadow = shadow_[to_size(exit - 1) * to_size(positions_) + to_size(position)];
-                return {shadow.token == target_[to_size(position)], static_cast<double>(shadow.probability)};
+                const TopToken& said = shadow(exit, position);
+                // A NaN would stay in the statistics: such a layer is wrong, and sure of nothing.
+                if (!has_distribution(said)) return {false, 0.0};
+                return {said.token == target_[to_size(position)], static_cast<double>(said.probability)};
               });
   prompt_positions_ = 0;
   log_choice(before, start_ns, log);

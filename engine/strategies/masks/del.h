@@ -16,13 +16,9 @@ namespace draftscope::engine {
 
 class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice, public Learner {
  public:
-  struct Options {
-    speculation::DelRule::Options rule;
-    /// Whether the mask that drafts is its own. In a mix with another mask its shadow tokens are not what was
-    /// drafted: a round's positions then count up to the first draft token that was not accepted.
-    bool drafts = true;
-  };
-  Del(const speculation::ModelShape& shape, const Options& options);
+  /// Where the rule's exit is not what drafts (`exits_draft`), its shadow tokens are not what was drafted: a
+  /// round's positions then count up to the first draft token that was not accepted.
+  Del(const speculation::ModelShape& shape, const speculation::DelRule::Options& options);
 
   const speculation::SublayerMask* mask(const RoundView& round) override;
   std::string_view origin() const override { return "del"; }
@@ -42,23 +38,22 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   [[nodiscard]] Result<void> run_heads(Probe& probe);
   [[nodiscard]] std::size_t drafted_right(const RoundOutcome& outcome) const;
   [[nodiscard]] std::int32_t kept_positions(std::int32_t first) const;
+  [[nodiscard]] const TopToken& shadow(std::int32_t exit, std::int32_t position) const;
   void log_choice(const speculation::ExitChoice& before, std::int64_t start_ns, DecisionLog* log) const;
 
   speculation::ModelShape shape_;
-  bool drafts_itself_;
   speculation::DelRule rule_;
   std::vector<speculation::SublayerMask> masks_;  // by exit
-  std::vector<std::int32_t> boundaries_;          // 1 … L − 1
+  std::vector<std::int32_t> boundaries_;          // the rule's candidates
   bool due_ = false;
   bool greedy_ = true;
-  bool drafts_ = false;  // the planned round, with the exit in use
 
   // Input of the next optimise(): states of `positions_` positions, and the target's tokens there.
   std::int32_t positions_ = 0;
   std::int32_t prompt_positions_ = 0;  // of them
-  std::vector<float> states_;          // [L − 1][positions][d_model]
+  std::vector<float> states_;          // [candidates][positions][d_model]
   std::vector<std::int32_t> target_;   // [positions]
-  std::vector<TopToken> shadow_;       // [L − 1][positions]
+  std::vector<TopToken> shadow_;       // [candidates][positions]
   std::vector<std::size_t> path_;      // rows of the observed round that count
   std::vector<Row> rows_;
   Outputs outputs_;

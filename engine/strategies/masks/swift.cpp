@@ -22,6 +22,18 @@ std::string_view name_of(CandidateOrigin origin) {
   return "gaussian process";
 }
 
+std::string_view name_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::score:
+      return "max-score";
+    case StopReason::tolerance:
+      return "max-tolerance";
+    case StopReason::iterations:
+      break;
+  }
+  return "max-iterations";
+}
+
 /// "0,2,5": the layers whose attention (or MLP) is skipped.
 std::string skipped(const speculation::SublayerMask& mask, bool attention) {
   std::string text;
@@ -49,7 +61,7 @@ Result<std::optional<double>> matchness(Probe& probe, const speculation::Sublaye
                            outputs));
   std::int32_t matches = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(window); ++i)
-    if (outputs.top[i].token == known[i + 1]) ++matches;
+    if (has_distribution(outputs.top[i]) && outputs.top[i].token == known[i + 1]) ++matches;
   return static_cast<double>(matches) / static_cast<double>(window);
 }
 
@@ -74,29 +86,40 @@ bool SwiftMask::wants_to_optimise() const {
 Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
   const std::int64_t start_ns = profiler::now_ns();
   search_.propose(candidate_);
-  DRAFTSCOPE_TRY_ASSIGN(
-      const std::optional<double> score,
-      matchness(probe, candidate_.mask, view.text, prompt_size_, options_.window, rows_, outputs_));
+  const std::int32_t from = options_.scores_first
+                                ? prompt_size_
+                                : static_cast<std::int32_t>(view.text.size()) - 1 - options_.window;
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<double> score,
+                        matchness(probe, candidate_.mask, view.text, from, options_.window, rows_, outputs_));
   if (!score) return {};
   const double before = search_.best_score();
   DRAFTSCOPE_TRY(search_.observe(candidate_, *score));
   const bool adopted = search_.best_score() > before;
   if (adopted) mask_ = search_.best_set();
   if (log == nullptr) return {};
-  log->add(
-      {.kind = "layer set",
-       .score = *score,
-       .has_score = true,
-       .adopted = adopted,
-       .start_ns = start_ns,
-       .end_ns = profiler::now_ns(),
-       .detail = [&] {
-         return fmt::format(
-             R"({{"candidate":"{}","skipped_attention":[{}],"skipped_mlp":[{}],"best_before":{},"iteration":{},)"
-             R"("tolerance":{},"stopped":{}}})",
-             name_of(candidate_.origin), skipped(candidate_.mask, true), skipped(candidate_.mask, false),
-             before, search_.iterations(), search_.tolerance(), search_.stopped().has_value());
-       }});
+  log->add({.kind = "layer set",
+            .score = *score,
+            .has_score = true,
+            .adopted = adopted,
+            .start_ns = start_ns,
+            .end_ns = profiler::now_ns(),
+            .detail = [&] {
+              return fmt::format(
+                  R"({{"phase":"search","candidate":"{}","skipped_attention":[{}],"skipped_mlp":[{}],)"
+                  R"("scored_from":{},"best_before":{},"iteration":{},"tolerance":{},"stopped":{}}})",
+                  name_of(candidate_.origin), skipped(candidate_.mask, true), skipped(candidate_.mask, false),
+                  from, before, search_.iterations(), search_.tolerance(), search_.stopped().has_value());
+            }});
+  if (search_.stopped())
+    log->add({.kind = "phase",
+              .score = search_.best_score(),
+              .has_score = true,
+              .start_ns = start_ns,
+              .end_ns = profiler::now_ns(),
+              .detail = [&] {
+                return fmt::format(R"({{"from":"search","to":"plain","because":"{}","candidates":{}}})",
+                                   name_of(*search_.stopped()), search_.iterations());
+              }});
   return {};
 }
 

@@ -2,8 +2,9 @@
 #pragma once
 
 // SWIFT's layer sets (Xia et al., ICLR 2025, §4.1): while it decodes, a candidate set a round is scored by
-// its matchness, the share of the first output tokens that it predicts as the text has them, and the best is
-// drafted with. The search goes on from request to request and ends for good (docs/methods.md, SWIFT).
+// its matchness, the share of the latest output tokens that it predicts as the text has them, and the best is
+// drafted with. The search goes on from request to request and ends for good: then the phase is "plain"
+// (docs/methods.md, SWIFT).
 
 #include <draftscope/engine/search.h>
 #include <memory>
@@ -16,8 +17,9 @@ namespace draftscope::engine {
 class SwiftMask final : public MaskChoice, public Learner {
  public:
   struct Options {
-    std::int32_t window = 32;  ///< tokens a candidate is scored on
-    std::int32_t every = 1;    ///< rounds from one candidate to the next
+    std::int32_t window = 32;   ///< tokens a candidate is scored on
+    std::int32_t every = 1;     ///< rounds from one candidate to the next
+    bool scores_first = false;  ///< on the output's first tokens, as the public code does, not its latest
   };
   SwiftMask(LayerSetSearch search, const Options& options);
 
@@ -43,7 +45,8 @@ class SwiftMask final : public MaskChoice, public Learner {
 };
 
 /// Share of text[from + 1 … from + window] that a draft under `mask` predicts from the tokens before, all of
-/// them from the text; K/V of positions below `from` is the target's. Nothing if the probe has no room.
+/// them from the text; K/V of positions below `from` is the target's. Logits that make no distribution
+/// predict nothing. Nothing if the probe has no room.
 [[nodiscard]] Result<std::optional<double>> matchness(Probe& probe, const speculation::SublayerMask& mask,
                                                       std::span<const std::int32_t> text, std::int32_t from,
                                                       std::int32_t window, std::vector<Row>& rows,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tokenizer/jinja/budget.h"
 #include "tokenizer/jinja/value.h"
 
 namespace draftscope::engine::jinja {
@@ -19,18 +20,24 @@ namespace draftscope::engine::jinja {
 [[nodiscard]] bool is_known_method(std::string_view name);
 [[nodiscard]] bool is_known_function(std::string_view name);
 
-/// No text or list grows past this: a hostile template could double one at every step.
-inline constexpr std::size_t longest_value = std::size_t{16} << 20U;
-
 using Arguments = std::vector<Value>;
 
+// Each takes from the budget what it looks at and what it makes.
 [[nodiscard]] Result<Value> apply_filter(const std::string& name, const Value& value,
-                                         const Arguments& arguments);
-[[nodiscard]] Result<bool> apply_test(const std::string& name, const Value& value,
-                                      const Arguments& arguments);
+                                         const Arguments& arguments, Budget& budget);
+[[nodiscard]] Result<bool> apply_test(const std::string& name, const Value& value, const Arguments& arguments,
+                                      Budget& budget);
 [[nodiscard]] Result<Value> call_method(const std::string& name, const Value& value,
-                                        const Arguments& arguments);
+                                        const Arguments& arguments, Budget& budget);
 [[nodiscard]] Result<Value> call_function(const std::string& name, const Arguments& arguments,
-                                          Dictionary keywords);
+                                          Dictionary keywords, Budget& budget);
+
+/// A list of the keys, in order.
+[[nodiscard]] Result<Value> keys(const Dictionary& entries, Budget& budget);
+/// The entry of a dictionary, else undefined.
+[[nodiscard]] Result<Value> entry(const Dictionary& dictionary, const std::string& key, Budget& budget);
+[[nodiscard]] Result<bool> equal(const Value& left, const Value& right, Budget& budget);
+/// Where `part` begins in `text`, at `from` or later, else npos. Takes linear time whatever the two hold.
+[[nodiscard]] std::size_t find_text(std::string_view text, std::string_view part, std::size_t from = 0);
 
 }  // namespace draftscope::engine::jinja

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tokenizer/jinja/lexer.h"
 
+#include <draftscope/base/quote.h>
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -110,7 +111,7 @@ class Lexer {
 
   Result<void> skip_comment() {
     const auto close = rest_.find("#}", 2);
-    if (close == std::string_view::npos) return fail("line {}: {{# has no #}}", line());
+    if (close == std::string_view::npos) return fail("line {}: {{# has no end, expected #}}", line());
     const char sign = rest_[close - 1];
     rest_.remove_prefix(close + 2);
     take_space_after(sign == '-', sign != '+');
@@ -155,7 +156,8 @@ class Lexer {
       if (rest_.substr(0, 2) == pair) return take_symbol(2);
     static constexpr std::string_view singles = "+-*/%~<>=()[]{}.,:|";
     if (singles.find(first) != std::string_view::npos) return take_symbol(1);
-    return fail("line {}: '{}' is not part of a template expression", line(), first);
+    return fail("line {}: found {}, expected a part of a template expression", line(),
+                quote(rest_.substr(0, 1)));
   }
 
   Result<void> take_symbol(std::size_t length) {
@@ -164,10 +166,10 @@ class Lexer {
     return {};
   }
 
-  Result<void> take_string(char quote) {
+  Result<void> take_string(char mark) {
     std::string text;
     for (std::size_t i = 1; i < rest_.size(); ++i) {
-      if (rest_[i] == quote) {
+      if (rest_[i] == mark) {
         push(TokenKind::string, std::move(text));
         rest_.remove_prefix(i + 1);
         return {};
@@ -180,10 +182,10 @@ class Lexer {
       static constexpr std::string_view values = "\n\r\t\b\f\\'\"";
       const auto known = names.find(rest_[++i]);
       if (known == std::string_view::npos)
-        return fail("line {}: escape '\\{}' is not implemented", line(), rest_[i]);
+        return fail("line {}: escape {} is not implemented", line(), quote(rest_.substr(i - 1, 2)));
       text += values[known];
     }
-    return fail("line {}: a string has no closing {}", line(), quote);
+    return fail("line {}: a string has no closing {}", line(), mark);
   }
 
   std::string source_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/quote.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,7 +12,8 @@
 namespace draftscope::engine::jinja {
 namespace {
 
-// Keeps a hostile template off the stack's end; published ones stay below 20.
+// Keep a hostile template off the stack's end; published ones stay below 20 (and 20 KiB).
+constexpr std::size_t longest_source = std::size_t{1} << 20U;
 constexpr int deepest_nesting = 100;
 constexpr int deepest_tree = 400;
 
@@ -51,8 +53,8 @@ class Parser {
 
   [[nodiscard]] tl::unexpected<Error> unexpected(std::string_view expected) const {
     const std::string& found = peek().text;
-    return fail("line {}: '{}' where {} was expected", peek().line, found.empty() ? "a tag's edge" : found,
-                expected);
+    return fail("line {}: {} where {} was expected", peek().line,
+                found.empty() ? "'a tag's edge'" : quote(found), expected);
   }
   Result<void> expect_symbol(std::string_view text) {
     if (!accept_symbol(text)) return unexpected(text);
@@ -75,7 +77,8 @@ class Parser {
   }
 
   Result<Block> parse_block() {
-    if (++depth_ > deepest_nesting) return fail("line {}: is nested too deep", peek().line);
+    if (++depth_ > deepest_nesting)
+      return fail("line {}: is nested too deep, expected at most {} levels", peek().line, deepest_nesting);
     Block block;
     while (peek().kind != TokenKind::end && !at_block_end()) {
       DRAFTSCOPE_TRY_ASSIGN(auto statement, parse_statement());
@@ -102,7 +105,7 @@ class Parser {
     if (word == "if") return parse_branch(std::move(statement));
     if (word == "for") return parse_loop(std::move(statement));
     if (word == "set") return parse_set(std::move(statement));
-    return fail("line {}: {{% {} %}} is not implemented", token.line, word);
+    return fail("line {}: {{% {} %}} is not implemented", token.line, word.substr(0, 40));
   }
 
   Result<void> parse_into(Statement& statement) {
@@ -171,7 +174,8 @@ class Parser {
   }
 
   Result<Expression> parse_expression() {
-    if (++depth_ > deepest_nesting) return fail("line {}: is nested too deep", peek().line);
+    if (++depth_ > deepest_nesting)
+      return fail("line {}: is nested too deep, expected at most {} levels", peek().line, deepest_nesting);
     DRAFTSCOPE_TRY_ASSIGN(auto value, parse_or());
     if (accept_word("if")) {
       DRAFTSCOPE_TRY_ASSIGN(auto condition, parse_or());
@@ -183,7 +187,8 @@ class Parser {
           join(ExpressionKind::conditional, {}, std::move(value), std::move(condition), std::move(otherwise));
     }
     --depth_;
-    if (tree_depth(value) > deepest_tree) return fail("line {}: is nested too deep", peek().line);
+    if (tree_depth(value) > deepest_tree)
+      return fail("line {}: is nested too deep, expected at most {} levels", peek().line, deepest_tree);
     return value;
   }
 
@@ -197,7 +202,8 @@ class Parser {
     for (int length = 0; peek().kind == kind; ++length) {
       const auto found = std::find(operators.begin(), operators.end(), peek().text);
       if (found == operators.end()) break;
-      if (length == deepest_nesting) return fail("line {}: is nested too deep", peek().line);
+      if (length == deepest_nesting)
+        return fail("line {}: is nested too deep, expected at most {} levels", peek().line, deepest_nesting);
       ++at_;
       DRAFTSCOPE_TRY_ASSIGN(auto right, (this->*next)());
       left = join(ExpressionKind::binary, std::string(*found), std::move(left), std::move(right));
@@ -272,14 +278,14 @@ class Parser {
     if (token.kind == TokenKind::string) {
       std::string text = token.text;
       while (peek().kind == TokenKind::string) text += tokens_[at_++].text;
-      literal.value = std::move(text);
+      literal.value = Value(std::move(text), Charge());
       return literal;
     }
     if (token.kind == TokenKind::integer) {
       std::int64_t number = 0;
       const char* end = token.text.data() + token.text.size();
       if (std::from_chars(token.text.data(), end, number).ec != std::errc() || is_symbol("."))
-        return fail("line {}: number {} is not implemented", token.line, token.text);
+        return fail("line {}: number {} is not implemented", token.line, token.text.substr(0, 40));
       literal.value = number;
       return literal;
     }
@@ -327,7 +333,8 @@ class Parser {
 
   Result<Expression> parse_postfix(Expression value, bool filters_too) {
     for (int length = 0;; ++length) {
-      if (length == deepest_nesting) return fail("line {}: is nested too deep", peek().line);
+      if (length == deepest_nesting)
+        return fail("line {}: is nested too deep, expected at most {} levels", peek().line, deepest_nesting);
       if (accept_symbol(".")) {
         DRAFTSCOPE_TRY_ASSIGN(auto name, expect_name());
         value = join(ExpressionKind::attribute, std::move(name), std::move(value));
@@ -337,7 +344,8 @@ class Parser {
         DRAFTSCOPE_TRY_ASSIGN(value, parse_call(std::move(value)));
       } else if (filters_too && accept_symbol("|")) {
         DRAFTSCOPE_TRY_ASSIGN(auto name, expect_name());
-        if (!is_known_filter(name)) return fail("line {}: filter '{}' is not implemented", peek().line, name);
+        if (!is_known_filter(name))
+          return fail("line {}: filter {} is not implemented", peek().line, quote(name));
         value = join(ExpressionKind::filter, std::move(name), std::move(value));
         if (is_symbol("(")) DRAFTSCOPE_TRY(parse_arguments(value));
       } else if (filters_too && accept_word("is")) {
@@ -351,7 +359,7 @@ class Parser {
   Result<Expression> parse_test(Expression value) {
     const bool negated = accept_word("not");
     DRAFTSCOPE_TRY_ASSIGN(auto name, expect_name());
-    if (!is_known_test(name)) return fail("line {}: test '{}' is not implemented", peek().line, name);
+    if (!is_known_test(name)) return fail("line {}: test {} is not implemented", peek().line, quote(name));
     value = join(ExpressionKind::test, std::move(name), std::move(value));
     if (is_symbol("(")) DRAFTSCOPE_TRY(parse_arguments(value));
     if (negated) value = join(ExpressionKind::unary, "not", std::move(value));
@@ -380,11 +388,11 @@ class Parser {
     Expression call = node(ExpressionKind::call, callee.name, {});
     if (callee.kind == ExpressionKind::attribute) {
       if (!is_known_method(callee.name))
-        return fail("line {}: method '{}' is not implemented", peek().line, callee.name);
+        return fail("line {}: method {} is not implemented", peek().line, quote(callee.name));
       call.kind = ExpressionKind::method;
       call.operands = std::move(callee.operands);
     } else if (callee.kind != ExpressionKind::name || !is_known_function(callee.name)) {
-      return fail("line {}: function '{}' is not implemented", peek().line, callee.name);
+      return fail("line {}: function {} is not implemented", peek().line, quote(callee.name));
     }
     DRAFTSCOPE_TRY(parse_arguments(call));
     return call;
@@ -416,6 +424,8 @@ class Parser {
 }  // namespace
 
 Result<Block> parse_template(std::string_view source) {
+  if (source.size() > longest_source)
+    return fail("{} bytes, expected at most {}", source.size(), longest_source);
   DRAFTSCOPE_TRY_ASSIGN(auto tokens, tokenize(source));
   return Parser(std::move(tokens)).run();
 }

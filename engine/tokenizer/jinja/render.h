@@ -4,11 +4,13 @@
 #include <draftscope/base/result.h>
 #include <string>
 
+#include "tokenizer/jinja/budget.h"
 #include "tokenizer/jinja/syntax.h"
 
 namespace draftscope::engine::jinja {
 
-/// The text of a template with `variables`. The error carries the line, and what the template raised.
-[[nodiscard]] Result<std::string> render(const Block& block, Dictionary variables);
+/// The text of a template with `variables`. The error is what the template raised, or names the line where it
+/// took more than the limits.
+[[nodiscard]] Result<std::string> render(const Block& block, Dictionary variables, const Limits& limits = {});
 
 }  // namespace draftscope::engine::jinja

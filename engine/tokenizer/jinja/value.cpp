@@ -6,19 +6,73 @@
 
 namespace draftscope::engine::jinja {
 
+namespace {
+
+template <typename Content>
+const Shared<Content>* shared(const Value& value) {
+  const auto* pointer = std::get_if<std::shared_ptr<const Shared<Content>>>(&value.data);
+  return pointer == nullptr ? nullptr : pointer->get();
+}
+
+template <typename Content>
+const Content* content(const Value& value) {
+  const auto* held = shared<Content>(value);
+  return held == nullptr ? nullptr : &held->content;
+}
+
+template <typename Content>
+std::shared_ptr<const Shared<Content>> share(Content content, int depth, Charge charge) {
+  return std::make_shared<const Shared<Content>>(
+      Shared<Content>{std::move(content), depth, std::move(charge)});
+}
+
+int deepest(const List& list) {
+  int depth = 0;
+  for (const Value& item : list) depth = std::max(depth, item.depth());
+  return depth;
+}
+
+int deepest(const Dictionary& entries) {
+  int depth = 0;
+  for (const auto& [key, value] : entries) depth = std::max(depth, value.depth());
+  return depth;
+}
+
+}  // namespace
+
+Value::Value(std::string text, Charge charge) : data(share(std::move(text), 0, std::move(charge))) {}
+
+Value::Value(List list, Charge charge) {
+  const int depth = deepest(list) + 1;
+  data = share(std::move(list), depth, std::move(charge));
+}
+
+Value::Value(Dictionary entries, Charge charge) {
+  const int depth = deepest(entries) + 1;
+  data = share(std::move(entries), depth, std::move(charge));
+}
+
+const std::string* Value::string() const {
+  return content<std::string>(*this);
+}
+
 const List* Value::list() const {
-  const auto* shared = std::get_if<std::shared_ptr<const List>>(&data);
-  return shared == nullptr ? nullptr : shared->get();
+  return content<List>(*this);
 }
 
 const Dictionary* Value::dictionary() const {
-  const auto* shared = std::get_if<std::shared_ptr<const Dictionary>>(&data);
-  return shared == nullptr ? nullptr : shared->get();
+  return content<Dictionary>(*this);
 }
 
 Namespace* Value::name_space() const {
-  const auto* shared = std::get_if<std::shared_ptr<Namespace>>(&data);
-  return shared == nullptr ? nullptr : shared->get();
+  const auto* pointer = std::get_if<std::shared_ptr<Namespace>>(&data);
+  return pointer == nullptr ? nullptr : pointer->get();
+}
+
+int Value::depth() const {
+  if (const auto* held = shared<List>(*this)) return held->depth;
+  if (const auto* held = shared<Dictionary>(*this)) return held->depth;
+  return 0;
 }
 
 bool truth(const Value& value) {
@@ -62,16 +116,21 @@ bool append_text(const Value& value, std::string& text) {
   return true;
 }
 
+std::size_t text_size(const Value& value) {
+  const auto* text = value.string();
+  return text == nullptr ? 0 : text->size();
+}
+
 std::string type_name(const Value& value) {
   static constexpr std::array names{"undefined", "none",   "a boolean",    "an integer",
                                     "a string",  "a list", "a dictionary", "a namespace"};
   return names.at(value.data.index());
 }
 
-Value entry(const Dictionary& dictionary, const std::string& key) {
+const Value* find_entry(const Dictionary& dictionary, const std::string& key) {
   const auto it =
       std::find_if(dictionary.begin(), dictionary.end(), [&](const auto& e) { return e.first == key; });
-  return it == dictionary.end() ? Value() : it->second;
+  return it == dictionary.end() ? nullptr : &it->second;
 }
 
 void set_entry(Dictionary& dictionary, const std::string& key, Value value) {

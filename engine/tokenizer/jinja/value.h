@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "tokenizer/jinja/charge.h"
 
 namespace draftscope::engine::jinja {
 
@@ -20,29 +23,49 @@ struct Undefined {};
 struct None {};
 struct Namespace;
 
+/// Part of a value on the heap: its copies share it, and nothing changes it.
+template <typename Content>
+struct Shared {
+  Content content;
+  int depth;  ///< of the lists and dictionaries in each other: 0 for a text, 1 for a list of numbers
+  Charge charge;
+};
+
 struct Value {
   // Shared as in Python: a namespace changes in place. No container holds a namespace, so that none owns
   // itself.
-  std::variant<Undefined, None, bool, std::int64_t, std::string, std::shared_ptr<const List>,
-               std::shared_ptr<const Dictionary>, std::shared_ptr<Namespace>>
+  std::variant<Undefined, None, bool, std::int64_t, std::shared_ptr<const Shared<std::string>>,
+               std::shared_ptr<const Shared<List>>, std::shared_ptr<const Shared<Dictionary>>,
+               std::shared_ptr<Namespace>>
       data;
 
   Value() = default;
-  template <typename T>
-  Value(T value) : data(std::move(value)) {}
-  Value(const char* text) : data(std::string(text)) {}
-  Value(List list) : data(std::make_shared<const List>(std::move(list))) {}
-  Value(Dictionary entries) : data(std::make_shared<const Dictionary>(std::move(entries))) {}
+  Value(None none) : data(none) {}
+  Value(bool boolean) : data(boolean) {}
+  Value(std::int64_t integer) : data(integer) {}
+  Value(std::shared_ptr<Namespace> space) : data(std::move(space)) {}
+  Value(std::string text, Charge charge);
+  Value(List list, Charge charge);
+  Value(Dictionary entries, Charge charge);
 
   [[nodiscard]] bool is_undefined() const { return std::holds_alternative<Undefined>(data); }
   [[nodiscard]] bool is_none() const { return std::holds_alternative<None>(data); }
-  [[nodiscard]] const std::string* string() const { return std::get_if<std::string>(&data); }
+  [[nodiscard]] const std::string* string() const;
   [[nodiscard]] const List* list() const;
   [[nodiscard]] const Dictionary* dictionary() const;
   [[nodiscard]] Namespace* name_space() const;
   [[nodiscard]] bool is_container() const { return list() != nullptr || dictionary() != nullptr; }
   [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&data); }
+  [[nodiscard]] int depth() const;
 };
+
+template <typename... Alternatives>
+constexpr bool copies_never_fail(const std::variant<Alternatives...>*) {
+  return (std::is_nothrow_copy_constructible_v<Alternatives> && ...);
+}
+// With a std::string among the alternatives, a copy that finds no memory would jump to nowhere: libstdc++ 12
+// takes such a variant for one that always has a value, also while it undoes the copy.
+static_assert(copies_never_fail(static_cast<decltype(Value::data)*>(nullptr)));
 
 struct Namespace {
   Dictionary entries;
@@ -54,10 +77,12 @@ struct Namespace {
 /// Text as Python's str() gives it, but nothing for an undefined value. Lists and dictionaries have no text
 /// here.
 [[nodiscard]] bool append_text(const Value& value, std::string& text);
+/// The bytes of a string, else 0.
+[[nodiscard]] std::size_t text_size(const Value& value);
 /// "a string", for messages.
 [[nodiscard]] std::string type_name(const Value& value);
-/// The entry of a dictionary, else undefined.
-[[nodiscard]] Value entry(const Dictionary& dictionary, const std::string& key);
+/// The entry of a dictionary, else null.
+[[nodiscard]] const Value* find_entry(const Dictionary& dictionary, const std::string& key);
 void set_entry(Dictionary& dictionary, const std::string& key, Value value);
 
 }  // namespace draftscope::engine::jinja

@@ -76,7 +76,8 @@ Result<std::string> apply_step(const UnicodeForm& step, const std::string& text)
         utf8proc_decompose_char(static_cast<utf8proc_int32_t>(scan.code_point), parts.data(), parts.size(),
                                 static_cast<utf8proc_option_t>(decompose), &boundary_class);
     if (count < 0 || static_cast<std::size_t>(count) > parts.size())
-      return fail("Unicode normalisation fails at U+{:04X}", static_cast<std::uint32_t>(scan.code_point));
+      return fail("Unicode normalisation fails at U+{:04X}, expected text of assigned characters",
+                  static_cast<std::uint32_t>(scan.code_point));
     code_points.insert(code_points.end(), parts.begin(), parts.begin() + count);
   }
   sort_marks(code_points);

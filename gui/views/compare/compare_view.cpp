@@ -97,7 +97,7 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
                       tr("ms since the first token"))),
       gains_(make_plot(tr("Gain over the baseline along the text"), tr("output token"),
                        tr("ms ahead of the baseline"))),
-      spread_(make_plot(tr("Distribution of round times"), tr("ms a round"),
+      spread_(make_plot(tr("Distribution of round times"), tr("ms per round"),
                         tr("share of rounds at most that long"))),
       player_(new RacePlayer) {
   setAccessibleName(tr("Comparison"));

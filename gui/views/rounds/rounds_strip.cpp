@@ -38,7 +38,8 @@ void RoundsStrip::read_run() {
     max_ = run.max_emitted;
   }
   const double mean = rounds() > 0 ? static_cast<double>(sums_.back()) / static_cast<double>(rounds()) : 0.0;
-  setAccessibleDescription(tr("%1 rounds, %2 tokens a round on average").arg(rounds()).arg(mean, 0, 'f', 2));
+  setAccessibleDescription(
+      tr("%1 rounds, %2 tokens per round on average").arg(rounds()).arg(mean, 0, 'f', 2));
   update();
 }
 

@@ -238,7 +238,7 @@ void SkipMap::paint_times(QPainter& painter, const RoundAxis& axis, const Detail
   const double top = std::max(1.0, *place);
   LegendRow legend(painter, palette(), QRect(area.left(), 0, area.width(), area.top()));
   add_scale(legend, painter, dark,
-            tr("0 to %1 a round, %2")
+            tr("0 to %1 per round, %2")
                 .arg(duration_text(std::llround(top)), times.source == TimeSource::kernels
                                                            ? tr("of the device's kernels")
                                                            : tr("of the host's spans")));
@@ -256,10 +256,10 @@ void SkipMap::paint_times(QPainter& painter, const RoundAxis& axis, const Detail
   std::vector<double> lengths(layers);
   for (std::size_t layer = 0; layer < layers; ++layer)
     lengths[layer] = static_cast<double>(sum[layer]) / longest;
-  paint_bars(
-      painter,
-      tr("longest: %1 a round").arg(duration_text(std::llround(longest / static_cast<double>(axis.count())))),
-      lengths, [&](std::size_t) { return phase_color(traces::Phase::verify, dark); });
+  paint_bars(painter,
+             tr("longest: %1 per round")
+                 .arg(duration_text(std::llround(longest / static_cast<double>(axis.count())))),
+             lengths, [&](std::size_t) { return phase_color(traces::Phase::verify, dark); });
 }
 
 void SkipMap::paint_exit(QPainter& painter, const RoundAxis& axis) const {
@@ -335,7 +335,7 @@ QString SkipMap::tooltip_at(const RoundAxis& axis, const QPoint& point) const {
   QStringList lines{last - first == 1 ? tr("round %1, layer %2").arg(first).arg(layer)
                                       : tr("rounds %1 to %2, layer %3").arg(first).arg(last - 1).arg(layer)};
   if (times != nullptr)
-    lines << tr("%1 a round")
+    lines << tr("%1 per round")
                  .arg(duration_text(times->times.sum(first, last)[layer] /
                                     static_cast<std::int64_t>(last - first)));
   lines << layer_text(first, last, layer);

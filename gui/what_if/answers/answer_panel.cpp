@@ -43,7 +43,7 @@ std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
   rows.push_back(plain(AnswerPanel::tr("vanilla tokens/s"), prediction.vanilla_tokens_per_second));
   rows.push_back(plain(AnswerPanel::tr("mean accepted length M"), prediction.mean_accepted_length));
   rows.push_back(plain(AnswerPanel::tr("acceptance rate α"), prediction.acceptance_rate));
-  rows.push_back(plain(AnswerPanel::tr("draft steps a round"), prediction.steps_per_round));
+  rows.push_back(plain(AnswerPanel::tr("draft steps per round"), prediction.steps_per_round));
   rows.push_back(plain(AnswerPanel::tr("draft-cost coefficient c"), prediction.c));
   rows.push_back(plain(AnswerPanel::tr("verification v"), prediction.v));
   rows.push_back(plain(AnswerPanel::tr("overhead o"), prediction.o));

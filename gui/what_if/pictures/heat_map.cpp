@@ -51,7 +51,7 @@ Result<double> slower_speedup(const simulator::CostModel& model, const simulator
   const simulator::RoundStatistics vanilla{.rounds = steps.passes, .target_steps = steps};
   double ns = time_ns(rounds.setting.least.front(), prices);
   if (!rounds.setting.most.empty()) ns = std::max(ns, time_ns(rounds.setting.most.front(), prices));
-  if (!(ns > 0.0)) return fail("{}: rounds take no time", rounds.strategy);
+  if (!(ns > 0.0)) return fail("{}: rounds take no time, expected some", rounds.strategy);
   return time_ns(vanilla, prices) / (ns * own_ratio);
 }
 

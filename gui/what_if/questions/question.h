@@ -15,7 +15,7 @@ namespace draftscope::gui {
 
 enum class StrategyKind : std::uint8_t {
   recorded,      ///< a run of the recording, as it was
-  fixed_length,  ///< early exit, γ draft tokens a round
+  fixed_length,  ///< early exit, γ draft tokens per round
   threshold,     ///< the same, but the first draft token of too low confidence is the round's last
 };
 

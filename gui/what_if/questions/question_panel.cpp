@@ -27,7 +27,7 @@ namespace {
 constexpr int kind_role = Qt::UserRole;
 constexpr int recorded_role = Qt::UserRole + 1;
 constexpr int file_role = Qt::UserRole + 1;  // an index into the files that were opened
-constexpr int max_gamma = 63;                // the engine's longest draft
+constexpr int max_gamma = 255;               // the engine's longest draft
 constexpr int max_batch = 4096;
 constexpr int max_context = 1'048'576;
 constexpr int max_gpus = 256;

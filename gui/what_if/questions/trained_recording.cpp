@@ -31,10 +31,6 @@ Result<void> check(const traces::Recording& recording) {
   return {};
 }
 
-bool verifies_above_exit(const std::string& strategy) {
-  return strategy.find("verify=above-exit") != std::string::npos;
-}
-
 /// Whether both specify the same prices for an imported recording.
 bool are_specified_alike(const Question& a, const Question& b) {
   return a.gpu == b.gpu && a.machine_file == b.machine_file && a.model == b.model && a.weights == b.weights;
@@ -136,8 +132,8 @@ void TrainedRecording::list_runs() {
       continue;
     strategies_.push_back(run.specification);
     if (const auto setting = simulator::early_exit_of(run, recording()))
-      points_.push_back(
-          {run.specification, setting->exit, setting->gamma, verifies_above_exit(run.specification)});
+      points_.push_back({run.specification, setting->exit, setting->gamma,
+                         setting->verified_layers == simulator::VerifiedLayers::above_exit});
   }
 }
 
@@ -146,12 +142,12 @@ Question TrainedRecording::question_of(const std::string& strategy) const {
   Question question{.kind = StrategyKind::recorded,
                     .recorded = strategy,
                     .exit = shape_ ? std::max(1, shape_->n_layers / 4) : usual_exit,
-                    .verifies_above_exit = verifies_above_exit(strategy),
                     .recorded_gpu = recorded_gpu_};
   for (const RecordedPoint& point : points_)
     if (point.strategy == strategy) {
       question.exit = point.exit;
       question.gamma = point.gamma;
+      question.verifies_above_exit = point.verifies_above_exit;
     }
   return question;
 }

@@ -131,6 +131,10 @@ struct RoundContext {
   traces::RunId run_id;
   std::int64_t block = 0;
   bool is_vanilla = false;  ///< its target steps are those of vanilla decoding, or stand in for them
+  /// Whether its rounds take beside passes what rounds take: its strategy makes no passes of its own, or all
+  /// do.
+  bool has_usual_rest = true;
+  bool has_draft_model = false;
 };
 
 /// Relative deviation of one time, over all groups of a kind: few times do not tell their own.
@@ -156,7 +160,7 @@ class Collector {
     const bool is_round = round.drafted > 0 || round.verify_rows > 1;
     const std::int32_t few =
         of.above_exit && has_draft ? std::clamp(round.exit_layer, 0, out_.shape.n_layers) : 0;
-    const std::int64_t draft_ns = has_draft ? round.draft_ns : 0;
+    const std::int64_t draft_ns = has_draft || of.has_draft_model ? round.draft_ns : 0;
     const std::int64_t rest_ns =
         round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
     const auto verify_ns = static_cast<double>(round.verify_ns);
@@ -168,8 +172,9 @@ class Collector {
                    .one_row = few,
                    .n_layers = out_.shape.n_layers}]
           .push_back({.ns = verify_ns, .context = root, .run_id = of.run_id, .block = of.block});
-    put({is_round ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
-        static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
+    if (is_round ? of.has_usual_rest : of.is_vanilla)
+      put({is_round ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
+          static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
     if (is_round) ++out_.drafting_rounds;
     if (has_draft) {
       const std::int32_t steps = round.tree_depth;
@@ -184,7 +189,8 @@ class Collector {
             .push_back(
                 {static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run_id, of.block});
     }
-    out_.total_wall_ns += static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns);
+    out_.total_wall_ns +=
+        static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns - (has_draft ? 0 : draft_ns));
     out_.rounds += 1;
     out_.largest_rows = std::max(out_.largest_rows, round.verify_rows);
     out_.largest_context = std::max(out_.largest_context, root + round.tree_depth);
@@ -312,12 +318,29 @@ using RunOfRequest = std::unordered_map<traces::RequestId, const traces::Run*>;
 
 RunOfRequest used_runs(const traces::Recording& recording,
                        const std::function<bool(const traces::Run&)>& use) {
+  std::unordered_map<traces::RunId, const traces::Run*> used;
+  for (const traces::Run& run : recording.runs)
+    if (!use || use(run)) used.emplace(run.id, &run);
   RunOfRequest run_of_request;
   for (const traces::Request& request : recording.requests)
-    for (const traces::Run& run : recording.runs)
-      if (run.id == request.run_id && run.strategy != "two-model" && (!use || use(run)))
-        run_of_request.emplace(request.id, &run);
+    if (const auto run = used.find(request.run_id); run != used.end())
+      run_of_request.emplace(request.id, run->second);
   return run_of_request;
+}
+
+/// Runs whose strategy made passes of its own; none where every run that drafts did.
+std::unordered_set<traces::RunId> runs_with_own_passes(const std::vector<const traces::Round*>& rounds,
+                                                       const RunOfRequest& run_of_request) {
+  std::unordered_set<traces::RunId> with;
+  std::unordered_set<traces::RunId> drafting;
+  for (const traces::Round* round : rounds) {
+    const traces::RunId run_id = run_of_request.at(round->request_id)->id;
+    if (round->optimise_ns > 0) with.insert(run_id);
+    if (round->drafted > 0) drafting.insert(run_id);
+  }
+  const bool has_others = std::any_of(drafting.begin(), drafting.end(),
+                                      [&](traces::RunId run_id) { return !with.contains(run_id); });
+  return has_others ? with : std::unordered_set<traces::RunId>();
 }
 
 struct UsedRounds {
@@ -352,6 +375,7 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   for (const traces::Run& run : recording.runs)
     if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
   const UsedRounds used = used_rounds(recording, run_of_request);
+  const auto with_own = runs_with_own_passes(used.rounds, run_of_request);
   OperationRounds timed_rounds;
   constexpr std::int32_t max_rows = 1 << 16;
   for (const traces::Round* round : used.rounds) {
@@ -363,7 +387,13 @@ OperationRounds collect_rounds(const traces::Recording& recording,
     const bool is_vanilla = run.is_baseline || !used.has_vanilla;
     const bool is_above = above_exit.contains(run.id);
     const DraftLayers of_draft = found != layers.end() ? found->second : DraftLayers{};
-    collector.add_round(*round, {of_draft, is_above, run.id, blocks.at(round->request_id), is_vanilla});
+    collector.add_round(*round, {.layers = of_draft,
+                                 .above_exit = is_above,
+                                 .run_id = run.id,
+                                 .block = blocks.at(round->request_id),
+                                 .is_vanilla = is_vanilla,
+                                 .has_usual_rest = !with_own.contains(run.id),
+                                 .has_draft_model = run.strategy == "two-model"});
     if (round->tree_depth != round->drafted) continue;
     timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
                                                    .draft_steps = round->drafted,

@@ -8,7 +8,7 @@
 //
 // Operations come from kernels on a GPU, summed over a round's launches, and from spans of level "ops" on a
 // CPU, layers from spans of level "layers"; passes and rounds are in every trace. Left out: the first 20
-// rounds of a longer recording, rounds that a second model drafts, operations of rounds with token trees and
+// rounds of a longer recording, operations of rounds with token trees and
 // of verifications above an exit (whose rows differ by layer). Target steps between drafts stand in for
 // vanilla decoding's only where none was recorded.
 
@@ -42,7 +42,7 @@ struct CostObservations {
   bool on_gpu = false;
   std::vector<CostObservation> groups;
   std::vector<MeasuredPass> passes;
-  std::vector<MeasuredRun> runs;
+  std::vector<MeasuredRun> runs;  ///< in the order of run_id
   /// Sums over all rounds that were used, for the test of conservation.
   double total_wall_ns = 0.0;     ///< without the search for better parameters
   double interruptions_ns = 0.0;  ///< in that

@@ -141,7 +141,7 @@ TEST(ModelFamilies, EachIsReadOrRefusedWithItsNameAndTheMissingTrait) {
       if (trait) {
         ASSERT_FALSE(shape) << family.architecture;
         EXPECT_EQ(shape.error().message,
-                  fmt::format("config.json: model_type {}: {} is not supported by a backend yet",
+                  fmt::format("config.json: model_type {}: needs {}, expected only what a backend supports",
                               family.model_type, *trait));
       } else {
         ASSERT_TRUE(shape) << shape.error().message;
@@ -154,8 +154,9 @@ TEST(ModelFamilies, EachIsReadOrRefusedWithItsNameAndTheMissingTrait) {
 TEST(ModelFamilies, GemmaTwoNamesItsCap) {
   auto config = tiny::tiny_config();
   config["architectures"] = {"Gemma2ForCausalLM"};
-  EXPECT_EQ(parse_config(config).error().message,
-            "config.json: model_type gemma2: logit soft-capping is not supported by a backend yet");
+  EXPECT_EQ(
+      parse_config(config).error().message,
+      "config.json: model_type gemma2: needs logit soft-capping, expected only what a backend supports");
 }
 
 TEST(ModelFamilies, WhatNobodyKnowsIsRefusedWithTheSupportedOnes) {

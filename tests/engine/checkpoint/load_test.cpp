@@ -254,7 +254,7 @@ std::vector<Damage> damages() {
          std::filesystem::remove(f / "config.json");
          std::filesystem::create_directory(f / "config.json");
        },
-       "config.json: expected a regular file"},
+       "config.json: found a folder, expected a regular file"},
       {"ConfigTooLarge", file_text("config.json", std::string((1 << 20) + 1, ' ')),
        "1048577 bytes, expected at most 1048576"},
       {"ConfigEmpty", file_text("config.json", ""), "config.json: not valid JSON"},
@@ -326,8 +326,8 @@ std::vector<Damage> damages() {
       {"LayerTypesTooFew", qwen2_field("layer_types", R"(["full_attention"])"),
        "layer_types has 1 entries, expected num_hidden_layers = 2"},
       {"NoWeights", [](const Path& f) { std::filesystem::remove(f / "model.safetensors"); },
-       "found neither model.safetensors nor model.safetensors.index.json"},
-      {"WeightsEmpty", file_text("model.safetensors", ""), "model.safetensors: the file is empty"},
+       "expected model.safetensors or model.safetensors.index.json"},
+      {"WeightsEmpty", file_text("model.safetensors", ""), "model.safetensors: found an empty file"},
       {"WeightsAreText", file_text("model.safetensors", "version https://git-lfs.github.com/spec/v1"),
        "not a safetensors file?"},
       {"WeightsTruncated",
@@ -369,11 +369,11 @@ std::vector<Damage> damages() {
       {"UnexpectedBias", tensors([](Tensors& t) {
          t.push_back({"model.layers.0.self_attn.q_proj.bias", "BF16", {8}, std::string(16, '\0')});
        }),
-       "tensor 'model.layers.0.self_attn.q_proj.bias' has no place in LlamaForCausalLM"},
+       "tensor 'model.layers.0.self_attn.q_proj.bias', expected those of LlamaForCausalLM"},
       {"UnexpectedQueryNorm", tensors([](Tensors& t) {
          t.push_back({"model.layers.1.self_attn.q_norm.weight", "BF16", {4}, std::string(8, '\0')});
        }),
-       "q_norm.weight' has no place"},
+       "q_norm.weight', expected those"},
       {"DataMisaligned", tensors([](Tensors& t) {
          t.insert(t.begin(), {"byte", "U8", {1}, std::string(1, '\0')});
        }),

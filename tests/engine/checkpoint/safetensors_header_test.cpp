@@ -119,7 +119,7 @@ std::vector<HeaderDamage> header_damages() {
       {"ShapeHoldsBoolean", entry(R"("dtype":"F32","shape":[true])"), 4,
        "shape holds true, expected unsigned"},
       {"ShapeOverflows", entry(R"("dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4])"), 4,
-       "shape [4294967296, 4294967296] overflows 64 bits"},
+       "found shape [4294967296, 4294967296], expected a number of bytes that fits 64 bits"},
       {"OneOffset", entry(R"("dtype":"F32","shape":[1],"data_offsets":[0])"), 4,
        "data_offsets has 1 numbers"},
       {"ThreeOffsets", entry(R"("dtype":"F32","shape":[1],"data_offsets":[0,4,8])"), 4,
@@ -129,9 +129,9 @@ std::vector<HeaderDamage> header_damages() {
       {"OffsetsReversed", entry(R"("dtype":"F32","shape":[1],"data_offsets":[4,0])"), 4,
        "[4, 0], expected begin"},
       {"BeyondTheFile", entry(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])"), 4,
-       "data ends at byte 8 of 4 data bytes"},
+       "data ends at byte 8, expected at most 4"},
       {"EnormousOffset", entry(R"("dtype":"F32","shape":[1],"data_offsets":[0,18446744073709551615])"), 4,
-       "data ends at byte 18446744073709551615 of 4"},
+       "data ends at byte 18446744073709551615, expected at most 4"},
       {"TooShortForShape", entry(R"("dtype":"F32","shape":[2],"data_offsets":[0,4])"), 4,
        "4 bytes of data, expected 8 for F32 [2]"},
       {"TooLongForShape", entry(R"("dtype":"BF16","shape":[1],"data_offsets":[0,4])"), 4,
@@ -162,7 +162,8 @@ TEST(SafetensorsHeader, LengthBeyondTheFormatsBoundIsRefusedBeforeAnythingIsRead
 
 TEST(SafetensorsHeader, LengthBeyondTheFileIsATruncatedFile) {
   EXPECT_THAT(parse_header(std::string("\x03\0\0\0\0\0\0\0{}", 10)).error().message,
-              testing::HasSubstr("header of 3 bytes in a file of 10; the file is truncated"));
+              testing::HasSubstr(
+                  "header of 3 bytes in a file of 10, expected a header that fits; the file is truncated"));
 }
 
 TEST(SafetensorsHeader, DeepNestingCostsNothing) {

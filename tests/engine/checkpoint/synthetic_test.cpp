@@ -229,7 +229,7 @@ TEST(OpenModel, RefusesWhatItDoesNotKnow) {
       {"synthetic:lama-3.2-1b",
        "'lama-3.2-1b' is unknown, expected one of models.csv; closest: Llama-3.2-1B"},
       {"synthetic:qwen3-8b",
-       "model_type qwen3: a norm of queries and keys is not supported by a backend yet"},
+       "model_type qwen3: needs a norm of queries and keys, expected only what a backend supports"},
       {"synthetic:llama-3.1-405b", "GB of weights, expected at most this machine's memory"},
       {"synthetic:llama-2-7b,depth=3", "unknown key 'depth', expected redundancy, seed, layers or vocab"},
       {"synthetic:llama-2-7b,", "unknown key ''"},
@@ -240,7 +240,7 @@ TEST(OpenModel, RefusesWhatItDoesNotKnow) {
       {"synthetic:llama-2-7b,seed=-1", "seed is '-1', expected an unsigned integer"},
       {"synthetic:llama-2-7b,seed=1,seed=2", "'seed' is given twice"},
       {"synthetic:llama-2-7b,redundancy=1", "redundancy is 1, expected 0"},
-      {"synthetic:llama-2-7b,redundancy=nan", "redundancy is nan, expected 0"},
+      {"synthetic:llama-2-7b,redundancy=nan", "redundancy is 'nan', expected a number from 0"},
       {"synthetic:llama-2-7b,redundancy=x", "redundancy is 'x', expected a number"}};
   for (const auto& [argument, expected] : refused) {
     const auto checkpoint = open_model(argument);

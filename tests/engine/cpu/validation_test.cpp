@@ -84,7 +84,7 @@ TEST_F(ValidationTest, OptionsAndCheckpointsThatDoNotFitAreRefusedByName) {
     const auto backend = make_cpu_backend(checkpoint, options);
     return backend ? std::string("made") : backend.error().message;
   };
-  EXPECT_THAT(message(checkpoint_, {.kernels = "sse9"}), HasSubstr("kernels \"sse9\" are not available"));
+  EXPECT_THAT(message(checkpoint_, {.kernels = "sse9"}), HasSubstr("kernels 'sse9' are not available"));
   EXPECT_THAT(message(checkpoint_, {.threads = -1}), HasSubstr("threads is -1"));
   EXPECT_THAT(message(checkpoint_, {.cache_rows = -1}), HasSubstr("cache_rows is -1"));
   Checkpoint broken = checkpoint_;

@@ -17,24 +17,43 @@
 namespace draftscope::engine::test {
 namespace {
 
-/// A random mask, length and threshold every round, from the seed alone.
+/// A random mask, length and threshold every round, from the seed alone; some verify above the exit, some ask
+/// for states.
 class RandomPlans final : public Strategy {
  public:
   RandomPlans(const speculation::ModelShape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {}
   RoundPlan plan(const RoundView& /*round*/) override {
     mask_ = random_mask(random_, shape_.n_layers, 0.4);
-    if (chance(random_, 0.5))
+    const bool is_exit = chance(random_, 0.5);
+    if (is_exit)
       mask_ = speculation::SublayerMask::early_exit(shape_.n_layers, pick(random_, 0, shape_.n_layers));
-    return {
+    RoundPlan plan{
         .mask = &mask_,
         .draft_length = pick(random_, 0, 9),
         .threshold = chance(random_, 0.5) ? std::uniform_real_distribution<double>(0.0, 0.3)(random_) : -1.0};
+    if (is_exit && chance(random_, 0.5)) plan.verification = Verification::above_exit;
+    boundaries_.clear();
+    if (chance(random_, 0.5))
+      for (std::int32_t boundary = 0; boundary <= shape_.n_layers; ++boundary)
+        if (chance(random_, 0.6)) boundaries_.push_back(boundary);
+    plan.states = boundaries_;
+    above += plan.verification == Verification::above_exit && plan.draft_length > 0 ? 1U : 0U;
+    return plan;
   }
+  void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
+    EXPECT_EQ(outcome.states.size(),
+              boundaries_.size() * (outcome.nodes.size() + 1) * static_cast<std::size_t>(shape_.d_model));
+    states.insert(states.end(), outcome.states.begin(), outcome.states.end());
+  }
+
+  std::vector<float> states;  ///< of all rounds
+  std::size_t above = 0;      ///< rounds whose draft was verified above its exit
 
  private:
   const speculation::ModelShape& shape_;
   Random random_;
   speculation::SublayerMask mask_;
+  std::vector<std::int32_t> boundaries_;
 };
 
 class NoDrafts final : public Strategy {
@@ -55,6 +74,8 @@ TEST(ChainRounds, AreWhatTheDecodeLoopWouldHaveDone) {
   Random random(31);
   std::size_t accepted = 0;
   std::size_t stopped = 0;
+  std::size_t states = 0;
+  std::size_t above = 0;
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
     const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
@@ -88,6 +109,9 @@ TEST(ChainRounds, AreWhatTheDecodeLoopWouldHaveDone) {
     const auto found = text(*alone, plans, by_itself);
     EXPECT_EQ(found, text(steps, same_plans, by_loop));
     EXPECT_EQ(found, text(steps, vanilla, plain));
+    EXPECT_EQ(plans.states, same_plans.states);
+    states += plans.states.size();
+    above += plans.above;
     ASSERT_EQ(by_itself.rounds.size(), by_loop.rounds.size());
     for (std::size_t i = 0; i < by_itself.rounds.size(); ++i) {
       EXPECT_EQ(by_itself.rounds[i].drafted, by_loop.rounds[i].drafted);
@@ -104,6 +128,8 @@ TEST(ChainRounds, AreWhatTheDecodeLoopWouldHaveDone) {
   }
   EXPECT_GT(accepted, 20U);
   EXPECT_GT(stopped, 5U);
+  EXPECT_GT(states, 100U);
+  EXPECT_GT(above, 10U);
 }
 
 /// Expects of two decodings what sampling leaves in common.
@@ -208,6 +234,15 @@ TEST(ChainRounds, RefuseWhatDoesNotFit) {
             }),
             fmt::format("chain round: layers are [1, 1), expected [0, E) with E at most {}", shape.n_layers));
   EXPECT_EQ(with([&](auto& r) { r.stops = many; }), "chain round: 17 stop tokens, expected at most 16");
+  EXPECT_EQ(with([](auto& r) {
+              r.above_exit = true;
+              r.draft_length = 0;
+            }),
+            "chain round: verifies above the exit, expected a draft by all layers below layer 1");
+  const std::vector<std::int32_t> boundaries{1, 1};
+  EXPECT_EQ(
+      with([&](auto& r) { r.states = boundaries; }),
+      fmt::format("chain round: states[1] is 1, expected ascending boundaries from 0 to {}", shape.n_layers));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
@@ -12,7 +13,10 @@ namespace draftscope::engine::test {
 
 std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const CudaOptions& options,
                                            std::int32_t multiprocessors) {
-  auto backend = cuda::make_backend(cuda::emulation::make_emulated_gpu(multiprocessors), checkpoint, options);
+  static std::uint32_t seed = 0;  // each backend starts kernels in an order of its own
+  auto backend = cuda::make_backend(
+      cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes, ++seed),
+      checkpoint, options);
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
 }

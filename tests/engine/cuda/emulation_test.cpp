@@ -17,6 +17,17 @@ namespace {
 
 constexpr Grid early{.blocks = 2, .threads = 32, .shared_bytes = 0, .may_start_early = true};
 
+void start_all(GridRun& run) {
+  while (run.start_block()) {
+  }
+}
+
+void finish(GridRun& run) {
+  run.let_through();
+  while (run.go_on()) {
+  }
+}
+
 TEST(EmulatedKernels, StartBeforeTheOneAheadUpToTheirWait) {
   std::vector<int> seen;
   int written = 0;
@@ -25,9 +36,9 @@ TEST(EmulatedKernels, StartBeforeTheOneAheadUpToTheirWait) {
     wait_for_previous_kernel();
     if (thread_index() == 0) seen.push_back(written);
   });
-  run.start();
+  start_all(run);
   written = 1;  // by the kernel ahead
-  run.finish();
+  finish(run);
   EXPECT_EQ(seen, (std::vector<int>{0, 0, 1, 1}));
 }
 
@@ -35,19 +46,19 @@ TEST(EmulatedKernels, StayBehindTheOneAheadIfTheyMayNotStartEarly) {
   int seen = -1;
   int written = 0;
   GridRun run({.blocks = 1, .threads = 32}, [&] { seen = written; });
-  run.start();
+  start_all(run);
   written = 1;
-  run.finish();
+  finish(run);
   EXPECT_EQ(seen, 1);
 }
 
 TEST(EmulatedKernels, MustWaitInEveryThreadIfTheyMayStartEarly) {
   GridRun all(early, [] { wait_for_previous_kernel(); });
-  EXPECT_NO_THROW(all.finish());
+  EXPECT_NO_THROW(finish(all));
   GridRun one(early, [] {
     if (thread_index() == 0) wait_for_previous_kernel();
   });
-  EXPECT_THROW(one.finish(), std::logic_error);
+  EXPECT_THROW(finish(one), std::logic_error);
 }
 
 TEST(EmulatedDevice, CapturesLaunchesAlone) {

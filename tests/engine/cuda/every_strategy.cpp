@@ -2,6 +2,7 @@
 #include "every_strategy.h"
 
 #include <draftscope/engine/tuning/policy.h>
+#include <draftscope/speculation/strategy_text.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,6 +65,15 @@ void EveryStrategy::add(const speculation::StrategyRow& strategy) {
   if (has(strategy, "exit") && has(strategy, "verify"))
     for (const char* verify : {"all-layers", "above-exit"})
       specifications_.push_back(fmt::format("{}:exit=2,verify={}", name, verify));
+  add_choices(strategy, specifications_.back());
+}
+
+/// Choices other than the defaults, beside a specification with everything that the strategy needs.
+void EveryStrategy::add_choices(const speculation::StrategyRow& strategy, const std::string& specification) {
+  for (const speculation::ParameterRow& parameter : strategy.parameters)
+    for (const std::string& choice : parameter.choices)
+      if (choice != parameter.default_value && !speculation::has_parameter(specification, parameter.name))
+        specifications_.push_back(speculation::with_parameter(specification, parameter.name, choice));
 }
 
 void EveryStrategy::add_mixes(const speculation::StrategyRow& mix) {

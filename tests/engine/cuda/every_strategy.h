@@ -25,6 +25,7 @@ class EveryStrategy {
 
  private:
   void add(const speculation::StrategyRow& strategy);
+  void add_choices(const speculation::StrategyRow& strategy, const std::string& specification);
   void add_mixes(const speculation::StrategyRow& mix);
   void write_policy_for(const speculation::ModelShape& shape) const;
 

@@ -97,7 +97,7 @@ TEST(Fp8Drafts, OfTheDevicesOwnRoundsAreThoseThatTheHostLeads) {
     if (trial % 2 == 1) request.sampling = {.temperature = 0.7, .coupled = true};
     Heard by_itself;
     Heard by_loop;
-    const std::string strategy = "layerskip:exit=2,gamma=5";
+    const std::string strategy = "layerskip:exit=2,gamma=5,verify=all-layers";
     EXPECT_EQ(text(*alone, strategy, request, by_itself), text(led, strategy, request, by_loop));
     EXPECT_EQ(by_itself.drafts, by_loop.drafts);
     EXPECT_EQ(by_itself.confidences, by_loop.confidences);

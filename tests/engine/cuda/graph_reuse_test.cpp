@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int32_t n_layers = 4;
 constexpr std::int32_t context = 290;  // beyond one split of the keys
-constexpr std::int32_t cache_rows = 360;
+constexpr std::int32_t graph_cache_rows = 360;
 
 /// Hidden states are only brought back by launches one by one.
 constexpr std::int32_t one_by_one[] = {0};
@@ -35,8 +35,8 @@ class GraphReuse : public testing::Test {
     shape_.head_dim = 32;
     shape_.tied_embeddings = false;  // or a token would be sure of itself
     checkpoint_ = random_checkpoint(shape_, DType::bf16, 9);
-    graphs_ = backend_on_device(checkpoint_, {.cache_rows = cache_rows, .device_trace = &captured_});
-    eager_ = backend_on_device(checkpoint_, {.cache_rows = cache_rows}, 3);
+    graphs_ = backend_on_device(checkpoint_, {.cache_rows = graph_cache_rows, .device_trace = &captured_});
+    eager_ = backend_on_device(checkpoint_, {.cache_rows = graph_cache_rows}, 3);
     const OwnedBatch prompt = chain(shape_, random_, context, 0);
     Batch rows = prompt.view();
     rows.wanted = {};

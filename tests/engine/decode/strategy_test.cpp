@@ -18,7 +18,7 @@ TEST(MakeStrategy, FillsInEveryDefaultAndSaysSo) {
   ASSERT_TRUE(strategy) << strategy.error().message;
   EXPECT_EQ(strategy->specification, "layerskip");
   const auto parameters = nlohmann::json::parse(strategy->parameters);
-  EXPECT_EQ(parameters, (nlohmann::json{{"exit", 3}, {"gamma", 6}, {"verify", "all-layers"}}));
+  EXPECT_EQ(parameters, (nlohmann::json{{"exit", 3}, {"gamma", 6}, {"verify", "above-exit"}}));
 }
 
 TEST(MakeStrategy, ReadsItsOwnSpecificationBack) {
@@ -45,20 +45,20 @@ struct Refusal {
 
 TEST(MakeStrategy, RefusesWhatItDoesNotKnow) {
   const Refusal refusals[] = {
-      {"", "unknown name \"\""},
-      {"turbo", "unknown name \"turbo\", expected one of: vanilla, layerskip"},
-      {"vanilla:gamma=3", "unknown parameter \"gamma\", expected one of: none"},
-      {"layerskip:speed=9", "unknown parameter \"speed\", expected one of: exit, gamma, verify"},
-      {"layerskip:exit=3,exit=4", "\"exit\" is given twice"},
-      {"layerskip:exit", "found \"exit\", expected key=value"},
-      {"layerskip:=3", "found \"=3\", expected key=value"},
-      {"layerskip:exit=", "exit is \"\", expected an integer from 1 to 11"},
-      {"layerskip:exit=0", "exit is \"0\", expected an integer from 1 to 11"},
-      {"layerskip:exit=12", "exit is \"12\", expected an integer from 1 to 11"},
-      {"layerskip:exit=3.5", "exit is \"3.5\""},
-      {"layerskip:gamma=-1", "gamma is \"-1\", expected an integer from 0 to 63"},
+      {"", "unknown name ''"},
+      {"turbo", "unknown name 'turbo', expected one of: vanilla, layerskip"},
+      {"vanilla:gamma=3", "unknown parameter 'gamma', expected one of: none"},
+      {"layerskip:speed=9", "unknown parameter 'speed', expected one of: exit, gamma, verify"},
+      {"layerskip:exit=3,exit=4", "'exit' is given twice"},
+      {"layerskip:exit", "found 'exit', expected key=value"},
+      {"layerskip:=3", "found '=3', expected key=value"},
+      {"layerskip:exit=", "exit is '', expected an integer from 1 to 11"},
+      {"layerskip:exit=0", "exit is '0', expected an integer from 1 to 11"},
+      {"layerskip:exit=12", "exit is '12', expected an integer from 1 to 11"},
+      {"layerskip:exit=3.5", "exit is '3.5'"},
+      {"layerskip:gamma=-1", "gamma is '-1', expected an integer from 0 to 255"},
       {"layerskip:gamma=99999999999999999999", "gamma is"},
-      {"layerskip:verify=some", "verify is \"some\", expected one of: all-layers, above-exit"},
+      {"layerskip:verify=some", "verify is 'some', expected one of: all-layers, above-exit"},
   };
   for (const Refusal& refusal : refusals) {
     const auto strategy = make_strategy(refusal.specification, shape_of(12));

@@ -250,8 +250,9 @@ TEST(CoupledSampling, NeedsNumbersThatDependOnTheirPurposeAlone) {
       decode(backend, *vanilla->strategy,
              {.prompt = prompt, .sampling = {.temperature = 1.0, .coupled = true}}, chooser, nobody);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message,
-            "sampling: coupled choices need counter-based random numbers, which this chooser has not");
+  EXPECT_EQ(
+      result.error().message,
+      "sampling: found a chooser without counter-based random numbers, expected one for coupled choices");
 }
 
 }  // namespace

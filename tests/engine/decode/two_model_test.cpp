@@ -44,7 +44,8 @@ TEST(TwoModels, GreedyTextEqualsVanilla) {
     for (std::int32_t& token : prompt) token = pick(0, target.vocab - 1);
     const std::string specification = "two-model:model=toy,gamma=" + std::to_string(pick(0, 8)) +
                                       ",threshold=0." + std::to_string(pick(0, 6)) +
-                                      ",schedule=" + (pick(0, 1) == 0 ? "constant" : "heuristic");
+                                      ",schedule=" + (pick(0, 1) == 0 ? "constant" : "heuristic") +
+                                      ",stop=" + (pick(0, 1) == 0 ? "threshold" : "roc");
     const auto text = [&](const std::string& which, Count& count) {
       std::vector<std::int32_t> all;
       ToyBackend backend(target);

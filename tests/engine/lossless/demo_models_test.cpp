@@ -39,7 +39,8 @@ TEST_P(DemoModel, GreedyTextEqualsVanillaOnEveryPrompt) {
   ASSERT_GE(texts.size(), 20U);
   std::uint32_t setting = 0;
   std::mt19937 random(21);
-  for (const std::string& text : texts) {
+  for (std::size_t prompt = 0; prompt < texts.size(); prompt += DRAFTSCOPE_PROMPT_STRIDE) {
+    const std::string& text = texts[prompt];
     const auto tokens = tokenizer->encode(text);
     ASSERT_TRUE(tokens) << tokens.error().message;
     const DecodeRequest request{

@@ -14,8 +14,8 @@ class Mixer {
   std::string operator()() {
     std::string text = "mix:" + mask() + length() + stop() + shape();
     if (has_del_)
-      text += fmt::format(",mode={},most={},prompt-window={}", one("repaired", "published"), pick(1, 20),
-                          pick(0, 10));
+      text += fmt::format(",mode={},most={},prompt-window={}{}", one("paper", "code", "repaired"),
+                          pick(1, 20), pick(0, 10), one("", ",exits=1-2", ",exits=every-2"));
     return text;
   }
 
@@ -24,6 +24,7 @@ class Mixer {
     return std::uniform_int_distribution<std::int32_t>(low, high)(random_);
   }
   const char* one(const char* a, const char* b) { return pick(0, 1) == 0 ? a : b; }
+  const char* one(const char* a, const char* b, const char* c) { return pick(0, 2) == 0 ? a : one(b, c); }
 
   std::string mask() {
     switch (pick(0, 3)) {
@@ -31,12 +32,15 @@ class Mixer {
         exits_early_ = true;
         return fmt::format("mask=exit,exit={}", pick(1, n_layers_ - 1));
       case 1:
-        return fmt::format("mask=swift,ratio=0.{},window={},every={},gp-interval={},search-seed={}",
-                           pick(1, 9), pick(1, 8), pick(1, 3), pick(0, 5), pick(1, 99));
+        return fmt::format(
+            "mask=swift,ratio=0.{},window={},every={},gp-interval={},search-seed={},scored-on={}", pick(1, 9),
+            pick(1, 8), pick(1, 3), pick(0, 5), pick(1, 99), one("latest", "first"));
       case 2:
-        return fmt::format("mask=clasp,skip={},interval={}", pick(0, n_layers_), pick(1, 6));
+        return fmt::format("mask=clasp,skip={},interval={},unit={},carry-set={}", pick(0, n_layers_),
+                           pick(1, 6), one("tokens", "verifications"), one("no", "yes"));
       default:
         has_del_ = true;
+        exits_early_ = true;
         return "mask=del";
     }
   }
@@ -56,13 +60,18 @@ class Mixer {
   }
 
   std::string stop() {
-    switch (pick(0, 3)) {
+    switch (pick(0, 5)) {
       case 0:
         return fmt::format(",stop=threshold,threshold=0.{}", pick(0, 99));
       case 1: {
         const char* const rules[] = {"paper", "code", "del"};
-        return fmt::format(",stop=adaptive,rule={},epsilon=0.1", rules[pick(0, 2)]);
+        return fmt::format(",stop=adaptive,rule={},epsilon=0.1,carry={}", rules[pick(0, 2)],
+                           one("yes", "no"));
       }
+      case 3:
+        return fmt::format(",stop=roc,threshold=0.{}", pick(0, 99));
+      case 4:
+        return fmt::format(",stop=entropy,threshold=0.{},lambda=0.{}", pick(0, 99), pick(1, 9));
       case 2:
         has_del_ = true;
         return ",stop=del";
@@ -73,7 +82,7 @@ class Mixer {
 
   std::string shape() {
     if (pick(0, 1) == 0) return fmt::format(",shape=tree,widths={}", one("paper", "greedy-code"));
-    const bool above = exits_early_ && !has_del_ && pick(0, 1) == 0;
+    const bool above = exits_early_ && pick(0, 1) == 0;
     return above ? ",shape=chain,verify=above-exit" : ",shape=chain";
   }
 

@@ -264,8 +264,9 @@ TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {
   std::mt19937 random(7);
   for (const std::int32_t interval : {1, 3, 4}) {
     const Net net({.n_layers = 8, .redundancy = 0.5, .seed = random()}, random);
-    auto strategy = make_strategy(fmt::format("clasp:skip=4,interval={},gamma=3,threshold=0", interval),
-                                  net.checkpoint.shape);
+    auto strategy = make_strategy(
+        fmt::format("clasp:skip=4,interval={},unit=verifications,gamma=3,threshold=0", interval),
+        net.checkpoint.shape);
     ASSERT_TRUE(strategy) << strategy.error().message;
     const auto backend = cpu_backend(net.checkpoint, 1, 96);
     KeptDecode kept(net.text);
@@ -291,6 +292,72 @@ TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {
       speculation::SublayerMask mask(8);
       for (const std::int32_t layer : expected.skipped) mask.skip_attention(layer).skip_mlp(layer);
       EXPECT_EQ(drafted.layer_set.skipped, mask.packed());
+    }
+  }
+}
+
+/// Rounds after which a search was made; those of the prefills are −1.
+std::vector<std::int32_t> searches(Strategy& strategy, const Net& net, std::int32_t tokens,
+                                   KeptDecode& kept) {
+  const auto backend = cpu_backend(net.checkpoint, 1, 96);
+  (void)decode_kept(*backend, strategy, {.prompt = net.text, .max_new_tokens = tokens}, kept);
+  std::vector<std::int32_t> found;
+  for (const KeptDecision& decision : kept.taken) {
+    const std::int32_t after = decision.detail["anchor_position"].get<std::int32_t>() -
+                               static_cast<std::int32_t>(net.text.size()) + 1;
+    found.push_back(after == 0 ? -1 : decision.round);
+  }
+  return found;
+}
+
+// After the first verification that begins with all but one of so many tokens emitted since the last search.
+TEST(Clasp, CountsItsIntervalInTokens) {
+  std::mt19937 random(9);
+  for (const std::int32_t interval : {1, 5, 12}) {
+    const Net net({.n_layers = 8, .redundancy = 0.9, .seed = random()}, random);
+    auto strategy = make_strategy(fmt::format("clasp:skip=4,interval={},gamma=3,threshold=0", interval),
+                                  net.checkpoint.shape);
+    ASSERT_TRUE(strategy) << strategy.error().message;
+    KeptDecode kept(net.text);
+    const std::vector<std::int32_t> found = searches(*strategy->strategy, net, 40, kept);
+    std::vector<std::int32_t> expected{-1};
+    std::int32_t since = 0;
+    bool has_long_rounds = false;
+    for (std::size_t round = 0; round + 1 < kept.rounds.size(); ++round) {
+      const bool due = since + 1 >= interval;
+      since += kept.rounds[round].emitted;
+      has_long_rounds = has_long_rounds || kept.rounds[round].emitted > 1;
+      if (!due) continue;
+      since = 0;
+      expected.push_back(static_cast<std::int32_t>(round));
+    }
+    EXPECT_TRUE(has_long_rounds);
+    EXPECT_EQ(found, expected) << interval;
+  }
+}
+
+TEST(Clasp, CarriesItsIntervalOverRequestsIfAsked) {
+  std::mt19937 random(10);
+  const Net net({.n_layers = 8, .redundancy = 0.9, .seed = 3}, random);
+  for (const bool carries : {false, true}) {
+    auto strategy = make_strategy(
+        fmt::format("clasp:skip=4,interval=50,gamma=3,threshold=0,carry-set={}", carries ? "yes" : "no"),
+        net.checkpoint.shape);
+    ASSERT_TRUE(strategy) << strategy.error().message;
+    std::vector<std::size_t> of_prefills;
+    std::vector<std::size_t> of_rounds;
+    for (int request = 0; request < 4; ++request) {
+      KeptDecode kept(net.text);
+      const auto found = searches(*strategy->strategy, net, 30, kept);
+      of_prefills.push_back(static_cast<std::size_t>(std::count(found.begin(), found.end(), -1)));
+      of_rounds.push_back(found.size() - of_prefills.back());
+    }
+    if (carries) {
+      EXPECT_EQ(of_prefills, (std::vector<std::size_t>{1, 0, 0, 0}));
+      EXPECT_EQ(of_rounds, (std::vector<std::size_t>{0, 1, 0, 1}));
+    } else {
+      EXPECT_EQ(of_prefills, (std::vector<std::size_t>{1, 1, 1, 1}));
+      EXPECT_EQ(of_rounds, (std::vector<std::size_t>{0, 0, 0, 0}));
     }
   }
 }

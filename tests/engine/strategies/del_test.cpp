@@ -34,7 +34,7 @@ struct DelState {
 class WatchedDel final : public Strategy {
  public:
   /// `mask`: null = DEL's own.
-  WatchedDel(const speculation::ModelShape& shape, const Del::Options& options,
+  WatchedDel(const speculation::ModelShape& shape, const speculation::DelRule::Options& options,
              std::shared_ptr<MaskChoice> mask = nullptr)
       : del_(std::make_shared<Del>(shape, options)),
         mixed_(make_mixed({.mask = mask != nullptr ? std::move(mask) : del_,
@@ -91,7 +91,7 @@ class WatchedDel final : public Strategy {
 
 /// The rules, exit by exit: NaN where there is nothing to divide by.
 struct SlowDel {
-  SlowDel(std::int32_t n_layers, const Del::Options& chosen, double head)
+  SlowDel(std::int32_t n_layers, const speculation::DelRule::Options& chosen, double head)
       : options(chosen), layers(n_layers), head_cost(head), counts(static_cast<std::size_t>(n_layers)) {}
 
   struct Counts {
@@ -110,7 +110,7 @@ struct SlowDel {
 
   void learn(const std::vector<Position>& prompt, const std::vector<Position>& round) {
     std::size_t kept = round.size();
-    if (options.drafts && (options.rule.mode == Mode::repaired || gamma > 0))
+    if (options.exits_draft && (options.mode != Mode::code || gamma > 0))
       for (std::size_t i = 0; i < round.size(); ++i)
         if (round[i].by_exit[static_cast<std::size_t>(exit)].token != round[i].target) {
           kept = i + 1;
@@ -127,8 +127,8 @@ struct SlowDel {
         (match ? add.s_plus : add.s_minus) += shadow.confidence;
       }
       Counts& c = counts[e];
-      c = {options.rule.omega * c.m + add.m, options.rule.omega * c.w + add.w,
-           options.rule.omega * c.s_plus + add.s_plus, options.rule.omega * c.s_minus + add.s_minus};
+      c = {options.omega * c.m + add.m, options.omega * c.w + add.w, options.omega * c.s_plus + add.s_plus,
+           options.omega * c.s_minus + add.s_minus};
     }
     choose();
   }
@@ -141,7 +141,7 @@ struct SlowDel {
 
   void choose() {
     best = 0.0;
-    const std::int32_t most = options.rule.mode == Mode::published ? options.rule.max - 1 : options.rule.max;
+    const std::int32_t most = options.mode == Mode::code ? options.max - 1 : options.max;
     for (std::int32_t e = 1; e < layers; ++e)
       for (std::int32_t d = 0; d <= most; ++d) {
         const double value = tpl(counts[static_cast<std::size_t>(e)].alpha(), e, d);
@@ -150,7 +150,7 @@ struct SlowDel {
       }
   }
 
-  Del::Options options;
+  speculation::DelRule::Options options;
   std::int32_t layers;
   double head_cost;
   std::vector<Counts> counts;
@@ -209,18 +209,19 @@ struct Met {
 };
 
 /// Follows a decoding round by round.
-void follow(const WatchedDel& watched, const Del::Options& options, Backend& fresh, double head,
-            std::size_t prompt_size, bool greedy, Met& met) {
+void follow(const WatchedDel& watched, const speculation::DelRule::Options& options, Backend& fresh,
+            double head, std::size_t prompt_size, bool greedy, Met& met) {
   SlowDel slow(fresh.shape().n_layers, options, head);
-  const bool published = options.rule.mode == Mode::published;
-  const auto window = std::min(options.rule.prompt_window, static_cast<std::int32_t>(prompt_size));
+  const bool code = options.mode == Mode::code;
+  const bool repaired = options.mode == Mode::repaired;
+  const auto window = std::min(options.prompt_window, static_cast<std::int32_t>(prompt_size));
   bool first = true;
   for (const WatchedDel::Round& round : watched.learnt()) {
     std::vector<SlowDel::Position> prompt;
     if (first && window > 0)
       prompt = positions_of(fresh, std::span(round.text).first(prompt_size),
                             static_cast<std::int32_t>(prompt_size) - window, window);
-    if (first && !published && window > 0) {
+    if (first && !code && window > 0) {
       slow.learn(prompt, {});
       expect_equal(round.before, slow);
       prompt.clear();
@@ -228,14 +229,15 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
 
     // The plan is what the statistics say.
     const double tau = slow.counts[static_cast<std::size_t>(slow.exit)].tau();
-    if (!published && slow.gamma == 0) {
-      EXPECT_EQ(round.plan.mask != nullptr, !options.drafts);
+    if (repaired && slow.gamma == 0) {
+      EXPECT_EQ(round.plan.mask != nullptr, !options.exits_draft);
       EXPECT_TRUE(round.drafted.empty());
     } else {
-      if (options.drafts) {
+      if (options.exits_draft) {
         EXPECT_EQ(round.mask, speculation::SublayerMask::early_exit(slow.layers, slow.exit));
       }
-      const std::int32_t length = published ? (first ? 1 : options.rule.max) : slow.gamma;
+      const bool nothing_known = first && (code || window == 0);
+      const std::int32_t length = repaired ? slow.gamma : nothing_known ? 1 : options.max;
       EXPECT_EQ(round.plan.draft_length, length);
       EXPECT_NEAR(round.plan.threshold, std::isnan(tau) ? -1.0 : tau, 1e-12);
       met.no_threshold += static_cast<std::int32_t>(std::isnan(tau));
@@ -250,15 +252,15 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
                                   static_cast<std::int32_t>(round.drafted.size()) + 1);
     const auto exit = static_cast<std::size_t>(slow.exit);
     // Its own exit drafts what its shadow says.
-    if (options.drafts && greedy) {
+    if (options.exits_draft && greedy) {
       for (std::size_t i = 0; i < round.drafted.size(); ++i)
         EXPECT_EQ(round.drafted[i], positions[i].by_exit[exit].token);
     }
     const auto wrong = std::find_if(positions.begin(), positions.end(), [&](const SlowDel::Position& one) {
       return one.by_exit[exit].token != one.target;
     });
-    if (positions.end() - wrong > 1) ++(published && slow.gamma == 0 ? met.unclipped : met.clipped);
-    if (!options.drafts) {
+    if (positions.end() - wrong > 1) ++(code && slow.gamma == 0 ? met.unclipped : met.clipped);
+    if (!options.exits_draft) {
       std::size_t right = 0;
       while (right < round.drafted.size() && round.drafted[right] == positions[right].target) ++right;
       if (greedy) {
@@ -276,11 +278,11 @@ void follow(const WatchedDel& watched, const Del::Options& options, Backend& fre
   }
 }
 
-constexpr Mode both_modes[] = {Mode::published, Mode::repaired};
+constexpr Mode all_modes[] = {Mode::paper, Mode::code, Mode::repaired};
 const SamplingOptions del_samplings[] = {{}, {.temperature = 1.0}, {.temperature = 0.7, .top_p = 0.9}};
 
 TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
-  for (const Mode mode : both_modes) {
+  for (const Mode mode : all_modes) {
     std::mt19937 random(1);
     Met met;
     for (int trial = 0; trial < 24; ++trial) {
@@ -291,9 +293,11 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
                                                  .redundancy = redundancy,
                                                  .seed = random()});
       const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
-      const Del::Options options{{mode, static_cast<std::int32_t>(1 + random() % 18),
-                                  random() % 2 == 0 ? 0.95 : 0.5,
-                                  static_cast<std::int32_t>(random() % 3 * 16)}};
+      const speculation::DelRule::Options options{
+          .mode = mode,
+          .max = static_cast<std::int32_t>(1 + random() % 18),
+          .omega = random() % 2 == 0 ? 0.95 : 0.5,
+          .prompt_window = static_cast<std::int32_t>(random() % 3 * 16)};
       const SamplingOptions& sampling = del_samplings[random() % 3];
       const auto backend = cpu_backend(checkpoint, 1, 160);
       WatchedDel del(checkpoint.shape, options);
@@ -301,7 +305,7 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
       (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
                         random());
       const auto fresh = cpu_backend(checkpoint, 1, 160);
-      const double head = mode == Mode::published
+      const double head = mode != Mode::repaired
                               ? 0.0
                               : 32.0 * checkpoint.shape.vocab / (32.0 * (2 * 32 + 2 * 16) + 3.0 * 32 * 48);
       follow(del, options, *fresh, head, prompt.size(), sampling.greedy(), met);
@@ -313,12 +317,12 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
     EXPECT_GT(met.zero, 0);
     EXPECT_GT(met.deepest, 0);
     EXPECT_GT(met.clipped, 0);
-    EXPECT_EQ(met.unclipped > 0, mode == Mode::published);
+    EXPECT_EQ(met.unclipped > 0, mode == Mode::code);
   }
 }
 
 TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
-  for (const Mode mode : both_modes) {
+  for (const Mode mode : all_modes) {
     std::mt19937 random(3);
     Met met;
     for (int trial = 0; trial < 60; ++trial) {
@@ -330,14 +334,15 @@ TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
                                     .agreement = static_cast<double>(random() % 11) / 10.0};
       ToyBackend backend(toy);
       const auto prompt = random_tokens(random, 1 + random() % 40, toy.vocab);
-      const Del::Options options{.rule = {.mode = mode, .max = static_cast<std::int32_t>(1 + random() % 18)}};
+      const speculation::DelRule::Options options{.mode = mode,
+                                                  .max = static_cast<std::int32_t>(1 + random() % 18)};
       const SamplingOptions& sampling = del_samplings[random() % 3];
       WatchedDel del(backend.shape(), options);
       KeptDecode kept(prompt);
       (void)decode_kept(backend, del, {.prompt = prompt, .max_new_tokens = 60, .sampling = sampling}, kept,
                         random());
       ToyBackend fresh(toy);
-      const double head = mode == Mode::published ? 0.0 : speculation::head_in_layers(backend.shape());
+      const double head = mode != Mode::repaired ? 0.0 : speculation::head_in_layers(backend.shape());
       follow(del, options, fresh, head, prompt.size(), sampling.greedy(), met);
       if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
     }
@@ -348,7 +353,7 @@ TEST(Del, KnowsAndChoosesWhatTheToysStatesSay) {
 }
 
 TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
-  for (const Mode mode : both_modes) {
+  for (const Mode mode : all_modes) {
     std::mt19937 random(3);
     Met met;
     for (int trial = 0; trial < 16; ++trial) {
@@ -358,10 +363,11 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
                                                  .redundancy = random() % 2 == 0 ? 0.6 : 0.9,
                                                  .seed = random()});
       const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
-      const Del::Options options{.rule = {.mode = mode,
-                                          .max = static_cast<std::int32_t>(1 + random() % 18),
-                                          .prompt_window = static_cast<std::int32_t>(random() % 3 * 16)},
-                                 .drafts = false};
+      const speculation::DelRule::Options options{
+          .mode = mode,
+          .max = static_cast<std::int32_t>(1 + random() % 18),
+          .prompt_window = static_cast<std::int32_t>(random() % 3 * 16),
+          .exits_draft = false};
       // An exit deeper than DEL tends to choose, or a set of sublayers that no exit is like.
       speculation::SublayerMask mask = speculation::SublayerMask::early_exit(n_layers, n_layers - 1);
       if (random() % 2 == 0)
@@ -373,12 +379,64 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
       (void)decode_kept(*backend, del, {.prompt = prompt, .max_new_tokens = 40, .sampling = sampling}, kept,
                         random());
       const auto fresh = cpu_backend(checkpoint, 1, 160);
-      const double head = mode == Mode::published ? 0.0 : speculation::head_in_layers(checkpoint.shape);
+      const double head = mode != Mode::repaired ? 0.0 : speculation::head_in_layers(checkpoint.shape);
       follow(del, options, *fresh, head, prompt.size(), sampling.greedy(), met);
       if (testing::Test::HasFailure()) FAIL() << "trial " << trial;
     }
     EXPECT_GT(met.rounds, 100);
     EXPECT_GT(met.parted, 20);
+  }
+}
+
+// The layers below the exit run once, for drafts; what DEL hears of them is the same.
+TEST(Del, KnowsTheSameWhereTheLayersAboveTheExitVerify) {
+  std::mt19937 random(5);
+  std::size_t rounds = 0;
+  for (const char* specification :
+       {"del:d-max=6", "del:mode=code,d-max=6", "del:mode=repaired", "mix:mask=exit,exit=3,stop=del,gamma=5",
+        "mix:mask=exit,exit=2,length=del,stop=del,mode=repaired", "del:exits=2-4,d-max=5"}) {
+    SCOPED_TRACE(specification);
+    const Checkpoint checkpoint = small_model({.n_layers = 6, .redundancy = 0.8, .seed = random()});
+    const auto prompt = random_tokens(random, 20, checkpoint.shape.vocab);
+    std::vector<KeptDecode> both;
+    for (const char* verify : {"all-layers", "above-exit"}) {
+      auto strategy = make_strategy(fmt::format("{}{}verify={}", specification,
+                                                std::string_view(specification) == "del" ? ":" : ",", verify),
+                                    checkpoint.shape);
+      ASSERT_TRUE(strategy) << strategy.error().message;
+      const auto backend = cpu_backend(checkpoint, 1, 160);
+      both.emplace_back(prompt);
+      (void)decode_kept(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 60}, both.back());
+    }
+    EXPECT_EQ(both[0].text, both[1].text);
+    ASSERT_EQ(both[0].taken.size(), both[1].taken.size());
+    for (std::size_t i = 0; i < both[0].taken.size(); ++i)
+      EXPECT_EQ(both[0].taken[i].detail, both[1].taken[i].detail) << i;
+    rounds += both[0].rounds.size();
+  }
+  EXPECT_GT(rounds, 60U);
+}
+
+// Beside another part that chooses the exit, DEL's threshold is that exit's own.
+TEST(Del, TakesTheThresholdOfTheExitThatDrafts) {
+  std::mt19937 random(6);
+  const Checkpoint checkpoint = small_model({.n_layers = 6, .redundancy = 0.8, .seed = 4});
+  const auto prompt = random_tokens(random, 20, checkpoint.shape.vocab);
+  auto strategy = make_strategy("mix:mask=exit,exit=4,stop=del,gamma=6", checkpoint.shape);
+  ASSERT_TRUE(strategy) << strategy.error().message;
+  const auto backend = cpu_backend(checkpoint, 1, 160);
+  KeptDecode kept(prompt);
+  (void)decode_kept(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 60}, kept);
+  ASSERT_GT(kept.taken.size(), 10U);
+  for (std::size_t i = 0; i < kept.taken.size(); ++i) {
+    const KeptDecision& decision = kept.taken[i];
+    EXPECT_EQ(decision.detail["exit"], 4);
+    // Of the other exits nothing is asked.
+    EXPECT_TRUE(decision.detail["acceptance_rates"][1].is_null());
+    EXPECT_FALSE(decision.detail["acceptance_rates"][3].is_null());
+    const std::size_t next = i == 0 ? 0 : static_cast<std::size_t>(decision.round) + 1;
+    ASSERT_LT(next, kept.rounds.size());
+    EXPECT_EQ(kept.rounds[next].round.threshold, decision.detail["thresholds"][3].get<double>());
   }
 }
 

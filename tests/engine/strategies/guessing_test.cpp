@@ -131,20 +131,20 @@ TEST(Guessing, RefusesWhatItCannotDo) {
   shape.n_layers = 2;
   shape.vocab = 50;
   const std::pair<const char*, const char*> refusals[] = {
-      {"prompt-lookup:ngram=0", "ngram is \"0\", expected an integer from 1 to 16"},
-      {"prompt-lookup:ngram=17", "ngram is \"17\", expected an integer from 1 to 16"},
-      {"prompt-lookup:ngram=2,smallest-ngram=3", "smallest-ngram is \"3\", expected an integer from 1 to 2"},
-      {"prompt-lookup:length=64", "length is \"64\", expected an integer from 1 to 63"},
-      {"prompt-lookup:match=best", "match is \"best\", expected one of: leftmost, latest, longest"},
-      {"prompt-lookup:reading=mine", "reading is \"mine\", expected one of: published, transformers"},
-      {"jacobi:block=0", "block is \"0\", expected an integer from 1 to 63"},
-      {"jacobi:rule=none", "rule is \"none\", expected one of: prefix, published"},
-      {"lookahead:ngram=2", "ngram is \"2\", expected an integer from 3 to 64"},
-      {"lookahead:guesses=0", "guesses is \"0\", expected an integer from 1 to 64"},
+      {"prompt-lookup:ngram=0", "ngram is '0', expected an integer from 1 to 16"},
+      {"prompt-lookup:ngram=17", "ngram is '17', expected an integer from 1 to 16"},
+      {"prompt-lookup:ngram=2,smallest-ngram=3", "smallest-ngram is '3', expected an integer from 1 to 2"},
+      {"prompt-lookup:length=256", "length is '256', expected an integer from 1 to 255"},
+      {"prompt-lookup:match=best", "match is 'best', expected one of: leftmost, latest, longest"},
+      {"prompt-lookup:reading=mine", "reading is 'mine', expected one of: published, transformers"},
+      {"jacobi:block=0", "block is '0', expected an integer from 1 to 255"},
+      {"jacobi:rule=none", "rule is 'none', expected one of: prefix, published"},
+      {"lookahead:ngram=2", "ngram is '2', expected an integer from 3 to 64"},
+      {"lookahead:guesses=0", "guesses is '0', expected an integer from 1 to 255"},
       {"lookahead:pool-from-prompt=maybe", "expected one of: no, yes"},
-      {"lookahead:window=20,ngram=7", "expected at most 64"},
-      {"lookahead:window=60,ngram=8", "expected at most 64"},
-      {"lookahead:window=2,ngram=30", "expected at most 64"},
+      {"lookahead:window=200,ngram=7", "expected at most 1024"},
+      {"lookahead:window=150,ngram=8", "expected at most 1024"},
+      {"lookahead:window=2,ngram=64", "expected at most 1024"},
   };
   for (const auto& [specification, message] : refusals) {
     const auto strategy = make_strategy(specification, shape);

@@ -53,6 +53,11 @@ TEST(Mixed, EachPartGetsTheStatesThatItAskedFor) {
   EXPECT_THAT(all->heard, ElementsAre(0.0F, 0.5F, 1.0F, 1.5F, 2.0F, 2.5F, 3.0F, 3.5F));
   EXPECT_THAT(none->heard, IsEmpty());
 
+  middle->wanted = {1, 3};
+  EXPECT_THAT(round(), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(middle->heard, ElementsAre(1.0F, 1.5F, 3.0F, 3.5F));
+  EXPECT_THAT(all->heard, ElementsAre(0.0F, 0.5F, 1.0F, 1.5F, 2.0F, 2.5F, 3.0F, 3.5F));
+
   middle->wanted = {};
   all->wanted = {};
   EXPECT_THAT(round(), IsEmpty());

@@ -145,6 +145,7 @@ struct Case {
   const char* reason;
   double max_score;
   std::int32_t max_tolerance, max_iterations;
+  const char* scored_on = "first";
 };
 
 class SwiftSearch : public testing::TestWithParam<Case> {};
@@ -156,8 +157,9 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
   constexpr std::int32_t window = 6;
   const Checkpoint checkpoint = small_model({.n_layers = n_layers, .redundancy = 0.3, .seed = 5});
   auto strategy = make_strategy(
-      fmt::format("swift:window={},max-score={},max-tolerance={},max-iterations={},gp-interval=5,gamma=4",
-                  window, chosen.max_score, chosen.max_tolerance, chosen.max_iterations),
+      fmt::format("swift:window={},max-score={},max-tolerance={},max-iterations={},gp-interval=5,gamma=4,"
+                  "scored-on={}",
+                  window, chosen.max_score, chosen.max_tolerance, chosen.max_iterations, chosen.scored_on),
       checkpoint.shape);
   ASSERT_TRUE(strategy) << strategy.error().message;
   const auto backend = cpu_backend(checkpoint, 1, 200);
@@ -185,8 +187,14 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
       const speculation::SublayerMask mask = mask_of(decision.detail, n_layers);
       EXPECT_TRUE(mask.runs_attention(0) && mask.runs_mlp(0));
       EXPECT_TRUE(mask.runs_attention(n_layers - 1) && mask.runs_mlp(n_layers - 1));
-      EXPECT_DOUBLE_EQ(decision.score, direct_matchness(checkpoint, mask, kept.text,
-                                                        static_cast<std::int32_t>(prompt.size()), window));
+      EXPECT_EQ(decision.kind, "layer set");
+      EXPECT_EQ(decision.detail["phase"], "search");
+      // The latest: those before the next round's root, and the root.
+      const std::int32_t from = std::string_view(chosen.scored_on) == "first"
+                                    ? static_cast<std::int32_t>(prompt.size())
+                                    : kept.rounds[round + 1].round.root_position - window;
+      EXPECT_EQ(decision.detail["scored_from"], from);
+      EXPECT_DOUBLE_EQ(decision.score, direct_matchness(checkpoint, mask, kept.text, from, window));
       EXPECT_EQ(decision.detail["best_before"], ending.best);
       const bool better = ending.take(decision.score);
       EXPECT_EQ(decision.adopted, better);
@@ -195,6 +203,14 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
       EXPECT_EQ(decision.detail["iteration"], ending.iterations);
       EXPECT_EQ(decision.detail["tolerance"], ending.tolerance);
       EXPECT_EQ(decision.detail["stopped"], !ending.reason.empty());
+      if (ending.reason.empty()) continue;
+      ASSERT_LT(next, kept.taken.size());
+      const KeptDecision& phase = kept.taken[next++];
+      EXPECT_EQ(phase.kind, "phase");
+      EXPECT_EQ(phase.detail["from"], "search");
+      EXPECT_EQ(phase.detail["to"], "plain");
+      EXPECT_EQ(phase.detail["because"], "max-" + ending.reason);
+      EXPECT_EQ(phase.detail["candidates"], ending.iterations);
     }
     EXPECT_EQ(next, kept.taken.size());
     if (testing::Test::HasFailure()) FAIL() << "request " << requests;
@@ -205,10 +221,11 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
 
 INSTANTIATE_TEST_SUITE_P(Ends, SwiftSearch,
                          testing::Values(Case{"score", 0.4, 1000, 1000}, Case{"tolerance", 1.0, 25, 1000},
-                                         Case{"iterations", 1.0, 1000, 60}, Case{"", 1.0, 1000, 1000}),
+                                         Case{"iterations", 1.0, 1000, 60}, Case{"", 1.0, 1000, 1000},
+                                         Case{"tolerance", 1.0, 25, 1000, "latest"}),
                          [](const auto& parameter) {
                            const std::string reason = parameter.param.reason;
-                           return reason.empty() ? "not" : reason;
+                           return (reason.empty() ? "not" : reason) + "_on_" + parameter.param.scored_on;
                          });
 
 }  // namespace

@@ -85,21 +85,21 @@ TEST(ChatTemplate, SaysWhyATemplateCannotBeRendered) {
       {"{{ 1.5 }}", "line 1: number 1 is not implemented"},
       {"{{ '\\u00e9' }}", "line 1: escape '\\u' is not implemented"},
       {"{{ x", "line 1: a tag has no }}"},
-      {"{# x", "line 1: {# has no #}"},
+      {"{# x", "line 1: {# has no end, expected #}"},
       {"{{ 'x }}", "line 1: a string has no closing '"},
-      {"{{ x ! y }}", "line 1: '!' is not part of a template expression"},
+      {"{{ x ! y }}", "line 1: found '!', expected a part of a template expression"},
       {"{% if x %}y", "line 1: 'a tag's edge' where an {% end… %} was expected"},
       {"x{% endif %}", "line 1: 'a tag's edge' where the end of the template was expected"},
       {"{{ x y }}", "line 1: 'y' where }} was expected"},
       {"{{ 1 / 2 }}", "line 1: '/' where }} was expected"},
-      {"{{ " + deep + " }}", "line 1: is nested too deep"},
-      {blocks, "line 1: is nested too deep"},
-      {"{{ " + chain + " }}", "line 1: is nested too deep"},
-      {"{{ missing.member }}", "an undefined value has no members"},
+      {"{{ " + deep + " }}", "line 1: is nested too deep, expected at most 100 levels"},
+      {blocks, "line 1: is nested too deep, expected at most 100 levels"},
+      {"{{ " + chain + " }}", "line 1: is nested too deep, expected at most 100 levels"},
+      {"{{ missing.member }}", "an undefined value has no members, expected a defined one"},
       {"{{ missing + 'x' }}", "undefined + a string is not implemented"},
       {"{{ 1 // 0 }}", "1 // 0 is not implemented"},
       {"{{ messages }}", "printing a list is not implemented"},
-      {"{{ 9223372036854775807 + 1 }}", "9223372036854775807 + 1 does not fit 64 bits"},
+      {"{{ 9223372036854775807 + 1 }}", "9223372036854775807 + 1 is too large, expected at most 64 bits"},
       {"{% for x in 'abc' %}{% endfor %}", "a loop over a string is not implemented"},
       {"{% set n = namespace() %}{% set n.n = n %}", "a namespace within a namespace is not implemented"},
       {"{% set n = namespace() %}{% set n.n = [n] %}",
@@ -110,7 +110,7 @@ TEST(ChatTemplate, SaysWhyATemplateCannotBeRendered) {
        "{% endfor %}{% set n = namespace(x=x) %}{% for a in "
        "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] %}"
        "{% set n.x = n.x ~ n.x %}{% endfor %}",
-       "~: the text is too long"},
+       "~: the text is too long, expected at most 16777216 bytes"},
   };
   for (const auto& [source, message] : cases) {
     const auto tokenizer = with_template(source);
@@ -131,7 +131,7 @@ TEST(ChatTemplate, IsAbsentWithoutAConfiguration) {
 TEST(ChatTemplate, RefusesAMalformedConfiguration) {
   const std::string tokenizer_json = goldens::read("llama3.tokenizer.json");
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"[", "tokenizer_config.json: not JSON from byte 2 on"},
+      {"[", "tokenizer_config.json: is not JSON from byte 2 on, expected a whole JSON text"},
       {"[]", "tokenizer_config.json is an array, expected an object"},
       {R"({"bos_token": 1})", "tokenizer_config.json: bos_token is 1, expected a string"},
       {R"({"bos_token": {}})", "tokenizer_config.json: bos_token.content is missing, expected a string"},

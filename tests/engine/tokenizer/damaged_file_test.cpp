@@ -2,6 +2,9 @@
 // A tokenizer.json that is malformed, or asks for what is not implemented, is refused in one line that names
 // the place. Each case changes one place of a small valid file.
 
+#include <sys/stat.h>
+
+#include <filesystem>
 #include <tuple>
 
 #include "goldens.h"
@@ -157,7 +160,7 @@ const std::vector<Damage>& damages() {
        "decoder.pattern: a Regex in a decoder is not implemented, expected a String"},
       {"/decoder",
        {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 1}},
-       "decoder.stop is 1, only 0 is implemented"},
+       "decoder.stop is 1, expected 0"},
       {"/decoder",
        {{"type", "Strip"}, {"content", ""}, {"start", 1}, {"stop", 0}},
        "decoder.content is '', expected a single character"},
@@ -174,7 +177,8 @@ const std::vector<Damage>& damages() {
       {"/model/fuse_unk", 1, "model.fuse_unk is 1, expected true or false"},
       {"/model/byte_fallback", "no", "model.byte_fallback is 'no', expected true or false"},
       {"/model/ignore_merges", 0, "model.ignore_merges is 0, expected true or false"},
-      {"/model/unk_token", "<unk>", "model.unk_token: '<unk>' is not in the vocabulary"},
+      {"/model/unk_token", "<unk>",
+       "model.unk_token: '<unk>' is unknown, expected a piece of the vocabulary"},
       {"/model/vocab", nullptr, "model.vocab is null, expected an object"},
       {"/model/vocab", json::array({"a"}), "model.vocab is an array, expected an object"},
       {"/model/vocab/a", "0", "model.vocab.a is '0', expected an integer from 0 to 2147483647"},
@@ -182,10 +186,12 @@ const std::vector<Damage>& damages() {
       {"/model/vocab/ab", 9, "model.vocab: 'ab' has id 9, expected ids 0 to 3 without holes"},
       {"/model/merges", nullptr, "model.merges is null, expected a list"},
       {"/model/merges/0", 1, "model.merges[0] is 1, expected \"left right\" or [\"left\", \"right\"]"},
-      {"/model/merges/0", "ab", "model.merges[0]: 'ab' is not two pieces with one space between"},
-      {"/model/merges/0", "a b c", "model.merges[0]: 'a b c' is not two pieces with one space between"},
-      {"/model/merges/0", "a x", "model.merges[0]: 'x' is not in the vocabulary"},
-      {"/model/merges/0", "b a", "model.merges[0]: 'ba' is not in the vocabulary"},
+      {"/model/merges/0", "ab",
+       "model.merges[0]: 'ab' is something else, expected two pieces with one space between"},
+      {"/model/merges/0", "a b c",
+       "model.merges[0]: 'a b c' is something else, expected two pieces with one space between"},
+      {"/model/merges/0", "a x", "model.merges[0]: 'x' is unknown, expected a piece of the vocabulary"},
+      {"/model/merges/0", "b a", "model.merges[0]: 'ba' is unknown, expected a piece of the vocabulary"},
       {"/model/merges/0", {"a", "b", "c"}, "model.merges[0] is an array, expected \"left right\" or"},
       {"/model/merges/0", {"a", 1}, "model.merges[0] is an array, expected \"left right\" or"},
   };
@@ -212,12 +218,13 @@ TEST(TokenizerFile, IsRefusedWithTheNameOfTheDamagedPlace) {
 
 TEST(TokenizerFile, IsRefusedWhenItIsNoJson) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"", "tokenizer.json: not JSON from byte 1 on"},
-      {"{", "tokenizer.json: not JSON from byte 2 on"},
-      {"{\"a\": \"\xFF\"}", "tokenizer.json: not JSON from byte 8 on"},
+      {"", "tokenizer.json: is not JSON from byte 1 on, expected a whole JSON text"},
+      {"{", "tokenizer.json: is not JSON from byte 2 on, expected a whole JSON text"},
+      {"{\"a\": \"\xFF\"}", "tokenizer.json: is not JSON from byte 8 on, expected a whole JSON text"},
       {"[]", "tokenizer.json is an array, expected an object"},
       {"{}", "tokenizer.json: model is missing, expected an object"},
-      {std::string(100'000, '['), "tokenizer.json: not JSON from byte 100001 on"},
+      {std::string(100'000, '['),
+       "tokenizer.json: is not JSON from byte 100001 on, expected a whole JSON text"},
   };
   for (const auto& [text, message] : cases) {
     const auto tokenizer = Tokenizer::parse(text);
@@ -239,7 +246,27 @@ TEST(TokenizerFile, IsRefusedWhenTheVocabularyIsEmpty) {
 TEST(TokenizerFile, IsNamedWithItsPathWhenAFolderIsLoaded) {
   const auto tokenizer = Tokenizer::load("/no/such/folder");
   ASSERT_FALSE(tokenizer);
-  EXPECT_EQ(tokenizer.error().message, "/no/such/folder/tokenizer.json: cannot be opened");
+  EXPECT_EQ(tokenizer.error().message, "/no/such/folder/tokenizer.json: no such file");
+}
+
+TEST(TokenizerFile, IsReadFromRegularFilesOfSensibleSizeOnly) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "draftscope_tokenizer_kinds";
+  const auto message = [&] { return Tokenizer::load(folder).error().message; };
+  const auto file = folder / "tokenizer.json";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(file);
+  EXPECT_EQ(message(), file.string() + ": found a folder, expected a regular file");
+  std::filesystem::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(message(), file.string() + ": found a pipe, expected a regular file");
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("/dev/zero", file);
+  EXPECT_EQ(message(), file.string() + ": found a device, expected a regular file");
+  std::filesystem::remove(file);
+  std::ofstream(file).close();
+  std::filesystem::resize_file(file, (256U << 20U) + 1);  // a hole
+  EXPECT_EQ(message(), file.string() + ": found 268435457 bytes, expected at most 268435456");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(TokenizerFile, TakesMergesAsTextAndAsPairs) {

@@ -63,7 +63,7 @@ TEST(Tuned, RefusesInOneLine) {
   write([](Policy& policy) { policy.finished = false; });
   EXPECT_THAT(refusal(specification), HasSubstr("not finished"));
   write([](Policy& policy) { policy.strategy = "turbo:speed=9"; });
-  EXPECT_THAT(refusal(specification), HasSubstr("field strategy: strategy: unknown name \"turbo\""));
+  EXPECT_THAT(refusal(specification), HasSubstr("field strategy: strategy: unknown name 'turbo'"));
   write([&](Policy& policy) { policy.strategy = specification; });
   EXPECT_THAT(refusal(specification), HasSubstr("expected another strategy's"));
   write([](Policy&) {});

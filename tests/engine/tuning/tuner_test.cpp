@@ -184,7 +184,7 @@ TEST_P(Tuner, RefusesTrialsOfAnotherSearch) {
   policy.trials.push_back({.setting = "vanilla", .prompts = 1});
   const auto result = run("policy.json", policy);
   ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().message, ::testing::HasSubstr("\"vanilla\""));
+  EXPECT_THAT(result.error().message, ::testing::HasSubstr("'vanilla'"));
 }
 
 TEST_P(Tuner, FailsBeforeTheFirstTrialWhereItCannotWrite) {

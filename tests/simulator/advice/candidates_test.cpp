@@ -38,7 +38,8 @@ TEST(Candidates, AreEveryExitsSettingsAndTheRecordedRuns) {
     }
   }
   EXPECT_TRUE(names.contains("fs:exit=2"));
-  EXPECT_TRUE(names.contains("layerskip:exit=7,gamma=1,verify=above-exit"));
+  EXPECT_TRUE(names.contains("layerskip:exit=7,gamma=1"));
+  EXPECT_TRUE(names.contains("layerskip:exit=7,gamma=1,verify=all-layers"));
 }
 
 TEST(Candidates, KnowARecordedRunByItsSetting) {

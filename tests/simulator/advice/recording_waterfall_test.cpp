@@ -24,7 +24,8 @@ std::vector<StrategyRounds> rounds_of(const Learnt& learnt, const std::vector<st
 TEST(RecordingWaterfall, PutsNoEarlyExitAboveTheOracle) {
   const Learnt learnt({.skill = 0.9});
   const auto strategies =
-      rounds_of(learnt, {"layerskip:exit=3,gamma=4", "layerskip:exit=2,gamma=9", "fs:exit=4", "vanilla"});
+      rounds_of(learnt, {"layerskip:exit=3,gamma=4", "layerskip:exit=2,gamma=9,verify=all-layers",
+                         "fs:exit=4,verify=all-layers", "vanilla"});
   const auto found = recording_waterfall(learnt.what_if(), learnt.recording(), learnt.machine(), strategies,
                                          0, quick_waterfall());
   ASSERT_TRUE(found) << found.error().message;

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "shadowed_recording.h"
 
+#include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 
 #include "../costs/planted_trace.h"
 #include "costs/cost_prices.h"
 #include "replay/policy_choice.h"
 #include "replay/replay.h"
+#include "what_if/own_work.h"
 
 namespace draftscope::simulator {
 
 namespace {
 
 constexpr int vocabulary = 50;
+
+ModelShape small_model() {
+  ModelShape shape = planted_cpu().shape;
+  shape.n_layers /= 2;
+  return shape;
+}
 
 /// Hard positions come in stretches; a layer predicts what is easier than its depth, and knows it roughly.
 ShadowTable text_of(const ShadowedRecording& recording, std::mt19937& random) {
@@ -65,6 +74,10 @@ class Recorder {
   }
 
   void run(const std::string& specification) {
+    if (specification == two_models) return run_two_models();
+    const auto parsed = speculation::parse_strategy(specification, shadowed_layers).value();
+    work_ = OwnWork::of(parsed, planted_cpu().shape);
+    draft_model_.reset();
     const std::string name = specification.substr(0, specification.find(':'));
     const traces::RunId run_id = writer_.add(traces::Run{.strategy = name,
                                                          .specification = specification,
@@ -78,6 +91,17 @@ class Recorder {
   }
 
  private:
+  /// Rounds of an early exit's, drafted by another model.
+  void run_two_models() {
+    const traces::RunId run_id = writer_.add(traces::Run{.strategy = "two-model",
+                                                         .specification = two_models,
+                                                         .parameters = R"({"model":"small","gamma":4})"});
+    work_.reset();
+    draft_model_ = small_model();
+    PolicyChoice choice = policy_of_specification("layerskip:exit=3,gamma=4", {shadowed_layers, 1.0}).value();
+    for (std::size_t i = 0; i < tables_.size(); ++i) request(run_id, i, *choice.policy, false);
+  }
+
   void request(traces::RunId run_id, std::size_t prompt, Policy& policy, bool with_shadow) {
     const ShadowTable& table = tables_[prompt];
     traces::Request request{.id = writer_.next_request_id(),
@@ -87,15 +111,53 @@ class Recorder {
     request.first_token_ns = now_ += 1'000'000;
     request.tokens.assign(table.text.begin() + table.prompt_tokens, table.text.end());
     writer_.begin(request);
+    if (work_)
+      now_ += own_ns([&](OwnPasses& passes, std::vector<PassCount>& counts) {
+        work_->after_prefill(table.prompt_tokens, true, passes, counts);
+      });
     std::int32_t index = 0;
-    for (const ReplayedRound& round : replay_rounds(table, policy, conditions_))
-      add(round, request.id, index++);
+    draft_rows_ = 0;
+    const std::vector<ReplayedRound> rounds = replay_rounds(table, policy, conditions_);
+    for (const ReplayedRound& round : rounds) {
+      const bool is_last = index + 1 == static_cast<std::int32_t>(rounds.size());
+      add(round, request.id, index++, table.prompt_tokens, is_last);
+    }
     request.end_ns = now_;
     writer_.finish(request);
     if (with_shadow && recording_.with_shadow) add_shadow(table, request.id);
   }
 
-  void add(const ReplayedRound& replayed, traces::RequestId request_id, std::int32_t index) {
+  /// Time of own passes that `count` counts.
+  template <typename Count>
+  std::int64_t own_ns(const Count& count) {
+    OwnPasses passes;
+    std::vector<PassCount> counts;
+    count(passes, counts);
+    Scenario scenario = fitted_scenario(planted_cpu());
+    scenario.with_stalls = false;
+    scenario.own_passes = passes.kinds();
+    scenario.draft_model = draft_model_;
+    const Prices own = prices(planted_cpu(), scenario).value();
+    return std::llround(recording_.own_factor * own_time_ns({.own = counts}, own));
+  }
+
+  /// Time of what the other model drafts, and reads before.
+  std::int64_t draft_model_ns(const traces::Round& round) {
+    const std::int32_t layers = draft_model_->n_layers;
+    const std::int32_t root = round.root_position;
+    const std::int64_t ns = own_ns([&](OwnPasses& passes, std::vector<PassCount>& counts) {
+      if (draft_rows_ < root)
+        passes.count({OwnPassKind::draft_model, root - draft_rows_, layers, layers, false}, 1, draft_rows_,
+                     counts);
+      for (std::int32_t step = 0; step < round.drafted; ++step)
+        passes.count({OwnPassKind::draft_model, 1, layers, layers, true}, 1, root + step, counts);
+    });
+    draft_rows_ = std::min(root + round.drafted, root + 1 + round.accepted);
+    return ns;
+  }
+
+  void add(const ReplayedRound& replayed, traces::RequestId request_id, std::int32_t index,
+           std::int32_t prompt_tokens, bool is_last) {
     const std::int32_t drafted = replayed.least.drafted;
     traces::Round round{
         .id = writer_.next_round_id(), .request_id = request_id, .index = index, .start_ns = now_};
@@ -110,16 +172,27 @@ class Recorder {
     AffineTime verify = prices_.target_step;
     if (drafted > 0) {
       const DraftPrices& draft = prices_.drafts[static_cast<std::size_t>(replayed.plan.exit)];
-      round.exit_layer = replayed.plan.exit;
-      round.layer_set_id = layer_set(replayed.plan.exit);
-      for (std::int32_t step = 0; step < drafted; ++step)
-        draft_ns += draft.step.at(round.root_position + step);
+      if (draft_model_) {
+        draft_ns = static_cast<double>(draft_model_ns(round));
+      } else {
+        round.exit_layer = replayed.plan.exit;
+        round.layer_set_id = layer_set(replayed.plan.exit);
+        for (std::int32_t step = 0; step < drafted; ++step)
+          draft_ns += draft.step.at(round.root_position + step);
+      }
       verify = draft.verify[static_cast<std::size_t>(round.verify_rows)];
     }
     round.draft_ns = std::llround(draft_ns);
     round.verify_ns = std::llround(verify.at(round.root_position));
     now_ += round.draft_ns + round.verify_ns +
             std::llround(drafted > 0 ? prices_.round_ns : prices_.step_round_ns);
+    if (work_) {
+      if (!is_last)
+        round.optimise_ns = own_ns([&](OwnPasses& passes, std::vector<PassCount>& counts) {
+          work_->after_round({index, prompt_tokens, round.root_position, round.accepted}, passes, counts);
+        });
+      now_ += round.optimise_ns + std::llround(1e3 * recording_.host_us);
+    }
     round.end_ns = now_;
     std::vector<traces::DraftToken> tokens;
     for (std::int32_t i = 0; i < drafted; ++i)
@@ -162,6 +235,9 @@ class Recorder {
   ReplayConditions conditions_;
   std::vector<ShadowTable> tables_;
   std::vector<traces::PromptId> prompt_ids_;
+  std::optional<OwnWork> work_;            // of the run at hand
+  std::optional<ModelShape> draft_model_;  // the same
+  std::int32_t draft_rows_ = 0;            // of the text, that the draft model has seen
   std::int64_t now_ = 1'000'000'000;
 };
 
@@ -169,7 +245,7 @@ class Recorder {
 
 void write_shadowed_recording(const ShadowedRecording& recording, const std::filesystem::path& path) {
   const ModelShape shape = planted_cpu().shape;
-  const traces::Meta meta{
+  traces::Meta meta{
       {"device", "cpu"},
       {"processor", "planted"},
       {"kernels", "planted"},
@@ -189,10 +265,14 @@ void write_shadowed_recording(const ShadowedRecording& recording, const std::fil
            R"({{"n_layers":{},"d_model":{},"n_heads":{},"n_kv_heads":{},"head_dim":{},"d_ff":{},"vocab":{},"eos_tokens":[]}})",
            shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim, shape.d_ff,
            shape.vocab)}};
+  if (recording.with_two_models && recording.with_draft_shape)
+    meta["draft_model_shapes"] =
+        fmt::format(R"({{"small":{}}})", speculation::recorded_shape_json(small_model()));
   auto writer = traces::Writer::create(path, meta, {.overwrite = true});
   ASSERT_TRUE(writer) << writer.error().message;
   Recorder recorder(recording, **writer);
   for (const std::string& strategy : recording.strategies) recorder.run(strategy);
+  if (recording.with_two_models) recorder.run(two_models);
   const auto closed = (*writer)->close();
   ASSERT_TRUE(closed) << closed.error().message;
 }

@@ -17,7 +17,16 @@ struct ShadowedRecording {
   std::vector<std::string> strategies{"vanilla", "layerskip:exit=3,gamma=4", "layerskip:exit=5,gamma=9"};
   bool with_shadow = true;
   unsigned seed = 7;
+  double own_factor = 1.0;  ///< of strategies' own passes, which the law says otherwise
+  double host_us = 0.0;     ///< that each round of a strategy with own passes takes beside them
+  /// A run of two models beside the strategies, whose draft model has half of the layers; its shape is in the
+  /// recording only if that is said.
+  bool with_two_models = false;
+  bool with_draft_shape = true;
 };
+
+/// The run of two models.
+inline constexpr const char* two_models = "two-model:model=small,gamma=4";
 
 /// Layers of planted_cpu().
 inline constexpr int shadowed_layers = 8;

@@ -172,18 +172,18 @@ TEST(Waterfall, NamesWhatDoesNotFit) {
   std::mt19937 random(57);
   Case given = random_case(random, 3);
   const Prices prices = random_prices(random, {});
-  EXPECT_EQ(waterfall({}, prices).error().message, "waterfall: found no request");
+  EXPECT_EQ(waterfall({}, prices).error().message, "waterfall: found no request, expected a finished one");
   given.policy.requests.pop_back();
   EXPECT_EQ(waterfall(given.requests, prices, &given.policy).error().message,
             "waterfall: the policy has 2 requests, expected 3");
   Prices none = prices;
   none.drafts.clear();
   EXPECT_EQ(waterfall(given.requests, none).error().message,
-            "waterfall: found no exit and length with prices");
+            "waterfall: found no exit and length with prices, expected one");
   Case empty = random_case(random, 2, 0);
   for (ShadowTable& table : empty.tables) table.ended_at_eos = false;
   EXPECT_EQ(waterfall(empty.requests, prices).error().message,
-            "waterfall: found no tokens after the first in any request");
+            "waterfall: found no token after the first in any request, expected one");
   for (std::size_t level = 0; level <= 11; ++level)
     EXPECT_FALSE(waterfall_level_name(static_cast<Level>(level)).empty());
 }

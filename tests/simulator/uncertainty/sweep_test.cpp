@@ -190,10 +190,10 @@ TEST(Sweep, NamesWhatDoesNotFit) {
 
   targets[0].prices.drafts.resize(4);
   EXPECT_EQ(error_of(sweep(all.vanilla, all.settings, targets)),
-            "prices of \"certain\": found none of 1 rows with exit layer 4, expected all that settings use");
+            "prices of 'certain': found none of 1 rows with exit layer 4, expected all that settings use");
   targets = some_targets();
   targets[1].prices.target_step.ns = -1e12;
-  EXPECT_THAT(error_of(sweep(all.vanilla, all.settings, targets)), testing::HasSubstr("\"drawn 0\""));
+  EXPECT_THAT(error_of(sweep(all.vanilla, all.settings, targets)), testing::HasSubstr("'drawn 0'"));
 }
 
 TEST(VanillaSteps, AreOneATokenFromTheFirstContextOn) {

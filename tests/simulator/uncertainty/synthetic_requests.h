@@ -13,7 +13,7 @@
 
 namespace draftscope::simulator {
 
-inline constexpr std::int32_t synthetic_length = 4;  ///< draft tokens a round
+inline constexpr std::int32_t synthetic_length = 4;  ///< draft tokens per round
 inline constexpr std::int32_t synthetic_exit = 3;    ///< of synthetic_layers
 inline constexpr std::int32_t synthetic_layers = 12;
 inline constexpr std::int64_t synthetic_prompt = 50;  ///< context of the first round

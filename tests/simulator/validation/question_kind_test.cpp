@@ -42,7 +42,7 @@ TEST(QuestionKind, HasAKeyThatIsReadBack) {
     EXPECT_EQ(parse_question_kind(question_kind_key(kind)).value(), kind);
   }
   EXPECT_EQ(parse_question_kind("colour").error().message,
-            "kind of question: found \"colour\", expected one of again, length, exit, rule, strategy, task, "
+            "kind of question: found 'colour', expected one of again, length, exit, rule, strategy, task, "
             "shape, machine");
 }
 

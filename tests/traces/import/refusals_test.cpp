@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "wall_time[0] is -1, expected a duration"},
         Refusal{ImportFormat::swift, R"({"model_id":"x"})", "choices is missing"},
         Refusal{ImportFormat::layerskip, R"({"acceptance_rate":{"mean":0.5)",
-                "object 1: is not a whole JSON object"},
+                "object 1: ends early, expected a whole JSON object"},
         Refusal{ImportFormat::layerskip, R"({"a":1}{"acceptance_rate":3})",
                 "acceptance_rate is 3, expected an object"},
         Refusal{ImportFormat::layerskip, "exit_layer,x\n1,2\n", "the column num_speculations is missing"},

@@ -90,7 +90,8 @@ Result<void> AnswerWriter::add(RunId run_id, const Answer& answer, const std::st
   request.end_ns = now_ns_ + (answer.wall_ns >= 0 ? answer.wall_ns : 1);
   if (answer.first_token_ns >= 0) request.first_token_ns = request.start_ns + answer.first_token_ns;
   request.text = answer.text;
-  if (request.end_ns > max_ns) return fail("{}: the wall times add up to more than 2^62 ns", where);
+  if (request.end_ns > max_ns)
+    return fail("{}: the wall times add up to more, expected at most 2^62 ns", where);
   now_ns_ = request.end_ns;
 
   Round round;

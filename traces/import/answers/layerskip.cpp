@@ -2,14 +2,12 @@
 // LayerSkip's and DEL's benchmark.py: JSON objects one after another (arguments, benchmark arguments,
 // generation config, metrics), or the CSV of a sweep. Both have figures of whole runs and no rounds.
 #include <draftscope/base/csv_table.h>
+#include <draftscope/base/text_file.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "import/formats.h"
 #include "import/json_fields.h"
@@ -17,22 +15,8 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::uintmax_t max_file_bytes = std::uintmax_t{64} << 20U;
+constexpr std::size_t max_file_bytes = std::size_t{64} << 20U;
 constexpr std::int64_t max_layers = 4096;
-
-Result<std::string> read_small_file(const std::filesystem::path& file) {
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(file, error);
-  if (error) return fail("{}: can't be read: {}", file.string(), error.message());
-  if (bytes > max_file_bytes)
-    return fail("{}: is {} bytes, expected a benchmark's result of at most {}", file.string(), bytes,
-                max_file_bytes);
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) return fail("{}: can't be read: {}", file.string(), std::strerror(errno));
-  return text.str();
-}
 
 /// The end of the object that begins at the text's first brace: braces outside of strings balance.
 std::size_t object_end(std::string_view text) {
@@ -67,7 +51,7 @@ Result<nlohmann::json> merged_objects(std::string_view text, const std::string& 
     ++count;
     const std::string where = fmt::format("{}: object {}", name, count);
     const std::size_t end = text.front() == '{' ? object_end(text) : std::string_view::npos;
-    if (end == std::string_view::npos) return fail("{}: is not a whole JSON object", where);
+    if (end == std::string_view::npos) return fail("{}: ends early, expected a whole JSON object", where);
     DRAFTSCOPE_TRY_ASSIGN(const nlohmann::json object, parse_json(text.substr(0, end), where));
     all.update(object);
     text.remove_prefix(end);
@@ -172,7 +156,7 @@ Result<void> import_sweep(const std::string& text, const std::filesystem::path& 
 }  // namespace
 
 Result<void> import_layerskip(const std::filesystem::path& file, ImportContext& context) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_small_file(file));
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(file, max_file_bytes));
   DRAFTSCOPE_TRY(context.progress.update(static_cast<std::int64_t>(text.size())));
   note_missing_data(context);
   const std::size_t first = text.find_first_not_of(" \t\r\n");

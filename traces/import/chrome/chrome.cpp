@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chrome traces: the project's own export (export_chrome.cpp), PyTorch's profiler, and whatever else has
 // complete events or pairs of begin and end. Times count from the file's own zero.
+#include <draftscope/base/quote.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -84,7 +86,7 @@ class ChromeImport {
     for (const Thread& thread : threads_)
       if (!thread.open.empty())
         return fail("{}: event {} (\"{}\") begins and never ends, expected an E for every B", file_,
-                    thread.open.back().index, printable(thread.open.back().name));
+                    thread.open.back().index, excerpt(thread.open.back().name));
     if (rows_ == 0)
       return fail("{}: has no event with a time, expected complete events or pairs of B and E", file_);
     for (const Thread& thread : threads_) names_of_lanes_[thread.lane] = thread.name;
@@ -100,15 +102,6 @@ class ChromeImport {
   }
 
  private:
-  /// Names go into error lines: no control characters, not too long.
-  static std::string printable(std::string_view text) {
-    constexpr std::size_t most = 60;
-    std::string line(text.substr(0, most));
-    std::replace_if(
-        line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
-    return line;
-  }
-
   Thread& thread_of(const ChromeEvent& event) {
     std::string key = event.process + "/" + event.thread;
     const auto [entry, is_new] = thread_index_.try_emplace(key, threads_.size());
@@ -131,9 +124,10 @@ class ChromeImport {
   Result<void> take_complete(const ChromeEvent& event) {
     if (!event.start_ns || !event.length_ns)
       return fail("{}: event {} (\"{}\") has no {}, expected microseconds", file_, event.index,
-                  printable(event.name), event.start_ns ? "dur" : "ts");
+                  excerpt(event.name), event.start_ns ? "dur" : "ts");
     if (*event.start_ns > max_ns - *event.length_ns)
-      return fail("{}: event {} (\"{}\") ends behind 2^62 ns", file_, event.index, printable(event.name));
+      return fail("{}: event {} (\"{}\") ends late, expected at most 2^62 ns", file_, event.index,
+                  excerpt(event.name));
     return take_range(event, *event.start_ns, *event.start_ns + *event.length_ns);
   }
 
@@ -141,11 +135,11 @@ class ChromeImport {
     constexpr std::size_t max_open = 256;
     if (!event.start_ns)
       return fail("{}: event {} (\"{}\") has no ts, expected microseconds", file_, event.index,
-                  printable(event.name));
+                  excerpt(event.name));
     Thread& thread = thread_of(event);
     if (thread.open.size() == max_open)
       return fail("{}: event {} (\"{}\") is inside of {} others, expected an E for every B", file_,
-                  event.index, printable(event.name), max_open);
+                  event.index, excerpt(event.name), max_open);
     thread.open.push_back(event);
     return {};
   }
@@ -155,15 +149,15 @@ class ChromeImport {
     Thread& thread = thread_of(event);
     if (thread.open.empty())
       return fail("{}: event {} ends what never began on thread {}, expected a B before it", file_,
-                  event.index, printable(thread.name));
+                  event.index, excerpt(thread.name));
     const ChromeEvent open = std::move(thread.open.back());
     thread.open.pop_back();
     if (!event.name.empty() && event.name != open.name)
       return fail("{}: event {} ends \"{}\", expected the end of \"{}\"", file_, event.index,
-                  printable(event.name), printable(open.name));
+                  excerpt(event.name), excerpt(open.name));
     if (*event.start_ns < *open.start_ns)
       return fail("{}: event {} ends \"{}\" at {} ns, expected at least its start ({} ns)", file_,
-                  event.index, printable(open.name), *event.start_ns, *open.start_ns);
+                  event.index, excerpt(open.name), *event.start_ns, *open.start_ns);
     return take_range(open, *open.start_ns, *event.start_ns);
   }
 
@@ -306,7 +300,7 @@ class ChromeImport {
   Result<void> take_counter(const ChromeEvent& event) {
     if (!event.start_ns)
       return fail("{}: event {} (\"{}\") has no ts, expected microseconds", file_, event.index,
-                  printable(event.name));
+                  excerpt(event.name));
     ++rows_;
     for (const ChromeArgument& argument : event.arguments) {
       if (!argument.number) continue;

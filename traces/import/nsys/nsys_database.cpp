@@ -107,7 +107,7 @@ Result<void> NsysDatabase::rows(std::string_view table, const std::vector<std::s
   std::string list;
   for (const std::string_view column : required) {
     DRAFTSCOPE_TRY_ASSIGN(const bool has, has_column(table, column));
-    if (!has) return fail("{}: table {}: the column {} is missing", name_, table, column);
+    if (!has) return fail("{}: table {}: found no column {}, expected it", name_, table, column);
     list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", column);
   }
   for (const std::string_view column : optional) {
@@ -129,7 +129,8 @@ Result<void> NsysDatabase::rows(std::string_view table, const std::vector<std::s
     }
   }
   if (code == SQLITE_INTERRUPT)
-    return fail("{}: table {}: reading it takes more than a sound file of that size can need", name_, table);
+    return fail("{}: table {}: reading it takes too long, expected what a sound file of that size can need",
+                name_, table);
   if (code != SQLITE_DONE) return fail("{}: table {}: {}", name_, table, sqlite_error(database_.get()));
   return {};
 }

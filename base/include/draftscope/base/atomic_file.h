@@ -3,6 +3,7 @@
 
 // A file that is there whole or not at all: written beside its target under another name, synced and renamed.
 
+#include <draftscope/base/put_in_place.h>
 #include <draftscope/base/result.h>
 #include <filesystem>
 #include <string>
@@ -13,7 +14,7 @@ namespace draftscope {
 class AtomicFile {
  public:
   /// Creates the temporary file in the target's folder; an existing target stays until commit(). Errors: it
-  /// can't be created; the target is something other than a regular file.
+  /// can't be created; the target has no name, or is something other than a regular file.
   [[nodiscard]] static Result<AtomicFile> create(const std::filesystem::path& target);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;
@@ -23,10 +24,16 @@ class AtomicFile {
   void write(std::string_view bytes);
   [[nodiscard]] bool failed() const { return !error_.message.empty(); }
 
-  [[nodiscard]] Result<void> commit();
+  /// The temporary file.
+  [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
+
+  /// Puts what was written on disk, under the temporary name: what fails for lack of room has failed then.
+  [[nodiscard]] Result<void> sync();
+  /// Puts the file, synced, in the target's place.
+  [[nodiscard]] Result<void> commit(Replacing replacing = Replacing::allowed);
 
  private:
-  AtomicFile(std::filesystem::path target, std::filesystem::path temporary, int file);
+  AtomicFile(std::filesystem::path target, std::filesystem::path temporary);
   void flush();
   void keep_error(std::string_view what);
 

@@ -108,8 +108,8 @@ template <std::integral T>
 Result<T> JsonField::integer(Range<T> range) const {
   if (holds(range)) return value().template get<T>();
   const Range<T> whole;
-  if (std::same_as<T, std::int64_t> && range.min == whole.min && range.max == whole.max)
-    return wrong("an integer");
+  const bool is_bounded = range.min != whole.min || range.max != whole.max;
+  if (!is_bounded && (std::same_as<T, std::int64_t> || !value().is_number())) return wrong("an integer");
   return wrong(fmt::format("an integer from {} to {}", range.min, range.max));
 }
 

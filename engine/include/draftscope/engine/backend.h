@@ -18,8 +18,10 @@
 #include <draftscope/profiler/span_recorder.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/speculation/sublayer_mask.h>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,11 +71,18 @@ struct Batch {
   bool is_draft = false;
 };
 
+/// A token of the vocabulary, whatever the logits are.
 struct TopToken {
   std::int32_t token = -1;
   float logit = 0.0F;
-  float probability = 0.0F;  ///< softmax over the whole vocabulary at temperature 1
+  float probability = 0.0F;  ///< softmax over the whole vocabulary at temperature 1; see has_distribution()
 };
+
+/// Whether the row's logits make a distribution: no NaN and no +∞ is among them, and not all are −∞. Its
+/// tokens' probabilities are NaN otherwise: the softmax's sum tells it without a pass of its own.
+[[nodiscard]] inline bool has_distribution(const TopToken& best) {
+  return !std::isnan(best.probability);
+}
 
 /// Filled by forward(); keep one and reuse it, so that decoding allocates nothing.
 struct Outputs {
@@ -97,6 +106,11 @@ struct ChainRound {
   std::int32_t draft_length = 0;   ///< γ, 0 … max_invariant_rows() − 1; γ + 1 rows must fit the cache
   const speculation::SublayerMask* mask = nullptr;  ///< the draft's
   LayerRange layers;                                ///< the draft's: [0, exit)
+  /// The verification keeps the draft's K/V and states: layers below the exit run for the last draft token
+  /// only. Takes a draft of one step at least by every sublayer below the exit, on the target's own weights.
+  bool above_exit = false;
+  /// Layer boundaries whose hidden states of root and draft tokens are wanted (Wanted::hidden_after).
+  std::span<const std::int32_t> states;
   double threshold = -1.0;              ///< a draft token of lower confidence is the last; negative = none is
   std::span<const std::int32_t> stops;  ///< a draft token among these is the last
   /// Null or greedy = best tokens. Otherwise draft tokens are drawn and judged on the device by the rule of
@@ -107,12 +121,14 @@ struct ChainRound {
 };
 
 struct ChainRoundOutputs {
-  /// Draft tokens, at least one if any were asked for. `probability` is the draft's best token's, whatever
-  /// was drawn.
+  /// Draft tokens, at least one if any were asked for, unless the first step's logits make no distribution:
+  /// such a step ends the draft without a token. `probability` is the draft's best token's, whatever was
+  /// drawn.
   std::vector<TopToken> drafted;
   std::vector<double> drawn_probabilities;  ///< of each draft token in what it was drawn from; 1 if greedy
   /// The target's best token behind the root and behind each draft token, whatever was drawn.
   std::vector<TopToken> verified;
+  std::vector<float> hidden;      ///< [states][1 + draft tokens][d_model]
   std::int32_t accepted = 0;      ///< sampled rounds only
   std::int32_t bonus_token = -1;  ///< sampled rounds only: the token behind the accepted ones
   std::int64_t verify_ns = 0;     ///< the device's own measure of the verification
@@ -125,7 +141,13 @@ struct BackendDescription {
   std::int32_t threads = 0;
   std::size_t kv_bytes = 0;
   std::size_t workspace_bytes = 0;
+  std::size_t weight_bytes = 0;        ///< as they are held: mapped, or on the device
+  std::size_t draft_weight_bytes = 0;  ///< held a second time for drafts
 };
+
+/// Rows of the widest verification: a window of lookahead decoding at its public code's defaults (60 columns,
+/// n-grams of 8, 60 guesses) has 840.
+inline constexpr std::int32_t max_verification_rows = 1024;
 
 /// Thread-safety: one caller at a time.
 class Backend {
@@ -139,6 +161,9 @@ class Backend {
   [[nodiscard]] virtual std::int32_t max_rows() const = 0;    ///< of one batch
   [[nodiscard]] virtual std::int32_t max_invariant_rows()
       const = 0;  ///< up to here a row's bits do not depend on the width
+  /// Rows of one verification, which takes as many batches of max_invariant_rows() as it needs: rows attend
+  /// to earlier ones alone, whose K/V is in the cache by then.
+  [[nodiscard]] virtual std::int32_t max_verified_rows() const { return max_invariant_rows(); }
   /// Checks the batch (indices, capacity, ranges) and fails without touching the cache if it is wrong.
   [[nodiscard]] virtual Result<void> forward(const Batch& batch, Outputs& outputs) = 0;
   /// Whether chain_round() is there. Otherwise the caller drafts and verifies by forward().
@@ -150,6 +175,12 @@ class Backend {
   }
   /// Moves are done in order; rows are in [0, cache_rows()).
   [[nodiscard]] virtual Result<void> move_cache_rows(std::span<const CacheMove> moves) = 0;
+  /// "NAME holds inf" of the first tensor of a layer that is not finite; layer −1 is the embedding, n_layers
+  /// the final norm and the head. Empty if all is finite, none if the backend can't tell. Reads all of the
+  /// layer's weights: for an error's line.
+  [[nodiscard]] virtual std::optional<std::string> non_finite_weight(std::int32_t /*layer*/) const {
+    return std::nullopt;
+  }
 };
 
 }  // namespace draftscope::engine

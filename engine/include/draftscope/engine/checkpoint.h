@@ -85,6 +85,10 @@ class Checkpoint {
 /// Reads every weight once and fails with the name of the first tensor that holds a NaN or an infinity.
 [[nodiscard]] Result<void> check_finite(const Checkpoint& checkpoint);
 
+/// "NAME holds inf" of the first tensor of a layer that holds a NaN or an infinity; layer −1 is the
+/// embedding, n_layers the final norm and the head. Empty if all are finite.
+[[nodiscard]] std::string non_finite_weight(const Checkpoint& checkpoint, std::int32_t layer);
+
 /// A model of a published shape (models/models.csv) with deterministic bf16 weights, the same on every
 /// machine. `redundancy` in [0, 1): residual contributions of all sublayers are scaled by 1 - redundancy, so
 /// that skipping layers changes less and acceptance rises. Recipe: engine/checkpoint/synthetic_fill.h.

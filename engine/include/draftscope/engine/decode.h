@@ -64,9 +64,17 @@ class DecodeListener {
   [[nodiscard]] virtual DecisionLog* decisions() { return nullptr; }
 };
 
+/// Whether decode() would take the request. Fails on an empty prompt or one longer than the context, token
+/// ids outside the vocabulary, a budget below one token, and sampling options that are out of range or that
+/// `chooser` can't serve. Nothing is computed.
+[[nodiscard]] Result<void> check_request(const Backend& backend, const DecodeRequest& request,
+                                         const Chooser& chooser);
+
 /// Decodes one request. Fails, before anything is computed, on an empty prompt, token ids outside the
 /// vocabulary, a prompt longer than the context, or a plan that the model can't run; and as the backend does.
-/// Nothing is kept; `recorder` may be null. Uses backend, strategy and listener alone: one call at a time.
+/// Logits of the target that make no distribution (NaN, +∞, all −∞) end it with a line that says where they
+/// come from; a draft's end the draft alone. Nothing is kept; `recorder` may be null. Uses backend, strategy
+/// and listener alone: one call at a time.
 [[nodiscard]] Result<DecodeResult> decode(Backend& backend, Strategy& strategy, const DecodeRequest& request,
                                           Chooser& chooser, DecodeListener& listener,
                                           profiler::SpanRecorder* recorder = nullptr);

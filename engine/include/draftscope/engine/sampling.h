@@ -32,7 +32,8 @@ struct Distribution {
   [[nodiscard]] double probability(std::int32_t token) const;
 };
 
-/// Warps one row of logits. Ties at the edge of top-k or top-p are settled for the lower token id.
+/// Warps one row of logits. Ties at the edge of top-k or top-p are settled for the lower token id. Logits
+/// that make no distribution (has_distribution() of backend.h) give an empty one.
 void warp(std::span<const float> logits, const SamplingOptions& options, Distribution& out);
 
 /// max(target − draft, 0), normalised; the target itself where nothing remains (target ≤ draft everywhere can
@@ -49,10 +50,10 @@ void residual(const Distribution& target, const Distribution& draft, Distributio
 /// The distribution without a token, normalised; empty if nothing else was in it.
 void remove_token(Distribution& distribution, std::int32_t token);
 
-/// The Gumbel-max choice: the token with the highest log p + Gumbel noise, where the noise is a function of
-/// the key, the position and the token alone. Target and draft that choose so agree often, and the text is a
-/// function of the key and the target, whatever drafts: vanilla's text, token by token (Maddison et al. 2014
-/// for the choice; Daliri, Musco and Suresh 2024 for drafting with it).
+/// The Gumbel-max choice (-1 of an empty distribution): the token with the highest log p + Gumbel noise,
+/// where the noise is a function of the key, the position and the token alone. Target and draft that choose
+/// so agree often, and the text is a function of the key and the target, whatever drafts: vanilla's text,
+/// token by token (Maddison et al. 2014 for the choice; Daliri, Musco and Suresh 2024 for drafting with it).
 [[nodiscard]] std::int32_t coupled_token(const Distribution& distribution, CounterKey key,
                                          std::int32_t position);
 /// The `count` best of that choice in order (fewer if there are not so many): a draw without replacement.

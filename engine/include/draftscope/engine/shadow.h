@@ -17,7 +17,7 @@ namespace draftscope::engine {
 /// Predicts every token of a text from every layer. Visits positions [first, text.size()) for every layer,
 /// layer by layer within a run of positions; `request` is left to the visitor. Expects that the backend has
 /// just decoded `text`, so that K/V of all but its last token is in the cache, and leaves it there. Fails on
-/// a first position below 1 or past the end, and as the backend does.
+/// a first position below 1 or past the end, on logits that make no distribution, and as the backend does.
 [[nodiscard]] Result<void> shadow_tokens(Backend& backend, std::span<const std::int32_t> text,
                                          std::int32_t first,
                                          const std::function<void(const traces::ShadowToken&)>& visit);

@@ -76,6 +76,9 @@ struct RoundPlan {
   std::int32_t draft_length = 0;  ///< γ; decode() cuts it at the token budget, the context and the width
   /// Draft-exit threshold: a draft token of lower confidence is the round's last; -1 = none.
   double threshold = -1.0;
+  /// λ > 0: what the threshold is compared with is not the confidence but AdaEDL's bound on the acceptance,
+  /// 1 − √(λ·H), with H the entropy of the draft's distribution at temperature 1, in nats.
+  double entropy_weight = 0.0;
   Verification verification = Verification::all_layers;  ///< above_exit needs an early-exit mask
   std::string_view origin = "fixed";                     ///< what chose the mask, for the record
   /// By falling confidence; the first that a step's confidence exceeds counts. Empty = a chain.
@@ -123,7 +126,7 @@ struct RoundOutcome {
 
 /// Where a strategy's decisions go, with their reasons. Times are the decision's own.
 struct Decision {
-  std::string_view kind;  ///< "layer set", "exit", "speculation length", "threshold", …
+  std::string_view kind;  ///< "layer set", "phase", "exit", "speculation length", "threshold", …
   double score = 0.0;
   bool has_score = false;
   bool adopted = true;
@@ -156,6 +159,8 @@ class Strategy {
   }
   /// Whether optimise() has anything to do now: without it there is no such phase.
   [[nodiscard]] virtual bool wants_to_optimise() const { return false; }
+  /// The backend of a second model, which only this strategy uses; null = none.
+  [[nodiscard]] virtual const Backend* own_backend() const { return nullptr; }
 };
 
 /// A strategy ready to decode, with what a trace says of it.

@@ -57,12 +57,15 @@ class SpanRecorder {
   /// Opens a span of `level`; returns a token for close(). Spans close in the reverse order of opening.
   /// A span inherits the phase of its parent unless it is itself a phase. A phase inside a phase is recorded
   /// at its depth, so that depth 0 stays free of overlap. -1 is the token of a span that is not recorded.
+  /// Where there is no memory for one, none is recorded any more, and flush() throws: a forward pass opens
+  /// spans amid threads that wait for each other, where nothing may throw.
   std::int32_t open_phase(traces::Phase phase, std::int64_t start_ns);
   std::int32_t open(Level level, traces::StringId name_id, std::int32_t layer);
   void close(std::int32_t token);
   void close_at(std::int32_t token, std::int64_t end_ns);
 
-  /// Hands the finished spans to the writer. Called between rounds, outside any measured phase.
+  /// Hands the finished spans to the writer. Called between rounds, outside any measured phase. Throws
+  /// std::bad_alloc if there was no memory for a span.
   void flush();
 
   /// The finished spans that no writer took, parents before children.
@@ -75,6 +78,7 @@ class SpanRecorder {
     bool on_device;     // pushed to device_
   };
   std::int32_t push(traces::Span span, Level level);
+  [[nodiscard]] bool has_room() noexcept;
   [[nodiscard]] traces::StringId local_name_id(std::string_view name);
   [[nodiscard]] std::size_t finished_count() const;  // spans before the outermost open one
   void drop_first(std::size_t count);
@@ -88,6 +92,7 @@ class SpanRecorder {
   traces::TrackId track_id_;
   traces::RequestId request_id_;
   traces::RoundId round_id_;
+  bool lacked_memory_ = false;
   std::int64_t local_spans_ = 0;  // where ids and names come from without a writer
   std::vector<std::string> local_names_;
   std::vector<Open> open_;

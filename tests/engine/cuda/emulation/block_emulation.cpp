@@ -2,8 +2,11 @@
 #include "block_emulation.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -18,7 +21,19 @@ namespace {
 
 namespace context = boost::context;
 
+/// A lane's part of an exchange within its warp.
+using Words = std::array<std::uint32_t, 6>;
+
+/// The place of the fiber that runs at the moment.
+struct Here {
+  int thread, block, blocks, threads;
+  std::byte* shared;
+};
+
 constexpr std::size_t stack_bytes = 64 * 1024;
+constexpr int blocks_at_a_time = 8;  // each has a stack a thread
+
+using Order = std::minstd_rand;
 
 enum class Waits { for_nothing, for_warp, for_block, for_kernels_before, ended };
 
@@ -37,11 +52,15 @@ context::pooled_fixedsize_stack& stacks() {
 /// One block under way. Shared memory holds anything at its start; this is a NaN in every format.
 class Block {
  public:
+  enum class State { goes_on, waits_for_kernels, ended };
+
   Block(const Grid& grid, int index, const std::function<void()>& body)
       : must_wait_(grid.may_start_early),
         shared_(grid.shared_bytes, std::byte{0xff}),
         threads_(static_cast<std::size_t>(grid.threads)),
-        warps_(threads_.size() / 32) {
+        warps_(threads_.size() / 32),
+        warp_order_(warps_.size()) {
+    std::iota(warp_order_.begin(), warp_order_.end(), std::size_t{0});
     here_ = {0, index, grid.blocks, grid.threads, shared_.data()};
     for (std::size_t i = 0; i < threads_.size(); ++i)
       threads_[i].fiber =
@@ -59,19 +78,25 @@ class Block {
     release(Waits::for_kernels_before, 0, threads_.size());
   }
 
-  /// To the end, or until nothing goes on before the kernels before have ended.
-  void run() {
-    for (;;) {
-      bool progress = false;
-      for (std::size_t warp = 0; warp < warps_.size(); ++warp) progress |= run_warp(warp);
-      if (count(Waits::ended, 0, threads_.size()) == threads_.size()) return check_waits();
-      if (progress) continue;
-      if (count(Waits::for_kernels_before, 0, threads_.size()) != 0) return;
-      // Threads that have ended do not hold a barrier up.
-      if (count(Waits::for_warp, 0, threads_.size()) != 0)
-        throw std::logic_error("kernel emulation: some lanes of a warp wait for lanes that wait elsewhere");
-      release(Waits::for_block, 0, threads_.size());
+  /// Up to a barrier of the whole block, to the end, or until nothing goes on before the kernels before have
+  /// ended.
+  State run(Order& order) {
+    std::shuffle(warp_order_.begin(), warp_order_.end(), order);
+    bool progress = true;
+    while (progress) {
+      progress = false;
+      for (const std::size_t warp : warp_order_) progress |= run_warp(warp);
     }
+    if (count(Waits::ended, 0, threads_.size()) == threads_.size()) {
+      check_waits();
+      return State::ended;
+    }
+    if (count(Waits::for_kernels_before, 0, threads_.size()) != 0) return State::waits_for_kernels;
+    // Threads that have ended do not hold a barrier up.
+    if (count(Waits::for_warp, 0, threads_.size()) != 0)
+      throw std::logic_error("kernel emulation: some lanes of a warp wait for lanes that wait elsewhere");
+    release(Waits::for_block, 0, threads_.size());
+    return State::goes_on;
   }
 
   void wait(Waits what) {
@@ -82,9 +107,11 @@ class Block {
 
   void wait_for_kernels() {
     threads_[static_cast<std::size_t>(here_.thread)].has_waited_for_kernels = true;
+    runs_before_wait = false;
     if (!kernels_before_have_ended_) wait(Waits::for_kernels_before);
   }
 
+  /// All lanes of the warp call it; returns what each handed in, valid until this lane's next exchange.
   const std::array<Words, 32>& exchange(const Words& mine) {
     const auto index = static_cast<std::size_t>(here_.thread);
     const int turn = threads_[index].exchanges++ % 2;
@@ -108,6 +135,7 @@ class Block {
         if (threads_[i].waits != Waits::for_nothing) continue;
         progress = true;
         here_.thread = static_cast<int>(i);
+        runs_before_wait = must_wait_ && !threads_[i].has_waited_for_kernels;
         threads_[i].fiber = std::move(threads_[i].fiber).resume();
       }
       if (count(Waits::for_warp, begin, end) != 32) return progress;
@@ -140,6 +168,7 @@ class Block {
   std::vector<std::byte> shared_;
   std::vector<Thread> threads_;
   std::vector<std::array<std::array<Words, 32>, 2>> warps_;
+  std::vector<std::size_t> warp_order_;
   context::fiber scheduler_;
   Here here_{};
 };
@@ -148,70 +177,144 @@ Block* current = nullptr;
 
 }  // namespace
 
-const Here& here() {
-  return current->here();
-}
-
-void block_barrier() {
-  current->wait(Waits::for_block);
-}
-
-const std::array<Words, 32>& exchange(const Words& mine) {
-  return current->exchange(mine);
-}
-
-void wait_for_kernels() {
-  current->wait_for_kernels();
-}
+bool runs_before_wait = false;
 
 class GridRun::Implementation {
  public:
-  Implementation(const Grid& grid, std::function<void()> body) : grid_(grid), body_(std::move(body)) {}
-
-  void start() {
-    constexpr int most = 8;  // blocks at a time: each has a stack a thread
-    if (!grid_.may_start_early) return;
-    for (int index = 0; index < std::min(grid_.blocks, most); ++index)
-      run(*early_.emplace_back(std::make_unique<Block>(grid_, index, body_)));
+  Implementation(const Grid& grid, std::function<void()> body, std::uint32_t seed)
+      : grid_(grid), body_(std::move(body)), order_(seed), to_start_(static_cast<std::size_t>(grid.blocks)) {
+    std::iota(to_start_.begin(), to_start_.end(), 0);
+    std::shuffle(to_start_.begin(), to_start_.end(), order_);
   }
 
-  void finish() {
-    for (std::unique_ptr<Block>& block : early_) {
-      block->let_through();
-      run(*block);
-      block.reset();
+  bool start_block() {
+    if (!grid_.may_start_early || to_start_.empty() || started_blocks() == blocks_at_a_time) return false;
+    Block& block = begin_block();
+    Block::State state = Block::State::goes_on;
+    while (state == Block::State::goes_on) state = run(block);
+    return true;
+  }
+
+  [[nodiscard]] int started_blocks() const { return static_cast<int>(under_way_.size()); }
+
+  void let_through() {
+    for (const std::unique_ptr<Block>& block : under_way_) block->let_through();
+  }
+
+  bool go_on() {
+    // Mostly the block that ran last: its stacks are in the cache.
+    constexpr unsigned stay = 4;
+    if (under_way_.empty() || (order_() % stay == 0 && started_blocks() < blocks_at_a_time)) {
+      if (!to_start_.empty())
+        begin_block().let_through();
+      else if (under_way_.empty())
+        return false;
     }
-    for (int index = static_cast<int>(early_.size()); index < grid_.blocks; ++index) {
-      Block block(grid_, index, body_);
-      block.let_through();
-      run(block);
-    }
-    early_.clear();
+    if (order_() % stay == 0) std::swap(under_way_[order_() % under_way_.size()], under_way_.back());
+    if (run(*under_way_.back()) == Block::State::ended) under_way_.pop_back();
+    return true;
   }
 
  private:
-  static void run(Block& block) {
+  Block& begin_block() {
+    const int index = to_start_.back();
+    to_start_.pop_back();
+    return *under_way_.emplace_back(std::make_unique<Block>(grid_, index, body_));
+  }
+
+  Block::State run(Block& block) {
     current = &block;
-    block.run();
+    const Block::State state = block.run(order_);
     current = nullptr;
+    runs_before_wait = false;
+    return state;
   }
 
   Grid grid_;
   std::function<void()> body_;
-  std::vector<std::unique_ptr<Block>> early_;
+  Order order_;
+  std::vector<int> to_start_;                      // from the back
+  std::vector<std::unique_ptr<Block>> under_way_;  // the one that ran last is at the back
 };
 
-GridRun::GridRun(const Grid& grid, std::function<void()> body)
-    : implementation_(std::make_unique<Implementation>(grid, std::move(body))) {}
+GridRun::GridRun(const Grid& grid, std::function<void()> body, std::uint32_t seed)
+    : implementation_(std::make_unique<Implementation>(grid, std::move(body), seed)) {}
 GridRun::~GridRun() = default;
-void GridRun::start() {
-  implementation_->start();
+bool GridRun::start_block() {
+  return implementation_->start_block();
 }
-void GridRun::finish() {
-  implementation_->finish();
+int GridRun::started_blocks() const {
+  return implementation_->started_blocks();
+}
+void GridRun::let_through() {
+  implementation_->let_through();
+}
+bool GridRun::go_on() {
+  return implementation_->go_on();
 }
 
 }  // namespace emulation
+
+int thread_index() {
+  return emulation::current->here().thread;
+}
+int block_index() {
+  return emulation::current->here().block;
+}
+int block_count() {
+  return emulation::current->here().blocks;
+}
+int block_threads() {
+  return emulation::current->here().threads;
+}
+std::byte* shared_memory() {
+  return emulation::current->here().shared;
+}
+void synchronise() {
+  emulation::current->wait(emulation::Waits::for_block);
+}
+void wait_for_previous_kernel() {
+  emulation::current->wait_for_kernels();
+}
+
+std::uint32_t shuffle_xor(std::uint32_t value, int mask) {
+  const int lane = thread_index() % 32;
+  return emulation::current->exchange({value})[static_cast<std::size_t>(lane ^ mask)][0];
+}
+
+namespace emulation {
+
+template <typename Element>
+void multiply_accumulate(float (&sum)[4], const Words& mine) {
+  const auto& all = current->exchange(mine);
+  const auto lane = static_cast<std::size_t>(thread_index() % 32);
+  const std::size_t g = lane / 4;
+  const std::size_t t = lane % 4;
+  const auto half = [](std::uint32_t word, std::size_t which) {
+    return Element::to_float(static_cast<std::uint16_t>(word >> (16 * which)));
+  };
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t lower = i / 2;  // row g or g + 8
+    const std::size_t column = t * 2 + i % 2;
+    for (std::size_t k = 0; k < 16; ++k) {
+      const std::size_t pair = k % 8 / 2;
+      const Words& a = all[g * 4 + pair];
+      const Words& b = all[column * 4 + pair];
+      sum[i] += half(a[k / 8 * 2 + lower], k % 2) * half(b[4 + k / 8], k % 2);
+    }
+  }
+}
+
+}  // namespace emulation
+
+void Bf16::multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
+                               std::uint32_t a3, std::uint32_t b0, std::uint32_t b1) {
+  emulation::multiply_accumulate<Bf16>(sum, {a0, a1, a2, a3, b0, b1});
+}
+void F16::multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
+                              std::uint32_t a3, std::uint32_t b0, std::uint32_t b1) {
+  emulation::multiply_accumulate<F16>(sum, {a0, a1, a2, a3, b0, b1});
+}
 
 std::uint16_t F16::from_float(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);

@@ -4,6 +4,7 @@
 // Runs a grid of blocks on the host, thread by thread.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -16,21 +17,30 @@ struct Grid {
   bool may_start_early = false;  ///< every thread waits by itself for the kernels before
 };
 
-/// A grid under way. Every thread of every block calls `body` once. Both functions throw std::logic_error if
-/// threads wait for each other for ever (a barrier that not all of them reach), or if a grid may start early
-/// and one of its threads ends without having waited. Not reentrant.
+/// Whether the thread that runs has not yet waited for the kernels before, beside which it may have started.
+extern bool runs_before_wait;
+
+/// A grid under way, its blocks and their warps in an order drawn from `seed`. Every thread of every block
+/// calls `body` once. start_block() and go_on() throw std::logic_error if threads wait for each other for
+/// ever (a barrier that not all of them reach), or if a grid may start early and one of its threads ends
+/// without having waited. Not reentrant.
 class GridRun {
  public:
-  GridRun(const Grid& grid, std::function<void()> body);
+  GridRun(const Grid& grid, std::function<void()> body, std::uint32_t seed = 1);
   GridRun(const GridRun&) = delete;
   GridRun& operator=(const GridRun&) = delete;
   ~GridRun();
 
-  /// Runs the first blocks of a grid that may start early up to where they wait for the kernels before, which
-  /// have not ended: what they read until then, those must not write.
-  void start();
-  /// Runs everything to its end.
-  void finish();
+  /// Starts one more block of a grid that may start early and runs it up to where it waits for the kernels
+  /// before, which have not ended. False if there is none left, or one may not start.
+  bool start_block();
+  /// Blocks that have started and not ended.
+  [[nodiscard]] int started_blocks() const;
+  /// The kernels before have ended.
+  void let_through();
+  /// Behind let_through(): runs some block up to its next barrier or its end. False once all blocks have
+  /// ended.
+  bool go_on();
 
  private:
   class Implementation;

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "emulated_gpu.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "block_emulation.h"
-#include "cuda/dispatch.h"
+#include "cuda/kernels/launch_shape.h"
+#include "device_accesses.h"
+#include "device_emulation.h"
+#include "emulated_kernels.h"
+#include "kernel_queue.h"
 
 namespace draftscope::engine::cuda::emulation {
 
@@ -21,10 +28,47 @@ float to_float(WeightFormat format, std::uint16_t bits) {
   return format == WeightFormat::f16 ? F16::to_float(bits) : Bf16::to_float(bits);
 }
 
+/// A place of device memory by the kernels' word for the buffer it is in.
+std::string name_in(const Workspace& work, const std::byte* address) {
+  struct Buffer {
+    std::string_view name;
+    const void* begin;
+  };
+  const Buffer buffers[] = {
+      {"state", work.state},
+      {"slots", work.slots},
+      {"extra_keys", work.extra_keys},
+      {"hidden", work.hidden},
+      {"residual", work.residual},
+      {"queries", work.queries},
+      {"attended", work.attended},
+      {"gated", work.gated},
+      {"normed", work.normed},
+      {"wide", work.wide},
+      {"widened", work.widened},
+      {"split_sums", work.split_sums},
+      {"split_statistics", work.split_statistics},
+      {"arrivals", work.arrivals},
+      {"logits", work.logits},
+      {"head_partials", work.head_partials},
+      {"head_results", work.head_results},
+      {"draft_logits", work.draft_logits},
+      {"draft_rows", work.draft_rows},
+      {"target_rows", work.target_rows},
+  };
+  const Buffer* nearest = nullptr;
+  const auto begin = [](const Buffer& buffer) { return static_cast<const std::byte*>(buffer.begin); };
+  for (const Buffer& buffer : buffers)
+    if (buffer.begin != nullptr && begin(buffer) <= address &&
+        (nearest == nullptr || begin(buffer) > begin(*nearest)))
+      nearest = &buffer;
+  return nearest == nullptr ? "no buffer" : fmt::format("{} + {}", nearest->name, address - begin(*nearest));
+}
+
 class EmulatedGpu final : public Gpu {
  public:
-  EmulatedGpu(int multiprocessors, std::size_t memory_bytes)
-      : multiprocessors_(multiprocessors), free_bytes_(memory_bytes) {}
+  EmulatedGpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed)
+      : multiprocessors_(multiprocessors), free_bytes_(memory_bytes), queue_(accesses_, seed) {}
 
   GpuDescription describe() const override { return {"emulated GPU", multiprocessors_, shared_bytes}; }
   Result<std::size_t> free_bytes() const override { return free_bytes_; }
@@ -35,12 +79,15 @@ class EmulatedGpu final : public Gpu {
     std::memset(memory, 0xff, bytes);
     free_bytes_ -= bytes;
     allocated_[memory] = bytes;
+    accesses_.add(memory, bytes, std::string(what));
     return memory;
   }
   void release(void* memory) override {
     const auto found = allocated_.find(memory);
     if (found == allocated_.end()) return;
-    (void)settle("giving memory back");  // as a device: what is queued may still use it
+    // As a device: what is queued may still use it, and an error comes back from the next call.
+    (void)settle("giving memory back");
+    accesses_.remove(memory);
     free_bytes_ += found->second;
     allocated_.erase(found);
     std::free(memory);
@@ -67,27 +114,24 @@ class EmulatedGpu final : public Gpu {
     if (launch.shared_bytes > shared_bytes)
       return fail("emulated GPU: a launch asks for {} bytes of shared memory, expected at most {}",
                   launch.shared_bytes, shared_bytes);
-    (capturing_ ? graphs_.back() : queue_).push_back({launch, params});
+    if (capturing_)
+      graphs_.back().push_back({launch, params});
+    else
+      enqueue({launch, params});
     return {};
   }
 
   Result<void> multiply(const WideProduct& product) override {
-    DRAFTSCOPE_TRY(settle("a library's product"));
-    const auto* weights = static_cast<const std::uint16_t*>(product.weights);
-    const auto* x = static_cast<const std::uint16_t*>(product.x);
-    for (std::int64_t row = 0; row < product.rows; ++row)
-      for (std::int64_t output = 0; output < product.outputs; ++output) {
-        float sum = 0.0F;
-        for (std::int64_t k = 0; k < product.depth; ++k)
-          sum += to_float(product.format, weights[output * product.depth + k]) *
-                 to_float(product.format, x[row * product.depth + k]);
-        product.out[row * product.out_stride + output] = sum;
-      }
+    DRAFTSCOPE_TRY(refuse_in_capture("a library's product"));
+    queue_.add({[] { return std::string("a library's product"); },
+                {.blocks = 1, .threads = warp_threads},
+                [product] { multiply_out(product); },
+                {}});
     return {};
   }
 
   Result<void> begin_graph() override {
-    DRAFTSCOPE_TRY(settle("a capture"));
+    DRAFTSCOPE_TRY(refuse_in_capture("a capture"));
     graphs_.emplace_back();
     capturing_ = true;
     return {};
@@ -96,9 +140,10 @@ class EmulatedGpu final : public Gpu {
     capturing_ = false;
     return static_cast<int>(graphs_.size()) - 1;
   }
+  /// As if its first kernel might start beside what was launched before: nothing may count on the contrary.
   Result<void> launch_graph(int graph) override {
-    DRAFTSCOPE_TRY(settle("a graph"));
-    run(graphs_[static_cast<std::size_t>(graph)]);
+    DRAFTSCOPE_TRY(refuse_in_capture("a graph"));
+    for (const Kept& kernel : graphs_[static_cast<std::size_t>(graph)]) enqueue(kernel);
     return {};
   }
   Result<void> synchronise() override { return settle("a wait"); }
@@ -109,38 +154,43 @@ class EmulatedGpu final : public Gpu {
     KernelParams params;
   };
 
-  /// Everything but launches ends what is queued before it, and has no place in a graph.
+  [[nodiscard]] Result<void> refuse_in_capture(std::string_view what) const {
+    if (!capturing_) return {};
+    return fail("emulated GPU: {} while launches are captured, expected launches alone", what);
+  }
+
+  /// Copies and waits end what is queued before them, and have no place in a graph. A fault stays, as on a
+  /// device.
   Result<void> settle(std::string_view what) {
-    if (capturing_)
-      return fail("emulated GPU: {} while launches are captured, expected launches alone", what);
-    run(queue_);
-    queue_.clear();
-    return {};
+    DRAFTSCOPE_TRY(refuse_in_capture(what));
+    const Result<void> ran = queue_.run();
+    if (fault_) fault_ = ran;
+    return fault_;
   }
 
-  /// In order; each kernel that may starts before the one ahead has done anything.
-  static void run(const std::vector<Kept>& kernels) {
-    std::unique_ptr<GridRun> ahead;
-    for (const Kept& kernel : kernels) {
-      std::unique_ptr<GridRun> next = grid_of(kernel);
-      if (ahead != nullptr) {
-        next->start();
-        ahead->finish();
+  void enqueue(const Kept& kernel) {
+    QueuedKernel queued = emulated_kernel(kernel.launch, kernel.params);
+    if (const auto* pass = std::get_if<PassParams>(&kernel.params))
+      queued.place = [work = pass->work](const std::byte* address) { return name_in(work, address); };
+    queue_.add(std::move(queued));
+  }
+
+  /// One thread does it all.
+  static void multiply_out(const WideProduct& product) {
+    if (thread_index() != 0) return;
+    const auto* weights = static_cast<const std::uint16_t*>(product.weights);
+    const auto* x = static_cast<const std::uint16_t*>(product.x);
+    for (std::int64_t row = 0; row < product.rows; ++row) {
+      float* out = product.out + row * product.out_stride;
+      note_device_write(out, static_cast<std::size_t>(product.outputs) * sizeof(float));
+      for (std::int64_t output = 0; output < product.outputs; ++output) {
+        float sum = 0.0F;
+        for (std::int64_t k = 0; k < product.depth; ++k)
+          sum += to_float(product.format, weights[output * product.depth + k]) *
+                 to_float(product.format, x[row * product.depth + k]);
+        out[output] = sum;
       }
-      ahead = std::move(next);
     }
-    if (ahead != nullptr) ahead->finish();
-  }
-
-  static std::unique_ptr<GridRun> grid_of(const Kept& kernel) {
-    std::unique_ptr<GridRun> made;
-    visit_kernel(kernel.launch, [&]<typename Body>() {
-      const auto& arguments = std::get<typename Body::Params>(kernel.params);
-      made = std::make_unique<GridRun>(Grid{kernel.launch.blocks, Body::threads, kernel.launch.shared_bytes,
-                                            waits_by_itself(kernel.launch.kernel)},
-                                       [&arguments] { Body::run(arguments); });
-    });
-    return made;
   }
 
   int multiprocessors_;
@@ -148,13 +198,15 @@ class EmulatedGpu final : public Gpu {
   std::unordered_map<void*, std::size_t> allocated_;
   bool capturing_ = false;
   std::vector<std::vector<Kept>> graphs_;
-  std::vector<Kept> queue_;  // launched and not begun
+  DeviceAccesses accesses_;
+  KernelQueue queue_;  // launched and not begun
+  Result<void> fault_;
 };
 
 }  // namespace
 
-std::unique_ptr<Gpu> make_emulated_gpu(int multiprocessors, std::size_t memory_bytes) {
-  return std::make_unique<EmulatedGpu>(multiprocessors, memory_bytes);
+std::unique_ptr<Gpu> make_emulated_gpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed) {
+  return std::make_unique<EmulatedGpu>(multiprocessors, memory_bytes, seed);
 }
 
 }  // namespace draftscope::engine::cuda::emulation

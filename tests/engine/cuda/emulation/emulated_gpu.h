@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A Gpu whose memory is the host's and whose kernels run on the host, thread by thread (block_emulation.h).
+// A Gpu whose memory is the host's and whose kernels run on the host, thread by thread (block_emulation.h),
+// in any order that a device may take (kernel_queue.h). Calls fail from the first wait on in which a kernel
+// was found to read, before its own wait, what a kernel before it writes (device_accesses.h).
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "cuda/gpu.h"
@@ -13,8 +16,9 @@ namespace draftscope::engine::cuda::emulation {
 inline constexpr std::size_t usual_memory_bytes = std::size_t{1} << 30;
 
 /// `multiprocessors` few, so that blocks walk over several tiles. Memory is handed out full of NaNs, up to
-/// `memory_bytes`.
+/// `memory_bytes`. `seed` draws the order of kernels, blocks and warps.
 [[nodiscard]] std::unique_ptr<Gpu> make_emulated_gpu(int multiprocessors = 3,
-                                                     std::size_t memory_bytes = usual_memory_bytes);
+                                                     std::size_t memory_bytes = usual_memory_bytes,
+                                                     std::uint32_t seed = 1);
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -14,8 +14,7 @@ namespace draftscope::traces {
 
 class AtomicTrace {
  public:
-  /// An existing target stays until commit(). Errors: it exists and may not be replaced, or is no regular
-  /// file; the folder can't be written.
+  /// An existing target stays until commit(). Errors: as Writer::create() has them.
   [[nodiscard]] static Result<AtomicTrace> create(const std::filesystem::path& target, bool overwrite);
   AtomicTrace(AtomicTrace&& other) noexcept;
   AtomicTrace& operator=(AtomicTrace&&) = delete;
@@ -23,14 +22,16 @@ class AtomicTrace {
 
   [[nodiscard]] Writer& writer() { return *writer_; }
 
-  /// Writes what is left, and puts the file in its place.
+  /// Writes what is left, and puts the file in its place. Errors: the first of the writer; the target is in
+  /// use, or has come to be meanwhile.
   [[nodiscard]] Result<void> commit();
 
  private:
-  AtomicTrace(std::filesystem::path target, std::filesystem::path partial, std::unique_ptr<Writer> writer);
+  AtomicTrace(std::filesystem::path target, std::filesystem::path partial, bool replaces);
 
   std::filesystem::path target_;
   std::filesystem::path partial_;
+  bool replaces_ = false;  ///< the target was there, and may be replaced
   std::unique_ptr<Writer> writer_;
 };
 

@@ -7,12 +7,14 @@
 // Thread-safety: a Reader belongs to one thread; open several for several threads.
 
 #include <draftscope/base/result.h>
+#include <draftscope/traces/overview.h>
 #include <draftscope/traces/records.h>
 #include <draftscope/traces/writer.h>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -50,7 +52,8 @@ class Reader {
  public:
   /// Opens read-only; never modifies the file. A file left by a crash is read with its write-ahead log; of a
   /// recording that goes on, everything that was committed before opening, and nothing after. Fails with one
-  /// line if the file is not a trace, is of a newer schema, or is damaged.
+  /// line if the file is not a trace, is of a newer schema, or is damaged. The file stays open, whatever
+  /// takes its place; if it is itself changed or cut short, what was being read fails.
   [[nodiscard]] static Result<Reader> open(const std::filesystem::path& path);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -58,6 +61,8 @@ class Reader {
 
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] Result<Recording> recording();
+  /// As BulkReader::overview().
+  [[nodiscard]] Result<std::optional<Overview>> overview();
   [[nodiscard]] Result<std::unordered_map<StringId, std::string>> strings();
   /// Token texts by token id; a token without a stored text has no entry.
   [[nodiscard]] Result<std::unordered_map<std::int32_t, std::string>> token_texts();
@@ -74,7 +79,8 @@ class Reader {
   [[nodiscard]] Result<void> kernels(const std::function<bool(const Kernel&)>& visit);
   [[nodiscard]] Result<void> counters(const std::function<bool(const Counter&)>& visit);
 
-  /// Checks every rule of traces/SCHEMA.md and SQLite's own integrity; stops after `most` violations.
+  /// Checks every rule of traces/SCHEMA.md and SQLite's own integrity; stops after `most` violations. Errors
+  /// say nothing about what the file holds: no memory, no room for temporary files, an unreadable disk.
   [[nodiscard]] Result<std::vector<Violation>> validate(std::size_t most = 20);
 
  private:

@@ -122,7 +122,8 @@ struct Decision {
   DecisionId id;
   RequestId request_id;
   RoundId round_id;  ///< after which, or in whose planning, it was made; 0 before the first
-  StringId kind_id;  ///< strings.id: "layer set", "exit", "speculation length", "threshold", "schedule"
+  StringId
+      kind_id;  ///< strings.id: "layer set", "phase", "exit", "speculation length", "threshold", "schedule"
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;  ///< the time spent on making it; start_ns if that was not measured
   double score = std::numeric_limits<double>::quiet_NaN();  ///< what it was judged by; not a number = none

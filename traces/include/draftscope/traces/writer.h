@@ -8,8 +8,8 @@
 //   Spans, kernels and counters are dropped when the queue already holds `queue_rows` of them, and counted.
 // - A round and its draft tokens are committed in one transaction: a reader after a crash sees both or
 //   neither. So are the shadow tokens of one call, and a decision never comes before its round.
-// - After a failure of the disk the writer keeps accepting (and discarding) rows; close() returns the first
-//   error, and failed() tells at once.
+// - After a failure of the disk, or once others have moved, replaced or removed the file, the writer keeps
+//   accepting (and discarding) rows; close() returns the first error, and failed() tells at once.
 //
 // Thread-safety: one producer thread at a time.
 
@@ -44,8 +44,9 @@ struct WriterCounts {
 
 class Writer {
  public:
-  /// Creates the file with its schema and meta rows. Fails if the path exists (unless overwrite) or can't be
-  /// written.
+  /// Creates the file with its schema and meta rows, whole: an old one stays until the new one is there, and
+  /// after an error everything is as it was. Errors: the path exists (unless overwrite), or can't be written;
+  /// the old trace is in use; a file that is no trace's has the name of the log (X-wal, X-shm, X-journal).
   [[nodiscard]] static Result<std::unique_ptr<Writer>> create(const std::filesystem::path& path,
                                                               const Meta& meta,
                                                               const WriterOptions& options = {});

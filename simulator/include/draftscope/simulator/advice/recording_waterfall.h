@@ -24,7 +24,7 @@ struct StrategyShare {
   double speedup = 0.0;  ///< with the fewest draft tokens
   std::optional<double> speedup_max_drafted;
   RatioEstimate of_oracle;           ///< the oracle's time / the strategy's, with the fewest draft tokens
-  std::optional<double> efficiency;  ///< (S − 1) / (S oracle − 1); absent where the oracle gains nothing
+  std::optional<double> efficiency;  ///< (S − 1) / (S oracle − 1); absent below min_oracle_gain
   /// It drafts with early exits and verifies as the oracle does. Others may beat the oracle.
   bool is_bounded = false;
 };

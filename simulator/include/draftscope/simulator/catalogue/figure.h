@@ -28,6 +28,7 @@ enum class FigureFormat : std::uint8_t {
   factor,           ///< "1.52×"
   speedup,          ///< likewise; the run that it refers to shows "baseline"
   duration,         ///< nanoseconds, with the unit that fits
+  bytes,            ///< with the unit that fits
   duration_if_any,  ///< likewise; a dash where it is 0
   p_value,
   interval,  ///< "1.42–1.57"

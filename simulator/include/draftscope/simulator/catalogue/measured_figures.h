@@ -34,6 +34,7 @@ enum class FigureTable : std::uint8_t {
   speed,              ///< `draftscope report`: how fast
   speed_by_category,  ///< likewise, by category of prompts
   drafting,           ///< `draftscope report`: how drafts fared and what they cost
+  memory,             ///< `draftscope report`: what each run held
   comparison,         ///< `draftscope compare`: the runs of every recording
   comparison_csv,     ///< `draftscope compare --csv`
   app,                ///< the app's table of runs; it can show all others, too

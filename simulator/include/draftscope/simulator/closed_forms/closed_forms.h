@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The papers' closed forms of tokens a round and speedup, and their inverses. Rates and ratios have no unit;
-// costs (c, v, o) are in target steps, c from closed_forms_cost.h. All are pure functions of their arguments,
-// safe from any thread. An argument outside its domain, NaN included, is an error that names it.
+// The papers' closed forms of tokens per round and speedup, and their inverses. Rates and ratios have no
+// unit; costs (c, v, o) are in target steps, c from closed_forms_cost.h. All are pure functions of their
+// arguments, safe from any thread. An argument outside its domain, NaN included, is an error that names it.
 //
 // α here is *iid*: the probability that a draft token is accepted once all before it were, the same at every
 // position. It is not accepted / drafted (figures.h), which falls with γ; iid_acceptance_rate turns a

@@ -44,7 +44,8 @@ struct LadderRung {
   double change = 0.0;  ///< speedup − the one before; of the first rung 0. Changes add up to last − first
   double factor = 1.0;  ///< speedup / the one before; of the first rung 1. Factors multiply to last / first
   /// ln(factor) / ln(last / first): shares add up to 1. Negative where the correction helps; absent where
-  /// last and first are equal.
+  /// last and first are within a hundredth of one another, or corrections undo one another so far that one is
+  /// more than twice the whole.
   std::optional<double> share;
 };
 

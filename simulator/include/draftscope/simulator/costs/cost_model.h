@@ -14,6 +14,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/hardware/own_pass.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <array>
 #include <cstddef>
@@ -92,6 +93,9 @@ struct CostModel {
   /// and between them.
   std::vector<MeasuredPass> passes;
   CorrectionScale correction_scale;
+  /// Strategies' own passes against the law, by kind; used where the scenario is the recorded one.
+  std::vector<MeasuredOwnPass> own_passes;
+  double host_ratio = 1.0;        ///< time of the host's work beside passes, in that of the recorded host
   double stall_share = 0.0;       ///< of the uninterrupted time: what interruptions add
   std::int32_t largest_rows = 0;  ///< that the trace has; 0 without a trace
   double largest_context = 0.0;

@@ -69,8 +69,11 @@ struct Acceptance {
   std::int64_t accepted_tokens = 0;
   std::int64_t draft_steps = 0;  ///< forwards of the draft; fewer than draft tokens where drafts branch
 
-  /// α = Σ accepted / Σ drafted (Draft & Verify's "acceptance rate", LayerSkip's matches / drafted).
+  /// α = Σ accepted / Σ drafted (Draft & Verify's "acceptance rate", LayerSkip's matches / drafted). Of a
+  /// token tree every node counts, so that wide trees have a low one.
   std::optional<double> acceptance_rate;
+  /// Σ accepted / Σ draft steps: along the path, as SWIFT counts it (App. B.3). A chain's is α.
+  std::optional<double> step_acceptance;
   /// Σ accepted / Σ tested: rejected tails that the verifier never got to do not count.
   std::optional<double> tested_rate;
   /// M = Σ (accepted + 1) / rounds: tokens a target forward yields, bonus included, before a cut at the end
@@ -82,7 +85,7 @@ struct Acceptance {
   std::optional<double> steps_per_round;
 
   std::vector<PositionAcceptance> by_position;
-  std::vector<std::int64_t> draft_lengths;                   ///< rounds by draft length, from 0
+  std::vector<std::int64_t> draft_lengths;                   ///< rounds by draft steps, from 0
   std::array<std::int64_t, draft_stop_count> draft_stops{};  ///< rounds by traces::DraftStop
 };
 
@@ -129,7 +132,8 @@ struct DraftCost {
   std::int64_t rounds = 0;
   std::int64_t draft_ns = 0;
   std::int64_t verify_ns = 0;
-  std::int64_t other_ns = 0;  ///< accept + optimise + control
+  std::int64_t other_ns = 0;    ///< accept + optimise + control
+  std::int64_t between_ns = 0;  ///< from the first token to the end, in no round: searches before the first
 
   std::optional<double> draft_ns_per_round;
   std::optional<double> verify_ns_per_round;
@@ -208,6 +212,23 @@ struct RunBreakdown {
   Breakdown by_phase{};  ///< adds up to the wall time of the run's requests, exactly
 };
 
+/// Memory of a run in bytes, as its recording has it (traces/SCHEMA.md, `run_memory`). Mapped weights and a
+/// cache count whole, though their pages become resident as they are touched.
+struct RunMemory {
+  std::optional<std::int64_t> peak_bytes;
+  std::int64_t weight_bytes = 0;
+  std::int64_t draft_weight_bytes = 0;
+  std::int64_t kv_bytes = 0;
+  std::int64_t workspace_bytes = 0;
+
+  /// The peak less all of these: the program, its tables, what strategies keep. 0 where mapped weights or
+  /// the cache are not all resident.
+  [[nodiscard]] std::optional<std::int64_t> other_bytes() const;
+};
+
+/// Absent where the recording says nothing of it, or something damaged.
+[[nodiscard]] std::optional<RunMemory> run_memory(const traces::Meta& meta, traces::RunId run);
+
 struct Figures {
   const traces::Run* run = nullptr;
   std::string category;  ///< empty = all
@@ -217,6 +238,7 @@ struct Figures {
   DraftCost cost;
   RunBreakdown breakdown;
   DeviceTime device;                       ///< no rounds where the device was not recorded
+  std::optional<RunMemory> memory;         ///< absent where it was not recorded
   std::optional<Speedup> speedup;          ///< absent without a baseline, and for the baseline itself
   std::optional<OutputIdentity> identity;  ///< against the baseline; absent likewise
 };

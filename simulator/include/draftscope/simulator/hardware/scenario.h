@@ -5,6 +5,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/hardware/own_pass.h>
 #include <draftscope/speculation/measured_kernel.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/traces/writer.h>
@@ -74,6 +75,9 @@ struct Scenario {
   bool with_stalls = true;
   /// Element i is priced as Prices::drafts[i + 1]; empty: the exits 1 … n_layers − 1.
   std::vector<speculation::DraftSublayers> drafts;
+  std::vector<OwnPass> own_passes;        ///< priced as Prices::own
+  std::int32_t widest_own_pass = 64;      ///< rows; wider ones are several passes
+  std::optional<ModelShape> draft_model;  ///< of own passes of that kind; absent: the model itself
 };
 
 /// The model's own machine, shape and number type, at the longest context that it was fitted to.

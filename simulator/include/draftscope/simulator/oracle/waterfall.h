@@ -41,7 +41,7 @@ struct BestSettings {
 /// Stops once a draft token's confidence is below the threshold; that token is verified all the same.
 struct ConfidenceThreshold {
   std::int32_t exit = 0;     ///< 0 = no speculation
-  std::int32_t longest = 0;  ///< draft tokens a round
+  std::int32_t longest = 0;  ///< draft tokens per round
   double threshold = 0.0;
 };
 
@@ -112,9 +112,12 @@ struct WaterfallStep {
   WaterfallFigure speedup;       ///< total vanilla time / total time
   WaterfallFigure of_oracle;     ///< this speedup / the oracle's
   std::optional<WaterfallFigure>
-      efficiency;                  ///< (S − 1) / (S oracle − 1); absent where the oracle gains nothing
+      efficiency;  ///< (S − 1) / (S oracle − 1); absent where the oracle gains less than min_oracle_gain
   std::optional<Interval> bounds;  ///< the speedup's, where rounds are bounded
 };
+
+/// Gain of the oracle, S − 1, below which no share of it is given: it would be one of next to nothing.
+inline constexpr double min_oracle_gain = 0.05;
 
 /// Differences of speedups; positive where the second of the two is faster.
 struct WaterfallGaps {
@@ -151,7 +154,7 @@ struct WaterfallPolicy {
 struct WaterfallOptions {
   // Both are widened to what the policy did, so that the oracle bounds it too.
   std::vector<std::int32_t> exits;  ///< empty = every exit with prices
-  std::int32_t longest = 17;        ///< draft tokens a round
+  std::int32_t longest = 17;        ///< draft tokens per round
   std::int32_t folds = 5;
   std::int32_t bins = 8;
   /// Candidates of the single threshold.

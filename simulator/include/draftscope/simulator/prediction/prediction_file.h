@@ -30,6 +30,7 @@ struct PredictedQuestion {
   std::int32_t batch = 1;
   std::int32_t tensor_parallel = 1;
   PredictedDecoding decoding;
+  std::vector<PredictedRequest> requests;  ///< empty where there are no rounds to compare
   std::vector<std::string> notes;
 };
 

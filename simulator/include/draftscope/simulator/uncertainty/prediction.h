@@ -16,7 +16,7 @@
 
 namespace draftscope::simulator {
 
-// Intervals of a ratio whose parts are sums over requests, such as tokens a round or vanilla time over
+// Intervals of a ratio whose parts are sums over requests, such as tokens per round or vanilla time over
 // speculative time. Requests are resampled, never rounds: rounds of one request resemble each other, and a
 // bootstrap that mixes them gives intervals several times too narrow.
 //

@@ -75,7 +75,7 @@ struct PredictedDecoding {
   double vanilla_step_ns = 0.0;                      ///< mean round of vanilla decoding
   double draft_step_ns = 0.0;                        ///< 0 if no model drafts
   double verify_ns = 0.0;                            ///< mean verification of rounds that draft
-  double mean_accepted_length = 0.0;                 ///< emitted tokens a round
+  double mean_accepted_length = 0.0;                 ///< emitted tokens per round
   double tokens_per_second = 0.0;
   double vanilla_tokens_per_second = 0.0;
 };
@@ -115,6 +115,25 @@ struct RoundAgreement {
   std::string first_difference;  ///< "question 82 turn 0 repeat 1: 31 rounds, predicted 30"
   std::int64_t requests = 0;     ///< compared
 };
+
+/// Counts of one request's predicted rounds: with the fewest draft tokens, and with the most.
+struct PredictedRequest {
+  struct Counts {
+    std::int64_t rounds = 0;
+    std::int64_t drafted = 0;
+    std::int64_t accepted = 0;  ///< before a cut at the end of the text
+    std::int64_t emitted = 0;
+  };
+  std::string prompt_sha256;  ///< of its text
+  Counts least;
+  Counts most;  ///< as `least` where the draft tokens are certain
+};
+
+/// The rounds' requests with the prompts that `what_if` has them on, in their order; `recording` is what it
+/// learnt from. Empty where acceptance was modelled: there are no rounds then.
+[[nodiscard]] std::vector<PredictedRequest> predicted_requests(const WhatIf& what_if,
+                                                               const traces::Recording& recording,
+                                                               const StrategyRounds& rounds);
 
 /// One question whose answer is known.
 struct CheckedAnswer {

@@ -8,10 +8,12 @@
 // Values; all functions are thread-safe.
 
 #include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/hardware/own_pass.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/speculation/measured_kernel.h>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,11 +36,13 @@ struct StrategyRounds {
   std::vector<PassCount> vanilla;                   ///< target steps of the same texts, by request
   std::vector<speculation::DraftSublayers> drafts;  ///< as Scenario::drafts wants them; empty: exits
   VerifiedLayers verified_layers = VerifiedLayers::all;
-  /// Time of the optimise phase in a round that drafts, in vanilla steps; known of recorded runs alone.
-  double optimise_steps_per_round = 0.0;
-  std::int32_t longer_context = 0;  ///< K/V rows that passes have before them beside the recorded ones
+  std::vector<OwnPass> own_passes;        ///< as Scenario::own_passes wants them; counted in the statistics
+  std::optional<ModelShape> draft_model;  ///< that drafts beside the target, where another does
+  bool lacks_draft_model = false;         ///< another model drafts, whose shape is not in the recording
+  std::int32_t longer_context = 0;        ///< K/V rows that passes have before them beside the recorded ones
   /// Ratio of a recorded run's pass times to those of the same kinds over all runs, as far as that is no
-  /// noise: what its own rounds do to the caches. 1 where the run was not recorded.
+  /// noise: what its own rounds do to the caches, and what its rounds take less than others beside passes. 1
+  /// where the run was not recorded.
   double own_ratio = 1.0;
   std::vector<std::string> notes;       ///< what the rounds rest on, a line each
   std::vector<std::string> categories;  ///< [request]

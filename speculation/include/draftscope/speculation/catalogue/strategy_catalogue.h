@@ -23,7 +23,7 @@ enum class ParameterType : std::uint8_t {
   number,
   choice,
   text,
-  layers,  ///< a set of layers: "3+5+8", "none", or "every-N" for layers N−1, 2N−1, …
+  layers,  ///< a set of layers: "3+5+8", "4-7", "none", or a pattern as "every-2" (bound.h)
 };
 [[nodiscard]] std::string_view parameter_type_name(ParameterType type);
 
@@ -39,6 +39,10 @@ struct ParameterRow {
   std::string min, max;              ///< inclusive; of integers and numbers
   std::vector<std::string> choices;  ///< of a choice
   std::string earlier_name;          ///< still read; empty = none
+  /// Earlier names of choices, each with the one that it has today; both are read.
+  std::vector<std::pair<std::string, std::string>> earlier_choices;
+  /// Value of a recorded run that does not state the parameter; empty = the default.
+  std::string unrecorded;
 };
 
 enum class PartKind : std::uint8_t { mask, length, stop, shape };
@@ -88,6 +92,9 @@ struct StrategyRow {
   [[nodiscard]] bool has_parts() const { return !parts.front().empty(); }
 };
 
+/// Whether verify=above-exit goes with these parts: what drafts is every sublayer below an exit.
+[[nodiscard]] bool can_verify_above_exit(const PartNames& parts);
+
 class StrategyCatalogue {
  public:
   [[nodiscard]] std::span<const PartRow> parts() const { return parts_; }
@@ -116,6 +123,9 @@ class StrategyCatalogue {
 
 /// The catalogue that ships.
 [[nodiscard]] const StrategyCatalogue& strategy_catalogue();
+
+/// Whether the strategy's verifications run the layers above the exit alone unless told otherwise.
+[[nodiscard]] bool verifies_above_exit_by_default(std::string_view strategy);
 
 /// The name that a strategy's parameter has today, for one that it had once; any other name as it is.
 [[nodiscard]] std::string_view current_parameter_name(std::string_view strategy, std::string_view parameter);

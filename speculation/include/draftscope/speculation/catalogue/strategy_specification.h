@@ -62,7 +62,8 @@ class StrategySpecification {
 [[nodiscard]] Result<StrategySpecification> parse_strategy(
     std::string_view text, std::int32_t n_layers, const StrategyCatalogue& catalogue = strategy_catalogue());
 
-/// The same from a strategy's name and a JSON object of numbers and strings, as a trace holds them.
+/// The same from a strategy's name and a JSON object of numbers and strings, as a trace holds them. A
+/// parameter that an earlier version did not have takes the value that it went by (ParameterRow::unrecorded).
 [[nodiscard]] Result<StrategySpecification> parse_strategy_json(
     std::string_view name, std::string_view json, std::int32_t n_layers,
     const StrategyCatalogue& catalogue = strategy_catalogue());

@@ -41,23 +41,28 @@ struct TplCost {
 };
 
 /// (1 + α + … + α^d) / ((L + h) + d·(ℓ + h)) at its largest over exits ℓ = 1 … and lengths d = 0 … max; ties
-/// go to the smallest ℓ, then d. Exits of which nothing is known are left out; without any, the choice stays
-/// {1, 1}.
+/// go to the smallest ℓ, then d. Exits of which nothing is known are left out; without any, the choice is {1,
+/// 1}.
 [[nodiscard]] ExitChoice best_exit(std::span<const ExitStatistics> exits, const TplCost& cost,
                                    std::int32_t max);
 
 class DelRule {
  public:
   enum class Mode : std::uint8_t {
-    published,  ///< as the code does: γ limits nothing but the first round, d ≤ d_max − 1, layers alone cost,
-                ///< after a choice of γ = 0 all of a round's positions count
-    repaired,  ///< γ is honoured, 0 = a plain step; the head counts; statistics before the first round
+    paper,  ///< §4 and Alg. 1: drafts up to d_max, ended by the threshold alone; layers alone cost;
+            ///< statistics before the first round. The token below the threshold stays, for without it
+            ///< sampling would not be exact
+    code,   ///< as the public code does: like paper, but one token in the first round, d ≤ d_max − 1, and
+            ///< after a choice of γ = 0 all of a round's positions count
+    repaired,  ///< γ is honoured, 0 = a plain step; the head counts
   };
   struct Options {
-    Mode mode = Mode::repaired;
+    Mode mode = Mode::paper;
     std::int32_t max = 18;            ///< d_max
     double omega = 0.95;              ///< decay a round
     std::int32_t prompt_window = 32;  ///< last prompt positions that the first statistics see
+    std::vector<std::int32_t> exits;  ///< that may be chosen, ascending, from 1 to L − 1; empty = all
+    bool exits_draft = true;          ///< the exit that is chosen is the one that drafts
   };
   /// `cost.head` counts only if repaired.
   DelRule(const TplCost& cost, const Options& options);
@@ -72,23 +77,28 @@ class DelRule {
   [[nodiscard]] double threshold() const;
   /// Whether all positions of the round that was planned count, not only those up to its first wrong draft
   /// token.
-  [[nodiscard]] bool counts_all() const { return options_.mode == Mode::published && choice_.gamma == 0; }
+  [[nodiscard]] bool counts_all() const { return options_.mode == Mode::code && choice_.gamma == 0; }
+  /// Whether the prompt's positions are learnt from before the first round, not with it.
+  [[nodiscard]] bool learns_before_first_round() const { return options_.mode != Mode::code; }
 
   /// Learns from positions 0 … `positions` − 1 and chooses anew. `shadow(exit, position)` is what the head
-  /// of an exit from 1 to L − 1 says there: a value with `matches` (the target's token) and `confidence`.
+  /// of one of candidates() says there: a value with `matches` (the target's token) and `confidence`.
   template <typename Shadow>
   void learn(std::int32_t positions, const Shadow& shadow) {
-    for (std::size_t i = 0; i < exits_.size(); ++i) {
-      exits_[i].decay(options_.omega);
+    for (const std::int32_t exit : candidates_) {
+      ExitStatistics& seen = exits_[static_cast<std::size_t>(exit - 1)];
+      seen.decay(options_.omega);
       for (std::int32_t position = 0; position < positions; ++position) {
-        const auto said = shadow(static_cast<std::int32_t>(i) + 1, position);
-        exits_[i].count(said.matches, said.confidence);
+        const auto said = shadow(exit, position);
+        seen.count(said.matches, said.confidence);
       }
     }
     choose();
   }
 
-  /// By exit, from exit 1 to L − 1.
+  /// Exits that may be chosen, ascending.
+  [[nodiscard]] std::span<const std::int32_t> candidates() const { return candidates_; }
+  /// By exit, from exit 1 to L − 1; of exits that may not be chosen nothing is known.
   [[nodiscard]] std::span<const ExitStatistics> statistics() const { return exits_; }
   [[nodiscard]] const ExitChoice& choice() const { return choice_; }
   [[nodiscard]] const Options& options() const { return options_; }
@@ -99,6 +109,7 @@ class DelRule {
   Options options_;
   TplCost cost_;
   std::vector<ExitStatistics> exits_;
+  std::vector<std::int32_t> candidates_;
   ExitChoice choice_;
   bool is_first_round_ = true;
 };

@@ -5,10 +5,12 @@
 // stays. next() takes the counts of a round and returns the next round's threshold.
 
 #include <draftscope/speculation/rules/round_counts.h>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace draftscope::speculation {
 
@@ -34,8 +36,7 @@ class AdaptiveThreshold {
   enum class Rule : std::uint8_t {
     paper,  ///< the first AR of a request is its AR_e
     code,  ///< Draft & Verify's: AR starts at 0; "<"; th stays where the whole length was drafted and AR ≥ α
-    del,  ///< DEL's baseline DV: AR_e is the request's so far, and AR itself while AR is 0; AR and th go on
-          ///< from request to request; "<"
+    del,  ///< DEL's baseline DV: AR_e is the request's so far, and AR itself while AR is 0; "<"
   };
   struct Options {
     Rule rule = Rule::paper;
@@ -44,7 +45,8 @@ class AdaptiveThreshold {
     double epsilon = 0.01;
     double beta1 = 0.5;
     double beta2 = 0.9;
-    bool carries = true;  ///< th goes on from request to request, as the notebooks of the code have it
+    bool carries = true;  ///< th goes on from request to request, as the notebooks of the code have it, and
+                          ///< del's AR
   };
   explicit AdaptiveThreshold(const Options& options) : options_(options), threshold_(options.start) {}
 
@@ -55,7 +57,7 @@ class AdaptiveThreshold {
   [[nodiscard]] double acceptance_rate() const { return rate_; }  ///< AR
   [[nodiscard]] double target() const { return options_.target; }
   /// Whether begin_request() forgets everything.
-  [[nodiscard]] bool starts_again() const { return options_.rule != Rule::del && !options_.carries; }
+  [[nodiscard]] bool starts_again() const { return !options_.carries; }
 
  private:
   [[nodiscard]] double moved(const RoundCounts& counts) const;
@@ -68,9 +70,42 @@ class AdaptiveThreshold {
   std::int64_t drafted_ = 0;
 };
 
+/// The threshold that would have told right from wrong draft tokens best so far. Source: transformers'
+/// assisted generation (AssistedCandidateGenerator.update_candidate_strategy, with scikit-learn): over the
+/// confidences of a request's accepted draft tokens and of each round's first rejected one, once there are
+/// more than 5 and of both kinds, the point of the ROC curve at which
+///     cost = FPR + 3 · FNR
+/// is least, a token counting as positive if its confidence is at least the threshold; of equal costs the
+/// highest threshold. From `start` again for each request, as each call of generate() begins.
+///
+/// Transformers takes the probability of the drawn token, which is the best one's in greedy decoding.
+class RocThreshold {
+ public:
+  explicit RocThreshold(double start) : start_(start), threshold_(start) {}
+
+  void begin_request();
+  [[nodiscard]] double threshold() const { return threshold_; }
+  double next(const RoundCounts& counts);
+
+  [[nodiscard]] std::size_t right() const { return right_; }  ///< accepted tokens that it has seen
+  [[nodiscard]] std::size_t wrong() const { return seen_.size() - right_; }
+
+ private:
+  struct Seen {
+    double confidence = 0.0;
+    bool is_right = false;
+  };
+  [[nodiscard]] double best() const;
+
+  double start_;
+  double threshold_;
+  std::vector<Seen> seen_;  // by falling confidence
+  std::size_t right_ = 0;
+};
+
 /// Any of them.
 class ThresholdRule {
-  using Any = std::variant<FixedThreshold, AdaptiveThreshold>;
+  using Any = std::variant<FixedThreshold, AdaptiveThreshold, RocThreshold>;
 
  public:
   template <typename Rule>
@@ -86,8 +121,15 @@ class ThresholdRule {
   double next(const RoundCounts& counts) {
     return std::visit([&](auto& rule) { return rule.next(counts); }, rule_);
   }
-  /// Null if the threshold is fixed.
+  /// Null if it is no such rule.
   [[nodiscard]] const AdaptiveThreshold* adaptive() const { return std::get_if<AdaptiveThreshold>(&rule_); }
+  [[nodiscard]] const RocThreshold* roc() const { return std::get_if<RocThreshold>(&rule_); }
+  /// Whether next() may change it.
+  [[nodiscard]] bool moves() const { return !std::holds_alternative<FixedThreshold>(rule_); }
+  /// Whether it goes by what was drafted behind a round's first rejected token.
+  [[nodiscard]] bool goes_by_drafted() const { return adaptive() != nullptr; }
+  /// Whether begin_request() forgets everything.
+  [[nodiscard]] bool starts_again() const { return adaptive() == nullptr || adaptive()->starts_again(); }
 
  private:
   Any rule_;

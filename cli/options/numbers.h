@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Options that take numbers, every one of them read by parse_number() of base/number.h: decimal, and refused
+// in one line if it does not fit.
+
+#include <draftscope/base/json_field.h>
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace draftscope::cli {
+
+template <Number T>
+[[nodiscard]] std::string text_of(Range<T> range) {
+  const Range<T> whole;
+  const bool bounded_above = range.max != whole.max;
+  if (range.min == whole.min) return bounded_above ? fmt::format("to {}", range.max) : "";
+  return bounded_above ? fmt::format("from {} to {}", range.min, range.max)
+                       : fmt::format("from {}", range.min);
+}
+
+/// Hands a number of the range on as plain decimal digits, whatever CLI11 would have made of the text: it
+/// reads "010" as eight and wraps "-1" where no sign belongs.
+template <Number T>
+[[nodiscard]] CLI::Validator number_in(Range<T> range) {
+  const auto check = [range](std::string& text) -> std::string {
+    const auto number = parse_number<T>(text);
+    const std::string expected = text_of(range);
+    if (number && *number >= range.min && *number <= range.max) {
+      text = fmt::format("{}", *number);
+      return {};
+    }
+    return fmt::format("found {}, expected {}{}{}", quote(text),
+                       std::is_integral_v<T> ? "an integer" : "a number", expected.empty() ? "" : " ",
+                       expected);
+  };
+  return {check, text_of(range)};
+}
+
+template <Number T>
+CLI::Option* add_number(CLI::App& command, const std::string& names, T& value, const std::string& help,
+                        std::type_identity_t<Range<T>> range = {}) {
+  return command.add_option(names, value, help)->transform(number_in<T>(range));
+}
+
+/// Several, separated by commas.
+template <Number T>
+CLI::Option* add_numbers(CLI::App& command, const std::string& names, std::vector<T>& values,
+                         const std::string& help, std::type_identity_t<Range<T>> range = {}) {
+  return command.add_option(names, values, help)->delimiter(',')->transform(number_in<T>(range));
+}
+
+}  // namespace draftscope::cli

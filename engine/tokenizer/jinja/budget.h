@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What one rendering may take. A chat template is a program that comes with a model from anywhere.
+
+#include <draftscope/base/result.h>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "tokenizer/jinja/charge.h"
+#include "tokenizer/jinja/value.h"
+
+namespace draftscope::engine::jinja {
+
+/// A published template takes about 100 steps for each message and holds a few times the conversation.
+struct Limits {
+  std::size_t steps = 50'000'000;
+  std::size_t value_bytes = std::size_t{256} << 20U;
+  int depth = 100;  ///< of lists and dictionaries in each other; they are freed by recursion
+  std::size_t output_bytes = std::size_t{16} << 20U;
+};
+
+/// No text grows past this.
+inline constexpr std::size_t longest_text = std::size_t{16} << 20U;
+
+/// Counts what a rendering takes. It must outlive the values that it makes.
+class Budget {
+ public:
+  explicit Budget(const Limits& limits) : limits_(limits) {}
+
+  /// The line that messages name.
+  void at_line(std::size_t line) { line_ = line; }
+
+  /// Statements, turns of loops, expressions, and the members that an operation looks at.
+  [[nodiscard]] Result<void> steps(std::size_t count);
+  /// The steps of an operation that reads or copies so many bytes of text.
+  [[nodiscard]] Result<void> bytes_read(std::size_t bytes) { return steps(bytes / bytes_per_step); }
+
+  /// To be asked before a value of known size is made.
+  [[nodiscard]] Result<void> room(std::size_t bytes) const;
+  [[nodiscard]] Result<void> room_for_members(std::size_t count) const { return room(count * sizeof(Value)); }
+
+  [[nodiscard]] Result<Value> text(std::string text);
+  [[nodiscard]] Result<Value> list(List list);
+  [[nodiscard]] Result<Value> dictionary(Dictionary entries);
+
+  [[nodiscard]] Result<void> append(std::string& output, std::string_view text);
+
+ private:
+  static constexpr std::size_t bytes_per_step = 16;
+
+  template <typename Content>
+  Result<Value> hold(Content content, std::size_t bytes);
+
+  Limits limits_;
+  std::size_t line_ = 1;
+  std::size_t steps_ = 0;
+  std::size_t held_bytes_ = 0;
+};
+
+}  // namespace draftscope::engine::jinja

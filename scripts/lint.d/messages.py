@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Refuses an error message that does not say what was expected (CONTRIBUTING.md, Errors)."""
+
+import re
+
+from tree import CODE, LIBRARIES, expect, lines_of, report, tracked
+
+CALL = re.compile(r'\bfail\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
+PIECE = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# What was expected; why the system refused; work that somebody ended; a message handed on behind its place.
+SAYS_ENOUGH = re.compile(
+    r"expected|can't|cannot|no such|not valid JSON|is not implemented|out of memory|cancelled|stopped"
+    r"|^(?:\{[^}]*\}(?:: )?)+$|\{\}\)?$")
+
+
+def poor_messages(text):
+    """(line, message) of every one that says too little."""
+    for call in CALL.finditer(text):
+        message = "".join(PIECE.findall(call.group(1)))
+        if not SAYS_ENOUGH.search(message):
+            yield text.count("\n", 0, call.start()) + 1, message
+
+
+def self_check():
+    expect("a poor message", list(poor_messages('return fail("{}: is odd",\n name);')), [(1, "{}: is odd")])
+    expect("a good message", list(poor_messages('fail("{}: is odd, "\n "expected an even one", name)')), [])
+
+
+def findings():
+    for path in tracked():
+        if path.endswith(CODE) and path.startswith(tuple(f"{library}/" for library in LIBRARIES)):
+            for line, message in poor_messages("\n".join(lines_of(path))):
+                yield f'{path}:{line}: "{message}" does not say what was expected'
+
+
+if __name__ == "__main__":
+    self_check()
+    report(list(findings()), "messages")

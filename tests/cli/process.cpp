@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "printed.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+pid_t start(const std::vector<std::string>& arguments, const Preparation& prepare, const std::string& out,
+            const std::string& err) {
+  std::vector<std::string> words{DRAFTSCOPE_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  redirect(STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  redirect(STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  if (prepare) prepare();
+  ::execv(DRAFTSCOPE_PROGRAM, pointers.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+void redirect(int stream, const char* path, int flags) {
+  const int file = ::open(path, flags, 0600);
+  ::dup2(file, stream);
+  if (file != stream) ::close(file);
+}
+
+ProcessResult run_and_signal(const std::vector<std::string>& arguments, int signal,
+                             const std::function<bool()>& is_time, const Preparation& prepare) {
+  const TemporaryFolder folder;
+  const std::string out = (folder / "out").string();
+  const std::string err = (folder / "err").string();
+  const pid_t child = start(arguments, prepare, out, err);
+  const auto last = std::chrono::steady_clock::now() + 120s;
+  bool sent = signal == 0;
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (!sent && is_time()) sent = ::kill(child, signal) == 0;
+    if (std::chrono::steady_clock::now() > last) ::kill(child, SIGKILL);
+    std::this_thread::sleep_for(2ms);
+  }
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), read_file(out), read_file(err)};
+}
+
+ProcessResult run_process(const std::vector<std::string>& arguments, const Preparation& prepare) {
+  return run_and_signal(arguments, 0, {}, prepare);
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Runs the program itself, with standard streams, limits and signals as a shell or a batch system gives them.
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace draftscope::cli {
+
+struct ProcessResult {
+  int exit_code = 0;  ///< -N: ended by signal N
+  std::string out;
+  std::string err;
+};
+
+/// Steps in the new process before the program starts, such as closing a stream: only calls that are safe
+/// after fork().
+using Preparation = std::function<void()>;
+
+/// Runs `draftscope <arguments>` to its end. One that takes longer than two minutes is ended by SIGKILL.
+[[nodiscard]] ProcessResult run_process(const std::vector<std::string>& arguments,
+                                        const Preparation& prepare = {});
+
+/// The same, and sends `signal` once `is_time` says so.
+[[nodiscard]] ProcessResult run_and_signal(const std::vector<std::string>& arguments, int signal,
+                                           const std::function<bool()>& is_time,
+                                           const Preparation& prepare = {});
+
+/// Opens a file as a standard stream of the new process.
+void redirect(int stream, const char* path, int flags);
+
+}  // namespace draftscope::cli

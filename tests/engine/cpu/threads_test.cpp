@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Bit for bit: the number of threads shows in no output, of oneDNN's wide products as of our own kernels'.
+
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/strategy.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "backends.h"
+#include "random_model.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+constexpr std::int32_t prompt_room = 240;
+
+/// Logits of a prompt of `length` tokens, in passes as wide as they may be, and of a token behind it.
+std::vector<float> logits_of(Backend& backend, const OwnedBatch& prompt) {
+  std::vector<float> logits;
+  Outputs outputs;
+  const auto add = [&](const Batch& batch) {
+    const auto done = backend.forward(batch, outputs);
+    ASSERT_TRUE(done) << done.error().message;
+    logits.insert(logits.end(), outputs.logits.begin(), outputs.logits.end());
+  };
+  add(prompt.view());
+  OwnedBatch next = prompt;
+  const auto length = static_cast<std::int32_t>(prompt.rows.size());
+  next.rows.assign(1, {prompt.rows.front().token, -1, length});
+  next.committed = next.first_row = length;
+  add(next.view());
+  return logits;
+}
+
+TEST(Threads, DoNotShowInPrefillOrDecode) {
+  Random random(41);
+  const std::int32_t edges[] = {1, 2, 16, 17, 63, 64, 65, 66, 127, 128, 129, 191, 192, 193, 200};
+  for (const std::string& kernels : kernel_names())
+    for (const DType dtype : {DType::f32, DType::bf16})
+      for (int round = 0; round < 2; ++round) {
+        SCOPED_TRACE(kernels + " " + std::string(dtype_name(dtype)));
+        speculation::ModelShape shape = random_shape(random);
+        shape.n_layers = 2;
+        if (round == 1) shape.d_model = pick(random, 180, 330);  // several blocks of outputs, not all whole
+        if (round == 1) shape.d_ff = pick(random, 180, 330);
+        const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
+        std::vector<std::unique_ptr<Backend>> backends;
+        for (const std::int32_t threads : {1, 2, 3, 4, 5, 6, 7, 8})
+          backends.push_back(
+              make_backend(checkpoint, {.threads = threads, .cache_rows = prompt_room, .kernels = kernels}));
+        for (int length = 0; length < 3; ++length) {
+          const std::int32_t rows = length == 2
+                                        ? pick(random, 65, 200)
+                                        : edges[pick(random, 0, static_cast<int>(std::size(edges)) - 1)];
+          const OwnedBatch prompt = chain(shape, random, rows, 0);
+          const std::vector<float> expected = logits_of(*backends[0], prompt);
+          for (std::size_t i = 1; i < backends.size(); ++i) {
+            const std::vector<float> found = logits_of(*backends[i], prompt);
+            ASSERT_EQ(found.size(), expected.size());
+            ASSERT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0)
+                << rows << " rows, " << i + 1 << " threads";
+          }
+        }
+      }
+}
+
+/// oneDNN sums a wide matrix of many rows in another order than a part of it: a whole matrix and its halves
+/// need not agree, which is what used to tell one thread from four.
+TEST(Threads, DoNotShowInMatricesThatOneDnnCutsAlongTheirDepth) {
+  Random random(43);
+  speculation::ModelShape shape;
+  shape.name = "wide";
+  shape.n_layers = 1;
+  shape.d_model = 2048;
+  shape.n_kv_heads = 1;
+  shape.n_heads = 1;
+  shape.head_dim = 16;
+  shape.d_ff = 2048;
+  shape.vocab = 16;
+  shape.max_positions = 512;
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::f32, random());
+  OwnedBatch prompt = chain(shape, random, 512, 0);
+  prompt.wanted.head_from = 500;
+  std::vector<float> expected;
+  for (const std::int32_t threads : {1, 4}) {
+    const auto backend = make_backend(checkpoint, {.threads = threads, .cache_rows = 512});
+    Outputs outputs;
+    ASSERT_TRUE(backend->forward(prompt.view(), outputs));
+    if (expected.empty()) expected = outputs.logits;
+    ASSERT_EQ(std::memcmp(outputs.logits.data(), expected.data(), expected.size() * sizeof(float)), 0);
+  }
+}
+
+TEST(Threads, DoNotShowInTheText) {
+  Random random(47);
+  speculation::ModelShape shape = random_shape(random);
+  shape.n_layers = 3;
+  shape.d_model = 200;
+  shape.d_ff = 260;
+  shape.sliding_window = 0;
+  shape.vocab = 300;
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 100, 180)));
+    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
+    std::vector<std::int32_t> expected;
+    for (std::int32_t threads = 1; threads <= 8; ++threads) {
+      const auto backend = make_backend(checkpoint, {.threads = threads, .cache_rows = prompt_room});
+      auto strategy = make_strategy(threads % 2 == 0 ? "layerskip:exit=1,gamma=3" : "vanilla", shape);
+      ASSERT_TRUE(strategy) << strategy.error().message;
+      SeededChooser chooser(1, 1);
+      DecodeListener unheard;
+      const auto decoded =
+          decode(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 40}, chooser, unheard);
+      ASSERT_TRUE(decoded) << decoded.error().message;
+      if (expected.empty()) expected = decoded->tokens;
+      EXPECT_EQ(decoded->tokens, expected) << threads << " threads";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "device_accesses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "block_emulation.h"
+
+namespace draftscope::engine::cuda::emulation {
+
+namespace {
+
+constexpr std::size_t unit = 4;
+
+DeviceAccesses* active = nullptr;
+
+}  // namespace
+
+void DeviceAccesses::Freed::operator()(std::uint32_t* numbers) const {
+  std::free(numbers);
+}
+
+/// From calloc(): of large allocations only what is touched takes memory.
+DeviceAccesses::Numbers DeviceAccesses::zeros(std::size_t bytes) {
+  auto* numbers = static_cast<std::uint32_t*>(std::calloc(bytes / unit + 1, sizeof(std::uint32_t)));
+  if (numbers == nullptr) throw std::bad_alloc();
+  return Numbers(numbers);
+}
+
+void DeviceAccesses::add(const void* memory, std::size_t bytes, std::string what) {
+  regions_.push_back(
+      {static_cast<const std::byte*>(memory), bytes, std::move(what), zeros(bytes), zeros(bytes)});
+  find_bounds();
+}
+
+void DeviceAccesses::remove(const void* memory) {
+  std::erase_if(regions_, [&](const Region& region) { return region.begin == memory; });
+  find_bounds();
+}
+
+void DeviceAccesses::find_bounds() {
+  bounds_ = {};
+  for (const Region& region : regions_) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(region.begin);
+    const std::uintptr_t old_end = bounds_.begin + bounds_.bytes;
+    if (bounds_.bytes == 0 || begin < bounds_.begin) bounds_.begin = begin;
+    bounds_.bytes = std::max(old_end, begin + region.bytes) - bounds_.begin;
+  }
+}
+
+void DeviceAccesses::enter(std::uint32_t kernel, std::uint32_t first_unfinished) {
+  kernel_ = kernel;
+  first_unfinished_ = first_unfinished;
+  active = this;
+}
+
+void DeviceAccesses::leave() {
+  active = nullptr;
+}
+
+std::optional<EarlyConflict> DeviceAccesses::take_conflict() {
+  return std::exchange(conflict_, std::nullopt);
+}
+
+std::string DeviceAccesses::place(const std::byte* address) const {
+  for (const Region& region : regions_)
+    if (address >= region.begin && address < region.begin + region.bytes)
+      return fmt::format("{} + {}", region.what, address - region.begin);
+  return "memory given back";
+}
+
+DeviceAccesses::Units DeviceAccesses::units_of(const std::byte* address, std::size_t bytes) {
+  if (reinterpret_cast<std::uintptr_t>(address) - bounds_.begin >= bounds_.bytes) return {};
+  for (Region& region : regions_) {
+    const auto offset = static_cast<std::size_t>(address - region.begin);  // huge if it lies before
+    if (offset < region.bytes)
+      return {&region, offset / unit, (std::min(offset + bytes, region.bytes) - 1) / unit + 1};
+  }
+  return {};
+}
+
+void DeviceAccesses::on_early_read(const std::byte* address, std::size_t bytes) {
+  const Units units = units_of(address, bytes);
+  if (units.region == nullptr) return;
+  for (std::size_t i = units.begin; i < units.end; ++i) {
+    const std::uint32_t writer = units.region->writers[i];
+    if (writer >= first_unfinished_) note({kernel_, writer, address});
+    units.region->early_readers[i] = std::max(units.region->early_readers[i], kernel_);
+  }
+}
+
+void DeviceAccesses::on_write(const std::byte* address, std::size_t bytes) {
+  const Units units = units_of(address, bytes);
+  if (units.region == nullptr) return;
+  if (runs_before_wait) note({kernel_, 0, address});
+  for (std::size_t i = units.begin; i < units.end; ++i) {
+    if (const std::uint32_t reader = units.region->early_readers[i]; reader > kernel_)
+      note({reader, kernel_, address});
+    units.region->writers[i] = kernel_;
+  }
+}
+
+void DeviceAccesses::note(const EarlyConflict& conflict) {
+  if (!conflict_) conflict_ = conflict;
+}
+
+bool sees_accesses() {
+  return DRAFTSCOPE_SEES_ACCESSES != 0;
+}
+
+void note_device_write(const void* address, std::size_t bytes) {
+  if (active != nullptr) active->on_write(static_cast<const std::byte*>(address), bytes);
+}
+
+namespace {
+
+void note_device_read(const void* address, std::size_t bytes) {
+  if (runs_before_wait && active != nullptr)
+    active->on_early_read(static_cast<const std::byte*>(address), bytes);
+}
+
+}  // namespace
+
+}  // namespace draftscope::engine::cuda::emulation
+
+// What code compiled with -fsanitize=thread calls, by gcc and by clang.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+namespace device = draftscope::engine::cuda::emulation;
+
+#define DRAFTSCOPE_ACCESS(size)                      \
+  void __tsan_read##size(void* address) {            \
+    device::note_device_read(address, size);         \
+  }                                                  \
+  void __tsan_unaligned_read##size(void* address) {  \
+    device::note_device_read(address, size);         \
+  }                                                  \
+  void __tsan_write##size(void* address) {           \
+    device::note_device_write(address, size);        \
+  }                                                  \
+  void __tsan_unaligned_write##size(void* address) { \
+    device::note_device_write(address, size);        \
+  }
+
+extern "C" {
+DRAFTSCOPE_ACCESS(1)
+DRAFTSCOPE_ACCESS(2)
+DRAFTSCOPE_ACCESS(4)
+DRAFTSCOPE_ACCESS(8)
+DRAFTSCOPE_ACCESS(16)
+
+void __tsan_read_range(void* address, unsigned long bytes) {
+  device::note_device_read(address, bytes);
+}
+void __tsan_write_range(void* address, unsigned long bytes) {
+  device::note_device_write(address, bytes);
+}
+void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
+  device::note_device_read(from, bytes);
+  device::note_device_write(to, bytes);
+  return std::memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
+  device::note_device_read(from, bytes);
+  device::note_device_write(to, bytes);
+  return std::memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, unsigned long bytes) {
+  device::note_device_write(to, bytes);
+  return std::memset(to, value, bytes);
+}
+void __tsan_vptr_read(void** /*object*/) {}
+void __tsan_vptr_update(void** /*object*/, void* /*table*/) {}
+void __tsan_func_entry(void* /*caller*/) {}
+void __tsan_func_exit() {}
+void __tsan_init() {}
+}
+// NOLINTEND(bugprone-reserved-identifier)
+#undef DRAFTSCOPE_ACCESS

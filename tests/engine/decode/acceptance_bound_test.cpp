@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// AdaEDL's bound against distributions whose entropy is known, and drafts that end where it is low.
+
+#include "decode/acceptance_bound.h"
+
+#include <draftscope/engine/decode.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "toy_backend.h"
+
+namespace draftscope::engine {
+namespace {
+
+TEST(AcceptanceBound, IsThatOfTheEntropy) {
+  const std::vector<float> uniform(16, 3.0F);
+  EXPECT_NEAR(acceptance_bound(uniform, 0.2), 1.0 - std::sqrt(0.2 * std::log(16.0)), 1e-12);
+  constexpr float never = -std::numeric_limits<float>::infinity();
+  EXPECT_DOUBLE_EQ(acceptance_bound(std::vector<float>{never, 2.0F, never}, 0.2), 1.0);
+  // p = ¾, ¼, whatever is added to the logits.
+  const double entropy = -0.75 * std::log(0.75) - 0.25 * std::log(0.25);
+  for (const float shift : {0.0F, 80.0F})
+    EXPECT_NEAR(acceptance_bound(std::vector<float>{shift + std::log(3.0F), shift}, 0.5),
+                1.0 - std::sqrt(0.5 * entropy), 1e-5);
+}
+
+struct Drafted : DecodeListener {
+  std::int64_t drafted = 0;
+  std::int64_t stopped = 0;
+  void on_round(const RoundReport& report) override {
+    drafted += report.round.drafted;
+    stopped += report.round.draft_stop == traces::DraftStop::threshold ? 1 : 0;
+  }
+};
+
+// The larger λ, the sooner a draft ends; with λ = 0 the bound would be 1, and nothing ends it.
+TEST(AcceptanceBound, EndsDraftsTheSoonerTheLargerItsFactor) {
+  std::vector<std::int64_t> drafted;
+  for (const char* lambda : {"0.01", "0.2", "0.9"}) {
+    ToyBackend backend({.vocab = 8, .n_layers = 3, .cache_rows = 200, .seed = 3, .agreement = 0.9});
+    auto strategy = make_strategy(
+        fmt::format("mix:mask=exit,exit=2,gamma=6,stop=entropy,epsilon=0,threshold=0.5,lambda={}", lambda),
+        backend.shape());
+    ASSERT_TRUE(strategy) << strategy.error().message;
+    const std::vector<std::int32_t> prompt{1, 2, 3};
+    SeededChooser chooser(1, 1);
+    Drafted heard;
+    ASSERT_TRUE(
+        decode(backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 120}, chooser, heard));
+    drafted.push_back(heard.drafted);
+    EXPECT_EQ(heard.stopped > 0, std::string_view(lambda) != "0.01") << lambda;
+  }
+  EXPECT_GE(drafted[0], drafted[1]);
+  EXPECT_GT(drafted[0], drafted[2]);
+}
+
+}  // namespace
+}  // namespace draftscope::engine

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A file system that fails as a full, broken or read-only disk does: SQLite's default one, of whose calls a
+// chosen one fails, and if so wished all later ones of its kind. Nothing is synced for real, and
+// nobody waits.
+
+#include <atomic>
+#include <string_view>
+
+namespace draftscope::traces {
+
+enum class DiskCall { open, remove, access, read, write, truncate, sync, file_size, lock, shm_map, shm_lock };
+inline constexpr int disk_call_count = 11;
+[[nodiscard]] std::string_view disk_call_name(DiskCall call);
+
+struct DiskFault {
+  DiskCall call = DiskCall::write;
+  int code = 0;               ///< SQLite's
+  int nth = 1;                ///< of the calls from now on
+  bool is_lasting = false;    ///< all later calls of that kind fail, too
+  bool is_temporary = false;  ///< only calls on temporary files count
+};
+
+/// SQLite's default file system as long as this lives; one at a time. fail() and pass() are for when nobody
+/// else uses it.
+class FailingVfs {
+ public:
+  FailingVfs();
+  FailingVfs(const FailingVfs&) = delete;
+  FailingVfs& operator=(const FailingVfs&) = delete;
+  ~FailingVfs();
+
+  void fail(const DiskFault& fault);
+  void pass();
+
+  /// Whether a call has failed since fail().
+  [[nodiscard]] bool has_failed() const;
+};
+
+}  // namespace draftscope::traces
