@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/simulator/figures/decisions.h>
+
 #include <memory>
 
 #include "options/one_of.h"
+#include "report/conventions_report.h"
+#include "report/decisions_report.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 
@@ -14,6 +18,8 @@ namespace {
 struct ReportCommandOptions {
   std::string file;
   std::string by;
+  std::string as;
+  bool decisions = false;
   bool json = false;
   bool csv = false;
   bool quiet = false;
@@ -22,6 +28,18 @@ struct ReportCommandOptions {
 Result<int> report(const ReportCommandOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const simulator::MeasuredRecording measured,
                         simulator::measure_recording(options.file));
+  if (!options.as.empty()) {
+    const auto asked = conventions_named(options.as);
+    if (options.json) return print_out(conventions_json(measured, asked));
+    if (options.csv) return print_out(conventions_csv(measured, asked));
+    return print_out(conventions_text(measured, asked, options.quiet, glyphs_for_stdout()));
+  }
+  if (options.decisions) {
+    DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
+    DRAFTSCOPE_TRY_ASSIGN(const auto runs, simulator::read_decisions(reader, *measured.recording));
+    return print_out(options.json ? decisions_json(measured, runs)
+                                  : decisions_text(measured, runs, glyphs_for_stdout()));
+  }
   const bool by_category = !options.by.empty();
   if (options.json) return print_out(report_json(measured, by_category));
   if (options.csv) return print_out(report_csv(measured, by_category));
@@ -40,8 +58,14 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
   command->add_option("FILE", options->file, "Trace to read")->required();
   CLI::Option* by = command->add_option("--by", options->by, "Also split the figures: category");
   by->check(one_of({"category"}));
+  CLI::Option* as = command->add_option("--as", options->as, "Count and average as a publication does");
+  as->check(one_of(convention_words()))->excludes(by);
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   CLI::Option* csv = command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
+  command->add_flag("--decisions", options->decisions, "What strategies decided and why, as series")
+      ->excludes(by)
+      ->excludes(as)
+      ->excludes(csv);
   command->add_flag("-q,--quiet", options->quiet, "Print the tables alone, without charts and explanations");
   command->callback([options, &outcome] { finish(outcome, report(*options)); });
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/figures/conventions.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -222,12 +223,49 @@ TEST(ClockSetBack, LeavesARecordingSound) {
   }
 }
 
+TEST(SampleTrace, ReportsItsDecisions) {
+  const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/samples/early-exit.dstrace";
+  const CommandResult text = run_command({"report", path, "--decisions"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("\nclasp:skip=4\n  layer set: 12 decisions, 12 took effect"));
+  EXPECT_THAT(text.out, HasSubstr("without decisions: vanilla, layerskip"));
+  const json document = json::parse(run_command({"report", path, "--decisions", "--json"}).out);
+  const json& kinds = document["runs"][2]["decisions_by_kind"];
+  ASSERT_EQ(kinds.size(), 1U);
+  EXPECT_EQ(kinds[0]["kind"], "threshold");
+  EXPECT_EQ(kinds[0]["series"][0]["values"].size(), kinds[0]["decisions"]);
+  EXPECT_EQ(run_command({"report", path, "--decisions", "--csv"}).exit_code, 2);
+}
+
+TEST_F(SmallTrace, ReportsAsPublicationsCount) {
+  const CommandResult text = run_command({"report", path_, "--as", "all"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  for (const simulator::ConventionRow& row : simulator::conventions())
+    EXPECT_THAT(text.out, HasSubstr("As " + std::string(row.title)));
+  const json document = json::parse(run_command({"report", path_, "--as", "swift", "--json"}).out);
+  ASSERT_EQ(document["conventions"].size(), 1U);
+  EXPECT_EQ(document["conventions"][0]["convention"], "swift");
+  const json& run = document["conventions"][0]["runs"][1];
+  EXPECT_EQ(run["specification"], "layerskip:exit=2,gamma=4");
+  EXPECT_DOUBLE_EQ(run["acceptance_rate"], 20.0 / 28.0);
+  EXPECT_DOUBLE_EQ(run["accepted_length"], 32.0 / 12.0);
+  const std::string csv = run_command({"report", path_, "--as", "del", "--csv"}).out;
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+  const CommandResult refused = run_command({"report", path_, "--as", "eagle"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err,
+              HasSubstr("expected one of layerskip, draft-verify, swift, clasp, del, spec-bench, all"));
+}
+
 /// Keys of every object inside, without those that come from the file.
 TEST_F(SmallTrace, EveryKeyOfTheJsonOutputsIsDocumented) {
   const std::string document = read_file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/cli/OUTPUT.md");
   std::set<std::string> keys;
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"report", path_, "--by", "category", "--json"},
+        {"report", path_, "--as", "all", "--json"},
+        {"report", std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/samples/early-exit.dstrace", "--decisions",
+         "--json"},
         {"compare", path_, path_, "--json"},
         {"inspect", path_, "--validate", "--json"}}) {
     keys.merge(

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The catalogues of figures against what is made from them: JSON, CSV and cli/OUTPUT.md.
 
+#include <draftscope/simulator/catalogue/convention_figures.h>
 #include <draftscope/simulator/catalogue/figure_json.h>
 #include <draftscope/simulator/catalogue/measured_figures.h>
 #include <draftscope/simulator/catalogue/predicted_figures.h>
 #include <draftscope/simulator/catalogue/round_columns.h>
+#include <draftscope/simulator/figures/decisions.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,6 +55,13 @@ void expect_documented(const std::string& name, const std::string& table) {
 TEST(Figures, AreDocumentedUnderTheirKeysTitlesAndMeanings) {
   expect_documented("a run", simulator::figures_markdown(simulator::measured_figures()));
   expect_documented("a speedup or ratio", simulator::figures_markdown(simulator::ratio_figures()));
+  expect_documented("a run as a publication counts",
+                    simulator::figures_markdown(simulator::convention_figures()));
+  std::string series = "| kind | key | title | meaning |\n|---|---|---|---|\n";
+  for (const simulator::SeriesRow& row : simulator::decision_series())
+    series += fmt::format("| {} | `{}` | {} | {}{} |\n", row.kind, row.key, row.title, row.explanation,
+                          row.per_exit ? "; one series an exit" : "");
+  expect_documented("decisions", series);
   expect_documented("an answer", simulator::figures_markdown(simulator::answer_figures()));
   expect_documented("a predicted decoding",
                     simulator::figures_markdown(simulator::predicted_decoding_figures()));
@@ -75,6 +84,7 @@ void expect_well_named(std::span<const simulator::FigureOf<Source>> catalogue) {
 TEST(Figures, HaveOneNameEachThatSaysItsUnit) {
   expect_well_named(simulator::measured_figures());
   expect_well_named(simulator::ratio_figures());
+  expect_well_named(simulator::convention_figures());
   expect_well_named(simulator::answer_figures());
   expect_well_named(simulator::predicted_decoding_figures());
   expect_well_named(simulator::measured_decoding_figures());

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/decisions_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "report/report_header.h"
+#include "report/report_json_parts.h"
+#include "terminal/numbers.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::DecisionSeries;
+using simulator::DecisionsOfKind;
+using simulator::RunDecisions;
+
+constexpr std::size_t line_width = 32;
+
+std::string title_of(const DecisionSeries& series) {
+  if (series.exit == 0) return std::string(series.row->title);
+  return fmt::format("{}, exit {}", series.row->title, series.exit);
+}
+
+std::int64_t time_of(const DecisionsOfKind& decisions) {
+  return std::accumulate(decisions.duration_ns.begin(), decisions.duration_ns.end(), std::int64_t{0});
+}
+
+/// "random 85, bayesian 4": candidates by what proposed them.
+std::string origins_text(const DecisionsOfKind& decisions) {
+  std::map<std::string_view, std::int64_t> counts;
+  for (const std::string& origin : decisions.origins)
+    if (!origin.empty()) ++counts[origin];
+  std::string text;
+  for (const auto& [origin, decided] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(origin), count(decided));
+  return text.empty() ? text : "    candidates: " + text + '\n';
+}
+
+std::string series_table(const DecisionsOfKind& decisions, const Glyphs& glyphs) {
+  Table table({{"series", Align::left},
+               {"values"},
+               {"first"},
+               {"last"},
+               {"min"},
+               {"mean"},
+               {"max"},
+               {"from first to last", Align::left}});
+  for (const DecisionSeries& series : decisions.series) {
+    std::vector<double> values;
+    std::copy_if(series.values.begin(), series.values.end(), std::back_inserter(values),
+                 [](double value) { return std::isfinite(value); });
+    if (values.empty()) continue;
+    const auto [min, max] = std::minmax_element(values.begin(), values.end());
+    const double mean =
+        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    table.add_row({title_of(series), count(static_cast<std::int64_t>(values.size())), number(values.front()),
+                   number(values.back()), number(*min), number(mean), number(*max),
+                   line_chart(values, line_width, glyphs)});
+  }
+  return table.text(4, glyphs.columns);
+}
+
+std::string kind_text(const DecisionsOfKind& decisions, double wall_ns, const Glyphs& glyphs) {
+  const auto adopted = std::count(decisions.adopted.begin(), decisions.adopted.end(), true);
+  std::string text = fmt::format("  {}: {} decisions, {} took effect", printable(decisions.kind),
+                                 count(static_cast<std::int64_t>(decisions.start_ns.size())), count(adopted));
+  if (const auto spent_ns = static_cast<double>(time_of(decisions)); spent_ns > 0.0)
+    text +=
+        fmt::format(", {} to decide{}", duration(spent_ns, glyphs),
+                    wall_ns > 0.0 ? fmt::format(" ({} of the wall time)", percent(spent_ns / wall_ns)) : "");
+  return text + '\n' + origins_text(decisions) + series_table(decisions, glyphs);
+}
+
+std::string persistence_text(const RunDecisions& run, const Glyphs& glyphs) {
+  if (run.persistence.empty()) return {};
+  Table table({{"tokens apart"}, {"pairs"}, {"in common"}, {"", Align::left}});
+  for (const simulator::Persistence& gap : run.persistence)
+    table.add_row({gap.min_gap == gap.max_gap
+                       ? std::to_string(gap.min_gap)
+                       : fmt::format("{}{}{}", gap.min_gap, glyphs.range(), gap.max_gap),
+                   count(gap.pairs), percent(gap.jaccard), bar(gap.jaccard, line_width, glyphs)});
+  return "  how long sets of skipped layers persist: layers in both / in either, mean over pairs of sets\n" +
+         table.text(4, glyphs.columns);
+}
+
+/// A row an exit, two columns a category: its share of the category's rounds, and the acceptance.
+std::string exits_text(const RunDecisions& run, const Glyphs& glyphs) {
+  if (run.exits.empty()) return {};
+  std::set<std::string> categories;
+  std::map<std::string, std::int64_t> rounds_of;
+  std::map<std::int32_t, std::map<std::string, const simulator::ExitByCategory*>> cells;
+  for (const simulator::ExitByCategory& entry : run.exits) {
+    categories.insert(entry.category);
+    rounds_of[entry.category] += entry.rounds;
+    cells[entry.exit][entry.category] = &entry;
+  }
+  std::vector<Column> columns{{"exit", Align::left}};
+  for (const std::string& category : categories)
+    columns.push_back({category.empty() ? "(none)" : printable(category)});
+  Table table(std::move(columns));
+  for (const auto& [exit, by_category] : cells) {
+    std::vector<std::string> row{std::to_string(exit)};
+    for (const std::string& category : categories) {
+      const auto found = by_category.find(category);
+      row.push_back(found == by_category.end()
+                        ? std::string(glyphs.absent())
+                        : fmt::format("{} ({})",
+                                      percent(static_cast<double>(found->second->rounds) /
+                                              static_cast<double>(rounds_of[category])),
+                                      percent(static_cast<double>(found->second->accepted) /
+                                              static_cast<double>(found->second->drafted))));
+    }
+    table.add_row(std::move(row));
+  }
+  return "  exits by category: share of the category's rounds with a draft (their acceptance)\n" +
+         table.text(4, glyphs.columns);
+}
+
+/// JSON has no NaN.
+Json values_json(const std::vector<double>& values) {
+  Json json = Json::array();
+  for (const double value : values) json.push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
+  return json;
+}
+
+Json kind_json(const DecisionsOfKind& decisions) {
+  Json json = Json::object();
+  json["kind"] = decisions.kind;
+  json["decisions"] = decisions.start_ns.size();
+  json["adopted_decisions"] = std::count(decisions.adopted.begin(), decisions.adopted.end(), true);
+  json["deciding_ns"] = time_of(decisions);
+  Json& requests = json["request_id"] = Json::array();
+  for (const traces::RequestId request : decisions.requests) requests.push_back(request.value());
+  json["round_index"] = decisions.rounds;
+  json["start_ns"] = decisions.start_ns;
+  json["duration_ns"] = decisions.duration_ns;
+  json["adopted"] = decisions.adopted;
+  json["origin"] = decisions.origins;
+  Json& series = json["series"] = Json::array();
+  for (const DecisionSeries& one : decisions.series) {
+    Json entry = Json::object();
+    entry["key"] = one.row->key;
+    entry["exit"] = one.exit == 0 ? Json(nullptr) : Json(one.exit);
+    entry["values"] = values_json(one.values);
+    series.push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json persistence_json(const std::vector<simulator::Persistence>& gaps) {
+  Json json = Json::array();
+  for (const simulator::Persistence& gap : gaps)
+    json.push_back(Json::object({{"min_gap", gap.min_gap},
+                                 {"max_gap", gap.max_gap},
+                                 {"pairs", gap.pairs},
+                                 {"jaccard", gap.jaccard}}));
+  return json;
+}
+
+Json exits_json(const std::vector<simulator::ExitByCategory>& exits) {
+  Json json = Json::array();
+  for (const simulator::ExitByCategory& entry : exits)
+    json.push_back(Json::object({{"exit", entry.exit},
+                                 {"category", entry.category},
+                                 {"rounds", entry.rounds},
+                                 {"drafted_tokens", entry.drafted},
+                                 {"accepted_tokens", entry.accepted}}));
+  return json;
+}
+
+}  // namespace
+
+std::string decisions_text(const simulator::MeasuredRecording& measured,
+                           const std::vector<RunDecisions>& runs, const Glyphs& glyphs) {
+  std::string text = header_text(measured, glyphs);
+  std::string without;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunDecisions& run = runs[i];
+    const std::string name = printable(run.run->specification);
+    if (run.kinds.empty() && run.exits.empty()) {
+      without += (without.empty() ? "" : ", ") + name;
+      continue;
+    }
+    text += '\n' + name + '\n';
+    const auto wall_ns = static_cast<double>(measured.figures.runs[i].all.throughput.wall_ns);
+    for (const DecisionsOfKind& decisions : run.kinds) text += kind_text(decisions, wall_ns, glyphs);
+    text += persistence_text(run, glyphs) + exits_text(run, glyphs);
+  }
+  if (!without.empty()) text += "\nwithout decisions: " + without + '\n';
+  return text;
+}
+
+std::string decisions_json(const simulator::MeasuredRecording& measured,
+                           const std::vector<RunDecisions>& runs) {
+  Json json = new_document();
+  json["recording"] = recording_json(measured);
+  Json& list = json["runs"] = Json::array();
+  for (const RunDecisions& run : runs) {
+    Json entry = Json::object();
+    add_run(entry, *run.run);
+    Json& kinds = entry["decisions_by_kind"] = Json::array();
+    for (const DecisionsOfKind& decisions : run.kinds) kinds.push_back(kind_json(decisions));
+    entry["persistence"] = persistence_json(run.persistence);
+    entry["exits_by_category"] = exits_json(run.exits);
+    list.push_back(std::move(entry));
+  }
+  return json_text(json);
+}
+
+}  // namespace draftscope::cli
