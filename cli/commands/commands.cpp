@@ -9,6 +9,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_record_command(app, outcome, command_line);
   add_tune_command(app, outcome, command_line);
   add_report_command(app, outcome);
+  add_explain_command(app, outcome);
   add_compare_command(app, outcome);
   add_export_command(app, outcome);
   add_import_command(app, outcome);

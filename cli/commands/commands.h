@@ -25,6 +25,8 @@ void add_tune_command(CLI::App& app, Outcome& outcome, const std::string& comman
 /// `draftscope report FILE`: the measured figures of a recording.
 void add_report_command(CLI::App& app, Outcome& outcome);
 
+/// `draftscope explain FILE…`: why runs are as fast as they are, in plain sentences.
+void add_explain_command(CLI::App& app, Outcome& outcome);
 
 /// `draftscope compare FILE…`: runs of one recording, or recordings, side by side.
 void add_compare_command(CLI::App& app, Outcome& outcome);

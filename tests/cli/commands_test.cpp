@@ -58,6 +58,7 @@ TEST(Version1Trace, IsTakenByEveryCommandThatReads) {
   const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/traces/version_1.dstrace";
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"report", path},
                                                     {"report", path, "--json"},
+                                                    {"explain", path},
                                                     {"compare", path, path}}) {
     const CommandResult result = run_command(arguments);
     EXPECT_EQ(result.exit_code, 0) << arguments[0] << result.err;
@@ -366,7 +367,7 @@ TEST_P(BadInput, GivesOneLineThatNamesTheFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, BadInput,
-                         ::testing::Values("report", "compare", "inspect", "export"),
+                         ::testing::Values("report", "explain", "compare", "inspect", "export"),
                          [](const auto& test) { return std::string(test.param); });
 
 class EmptyTrace : public BadInput {};
@@ -385,7 +386,7 @@ TEST_P(EmptyTrace, WithoutRunsRoundsOrFinishedRequestsGivesOneLine) {
   expect_one_line_failure(run((folder_ / "no_runs.dstrace").string()), "no run was recorded");
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, EmptyTrace, ::testing::Values("report", "compare"),
+INSTANTIATE_TEST_SUITE_P(Commands, EmptyTrace, ::testing::Values("report", "explain", "compare"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(Usage, ErrorsEndWithTwo) {

@@ -170,6 +170,7 @@ TEST_F(FiguresOfATrace, AreAllInJsonAndCsv) {
 
 TEST_F(FiguresOfATrace, AreInDocumentsThatSayTheirFormat) {
   for (std::vector<std::string> arguments : {std::vector<std::string>{"report", path_},
+                                             {"explain", path_},
                                              {"compare", path_},
                                              {"inspect", path_},
                                              {"strategies"}}) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/answers/explain_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/report_header.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+constexpr std::size_t max_columns = 100;
+
+std::size_t columns_of(const Glyphs& glyphs) {
+  return std::min(glyphs.columns, max_columns);
+}
+
+/// The header's lines, wrapped behind their labels.
+std::string wrapped_header(const simulator::MeasuredRecording& measured, const Glyphs& glyphs) {
+  constexpr std::size_t label_columns = 11;
+  const std::string header = header_text(measured, glyphs);
+  std::string text;
+  for (std::string_view rest = header; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() + 1);
+    text += wrapped(line.substr(0, label_columns), line.substr(std::min(label_columns, line.size())),
+                    columns_of(glyphs));
+  }
+  return text;
+}
+
+std::string finding_text(std::size_t number, const simulator::Finding& finding, bool quiet,
+                         std::size_t columns) {
+  const std::string head = fmt::format("  {}. ", number);
+  const std::string indent(head.size(), ' ');
+  std::string text = wrapped(head, printable(finding.sentence), columns);
+  if (finding.row == &simulator::finding_table().back()) return text;
+  text += wrapped(indent, finding.cost_sentence, columns);
+  if (quiet) return text;
+  const std::string judged = fmt::format("{}: {}", finding.row->figure, finding.row->threshold);
+  return text + wrapped(indent + "judged by  ", judged, columns) +
+         wrapped(indent + "look at    ", finding.row->look, columns) +
+         wrapped(indent + "try        ", finding.row->remedy, columns) +
+         wrapped(indent + "simulate   ", printable(finding.simulation), columns);
+}
+
+/// Checks that could not be made, those with the same reason together.
+std::string unjudged_text(const simulator::Diagnosis& diagnosis, std::size_t columns) {
+  std::vector<std::pair<std::string, std::string>> by_reason;  // reason, titles
+  for (const simulator::Unjudged& check : diagnosis.unjudged) {
+    const auto known = std::find_if(by_reason.begin(), by_reason.end(),
+                                    [&](const auto& entry) { return entry.first == check.reason; });
+    if (known == by_reason.end())
+      by_reason.emplace_back(check.reason, check.row->title);
+    else
+      known->second.append(", ").append(check.row->title);
+  }
+  std::string text;
+  for (const auto& [reason, titles] : by_reason)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", titles, printable(reason));
+  return text.empty() ? text : wrapped("  Not judged: ", text + ".", columns);
+}
+
+std::string diagnosis_text(const simulator::Diagnosis& diagnosis, bool quiet, const Glyphs& glyphs) {
+  const std::size_t columns = columns_of(glyphs);
+  std::string text =
+      printable(diagnosis.run->specification) + "\n" + wrapped("  ", printable(diagnosis.summary), columns);
+  std::size_t number = 0;
+  for (const simulator::Finding& finding : diagnosis.findings)
+    text += finding_text(++number, finding, quiet, columns);
+  return quiet ? text : text + unjudged_text(diagnosis, columns);
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view head, std::string_view text, std::size_t columns) {
+  std::string lines;
+  std::string line(head);
+  bool is_empty = true;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (word.empty()) continue;
+    if (!is_empty && display_width(line) + 1 + display_width(word) > columns) {
+      lines += line + '\n';
+      line.assign(display_width(head), ' ');
+      is_empty = true;
+    }
+    if (!is_empty) line += ' ';
+    line += word;
+    is_empty = false;
+  }
+  return lines + line + '\n';
+}
+
+std::string explain_text(const std::vector<ExplainedRecording>& recordings, bool quiet,
+                         const Glyphs& glyphs) {
+  std::string text;
+  for (const ExplainedRecording& recording : recordings) {
+    text += (text.empty() ? "" : "\n") + wrapped_header(*recording.measured, glyphs);
+    for (const simulator::Diagnosis& diagnosis : recording.diagnoses)
+      text += '\n' + diagnosis_text(diagnosis, quiet, glyphs);
+  }
+  return text;
+}
+
+}  // namespace draftscope::cli

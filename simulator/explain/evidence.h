@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What checks look at, and what they say.
+
+#include <draftscope/simulator/explain/explain.h>
+#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/figures/run_rows.h>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace draftscope::simulator {
+
+struct Evidence {
+  const Figures& figures;
+  const Figures* baseline = nullptr;  ///< null without a vanilla run
+  const RunRows& rows;
+  const RoundAccount& round;
+};
+
+struct Judgement {
+  enum class Outcome : std::uint8_t { absent, found, unjudged };
+  Outcome outcome = Outcome::absent;
+  std::string reason;  ///< why it is not judged
+  double figure = 0.0;
+  double threshold = 0.0;
+  std::optional<double> cost;                               ///< per round, in its unit
+  std::vector<std::pair<std::string, std::string>> values;  ///< of the names in the row's sentence
+  std::vector<std::string> settings;  ///< specifications that may help, for the simulator
+  bool wants_alternatives = false;    ///< another strategy altogether may help, too
+};
+
+[[nodiscard]] inline Judgement unjudged(std::string reason) {
+  return {.outcome = Judgement::Outcome::unjudged, .reason = std::move(reason)};
+}
+
+// The checks, in the order of the table. How drafts fare:
+[[nodiscard]] Judgement judge_nothing_drafted(const Evidence& of);
+[[nodiscard]] Judgement judge_nothing_accepted(const Evidence& of);
+[[nodiscard]] Judgement judge_draft_too_long(const Evidence& of);
+[[nodiscard]] Judgement judge_tail_rejected(const Evidence& of);
+[[nodiscard]] Judgement judge_too_few_accepted(const Evidence& of);
+[[nodiscard]] Judgement judge_text_does_not_repeat(const Evidence& of);
+// Where the time goes:
+[[nodiscard]] Judgement judge_deciding_dear(const Evidence& of);
+[[nodiscard]] Judgement judge_verification_dear(const Evidence& of);
+[[nodiscard]] Judgement judge_time_outside_passes(const Evidence& of);
+[[nodiscard]] Judgement judge_machine_busy(const Evidence& of);
+[[nodiscard]] Judgement judge_repeats_differ(const Evidence& of);
+[[nodiscard]] Judgement judge_batch_too_large(const Evidence& of);
+/// Never found by itself.
+[[nodiscard]] Judgement judge_nothing_wrong(const Evidence& of);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Why a run is as fast as it is, in plain sentences: what its rounds take and yield, and what of that costs
+// too much, dearest first. The checks are the rows of one table (finding_table.h). Sentences are plain ASCII
+// without line breaks; names of the file's runs stand in them as they are.
+//
+// Pure functions of the recording (and of what was learnt from it), safe from any thread.
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/explain/finding_table.h>
+#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/figures/speedup.h>
+#include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/simulator/sweep/sweep.h>
+#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/traces/reader.h>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// Unit of a round's times.
+enum class RoundUnit : std::uint8_t {
+  unknown,           ///< the recording has no times
+  vanilla_step,      ///< time of one token of vanilla decoding on the same prompts
+  own_verification,  ///< no vanilla run: the run's own mean verification
+};
+/// "unknown", "vanilla_step", "own_verification".
+[[nodiscard]] std::string_view round_unit_name(RoundUnit unit);
+
+/// Mean times of a round by what it spent them on, in its unit.
+struct RoundParts {
+  double draft = 0.0;
+  double verify = 0.0;
+  double decide = 0.0;  ///< phases optimise and control: searching, planning, observing
+  double accept = 0.0;
+  double outside = 0.0;  ///< the rest: between rounds, waiting, the host
+};
+
+/// A round on average. Decoding alone, without the prefill, but where `has_prefill` says so.
+struct RoundAccount {
+  std::int64_t rounds = 0;
+  RoundUnit unit = RoundUnit::unknown;
+  double unit_ns = 0.0;                          ///< 0 where unknown
+  std::optional<double> takes;                   ///< in the unit
+  std::optional<RoundParts> parts;               ///< add up to `takes`; absent where phases have no times
+  std::optional<double> yields;                  ///< tokens, after the cut at the end of the text
+  std::optional<double> speedup;                 ///< yields / takes where the unit is a vanilla step
+  bool has_prefill = false;                      ///< the file does not tell prefill and decoding apart
+  std::optional<double> rows;                    ///< of a verification
+  std::optional<double> kept;                    ///< accepted / drafted
+  std::optional<double> speedup_with_free_rows;  ///< if a verification took one vanilla step at most
+
+  /// Yields over takes if a round took so much less; absent where `speedup` is.
+  [[nodiscard]] std::optional<double> speedup_without(double cost) const;
+};
+
+/// Answer of the simulator to what a finding says to try.
+struct SimulatedRemedy {
+  std::string strategy;
+  AnswerStatus status = AnswerStatus::exact;
+  double speedup = 0.0;                 ///< the slower bound
+  std::optional<Interval> interval_95;  ///< outermost of both bounds
+};
+
+struct Finding {
+  const FindingRow* row = nullptr;
+  std::string sentence;
+  double figure = 0.0;                    ///< what FindingRow::figure names
+  double threshold = 0.0;                 ///< the value that it is judged by
+  std::optional<double> cost;             ///< per round, in its unit
+  std::optional<double> cost_share;       ///< of the round's time
+  std::optional<double> speedup_without;  ///< if the cost were gone and all else stayed
+  std::string cost_sentence;
+  std::optional<SimulatedRemedy> simulated;
+  std::string simulation;  ///< a sentence: that answer, or why there is none
+};
+
+/// A check that this recording can't answer.
+struct Unjudged {
+  const FindingRow* row = nullptr;
+  std::string reason;
+};
+
+struct Diagnosis {
+  const traces::Run* run = nullptr;
+  RoundAccount round;
+  std::string summary;
+  /// Dearest first, those without a cost last. At least one, which may be that nothing is wrong; none for a
+  /// run without rounds.
+  std::vector<Finding> findings;
+  std::vector<Unjudged> unjudged;
+};
+
+struct ExplainOptions {
+  const WhatIf* what_if = nullptr;   ///< learnt from the same recording; null: nothing is simulated
+  std::string no_what_if_reason;     ///< why it is null, one line
+  SweepOptions draws{.draws = 400};  ///< of the intervals
+};
+
+/// A diagnosis of every run but the vanilla one, in the recording's order. The result points into
+/// `measured`.
+[[nodiscard]] std::vector<Diagnosis> explain(const MeasuredRecording& measured,
+                                             const ExplainOptions& options = {});
+
+/// For ExplainOptions::what_if. Errors: a predicted or imported recording, which has no times that
+/// costs could be fitted to; those of WhatIf::train().
+[[nodiscard]] Result<WhatIf> train_to_explain(traces::Reader& reader, const traces::Recording& recording);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `draftscope explain`: what it prints of diagnoses, and of which files.
+#include <draftscope/simulator/explain/explain.h>
+#include <draftscope/simulator/figures/measured_recording.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "../simulator/random_recording.h"
+#include "printed.h"
+#include "report/answers/explain_text.h"
+#include "terminal/table.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string source = DRAFTSCOPE_SOURCE_DIR;
+const std::string sample = source + "/traces/samples/early-exit.dstrace";
+
+void expect_equal(const json& printed, const std::optional<double>& value) {
+  if (value)
+    EXPECT_EQ(printed.get<double>(), *value);
+  else
+    EXPECT_TRUE(printed.is_null());
+}
+
+/// Whether it explains the file, and if not, that it says why in a line.
+bool explains(const std::string& file) {
+  const CommandResult result = run_command({"explain", file, "-q"});
+  if (result.exit_code == 0) {
+    EXPECT_NE(result.out, "") << file;
+    return true;
+  }
+  EXPECT_EQ(result.exit_code, 1) << file;
+  EXPECT_EQ(result.out, "") << file;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  return false;
+}
+
+TEST(ExplainCommand, PrintsTheSameFiguresAsJson) {
+  const TemporaryFolder folder;
+  for (const unsigned seed : {3U, 4U, 5U}) {
+    const std::string path = (folder / (std::to_string(seed) + ".dstrace")).string();
+    const simulator::RandomRecording random = simulator::random_recording(seed);
+    write_trace(path, random.recording, random.phase_spans);
+    const CommandResult result = run_command({"explain", path, "--measured-only", "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const json document = json::parse(result.out);
+    EXPECT_EQ(document["format"], 2);
+    const json& runs = document["recordings"][0]["runs"];
+    const auto measured = simulator::measure_recording(path);
+    ASSERT_TRUE(measured) << measured.error().message;
+    const auto diagnoses = simulator::explain(*measured, {.no_what_if_reason = "--measured-only was given"});
+    ASSERT_EQ(runs.size(), diagnoses.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      EXPECT_EQ(runs[i]["summary"], diagnoses[i].summary);
+      const simulator::RoundAccount& round = diagnoses[i].round;
+      expect_equal(runs[i]["round"]["takes"], round.takes);
+      expect_equal(runs[i]["round"]["yields"], round.yields);
+      expect_equal(runs[i]["round"]["speedup"], round.speedup);
+      EXPECT_EQ(runs[i]["round"]["parts"]["verify"], round.parts->verify);
+      ASSERT_EQ(runs[i]["findings"].size(), diagnoses[i].findings.size());
+      for (std::size_t k = 0; k < diagnoses[i].findings.size(); ++k) {
+        const simulator::Finding& finding = diagnoses[i].findings[k];
+        const json& printed = runs[i]["findings"][k];
+        EXPECT_EQ(printed["key"], finding.row->key);
+        EXPECT_EQ(printed["sentence"], finding.sentence);
+        EXPECT_EQ(printed["figure"]["value"], finding.figure);
+        EXPECT_EQ(printed["judged_by"]["value"], finding.threshold);
+        expect_equal(printed["cost"]["per_round"], finding.cost);
+        expect_equal(printed["cost"]["share"], finding.cost_share);
+        expect_equal(printed["cost"]["speedup_without"], finding.speedup_without);
+        EXPECT_EQ(printed["simulated"]["sentence"], finding.simulation);
+        EXPECT_EQ(printed["simulated"]["answer"].is_null(), !finding.simulated);
+      }
+      EXPECT_EQ(runs[i]["not_judged"].size(), diagnoses[i].unjudged.size());
+    }
+  }
+}
+
+TEST(ExplainCommand, AsksTheSimulatorUnlessToldOtherwise) {
+  const json asked = json::parse(run_command({"explain", sample, "--json"}).out);
+  const json measured = json::parse(run_command({"explain", sample, "--json", "--measured-only"}).out);
+  std::size_t answers = 0;
+  for (const json& run : asked["recordings"][0]["runs"])
+    for (const json& finding : run["findings"]) answers += finding["simulated"]["answer"].is_null() ? 0U : 1U;
+  EXPECT_GT(answers, 0U);
+  for (const json& run : measured["recordings"][0]["runs"])
+    for (const json& finding : run["findings"]) EXPECT_TRUE(finding["simulated"]["answer"].is_null());
+}
+
+TEST(ExplainCommand, KeepsToAHundredColumns) {
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "answers.dstrace").string();
+  ASSERT_EQ(
+      run_command({"import", source + "/tests/fuzz/import/corpus/swift/answers.jsonl", "-q", "-o", trace})
+          .exit_code,
+      0);
+  const CommandResult result = run_command({"explain", sample, trace});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::istringstream lines(result.out);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(display_width(line), 100U) << line;
+    EXPECT_THAT(line, Not(::testing::EndsWith(" ")));
+  }
+  EXPECT_THAT(result.out, HasSubstr("Not judged: "));
+}
+
+TEST(ExplainCommand, WrapsAtSpacesBehindAHead) {
+  EXPECT_EQ(wrapped("1. ", "one two three", 11), "1. one two\n   three\n");
+  EXPECT_EQ(wrapped("1. ", "a_word_that_is_longer than", 11), "1. a_word_that_is_longer\n   than\n");
+  EXPECT_EQ(wrapped("1. ", "", 11), "1. \n");
+}
+
+TEST(ExplainCommand, ExplainsOrRefusesEveryImport) {
+  const TemporaryFolder folder;
+  std::size_t explained = 0;
+  std::size_t files = 0;
+  for (const auto& file : fs::recursive_directory_iterator(source + "/tests/fuzz/import/corpus")) {
+    if (!file.is_regular_file()) continue;
+    const std::string trace = (folder / (std::to_string(++files) + ".dstrace")).string();
+    const CommandResult imported = run_command({"import", file.path().string(), "-q", "-o", trace});
+    ASSERT_EQ(imported.exit_code, 0) << file.path() << imported.err;
+    explained += explains(trace) ? 1U : 0U;
+  }
+  EXPECT_GE(files, 8U);
+  EXPECT_GE(explained, 4U) << "answers and timelines with rounds can be explained";
+}
+
+TEST(ExplainCommand, ExplainsOrRefusesOldAndDamagedFiles) {
+  std::size_t explained = 0;
+  for (const char* const folder : {"/tests/traces", "/tests/fuzz/trace/corpus"})
+    for (const auto& file : fs::directory_iterator(source + folder))
+      if (file.path().extension() == ".dstrace") explained += explains(file.path().string()) ? 1U : 0U;
+  EXPECT_GE(explained, 3U) << "files of all versions";
+}
+
+TEST(ExplainCommand, RefusesARecordingOfVanillaAlone) {
+  const TemporaryFolder folder;
+  traces::Recording recording = small_recording();
+  for (traces::Run& run : recording.runs) run.is_baseline = true;
+  const std::string path = (folder / "vanilla.dstrace").string();
+  write_trace(path, recording, small_spans());
+  EXPECT_THAT(run_command({"explain", path}).err,
+              HasSubstr("found no run but vanilla, expected one that drafts"));
+}
+
+TEST(ExplainCommand, HasEveryKeyOfItsJsonDocumented) {
+  const std::string document = read_file(source + "/cli/OUTPUT.md");
+  for (const std::string& key :
+       keys_of(json::parse(run_command({"explain", sample, "--json"}).out), {"meta", "parameters"}))
+    EXPECT_THAT(document,
+                AnyOf(HasSubstr("`" + key + "`"), HasSubstr("." + key + "`"), HasSubstr("`" + key + ".")));
+}
+
+/// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the page anew; look at the difference before committing it.
+TEST(ExplainCommand, HasEveryFindingDocumented) {
+  const std::string path = source + "/docs/explain.md";
+  std::string document = read_file(path);
+  const std::string head = "<!-- findings -->\n\n";
+  const std::string foot = "<!-- end of findings -->\n";
+  ASSERT_THAT(document, HasSubstr(head));
+  const std::size_t begin = document.find(head) + head.size();
+  const std::size_t end = document.find(foot, begin);
+  ASSERT_NE(end, std::string::npos);
+  if (std::getenv("DRAFTSCOPE_UPDATE_GOLDEN") != nullptr) {
+    document.replace(begin, end - begin, simulator::findings_markdown());
+    std::ofstream(path, std::ios::binary) << document;
+  } else {
+    EXPECT_EQ(document.substr(begin, end - begin), simulator::findings_markdown());
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::cli
