@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any allocation of the program may fail: it then says so in one line and leaves nothing behind, or does
+// without.
+//
+// A first run lists where the command allocates. Then it runs again and again, each time with a failure at
+// one of these places: a part of them, chosen by a fixed seed. DRAFTSCOPE_ALLOCATION_FAILURES in the
+// environment asks for it: "all" takes all of them, and a table says what came of it.
+
+#include <draftscope/base/parallel.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../temporary_folder.h"
+#include "faulted_command.h"
+#include "mapped_points.h"
+
+namespace draftscope::test {
+namespace {
+
+constexpr std::size_t sampled_first = 16;   // places whose first allocation fails
+constexpr std::size_t sampled_later = 4;    // places of which a later one fails
+constexpr std::size_t sampled_onwards = 4;  // places from which on everything fails
+constexpr std::size_t more_if_all = 10;     // so many times as many of the latter two
+
+constexpr const char* asked_by = "DRAFTSCOPE_ALLOCATION_FAILURES";
+
+bool is_asked() {
+  return std::getenv(asked_by) != nullptr;
+}
+
+bool wants_all() {
+  return is_asked() && std::string_view(std::getenv(asked_by)) == "all";
+}
+
+std::vector<std::string> preloaded(const std::string& points) {
+  return {std::string("LD_PRELOAD=") + DRAFTSCOPE_FAILING_ALLOCATIONS,
+          fmt::format("{}={}", allocation_points_variable, points)};
+}
+
+/// The command's places in the order in which it came to them.
+struct Places {
+  std::uint64_t allocations = 0;
+  std::vector<AllocationPoint> points;
+  std::vector<std::string> modules;
+};
+
+Places places_of(const AllocationPoints& found) {
+  Places places;
+  places.allocations = found.allocations;
+  std::map<std::uint64_t, AllocationPoint> first;
+  for (const AllocationPoint& point : found.points) {
+    if (point.label == 0) continue;
+    const auto [place, is_new] = first.try_emplace(point.label, point);
+    if (!is_new && point.order < place->second.order) place->second = point;
+  }
+  for (const auto& [label, point] : first) places.points.push_back(point);
+  std::ranges::sort(places.points, {}, &AllocationPoint::order);
+  for (const auto& name : found.modules) places.modules.emplace_back(name.data());
+  return places;
+}
+
+/// For addr2line.
+std::string stack_text(const AllocationPoint& point, const std::vector<std::string>& modules) {
+  std::string text;
+  for (const std::uint64_t frame : point.stack) {
+    if (frame == 0) break;
+    const std::size_t module = static_cast<std::size_t>(frame >> 48U) - 1;
+    const std::uint64_t offset = frame & ((std::uint64_t{1} << 48U) - 1);
+    text += fmt::format("    {}+{:#x}\n", module < modules.size() ? modules[module] : "?", offset);
+  }
+  return text;
+}
+
+struct Injection {
+  AllocationFailure failure;
+  const AllocationPoint* place = nullptr;
+};
+
+std::vector<const AllocationPoint*> some_of(std::vector<const AllocationPoint*> places, std::size_t count,
+                                            std::mt19937& random) {
+  std::shuffle(places.begin(), places.end(), random);
+  places.resize(std::min(count, places.size()));
+  return places;
+}
+
+std::vector<Injection> injections(const std::vector<const AllocationPoint*>& places) {
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same places every time
+  const bool all = wants_all();
+  const std::size_t factor = all ? more_if_all : 1;
+  std::vector<Injection> chosen;
+  for (const AllocationPoint* const place : all ? places : some_of(places, sampled_first, random))
+    chosen.push_back({{place->label, place->bytes, 1, 0}, place});
+  std::vector<const AllocationPoint*> repeated;
+  std::ranges::copy_if(places, std::back_inserter(repeated),
+                       [](const AllocationPoint* place) { return place->occurrences > 1; });
+  for (const AllocationPoint* const place : some_of(repeated, factor * sampled_later, random)) {
+    const std::uint64_t occurrence = 2 + random() % (place->occurrences - 1);
+    chosen.push_back({{place->label, place->bytes, occurrence, 0}, place});
+  }
+  for (const AllocationPoint* const place : some_of(places, factor * sampled_onwards, random))
+    chosen.push_back({{place->label, place->bytes, 1, 1}, place});
+  return chosen;
+}
+
+/// Outcomes of one command's runs.
+struct Tally {
+  std::string command;
+  std::uint64_t allocations = 0;
+  std::size_t places = 0, runs = 0, reached = 0, failed = 0, did_without = 0, objections = 0;
+  std::map<std::string, std::size_t> messages;
+};
+
+/// Prints the table at the end, if all was asked for.
+class Table : public ::testing::Environment {
+ public:
+  static std::vector<Tally>& rows() {
+    static std::vector<Tally> rows;
+    return rows;
+  }
+  void TearDown() override {
+    if (!wants_all()) return;
+    fmt::print("{:<16}{:>12}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}\n", "command", "allocations", "places", "runs",
+               "reached", "exit 1", "exit 0", "wrong");
+    for (const Tally& row : rows())
+      fmt::print("{:<16}{:>12}{:>8}{:>8}{:>9}{:>9}{:>9}{:>8}\n", row.command, row.allocations, row.places,
+                 row.runs, row.reached, row.failed, row.did_without, row.objections);
+    std::map<std::string, std::size_t> messages;
+    for (const Tally& row : rows())
+      for (const auto& [message, count] : row.messages) messages[message] += count;
+    for (const auto& [message, count] : messages) fmt::print("{:>6} × {}\n", count, message);
+  }
+};
+
+[[maybe_unused]] const ::testing::Environment* const table =
+    ::testing::AddGlobalTestEnvironment(new Table);  // NOLINT(cppcoreguidelines-owning-memory): GoogleTest's
+
+class FailedAllocation : public ::testing::TestWithParam<FaultedCommand> {
+ protected:
+  void SetUp() override {
+    if (std::string(DRAFTSCOPE_FAILING_ALLOCATIONS).empty())
+      GTEST_SKIP() << "a sanitizer or the count of covered lines has its own malloc, or uses it at the end";
+    // Which places a sample has follows from the binary: a run that nobody watches must not depend on it
+    // before every place has passed.
+    if (!is_asked()) GTEST_SKIP() << "asked for by " << asked_by << "=sample or all";
+    std::filesystem::create_directories(folder_ / "in");
+    const auto wrong = make_inputs(folder_ / "in");
+    ASSERT_FALSE(wrong) << *wrong;
+  }
+
+  /// The command where nothing fails, with its places.
+  FaultedRun counted(const FaultedCommand& command, const std::string& name, Places& places) {
+    const std::string file = folder_ / (name + ".points");
+    const MappedPoints points(file, {});
+    FaultedRun run(command, folder_ / "in", folder_ / name, preloaded(file));
+    places = places_of(*points);
+    EXPECT_EQ(points->unlisted, 0U);
+    return run;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_P(FailedAllocation, EndsInOneLineAndLeavesNothing) {
+  const FaultedCommand& command = GetParam();
+  Places places;
+  const FaultedRun whole = counted(command, "r00000", places);
+  ASSERT_EQ(whole.ended().exit_code, 0) << whole.ended().err;
+  if (places.allocations == 0) GTEST_SKIP() << "this system preloads nothing: no allocation was seen";
+
+  // What every command does before it knows which it is, is one command's to test.
+  std::set<std::uint64_t> elsewhere;
+  if (command.name != "start") {
+    Places start;
+    static_cast<void>(counted(faulted_commands().front(), "s00000", start));
+    for (const AllocationPoint& point : start.points) elsewhere.insert(point.label);
+  }
+  std::vector<const AllocationPoint*> own;
+  for (const AllocationPoint& point : places.points)
+    if (!elsewhere.contains(point.label)) own.push_back(&point);
+
+  const std::vector<Injection> chosen = injections(own);
+  Tally tally{command.name, places.allocations, own.size(), chosen.size()};
+  std::mutex mutex;
+  for_each_index(chosen.size(), usable_processors(), [&](std::size_t i) {
+    const Injection& injection = chosen[i];
+    const std::string name = fmt::format("r{:05}", i + 1);
+    const std::string file = folder_ / (name + ".points");
+    const MappedPoints points(file, injection.failure);
+    const FaultedRun run(command, folder_ / "in", folder_ / name, preloaded(file));
+    const auto objection = run.objection(whole);
+    std::filesystem::remove_all(folder_ / name);
+    const std::lock_guard lock(mutex);
+    tally.reached += points->is_reached;
+    tally.failed += run.ended().exit_code == 1 ? 1 : 0;
+    tally.did_without += run.ended().exit_code == 0 ? 1 : 0;
+    if (run.ended().exit_code == 1) ++tally.messages[run.message()];
+    if (!objection) return;
+    ++tally.objections;
+    ADD_FAILURE() << *objection << "\n  where allocation " << injection.failure.occurrence << " of "
+                  << injection.failure.bytes << " bytes failed"
+                  << (injection.failure.from_then_on != 0 ? " and all behind it" : "") << ", at\n"
+                  << stack_text(*injection.place, places.modules);
+  });
+  // Threads may take turns in another way, and a path may have another length: some places are not come to.
+  EXPECT_GE(4 * tally.reached, 3 * tally.runs);
+  Table::rows().push_back(tally);
+}
+
+INSTANTIATE_TEST_SUITE_P(Command, FailedAllocation, ::testing::ValuesIn(faulted_commands()),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace draftscope::test

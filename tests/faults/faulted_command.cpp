@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "faulted_command.h"
+
+#include <draftscope/traces/reader.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+namespace draftscope::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds limit{60};
+constexpr std::string_view error_prefix = "draftscope: ";
+constexpr std::size_t longest_error = 400;
+// What the program says where a destructor of others' found no memory, so that it could not clean up.
+constexpr std::string_view ended_at_once = "files named *.partial may be left";
+
+const std::string source = DRAFTSCOPE_SOURCE_DIR;
+const std::string model = source + "/models/demo-draft";
+const std::string corpus = source + "/tests/fuzz/import/corpus/";
+
+std::vector<std::string> record_arguments(const std::string& prompts, const std::string& output) {
+  return {"record",
+          "--model",
+          model,
+          "--prompts",
+          prompts,
+          "--max-tokens",
+          "6",
+          "--threads",
+          "2",
+          "--strategy",
+          "vanilla",
+          "--strategy",
+          "layerskip:exit=1,gamma=2",
+          "--level",
+          "ops",
+          "--shadow",
+          "--quiet",
+          "--output",
+          output};
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+  return text;
+}
+
+/// Every file under a folder by its name there, with its bytes.
+std::map<std::string, std::string> files_in(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = fs::relative(entry.path(), folder).string();
+    if (!entry.is_regular_file()) {
+      files[name + "/"];
+      continue;
+    }
+    std::ifstream file(entry.path(), std::ios::binary);
+    files[name].assign(std::istreambuf_iterator<char>(file), {});
+  }
+  return files;
+}
+
+std::string names_of(const std::map<std::string, std::string>& files) {
+  std::string names;
+  for (const auto& [name, bytes] : files) names += fmt::format(" {} ({} bytes)", name, bytes.size());
+  return names;
+}
+
+/// A prediction without the lines that say when and how it was written.
+std::string undated(const std::string& prediction) {
+  std::istringstream lines(prediction);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    const auto has = [&](std::string_view key) { return line.find(key) != std::string::npos; };
+    if (!has("\"command_line\"") && !has("\"created") && !has("\"digest\"")) kept += line + '\n';
+  }
+  return kept;
+}
+
+/// Parts that a recording must have in common with another of the same command: all but times and paths.
+struct Recorded {
+  std::vector<std::vector<std::int32_t>> tokens;  ///< per request
+  std::vector<std::int32_t> accepted;             ///< per round
+  bool closed_cleanly = false;
+  friend bool operator==(const Recorded&, const Recorded&) = default;
+};
+
+Result<Recorded> recorded(const fs::path& path) {
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<traces::Violation> violations, reader.validate());
+  if (!violations.empty())
+    return fail("{}: {} row {}: {}", path.string(), violations[0].table, violations[0].row,
+                violations[0].rule);
+  DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
+  Recorded result;
+  for (const traces::Request& request : recording.requests) result.tokens.push_back(request.tokens);
+  for (const traces::Round& round : recording.rounds) result.accepted.push_back(round.accepted);
+  result.closed_cleanly = recording.closed_cleanly;
+  return result;
+}
+
+}  // namespace
+
+std::vector<FaultedCommand> faulted_commands() {
+  const std::string trace = "IN/run.dstrace";
+  const std::string asked = "layerskip:exit=1,gamma=1";
+  std::vector<FaultedCommand> commands{
+      {"start", {"--version"}},
+      {"generate",
+       {"generate", "--model", model, "--strategy", "layerskip:exit=1,gamma=2", "--prompt",
+        "def f(x):", "--max-tokens", "6", "--threads", "2", "--quiet"}},
+      {"record", record_arguments("IN/prompts.jsonl", "OUT/run.dstrace"), Output::recording},
+      {"report", {"report", trace}},
+      {"explain", {"explain", trace, "--measured-only", "--quiet"}},
+      {"compare", {"compare", trace, trace}},
+      {"inspect", {"inspect", trace, "--validate"}},
+      {"simulate", {"simulate", trace, "--strategy", asked, "--draws", "200", "--quiet"}},
+      {"simulate_write",
+       {"simulate", trace, "--strategy", asked, "--draws", "200", "--quiet", "--write",
+        "OUT/predicted.dstrace"}},
+      {"predict",
+       {"predict", trace, "--strategy", asked, "--draws", "200", "--quiet", "--output",
+        "OUT/prediction.json"},
+       Output::prediction},
+      {"import",
+       {"import", corpus + "spec_bench/layerskip_exit=2,gamma=4.jsonl", "--baseline",
+        corpus + "spec_bench/vanilla.jsonl", "--quiet", "--output", "OUT/imported.dstrace"}}};
+  for (const char* const format : {"perfetto", "chrome", "csv", "spec-bench"})
+    commands.push_back({replaced(fmt::format("export_{}", format), "-", "_"),
+                        {"export", trace, "--to", format, "--quiet", "--output", "OUT/exported"}});
+  return commands;
+}
+
+std::optional<std::string> make_inputs(const fs::path& folder) {
+  const std::string prompts = folder / "prompts.jsonl";
+  std::ofstream(prompts) << R"({"question_id": 1, "category": "code", "turns": ["def f(x):"]})" << '\n'
+                         << R"({"question_id": 2, "category": "text", "turns": ["Once"]})" << '\n';
+  std::vector<std::string> arguments = record_arguments(prompts, folder / "run.dstrace");
+  arguments.insert(arguments.begin(), DRAFTSCOPE_PROGRAM);
+  const Ended ended = run_child(arguments, {}, folder, limit);
+  if (ended.exit_code != 0) return fmt::format("exit code {}: {}", ended.exit_code, ended.err);
+  return std::nullopt;
+}
+
+FaultedRun::FaultedRun(const FaultedCommand& command, const fs::path& inputs, fs::path folder,
+                       const std::vector<std::string>& environment)
+    : kind_(command.output), folder_(std::move(folder)), inputs_(inputs), inputs_before_(files_in(inputs)) {
+  fs::create_directories(folder_ / "out");
+  fs::create_directories(folder_ / "tmp");
+  std::vector<std::string> arguments{DRAFTSCOPE_PROGRAM};
+  for (const std::string& argument : command.arguments)
+    arguments.push_back(
+        replaced(replaced(argument, "IN/", inputs.string() + "/"), "OUT/", (folder_ / "out/").string()));
+  std::vector<std::string> variables = environment;
+  variables.push_back("TMPDIR=" + (folder_ / "tmp").string());
+  ended_ = run_child(arguments, variables, folder_, limit);
+}
+
+std::string FaultedRun::message() const {
+  std::string text = replaced(replaced(ended_.err, folder_.string(), "…"), inputs_.string(), "…");
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+std::optional<std::string> FaultedRun::objection(const FaultedRun& whole) const {
+  if (ended_.timed_out) return fmt::format("does not end within {} s", limit.count());
+  if (ended_.signal != 0) return fmt::format("signal {}: {}", ended_.signal, ended_.err);
+  if (files_in(inputs_) != inputs_before_) return "the inputs are not what they were";
+  if (const auto left = files_in(folder_ / "tmp"); !left.empty())
+    return "left in the folder for temporary files:" + names_of(left);
+  switch (ended_.exit_code) {
+    case 0:
+      return objection_to_success(whole);
+    case 1:
+      return objection_to_failure(whole);
+    default:
+      return fmt::format("exit code {}: {}", ended_.exit_code, ended_.err);
+  }
+}
+
+std::optional<std::string> FaultedRun::objection_to_success(const FaultedRun& whole) const {
+  if (ended_.err != whole.ended_.err) return "succeeds, but says: " + ended_.err;
+  if (ended_.out != whole.ended_.out) return "succeeds with another text: " + ended_.out;
+  if (kind_ == Output::recording) {
+    const auto found = recorded(output() / "run.dstrace");
+    if (!found) return "succeeds with a broken trace: " + found.error().message;
+    if (*found != recorded(whole.output() / "run.dstrace")) return "succeeds with another recording";
+    return std::nullopt;
+  }
+  std::map<std::string, std::string> files = files_in(output());
+  std::map<std::string, std::string> expected = files_in(whole.output());
+  if (kind_ == Output::prediction)
+    for (auto* both : {&files, &expected})
+      for (auto& [name, bytes] : *both) bytes = undated(bytes);
+  if (files != expected) return fmt::format("succeeds and leaves:{}", names_of(files));
+  return std::nullopt;
+}
+
+std::optional<std::string> FaultedRun::objection_to_failure(const FaultedRun& whole) const {
+  const std::string& err = ended_.err;
+  if (!err.starts_with(error_prefix) || std::count(err.begin(), err.end(), '\n') != 1 || err.back() != '\n' ||
+      err.size() == error_prefix.size() + 1 || err.size() > longest_error)
+    return fmt::format("fails with other than one line on stderr: {}{}", err, ended_.out);
+  if (!whole.ended_.out.starts_with(ended_.out)) return "fails with another text: " + ended_.out;
+  std::map<std::string, std::string> files = files_in(output());
+  if (kind_ == Output::recording && files.contains("run.dstrace")) {
+    const auto found = recorded(output() / "run.dstrace");
+    if (!found) return fmt::format("fails ({}) with a broken trace: {}", err, found.error().message);
+    for (const char* const name : {"run.dstrace", "run.dstrace-wal", "run.dstrace-shm"}) files.erase(name);
+  }
+  if (err.find(ended_at_once) != std::string::npos)
+    std::erase_if(files, [](const auto& file) { return file.first.find(".partial") != std::string::npos; });
+  if (!files.empty()) return fmt::format("fails ({}) and leaves:{}", err, names_of(files));
+  return std::nullopt;
+}
+
+}  // namespace draftscope::test
