@@ -4,8 +4,8 @@
 // threshold (docs/methods.md, Two models).
 
 #include <draftscope/engine/draft_model.h>
+#include <draftscope/speculation/rules/rules_of.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "strategies/rule_parts.h"
@@ -59,19 +59,10 @@ Result<std::unique_ptr<Strategy>> make_two_model(const speculation::StrategySpec
   if (backend->shape().vocab != shape.vocab)
     return fail("strategy two-model: {} has a vocabulary of {}, expected the target's {}", model,
                 backend->shape().vocab, shape.vocab);
-  const std::int32_t gamma = specification.integer("gamma");
-  const std::string& schedule = specification.text("schedule");
-  const double threshold = specification.number("threshold");
-  const bool follows = specification.text("stop") == "roc";
-  const speculation::ThresholdRule stop =
-      follows ? speculation::ThresholdRule(speculation::RocThreshold(threshold))
-              : speculation::ThresholdRule(speculation::FixedThreshold(threshold > 0.0 ? threshold : -1.0));
-  if (schedule == "constant")
-    return std::make_unique<TwoModel>(std::move(backend), speculation::FixedLength(gamma), stop);
+  constexpr double no_threshold = -1.0;
   return std::make_unique<TwoModel>(
-      std::move(backend),
-      speculation::HeuristicLength({.start = std::max(gamma, 1), .is_transient = schedule == "transient"}),
-      stop);
+      std::move(backend), *speculation::length_rule(specification),
+      speculation::threshold_rule(specification).value_or(speculation::FixedThreshold(no_threshold)));
 }
 
 }  // namespace draftscope::engine

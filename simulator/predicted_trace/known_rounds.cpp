@@ -8,6 +8,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "drafts/draft_tokens.h"
 #include "what_if/recorded_statistics.h"
 #include "what_if/trained_recording.h"
 
@@ -63,16 +64,6 @@ DraftStop draft_stop(const ReplayedRound& round, const std::vector<DraftToken>& 
                                                                                 : DraftStop::budget;
 }
 
-std::vector<DraftToken> tokens_of(const traces::Recording& recording, traces::RoundId round_id) {
-  struct ByRound {
-    bool operator()(const DraftToken& token, traces::RoundId id) const { return token.round_id < id; }
-    bool operator()(traces::RoundId id, const DraftToken& token) const { return id < token.round_id; }
-  };
-  const auto [begin, end] =
-      std::equal_range(recording.draft_tokens.begin(), recording.draft_tokens.end(), round_id, ByRound{});
-  return {begin, end};
-}
-
 Result<std::vector<KnownRequest>> recorded_requests(const TrainedRecording& trained, const RunRows& run) {
   const RunRows first = first_repeat(run);
   DRAFTSCOPE_TRY_ASSIGN(
@@ -82,11 +73,13 @@ Result<std::vector<KnownRequest>> recorded_requests(const TrainedRecording& trai
   for (std::size_t i = 0; i < first.requests.size(); ++i) {
     const RequestRows& rows = first.requests[i];
     KnownRequest& request = requests.emplace_back(KnownRequest{rows.request, rows.prompt, {}});
-    for (std::size_t k = 0; k < rows.rounds.size(); ++k)
+    for (std::size_t k = 0; k < rows.rounds.size(); ++k) {
+      const auto tokens = draft_tokens_of(*trained.recording, rows.rounds[k].id);
       request.rounds.push_back({.round = rows.rounds[k],
-                                .draft_tokens = tokens_of(*trained.recording, rows.rounds[k].id),
+                                .draft_tokens = {tokens.begin(), tokens.end()},
                                 .draft = recorded.by_round[i][k].number,
                                 .draft_steps = recorded.by_round[i][k].steps});
+    }
   }
   return requests;
 }

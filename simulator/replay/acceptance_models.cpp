@@ -52,20 +52,35 @@ struct Expectation {
   double log_likelihood = 0.0;
 };
 
-/// Forward and backward probabilities, each position's forward ones scaled to a sum of 1.
-void expect(const AcceptanceModel& model, const AcceptanceBits& bits, std::vector<Pair>& forward,
-            std::vector<double>& scale, Expectation& expectation) {
-  if (bits.empty()) return;
+/// Probabilities of the states at each position given the bits up to it, and of each bit given those before;
+/// their logarithms add up to the result.
+double run_forward(const AcceptanceModel& model, const AcceptanceBits& bits, std::vector<Pair>& forward,
+                   std::vector<double>& scale) {
   forward.resize(bits.size());
   scale.resize(bits.size());
+  double log_likelihood = 0.0;
   Pair prior = model.start;
   for (std::size_t i = 0; i < bits.size(); ++i) {
     for (std::size_t s = 0; s < 2; ++s) forward[i][s] = prior[s] * emission(model, s, bits[i]);
     scale[i] = forward[i][0] + forward[i][1];
     for (double& value : forward[i]) value /= scale[i];
-    expectation.log_likelihood += std::log(scale[i]);
+    log_likelihood += std::log(scale[i]);
     prior = advance(model, forward[i]);
   }
+  return log_likelihood;
+}
+
+/// Probability of the bits from a position on that begin with one of state `to`, after state `from`.
+double path_back(const AcceptanceModel& model, AcceptanceBit bit, double scale, const Pair& backward,
+                 std::size_t from, std::size_t to) {
+  return transition(model, from, to) * emission(model, to, bit) * backward[to] / scale;
+}
+
+/// Forward and backward probabilities, each position's forward ones scaled to a sum of 1.
+void expect(const AcceptanceModel& model, const AcceptanceBits& bits, std::vector<Pair>& forward,
+            std::vector<double>& scale, Expectation& expectation) {
+  if (bits.empty()) return;
+  expectation.log_likelihood += run_forward(model, bits, forward, scale);
   Pair backward{1.0, 1.0};
   for (std::size_t i = bits.size(); i-- > 0;) {
     for (std::size_t s = 0; s < 2; ++s) {
@@ -78,8 +93,7 @@ void expect(const AcceptanceModel& model, const AcceptanceBits& bits, std::vecto
     Pair before{};
     for (std::size_t from = 0; from < 2; ++from) {
       for (std::size_t to = 0; to < 2; ++to) {
-        const double path =
-            transition(model, from, to) * emission(model, to, bits[i]) * backward[to] / scale[i];
+        const double path = path_back(model, bits[i], scale[i], backward, from, to);
         before[from] += path;
         (from == to ? expectation.stays : expectation.leaves)[from] += forward[i - 1][from] * path;
       }
@@ -151,35 +165,7 @@ RoundFrom round_from(const AcceptanceModel& model, std::size_t state, std::int32
   return round;
 }
 
-/// `length(rows, round)` is the round's draft length.
-template <typename Length>
-std::vector<AcceptanceBits> bits_of(const RunRows& run, const Length& length) {
-  std::vector<AcceptanceBits> requests;
-  requests.reserve(run.requests.size());
-  for (const RequestRows& rows : run.requests) {
-    AcceptanceBits& bits = requests.emplace_back();
-    for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
-      const std::int32_t accepted = rows.rounds[i].accepted;
-      bits.insert(bits.end(), static_cast<std::size_t>(std::max(accepted, 0)), AcceptanceBit::accepted);
-      bits.push_back(accepted < length(rows, i) ? AcceptanceBit::rejected : AcceptanceBit::unseen);
-    }
-  }
-  return requests;
-}
-
 }  // namespace
-
-std::vector<AcceptanceBits> acceptance_bits(const RunRows& run) {
-  return bits_of(
-      run, [](const RequestRows& rows, std::size_t round_index) { return rows.draft_steps[round_index]; });
-}
-
-std::vector<AcceptanceBits> acceptance_bits_of_lengths(const RunRows& run) {
-  std::int32_t longest = 0;
-  for (const RequestRows& rows : run.requests)
-    for (const traces::Round& round : rows.rounds) longest = std::max(longest, round.accepted);
-  return bits_of(run, [longest](const RequestRows&, std::size_t) { return longest; });
-}
 
 std::optional<AcceptanceModel> iid_acceptance_of_rate(double rate, std::int32_t length) {
   if (!(rate >= 0.0 && rate <= 1.0) || length < 1) return std::nullopt;
@@ -231,6 +217,25 @@ std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceB
   }
   order(*best);
   return best;
+}
+
+std::vector<double> acceptance_at(const AcceptanceModel& model, const AcceptanceBits& bits) {
+  std::vector<Pair> forward;
+  std::vector<double> scale;
+  run_forward(model, bits, forward, scale);
+  std::vector<double> accepted(bits.size());
+  Pair backward{1.0, 1.0};
+  for (std::size_t i = bits.size(); i-- > 0;) {
+    for (std::size_t s = 0; s < 2; ++s)
+      accepted[i] += forward[i][s] * backward[s] *
+                     (bits[i] == AcceptanceBit::unseen ? model.acceptance[s] : static_cast<double>(bits[i]));
+    Pair before{};
+    for (std::size_t from = 0; from < 2; ++from)
+      for (std::size_t to = 0; to < 2; ++to)
+        before[from] += path_back(model, bits[i], scale[i], backward, from, to);
+    backward = before;
+  }
+  return accepted;
 }
 
 double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t length) {

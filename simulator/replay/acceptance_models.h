@@ -14,7 +14,6 @@
 // position as a Markov chain. Both alike is the iid model of Leviathan et al. 2023, eq. 1.
 
 #include <draftscope/simulator/figures/round_statistics.h>
-#include <draftscope/simulator/figures/run_rows.h>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -27,13 +26,6 @@ enum class AcceptanceBit : std::int8_t { rejected = 0, accepted = 1, unseen = 2 
 
 /// One request's, in the order of its positions.
 using AcceptanceBits = std::vector<AcceptanceBit>;
-
-/// Acceptance bits of each request of the run. A tree counts as the chain of its accepted path.
-[[nodiscard]] std::vector<AcceptanceBits> acceptance_bits(const RunRows& run);
-
-/// The same where only accepted lengths are known: the run's longest one is taken for the length of every
-/// draft, so that shorter ones ended with a rejection.
-[[nodiscard]] std::vector<AcceptanceBits> acceptance_bits_of_lengths(const RunRows& run);
 
 struct AcceptanceModel {
   std::array<double, 2> acceptance{};  ///< of the easy and the hard state; the easy one's is not smaller
@@ -54,6 +46,10 @@ struct AcceptanceModel {
 /// is deterministic. Absent if no bit was seen. O(iterations · bits).
 [[nodiscard]] std::optional<AcceptanceModel> fit_markov_acceptance(std::span<const AcceptanceBits> requests,
                                                                    std::int32_t max_iterations = 300);
+
+/// Probability at each position that the draft's token would be accepted, given all bits: 0 or 1 where one
+/// was seen. O(bits).
+[[nodiscard]] std::vector<double> acceptance_at(const AcceptanceModel& model, const AcceptanceBits& bits);
 
 /// E[tokens per round] of drafts of `length` in the long run, bonus included. Of the iid model
 /// (1 − α^(γ+1)) / (1 − α).

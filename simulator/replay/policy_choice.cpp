@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/policy_choice.h"
 
-#include <draftscope/base/quote.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/speculation/rules/rules_of.h>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "drafts/run_specification.h"
 #include "replay/policies.h"
 #include "replay/policy_del.h"
 
@@ -31,6 +30,19 @@ const std::string* reason_of_name(std::string_view name) {
 tl::unexpected<Error> unknown_part(const StrategySpecification& strategy, PartKind kind) {
   return fail("strategy {}: found {}={}, expected a part that the simulator knows", strategy.name(),
               speculation::part_kind_name(kind), strategy.part(kind));
+}
+
+/// Reason why a table does not tell the rounds of a strategy's length, stop rule or shape; empty if it does.
+std::string no_chain_reason(const StrategySpecification& strategy) {
+  if (!strategy.has_parts()) return strategy.name() == "two-model" ? "" : strategy.no_replay();
+  for (const PartKind kind : {PartKind::length, PartKind::stop, PartKind::shape}) {
+    const speculation::PartRow* const row =
+        speculation::strategy_catalogue().find_part(kind, strategy.part(kind));
+    if (row != nullptr && !row->no_replay.empty()) return row->no_replay;
+    if (strategy.part(kind) == "del")
+      return fmt::format("DEL's {} needs what every exit would have drafted", part_kind_name(kind));
+  }
+  return "";
 }
 
 /// The parts' policies, DEL's one for all of its parts first.
@@ -71,6 +83,18 @@ Result<PolicyChoice> policy_of(const StrategySpecification& strategy, const Repl
               strategy.name());
 }
 
+Result<std::unique_ptr<Policy>> chain_policy(const StrategySpecification& strategy, std::int32_t layer) {
+  if (const std::string reason = no_chain_reason(strategy); !reason.empty())
+    return fail("strategy {}: {} (approximate), expected a recorded run of it", strategy.given(), reason);
+  std::vector<std::unique_ptr<Policy>> policies;
+  policies.push_back(std::make_unique<FixedExit>(layer));
+  if (auto length = speculation::length_rule(strategy))
+    policies.push_back(std::make_unique<LengthPolicy>(*length));
+  if (auto threshold = speculation::threshold_rule(strategy))
+    policies.push_back(std::make_unique<ThresholdPolicy>(*threshold));
+  return std::make_unique<MixedPolicy>(std::move(policies));
+}
+
 Result<PolicyChoice> policy_of_specification(std::string_view specification, const ReplayModel& model) {
   const std::string_view name = speculation::strategy_name(specification);
   const std::string* reason = reason_of_name(name);
@@ -81,23 +105,10 @@ Result<PolicyChoice> policy_of_specification(std::string_view specification, con
 }
 
 Result<PolicyChoice> policy_of_run(const traces::Run& run, const ReplayModel& model) {
-  std::string strategy = run.strategy;
-  std::string parameters = run.parameters;
-  if (strategy == "tuned") {
-    const nlohmann::json json = nlohmann::json::parse(parameters, nullptr, false);
-    const bool is_complete = json.is_object() && json.contains("strategy") && json["strategy"].is_string() &&
-                             json.contains("parameters");
-    if (!is_complete)
-      return fail("run {}: parameters are {}, expected strategy and parameters of what was tuned", run.id,
-                  quote(run.parameters));
-    strategy = speculation::strategy_name(json["strategy"].get_ref<const std::string&>());
-    parameters = json["parameters"].dump();
-  }
-  if (const std::string* reason = reason_of_name(strategy)) return none(AnswerStatus::approximate, *reason);
-  // Imported runs of it state no parameters.
-  if (strategy == "vanilla") parameters = "{}";
-  DRAFTSCOPE_TRY_ASSIGN(const auto specification,
-                        speculation::parse_strategy_json(strategy, parameters, model.n_layers));
+  if (run.strategy != "tuned")
+    if (const std::string* reason = reason_of_name(run.strategy))
+      return none(AnswerStatus::approximate, *reason);
+  DRAFTSCOPE_TRY_ASSIGN(const auto specification, run_specification(run, model.n_layers));
   return policy_of(specification, model);
 }
 

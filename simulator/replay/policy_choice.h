@@ -40,6 +40,11 @@ struct ReplayModel {
 [[nodiscard]] Result<PolicyChoice> policy_of_specification(std::string_view specification,
                                                            const ReplayModel& model);
 
+/// The policy of a strategy's lengths and stop rule alone, for a table whose layer `layer` drafts chains (a
+/// drafted one, drafts/drafted_table.h). Errors: a rule that needs more than a table tells, another shape.
+[[nodiscard]] Result<std::unique_ptr<Policy>> chain_policy(const speculation::StrategySpecification& strategy,
+                                                           std::int32_t layer);
+
 /// The policy that the run recorded, from Run::parameters. The policy starts as the strategy did before its
 /// first request.
 [[nodiscard]] Result<PolicyChoice> policy_of_run(const traces::Run& run, const ReplayModel& model);

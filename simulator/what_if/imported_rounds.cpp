@@ -6,10 +6,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "replay/acceptance_models.h"
 #include "replay/policy_choice.h"
+#include "what_if/drafted_rounds.h"
 #include "what_if/recorded_statistics.h"
 #include "what_if/trained_recording.h"
 
@@ -60,18 +63,40 @@ std::string lacks_note(const traces::Meta& meta) {
 constexpr std::string_view empty_prompts_note =
     "contexts begin behind an empty prompt (--longer-context adds to them)";
 
-/// Model of a run with rounds, or of one whose file states a rate alone.
-std::optional<AcceptanceModel> acceptance_of(const RunRows& run, const traces::Meta& meta,
-                                             std::int32_t n_layers) {
-  if (!run.requests.empty()) {
-    const RunRows first = first_repeat(run);
-    return fit_markov_acceptance(traces::is_missing(meta, MissingData::draft_lengths)
-                                     ? acceptance_bits_of_lengths(first)
-                                     : acceptance_bits(first));
-  }
+/// Of a run without rounds, whose file states a rate alone.
+std::optional<AcceptanceModel> stated_acceptance(const RunRows& run, const traces::Meta& meta,
+                                                 std::int32_t n_layers) {
   const auto rate = stated_rate(meta, run.run->specification);
   const auto plan = stated_plan(run.run->specification, n_layers);
   return rate && plan ? iid_acceptance_of_rate(*rate, plan->length) : std::nullopt;
+}
+
+/// Where accepted lengths alone are known the run's longest one is taken for the length of every draft, so
+/// that shorter ones ended with a rejection.
+std::vector<DraftedPositions> positions_of_import(const traces::Recording& recording, const RunRows& run) {
+  std::optional<std::int32_t> longest;
+  if (traces::is_missing(recording.meta, MissingData::draft_lengths)) {
+    longest = 0;
+    for (const RequestRows& rows : run.requests)
+      for (const traces::Round& round : rows.rounds) longest = std::max(*longest, round.accepted);
+  }
+  std::vector<DraftedPositions> positions;
+  positions.reserve(run.requests.size());
+  for (const RequestRows& rows : run.requests)
+    positions.push_back(drafted_positions(recording, rows, longest));
+  return positions;
+}
+
+Result<DraftedTexts> imported_texts(const TrainedRecording& trained, const RunRows& run) {
+  RunRows first = first_repeat(run);
+  const auto positions = positions_of_import(*trained.recording, first);
+  return drafted_texts(trained, std::move(first), positions);
+}
+
+bool has_acceptance(const TrainedRecording& trained, const RunRows& run) {
+  return run.requests.empty()
+             ? stated_acceptance(run, trained.recording->meta, trained.n_layers()).has_value()
+             : imported_texts(trained, run).has_value();
 }
 
 /// A run whose acceptance is taken for an exit's.
@@ -79,11 +104,6 @@ struct AcceptanceSource {
   const RunRows* run = nullptr;
   bool is_stated = false;  ///< it says that this exit drafted
 };
-
-const std::optional<AcceptanceModel>& fitted_acceptance(const TrainedRecording& trained, const RunRows& run) {
-  return trained.acceptance->of(
-      run.run->id, [&] { return acceptance_of(run, trained.recording->meta, trained.n_layers()); });
-}
 
 /// A run of that exit, else one that does not say what drafted. Without any, `run` is null.
 AcceptanceSource acceptance_source(const TrainedRecording& trained, std::int32_t exit) {
@@ -93,23 +113,55 @@ AcceptanceSource acceptance_source(const TrainedRecording& trained, std::int32_t
     const auto plan = stated_plan(run.run->specification, trained.n_layers());
     const bool is_same = plan && plan->exit == exit;
     if ((plan && !is_same) || (source.run != nullptr && (source.is_stated || !is_same))) continue;
-    if (!fitted_acceptance(trained, run)) continue;
+    if (!has_acceptance(trained, run)) continue;
     source = {&run, is_same};
   }
   return source;
 }
 
-void add_expected(const AcceptanceModel& model, const ExpectedSetting& setting, const std::string& category,
-                  StrategyRounds& rounds) {
-  rounds.vanilla.push_back(vanilla_steps(setting.tokens, setting.first_context));
-  rounds.setting.least.push_back(expected_statistics(model, setting));
-  rounds.categories.push_back(category);
-}
-
 constexpr std::int64_t typical_tokens =
     512;  // of a text where the file has none, and of the context before it
 
-void add_notes(const AcceptanceSource& source, std::int32_t exit, const traces::Meta& meta,
+/// Rounds of one text of typical length, where the file states a rate alone.
+void add_stated(const AcceptanceModel& model, const PlannedRound& plan, StrategyRounds& rounds) {
+  rounds.vanilla.push_back(vanilla_steps(typical_tokens, typical_tokens));
+  rounds.setting.least.push_back(expected_statistics(
+      model,
+      {.exit = plan.exit, .length = plan.length, .tokens = typical_tokens, .first_context = typical_tokens}));
+  rounds.categories.emplace_back();
+}
+
+/// Nothing of the file ends drafts beside its texts.
+ReplayConditions unlimited() {
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max() / 2;
+  return {.max_new_tokens = most, .context_rows = most};
+}
+
+/// Replays the early exit on what the run's drafts said. Returns the share of rounds that went by positions
+/// which were drawn.
+Result<double> add_replayed(const TrainedRecording& trained, const RunRows& run, std::string_view strategy,
+                            std::int32_t exit, StrategyRounds& rounds) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
+  DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, chain_policy(specification, drafted_layer));
+  DRAFTSCOPE_TRY_ASSIGN(const DraftedTexts texts, imported_texts(trained, run));
+  double drawn = 0.0;
+  double all = 0.0;
+  for (std::size_t i = 0; i < texts.tables.size(); ++i) {
+    const RequestRows& rows = texts.run.requests[i];
+    std::vector<ReplayedRound> replayed = replay_rounds(texts.tables[i].table, *policy, unlimited());
+    for (ReplayedRound& round : replayed) {
+      drawn += has_drawn(texts.tables[i], round) ? 1.0 : 0.0;
+      all += 1.0;
+      round.plan.exit = exit;
+    }
+    rounds.setting.least.push_back(totals(replayed).least);
+    rounds.vanilla.push_back(vanilla_steps(emitted_tokens(rows), rows.rounds.front().root_position));
+    rounds.categories.push_back(rows.prompt->category);
+  }
+  return all > 0.0 ? drawn / all : 0.0;
+}
+
+void add_notes(const AcceptanceSource& source, std::int32_t exit, double drawn, const traces::Meta& meta,
                StrategyRounds& rounds) {
   const std::string& name = source.run->run->specification;
   if (source.run->requests.empty()) {
@@ -118,7 +170,11 @@ void add_notes(const AcceptanceSource& source, std::int32_t exit, const traces::
         "tokens behind as many",
         name, typical_tokens));
   } else {
-    rounds.notes.push_back(fmt::format("acceptance is modelled (two hidden states) from run {}", name));
+    rounds.notes.push_back(
+        fmt::format("rounds follow from what run {} accepted; {:.0f} % of them go by positions that were not "
+                    "drafted, drawn "
+                    "from a model of acceptance (two hidden states)",
+                    name, 100.0 * drawn));
     rounds.notes.emplace_back(empty_prompts_note);
     if (traces::is_missing(meta, MissingData::draft_lengths))
       rounds.notes.push_back(
@@ -182,23 +238,17 @@ Result<StrategyRounds> modelled_import(const TrainedRecording& trained, std::str
   if (source.run == nullptr)
     return fail("strategy {}: found no imported run, expected one whose acceptance could be exit {}'s",
                 strategy, plan.exit);
-  const AcceptanceModel& model = *fitted_acceptance(trained, *source.run);
-
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::modelled,
                         .verified_layers = specified_verified_layers(strategy)};
   rounds.setting.status = AnswerStatus::approximate;
-  ExpectedSetting setting{.exit = plan.exit, .length = plan.length};
-  for (const RequestRows& rows : first_repeat(*source.run).requests) {
-    setting.tokens = emitted_tokens(rows);
-    setting.first_context = rows.rounds.front().root_position;
-    add_expected(model, setting, rows.prompt->category, rounds);
-  }
+  double drawn = 1.0;
   if (source.run->requests.empty()) {
-    setting.tokens = setting.first_context = typical_tokens;
-    add_expected(model, setting, "", rounds);
+    add_stated(*stated_acceptance(*source.run, trained.recording->meta, trained.n_layers()), plan, rounds);
+  } else {
+    DRAFTSCOPE_TRY_ASSIGN(drawn, add_replayed(trained, *source.run, strategy, plan.exit, rounds));
   }
-  add_notes(source, plan.exit, trained.recording->meta, rounds);
+  add_notes(source, plan.exit, drawn, trained.recording->meta, rounds);
   return rounds;
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "costs/cost_prices.h"
+#include "drafts/run_specification.h"
 
 namespace draftscope::simulator {
 
@@ -219,15 +220,7 @@ Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recordi
 }  // namespace
 
 std::optional<OwnWork> own_work_of(const traces::Run& run, const ModelShape& shape) {
-  const auto parsed = [&]() -> Result<speculation::StrategySpecification> {
-    const auto tuned = nlohmann::json::parse(run.parameters, nullptr, false);
-    if (run.strategy == "tuned" && tuned.is_object() && tuned.contains("parameters") &&
-        tuned.contains("strategy") && tuned["strategy"].is_string())
-      return speculation::parse_strategy_json(
-          speculation::strategy_name(tuned["strategy"].get_ref<const std::string&>()),
-          tuned["parameters"].dump(), shape.n_layers);
-    return speculation::parse_strategy(run.specification, shape.n_layers);
-  }();
+  const auto parsed = run_specification(run, shape.n_layers);
   return parsed ? OwnWork::of(*parsed, shape) : std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "drafts/same_draft.h"
 #include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
@@ -65,8 +66,11 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
     return is_import ? imported_rounds(trained, *run) : recorded_rounds(trained, *run);
   if (is_import) return modelled_import(trained, strategy);
   if (speculation::strategy_name(strategy) == "prompt-lookup") return lookup_rounds(trained, strategy);
-  if (trained.shadowed.tables.empty()) return modelled_rounds(trained, strategy);
-  return replayed_rounds(trained, strategy);
+  if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
+  const auto specification = speculation::parse_strategy(strategy, trained.n_layers());
+  const bool is_drafted =
+      specification && !specification->no_replay().empty() && !draft_key(*specification).empty();
+  return is_drafted ? drafted_rounds(trained, strategy) : replayed_rounds(trained, strategy);
 }
 
 }  // namespace draftscope::simulator

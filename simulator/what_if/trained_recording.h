@@ -74,15 +74,16 @@ struct TrainedRecording {
 [[nodiscard]] Result<std::vector<std::vector<LookupRound>>> replayed_lookups(const TrainedRecording& trained,
                                                                              std::string_view strategy);
 
-/// Rounds of an early exit from a model of acceptance, fitted to a recorded run of that exit.
-[[nodiscard]] Result<StrategyRounds> modelled_rounds(const TrainedRecording& trained,
-                                                     std::string_view strategy);
-/// Fits the models of all recorded exits.
+/// Rounds of a setting from what a recorded run of the same draft drafted (drafted_rounds.h): exact where
+/// that decides them, else with a model of acceptance where it does not tell.
+[[nodiscard]] Result<StrategyRounds> drafted_rounds(const TrainedRecording& trained,
+                                                    std::string_view strategy);
+/// Fits the models of acceptance of all recorded drafts.
 void fit_acceptance(const TrainedRecording& trained);
 
 /// Rounds of a run of an imported file, as far as the file tells them.
 [[nodiscard]] Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const RunRows& run);
-/// Rounds of an early exit from a model of acceptance, fitted to an imported run.
+/// Rounds of an early exit from what an imported run accepted.
 [[nodiscard]] Result<StrategyRounds> modelled_import(const TrainedRecording& trained,
                                                      std::string_view strategy);
 

@@ -6,7 +6,26 @@
 
 namespace draftscope::speculation {
 
+namespace {
+
+LengthRule length_of_two_models(const StrategySpecification& strategy) {
+  const std::int32_t gamma = strategy.integer("gamma");
+  const std::string& schedule = strategy.text("schedule");
+  if (schedule == "constant") return FixedLength(gamma);
+  return HeuristicLength({.start = std::max(gamma, 1), .is_transient = schedule == "transient"});
+}
+
+std::optional<ThresholdRule> threshold_of_two_models(const StrategySpecification& strategy) {
+  const double threshold = strategy.number("threshold");
+  if (strategy.text("stop") == "roc") return RocThreshold(threshold);
+  if (threshold > 0.0) return FixedThreshold(threshold);
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<LengthRule> length_rule(const StrategySpecification& mix) {
+  if (mix.name() == "two-model") return length_of_two_models(mix);
   const std::string& part = mix.part(PartKind::length);
   if (part == "fixed") return FixedLength(mix.integer("gamma"));
   if (part == "fs")
@@ -19,6 +38,7 @@ std::optional<LengthRule> length_rule(const StrategySpecification& mix) {
 }
 
 std::optional<ThresholdRule> threshold_rule(const StrategySpecification& mix) {
+  if (mix.name() == "two-model") return threshold_of_two_models(mix);
   const std::string& part = mix.part(PartKind::stop);
   if (part == "threshold") return FixedThreshold(mix.number("threshold"));
   if (part == "roc") return RocThreshold(mix.number("threshold"));

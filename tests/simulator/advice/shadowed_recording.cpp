@@ -52,6 +52,11 @@ ShadowTable text_of(const ShadowedRecording& recording, std::mt19937& random) {
   return table;
 }
 
+/// Behind the text there is none.
+double confidence_at(const ShadowTable& table, std::int32_t position, std::int32_t exit) {
+  return position < table.end() ? static_cast<double>(table.cell(position, exit).probability) : 0.0;
+}
+
 class Recorder {
  public:
   Recorder(const ShadowedRecording& recording, traces::Writer& writer)
@@ -120,7 +125,7 @@ class Recorder {
     const std::vector<ReplayedRound> rounds = replay_rounds(table, policy, conditions_);
     for (const ReplayedRound& round : rounds) {
       const bool is_last = index + 1 == static_cast<std::int32_t>(rounds.size());
-      add(round, request.id, index++, table.prompt_tokens, is_last);
+      add(table, round, request.id, index++, is_last);
     }
     request.end_ns = now_;
     writer_.finish(request);
@@ -156,8 +161,8 @@ class Recorder {
     return ns;
   }
 
-  void add(const ReplayedRound& replayed, traces::RequestId request_id, std::int32_t index,
-           std::int32_t prompt_tokens, bool is_last) {
+  void add(const ShadowTable& table, const ReplayedRound& replayed, traces::RequestId request_id,
+           std::int32_t index, bool is_last) {
     const std::int32_t drafted = replayed.least.drafted;
     traces::Round round{
         .id = writer_.next_round_id(), .request_id = request_id, .index = index, .start_ns = now_};
@@ -189,7 +194,8 @@ class Recorder {
     if (work_) {
       if (!is_last)
         round.optimise_ns = own_ns([&](OwnPasses& passes, std::vector<PassCount>& counts) {
-          work_->after_round({index, prompt_tokens, round.root_position, round.accepted}, passes, counts);
+          work_->after_round({index, table.prompt_tokens, round.root_position, round.accepted}, passes,
+                             counts);
         });
       now_ += round.optimise_ns + std::llround(1e3 * recording_.host_us);
     }
@@ -199,6 +205,7 @@ class Recorder {
       tokens.push_back({.round_id = round.id,
                         .index = i,
                         .parent = i - 1,
+                        .confidence = confidence_at(table, round.root_position + 1 + i, replayed.plan.exit),
                         .accepted = i < round.accepted,
                         .tested = i <= round.accepted});
     writer_.add(round, tokens);

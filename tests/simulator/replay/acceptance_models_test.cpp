@@ -63,21 +63,34 @@ TEST(AcceptanceModels, IidOfAStatedRateGivesTheRateBack) {
   EXPECT_FALSE(iid_acceptance_of_rate(0.5, 0));
 }
 
-TEST(AcceptanceModels, LengthsAloneShowTheSameBits) {
-  std::mt19937 random(11);
-  const traces::Run run;
-  const traces::Request request;
-  for (int i = 0; i < 50; ++i) {
-    const auto length = static_cast<std::int32_t>(1 + random() % 6);
-    std::vector<traces::Round> rounds(40);
-    for (traces::Round& round : rounds)
-      round.accepted = static_cast<std::int32_t>(random() % static_cast<unsigned>(length + 1));
-    rounds.back().accepted = length;
-    RunRows rows{&run, {}, 0};
-    rows.requests.push_back(
-        {.request = &request, .rounds = rounds, .draft_steps = std::vector<std::int32_t>(40, length)});
-    EXPECT_EQ(acceptance_bits_of_lengths(rows), acceptance_bits(rows));
+TEST(AcceptanceModels, AcceptanceGivenAllBitsIsCertainWhereSeenAndBayesElsewhere) {
+  const AcceptanceModel model{.acceptance = {0.9, 0.2}, .stay = {0.8, 0.7}, .start = {0.6, 0.4}};
+  const AcceptanceBits bits{AcceptanceBit::accepted, AcceptanceBit::unseen, AcceptanceBit::rejected,
+                            AcceptanceBit::unseen};
+  // Every path of hidden states, one by one.
+  std::vector<double> accepted(bits.size());
+  double all = 0.0;
+  for (unsigned path = 0; path < 16; ++path) {
+    double probability = 1.0;
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      const std::size_t state = (path >> i) & 1U;
+      const std::size_t before = i == 0 ? 0 : (path >> (i - 1)) & 1U;
+      probability *= i == 0            ? model.start[state]
+                     : state == before ? model.stay[before]
+                                       : 1.0 - model.stay[before];
+      if (bits[i] == AcceptanceBit::accepted) probability *= model.acceptance[state];
+      if (bits[i] == AcceptanceBit::rejected) probability *= 1.0 - model.acceptance[state];
+    }
+    all += probability;
+    for (std::size_t i = 0; i < bits.size(); ++i)
+      accepted[i] += probability * model.acceptance[(path >> i) & 1U];
   }
+  const std::vector<double> found = acceptance_at(model, bits);
+  ASSERT_EQ(found.size(), bits.size());
+  EXPECT_NEAR(found[0], 1.0, 1e-12);
+  EXPECT_NEAR(found[1], accepted[1] / all, 1e-12);
+  EXPECT_NEAR(found[2], 0.0, 1e-12);
+  EXPECT_NEAR(found[3], accepted[3] / all, 1e-12);
 }
 
 TEST(AcceptanceModels, IidRateIsTheShareOfAccepted) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "what_if/fitted_acceptance.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "../advice/learnt.h"
-#include "what_if/recorded_statistics.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -34,23 +34,14 @@ Counts counts_of(const StrategyRounds& rounds) {
   return counts;
 }
 
-/// The same with a fit of its own.
-Counts fitted_anew(const traces::Recording& recording, std::size_t run, std::int32_t exit,
-                   std::int32_t gamma) {
-  const std::vector<RunRows> runs = rows_by_run(recording);
-  const RunRows first = first_repeat(runs[run]);
-  const AcceptanceModel model = fit_markov_acceptance(acceptance_bits(first)).value();
-  Counts counts;
-  for (const RequestRows& rows : first.requests) {
-    std::int64_t tokens = 0;
-    for (const traces::Round& round : rows.rounds) tokens += round.emitted;
-    add_counts(expected_statistics(model, {.exit = exit,
-                                           .length = gamma,
-                                           .tokens = tokens,
-                                           .first_context = rows.rounds.front().root_position}),
-               counts);
-  }
-  return counts;
+std::string setting(std::int32_t exit, std::int32_t gamma) {
+  return fmt::format("layerskip:exit={},gamma={}", exit, gamma);
+}
+
+/// The same asked of a copy that has fitted nothing yet.
+Counts fitted_anew(const ShadowedRecording& what, const std::string& strategy) {
+  const Learnt learnt(what);
+  return counts_of(learnt.what_if().rounds(strategy).value());
 }
 
 TEST(FittedAcceptance, FitsEachRunOnceHoweverManyAskAtOnce) {
@@ -79,27 +70,27 @@ TEST(FittedAcceptance, FitsEachRunOnceHoweverManyAskAtOnce) {
 }
 
 TEST(FittedAcceptance, ChangesNoAnswer) {
-  const Learnt learnt({.with_shadow = false});
+  const ShadowedRecording what{.with_shadow = false};
+  const Learnt learnt(what);
   for (const int pass : {0, 1})  // fitted, then kept
-    for (const auto& [run, exit] : {std::pair(1, 3), std::pair(2, 5)})
+    for (const std::int32_t exit : {3, 5})
       for (const std::int32_t gamma : {1, 2, 7, 12}) {
-        const auto rounds = learnt.what_if().rounds(fmt::format("layerskip:exit={},gamma={}", exit, gamma));
+        const auto rounds = learnt.what_if().rounds(setting(exit, gamma));
         ASSERT_TRUE(rounds) << rounds.error().message;
         ASSERT_EQ(rounds->source, RoundSource::modelled);
-        EXPECT_EQ(counts_of(*rounds),
-                  fitted_anew(learnt.recording(), static_cast<std::size_t>(run), exit, gamma))
-            << "exit " << exit << ", gamma " << gamma << ", pass " << pass;
+        EXPECT_EQ(counts_of(*rounds), fitted_anew(what, setting(exit, gamma)))
+            << setting(exit, gamma) << ", pass " << pass;
       }
 }
 
 TEST(FittedAcceptance, GivesQuestionsFromSeveralThreadsTheSameRounds) {
-  const Learnt learnt({.with_shadow = false});
-  const Counts expected = fitted_anew(learnt.recording(), 1, 3, 6);
+  const ShadowedRecording what{.with_shadow = false};
+  const Learnt learnt(what);
+  const Counts expected = fitted_anew(what, setting(3, 6));
   std::array<Counts, 6> found;
   std::vector<std::thread> askers;
   for (Counts& counts : found)
-    askers.emplace_back(
-        [&] { counts = counts_of(learnt.what_if().rounds("layerskip:exit=3,gamma=6").value()); });
+    askers.emplace_back([&] { counts = counts_of(learnt.what_if().rounds(setting(3, 6)).value()); });
   for (std::thread& asker : askers) asker.join();
   for (const Counts& counts : found) EXPECT_EQ(counts, expected);
 }

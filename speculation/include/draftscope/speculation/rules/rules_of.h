@@ -12,9 +12,11 @@
 
 namespace draftscope::speculation {
 
-/// The rule of the mix's length part; nothing if the part has no rule over counts (DEL's).
+/// The rule of the mix's length part, or of two models' schedule; nothing if the part has no rule over counts
+/// (DEL's).
 [[nodiscard]] std::optional<LengthRule> length_rule(const StrategySpecification& mix);
-/// The rule of the mix's stop part; nothing if it has none, or one that is no rule over counts.
+/// The rule of the mix's stop part, or of two models; nothing if it has none, or one that is no rule over
+/// counts.
 [[nodiscard]] std::optional<ThresholdRule> threshold_rule(const StrategySpecification& mix);
 /// The options of a mix with a part of DEL.
 [[nodiscard]] DelRule::Options del_options(const StrategySpecification& mix);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "drafts/search_schedule.h"
+
+#include <draftscope/simulator/figures/run_rows.h>
+#include <gtest/gtest.h>
+
+#include "drafts/redrafted_run.h"
+#include "drafts/run_specification.h"
+
+namespace draftscope::simulator {
+namespace {
+
+constexpr std::int32_t n_layers = 12;
+
+SearchSchedule schedule(const std::string& strategy, std::int64_t max_searches = -1) {
+  return {speculation::parse_strategy(strategy, n_layers).value(), max_searches};
+}
+
+/// Rounds of three tokens each that a search follows.
+std::vector<int> rounds_with_search(SearchSchedule made, int rounds) {
+  std::vector<int> found;
+  made.begin_request();
+  for (int round = 0; round < rounds; ++round)
+    if (made.follows(3)) found.push_back(round);
+  return found;
+}
+
+TEST(SearchSchedule, OfClaspCountsTokensOrVerifications) {
+  // After 3 and 6 tokens 7 are not full; the round at 6 tokens is planned with a search.
+  EXPECT_EQ(rounds_with_search(schedule("clasp:interval=7"), 8), (std::vector<int>{2, 5}));
+  EXPECT_EQ(rounds_with_search(schedule("clasp:interval=4,unit=verifications"), 8), (std::vector<int>{3, 7}));
+}
+
+TEST(SearchSchedule, OfSwiftWaitsForItsWindowAndEnds) {
+  EXPECT_EQ(rounds_with_search(schedule("swift:window=8"), 6), (std::vector<int>{2, 3, 4, 5}));
+  EXPECT_EQ(rounds_with_search(schedule("swift:window=8,every=2"), 8), (std::vector<int>{3, 5, 7}));
+  EXPECT_EQ(rounds_with_search(schedule("swift:window=8", 2), 6), (std::vector<int>{2, 3}));
+  EXPECT_EQ(rounds_with_search(schedule("swift:window=8,max-iterations=1"), 6), (std::vector<int>{2}));
+}
+
+TEST(SearchSchedule, OfOthersHasNone) {
+  EXPECT_TRUE(rounds_with_search(schedule("layerskip"), 8).empty());
+  EXPECT_TRUE(rounds_with_search(schedule("vanilla"), 8).empty());
+}
+
+TEST(SearchSchedule, IsTheEnginesOwnInARecording) {
+  auto reader =
+      traces::Reader::open(std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/samples/early-exit.dstrace");
+  ASSERT_TRUE(reader) << reader.error().message;
+  const traces::Recording recording = reader->recording().value();
+  int searching_runs = 0;
+  for (const RunRows& run : rows_by_run(recording)) {
+    const auto strategy = run_specification(*run.run, n_layers).value();
+    if (strategy.name() != "clasp") continue;
+    ++searching_runs;
+    SearchSchedule made(strategy, ended_searches(run));
+    for (const RequestRows& rows : run.requests) {
+      std::vector<traces::Round> rounds(rows.rounds.begin(), rows.rounds.end());
+      mark_searches(made, rounds);
+      // Behind a request's last round there is nothing to search for.
+      for (std::size_t i = 0; i + 1 < rounds.size(); ++i)
+        EXPECT_EQ(rounds[i].optimise_ns > 0, rows.rounds[i].optimise_ns > 0) << "round " << i;
+    }
+  }
+  EXPECT_EQ(searching_runs, 1);
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
