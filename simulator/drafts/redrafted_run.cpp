@@ -38,6 +38,12 @@ void RedraftedRun::add(const RequestRows& like, std::vector<traces::Round> round
   std::ranges::transform(request.rounds, std::back_inserter(request.draft_steps), &traces::Round::tree_depth);
 }
 
+void RedraftedRun::draft_with(traces::LayerSetId set_id) {
+  for (std::vector<traces::Round>& rounds : rounds_)
+    for (traces::Round& round : rounds)
+      if (round.drafted > 0) round.layer_set_id = set_id;
+}
+
 std::vector<traces::Round> as_recorded(const RequestRows& like, std::span<const ReplayedRound> replayed,
                                        Waste waste) {
   std::vector<traces::Round> rounds;

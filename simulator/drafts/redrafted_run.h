@@ -28,6 +28,9 @@ class RedraftedRun {
   /// Adds the request of `like` with these rounds, in the order of the run's requests.
   void add(const RequestRows& like, std::vector<traces::Round> rounds);
 
+  /// Every round that drafts does so with this set.
+  void draft_with(traces::LayerSetId set_id);
+
   /// Its rows, which point into this object.
   [[nodiscard]] const RunRows& rows() const { return rows_; }
 

@@ -12,8 +12,8 @@
 
 #include "replay/acceptance_models.h"
 #include "replay/policy_choice.h"
-#include "what_if/drafted_rounds.h"
 #include "what_if/recorded_statistics.h"
+#include "what_if/redraft.h"
 #include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {

@@ -11,11 +11,6 @@ namespace draftscope::simulator {
 
 namespace {
 
-bool is_skipped(const traces::LayerSet& set, std::int32_t bit) {
-  const auto byte = static_cast<std::size_t>(bit) / 8;
-  return byte < set.skipped.size() && ((set.skipped[byte] >> (bit % 8)) & 1) != 0;
-}
-
 speculation::DraftSublayers kept(const traces::LayerSet& set) {
   speculation::DraftSublayers sublayers;
   for (std::int32_t layer = 0; layer < set.n_layers; ++layer) {
@@ -23,13 +18,6 @@ speculation::DraftSublayers kept(const traces::LayerSet& set) {
     if (!is_skipped(set, 2 * layer + 1)) ++sublayers.mlp;
   }
   return sublayers;
-}
-
-/// Runs layers 0 to exit − 1 whole and none else.
-bool is_exit(const traces::LayerSet& set) {
-  const speculation::DraftSublayers sublayers = kept(set);
-  return set.exit_layer > 0 && set.exit_layer < set.n_layers && sublayers.attention == set.exit_layer &&
-         sublayers.mlp == set.exit_layer;
 }
 
 bool is_target_step(const traces::Round& round, std::int32_t steps) {
@@ -138,6 +126,17 @@ void add_round(const RequestRows& request, std::size_t i, DraftNumbers& numbers,
 }
 
 }  // namespace
+
+bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer) {
+  const auto byte = static_cast<std::size_t>(sublayer) / 8;
+  return byte < set.skipped.size() && ((set.skipped[byte] >> (sublayer % 8)) & 1) != 0;
+}
+
+bool is_exit(const traces::LayerSet& set) {
+  const speculation::DraftSublayers sublayers = kept(set);
+  return set.exit_layer > 0 && set.exit_layer < set.n_layers && sublayers.attention == set.exit_layer &&
+         sublayers.mlp == set.exit_layer;
+}
 
 RunRows first_repeat(const RunRows& run) {
   RunRows first{run.run, {}, run.unfinished_requests};

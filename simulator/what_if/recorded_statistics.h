@@ -40,6 +40,12 @@ using LayerSetsById = std::unordered_map<traces::LayerSetId, const traces::Layer
 /// Those of a recording, which must outlive them.
 [[nodiscard]] LayerSetsById layer_sets_by_id(const traces::Recording& recording);
 
+/// Whether the set leaves out a sublayer, 2 · layer for its attention and one more for its MLP.
+[[nodiscard]] bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer);
+
+/// Whether the set runs layers 0 to its exit − 1 whole and none else.
+[[nodiscard]] bool is_exit(const traces::LayerSet& set);
+
 /// Own passes by the rules of the run's strategy and by which rounds took time for them. `sets` and `meta`
 /// are the recording's, `shape` its model's. Errors: rounds that refer to a missing layer set, no round.
 [[nodiscard]] Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,

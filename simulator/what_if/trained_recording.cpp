@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "drafts/set_agreement.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -65,6 +67,17 @@ Result<void> put_conditions(TrainedRecording& trained) {
   return {};
 }
 
+Result<void> put_sets(traces::Reader& reader, TrainedRecording& trained) {
+  const std::int32_t n_layers = trained.n_layers();
+  std::vector<TriedSet> tried = drafted_sets(*trained.recording, trained.runs, trained.layer_sets, n_layers);
+  DRAFTSCOPE_TRY_ASSIGN(const auto candidates, scored_candidates(reader, trained.runs, n_layers));
+  tried.insert(tried.end(), candidates.begin(), candidates.end());
+  trained.tried_sets = tried.size();
+  if (auto agreement = SetAgreement::fit(tried))
+    trained.set_agreement = std::make_shared<const SetAgreement>(*std::move(agreement));
+  return {};
+}
+
 }  // namespace
 
 Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& recording,
@@ -94,6 +107,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   DRAFTSCOPE_TRY_ASSIGN(OwnTimes own, own_times(reader, recording, trained.runs, trained.costs.model));
   trained.costs.model.own_passes = std::move(own.passes);
   trained.hosts = std::move(own.hosts);
+  DRAFTSCOPE_TRY(put_sets(reader, trained));
   return trained;
 }
 

@@ -22,6 +22,8 @@
 
 namespace draftscope::simulator {
 
+class SetAgreement;  // drafts/set_agreement.h
+
 /// Texts of the recording, one per prompt, of vanilla decoding if that was recorded.
 struct PromptTexts {
   std::vector<ShadowTable> tables;
@@ -42,6 +44,9 @@ struct TrainedRecording {
   std::vector<MeasuredRun> measured_runs;        ///< in the order of run_id
   std::vector<HostOfRun> hosts;                  ///< of the runs that draft
   std::shared_ptr<FittedAcceptance> acceptance;  ///< of recorded runs, once it was asked for
+  /// Of sets of sublayers that were tried, so many of them; null where none was.
+  std::shared_ptr<const SetAgreement> set_agreement;
+  std::size_t tried_sets = 0;
 
   [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
   [[nodiscard]] std::int32_t n_layers() const { return costs.model.shape.n_layers; }

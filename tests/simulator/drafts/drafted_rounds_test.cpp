@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <set>
+
 #include "../advice/learnt.h"
 #include "replay/acceptance_models.h"
 
@@ -89,10 +93,71 @@ TEST(DraftedRounds, VaryFromRequestToRequest) {
   EXPECT_GT(different.size(), 3U) << "an interval over requests sees what requests have of their own";
 }
 
+/// The shipped recording, which has a run of clasp:skip=4.
+class SampleRecording : public testing::Test {
+ protected:
+  Result<StrategyRounds> rounds(const std::string& strategy) const { return what_if_->rounds(strategy); }
+  double accepted_share(const std::string& strategy) const {
+    const RoundStatistics all = all_of(rounds(strategy).value());
+    return static_cast<double>(all.accepted) / static_cast<double>(all.drafted);
+  }
+
+  void SetUp() override {
+    auto reader =
+        traces::Reader::open(std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/samples/early-exit.dstrace")
+            .value();
+    recording_ = std::make_unique<traces::Recording>(reader.recording().value());
+    what_if_ = std::make_unique<WhatIf>(WhatIf::train(reader, *recording_).value());
+  }
+
+ private:
+  std::unique_ptr<traces::Recording> recording_;
+  std::unique_ptr<WhatIf> what_if_;
+};
+
+TEST_F(SampleRecording, AnswersOtherNumbersOfSkippedLayers) {
+  const auto fewer = rounds("clasp:skip=2,threshold=0");
+  const auto more = rounds("clasp:skip=8,threshold=0");
+  ASSERT_TRUE(fewer) << fewer.error().message;
+  ASSERT_TRUE(more) << more.error().message;
+  EXPECT_TRUE(has_note(*fewer, "nobody drafted with this set"));
+  EXPECT_EQ(fewer->setting.status, AnswerStatus::approximate);
+  EXPECT_GT(accepted_share("clasp:skip=2,threshold=0"), accepted_share("clasp:skip=8,threshold=0"));
+  ASSERT_FALSE(fewer->drafts.empty());
+  EXPECT_EQ(fewer->drafts.front().attention, 10);
+  EXPECT_EQ(more->drafts.front().mlp, 4);
+}
+
+TEST_F(SampleRecording, AnswersSetsThatNobodyRecorded) {
+  const auto listed = rounds("draft-verify:skip-attention=3+5,gamma=4");
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_TRUE(has_note(*listed, "sets that were tried"));
+  EXPECT_EQ(listed->drafts.front().attention, 10);
+  EXPECT_EQ(listed->drafts.front().mlp, 12);
+  ASSERT_FALSE(listed->setting.most.empty());
+  const auto none = rounds("draft-verify");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("expected skip-attention or skip-mlp"));
+}
+
+TEST_F(SampleRecording, CountsSearchesOfAnotherScheduleAnew) {
+  const auto often = rounds("clasp:skip=4,interval=8");
+  const auto seldom = rounds("clasp:skip=4,interval=500");
+  ASSERT_TRUE(often) << often.error().message;
+  EXPECT_EQ(all_of(*often).rounds, all_of(*seldom).rounds);
+  const auto own_passes = [](const StrategyRounds& rounds) {
+    std::int64_t passes = 0;
+    for (const PassCount& own : all_of(rounds).own) passes += own.passes;
+    return passes;
+  };
+  EXPECT_GT(own_passes(*often), own_passes(*seldom));
+}
+
 TEST(DraftedRounds, OfADraftThatNobodyRecordedAreRefused) {
   const Learnt plain(without_shadow());
   for (const auto& [setting, part] :
-       {std::pair("layerskip:exit=4", "the same draft (exit 4)"), std::pair("clasp:skip=2", "clasp, skip 2"),
+       {std::pair("layerskip:exit=4", "the same draft (exit 4)"),
+        std::pair("clasp:skip=2", "or of the same search"),
         std::pair("two-model:model=small", "two-model, model small"), std::pair("del", "shadow"),
         std::pair("lookahead", "which is not recorded")}) {
     const auto rounds = plain.what_if().rounds(setting);

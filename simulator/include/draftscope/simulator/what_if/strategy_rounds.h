@@ -24,7 +24,7 @@ namespace draftscope::simulator {
 enum class RoundSource : std::uint8_t {
   recorded,  ///< this very run was recorded
   replayed,  ///< read from the shadow tables
-  modelled,  ///< from a model of acceptance, fitted to recorded rounds of the same exit
+  modelled,  ///< from what a run drafted otherwise, as far as it tells, and a model of acceptance beyond
 };
 [[nodiscard]] std::string_view round_source_name(RoundSource source);
 
