@@ -26,9 +26,9 @@ struct DraftedPosition {
 /// tokens.
 using DraftedPositions = std::vector<DraftedPosition>;
 
-/// What a chain would have drafted: of a token tree, the first of the siblings at each depth of the accepted
-/// path. `length_of_all`, if given, is taken for every draft's length, where a file has accepted lengths
-/// alone.
+/// Positions as a chain would have drafted them: of a token tree, the first of the siblings at each depth of
+/// the accepted path. `length_of_all`, if given, is taken for every draft's length, where a file has accepted
+/// lengths alone.
 [[nodiscard]] DraftedPositions drafted_positions(const traces::Recording& recording, const RequestRows& rows,
                                                  std::optional<std::int32_t> length_of_all = {});
 

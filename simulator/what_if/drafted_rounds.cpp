@@ -19,7 +19,7 @@ namespace {
 using speculation::PartKind;
 using speculation::StrategySpecification;
 
-/// What other runs of the same draft saw of the same texts.
+/// Fills in what other runs of the same draft saw of the same texts.
 void fill_from_others(const TrainedRecording& trained, std::span<const RunRows* const> runs,
                       const RunRows& first, std::vector<DraftedPositions>& positions) {
   for (const RunRows* const other : runs)
@@ -61,7 +61,7 @@ struct Source {
 Source source_of(const TrainedRecording& trained, const StrategySpecification& strategy,
                  std::span<const RunRows* const> runs) {
   Source best;
-  std::int64_t most_seen = -1;
+  std::int64_t max_seen = -1;
   for (const RunRows* const run : runs) {
     const auto recorded = run_specification(*run->run, trained.n_layers());
     if (recorded && strategy.has_parts() && recorded->has_parts() &&
@@ -71,8 +71,8 @@ Source source_of(const TrainedRecording& trained, const StrategySpecification& s
     for (const DraftedPositions& positions : positions_of_run(*trained.recording, first_repeat(*run)))
       seen += std::ranges::count_if(
           positions, [](const DraftedPosition& position) { return position.bit != AcceptanceBit::unseen; });
-    if (seen > most_seen) best = {run, false};
-    most_seen = std::max(most_seen, seen);
+    if (seen > max_seen) best = {run, false};
+    max_seen = std::max(max_seen, seen);
   }
   return best;
 }

@@ -63,7 +63,7 @@ std::string lacks_note(const traces::Meta& meta) {
 constexpr std::string_view empty_prompts_note =
     "contexts begin behind an empty prompt (--longer-context adds to them)";
 
-/// Of a run without rounds, whose file states a rate alone.
+/// Acceptance of a run without rounds, whose file states a rate alone.
 std::optional<AcceptanceModel> stated_acceptance(const RunRows& run, const traces::Meta& meta,
                                                  std::int32_t n_layers) {
   const auto rate = stated_rate(meta, run.run->specification);

@@ -17,12 +17,12 @@ namespace {
 using speculation::StrategySpecification;
 
 /// Adds one request's rounds to both runs.
-void add_request(const RequestRows& rows, const std::vector<ReplayedRound>& replayed,
-                 SearchSchedule& least_schedule, SearchSchedule& most_schedule, Redrafted& redrafted) {
+void add_request(const RequestRows& rows, const std::vector<ReplayedRound>& replayed, SearchSchedule& for_min,
+                 SearchSchedule& for_max, Redrafted& redrafted) {
   auto least = as_recorded(rows, replayed, Waste::least);
   auto most = as_recorded(rows, replayed, Waste::most);
-  mark_searches(least_schedule, least);
-  mark_searches(most_schedule, most);
+  mark_searches(for_min, least);
+  mark_searches(for_max, most);
   redrafted.least->add(rows, std::move(least));
   redrafted.most->add(rows, std::move(most));
 }
@@ -30,9 +30,9 @@ void add_request(const RequestRows& rows, const std::vector<ReplayedRound>& repl
 /// Statistics of the run with the most draft tokens. Both ends number their drafts and own passes in the
 /// order in which rounds have them; where those differ there is but one end.
 template <typename StatisticsOf>
-Result<void> put_other_end(const RedraftedRun& most_drafted, const StatisticsOf& statistics_of,
+Result<void> put_other_end(const RedraftedRun& other_end, const StatisticsOf& statistics_of,
                            StrategyRounds& rounds) {
-  DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics most, statistics_of(most_drafted));
+  DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics most, statistics_of(other_end));
   const auto is_same = [](const speculation::DraftSublayers& a, const speculation::DraftSublayers& b) {
     return a.attention == b.attention && a.mlp == b.mlp;
   };
@@ -91,8 +91,8 @@ Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& t
   Redrafted redrafted{.least = std::make_unique<RedraftedRun>(*texts.run.run, strategy),
                       .most = std::make_unique<RedraftedRun>(*texts.run.run, strategy)};
   const std::int64_t searches = ended_searches(texts.run);
-  SearchSchedule least_schedule(strategy, searches);
-  SearchSchedule most_schedule(strategy, searches);
+  SearchSchedule for_min(strategy, searches);
+  SearchSchedule for_max(strategy, searches);
   for (std::size_t i = 0; i < texts.tables.size(); ++i) {
     const auto replayed = replay_rounds(texts.tables[i].table, *policy, trained.conditions);
     for (const ReplayedRound& round : replayed) {
@@ -100,7 +100,7 @@ Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& t
       redrafted.drawn_rounds += has_drawn(texts.tables[i], round) ? 1 : 0;
     }
     redrafted.rounds += static_cast<std::int64_t>(replayed.size());
-    add_request(texts.run.requests[i], replayed, least_schedule, most_schedule, redrafted);
+    add_request(texts.run.requests[i], replayed, for_min, for_max, redrafted);
   }
   if (redrafted.status == AnswerStatus::exact) redrafted.most.reset();
   return redrafted;

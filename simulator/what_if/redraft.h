@@ -16,7 +16,7 @@
 
 namespace draftscope::simulator {
 
-/// What one run's draft said of its texts.
+/// One run's texts, with what its draft said of them.
 struct DraftedTexts {
   RunRows run;                       ///< first repeat of each prompt
   std::vector<DraftedTable> tables;  ///< [request of the run]

@@ -41,12 +41,11 @@ struct TrainedRecording {
   ReplayConditions conditions;
   std::string no_conditions_reason;  ///< one line; empty if they are known
   CostFit costs;
-  std::vector<MeasuredRun> measured_runs;        ///< in the order of run_id
-  std::vector<HostOfRun> hosts;                  ///< of the runs that draft
-  std::shared_ptr<FittedAcceptance> acceptance;  ///< of recorded runs, once it was asked for
-  /// Of sets of sublayers that were tried, so many of them; null where none was.
-  std::shared_ptr<const SetAgreement> set_agreement;
-  std::size_t tried_sets = 0;
+  std::vector<MeasuredRun> measured_runs;             ///< in the order of run_id
+  std::vector<HostOfRun> hosts;                       ///< of the runs that draft
+  std::shared_ptr<FittedAcceptance> acceptance;       ///< of recorded runs, once it was asked for
+  std::shared_ptr<const SetAgreement> set_agreement;  ///< null where no set of sublayers was tried
+  std::size_t tried_sets = 0;                         ///< that it was fitted to
 
   [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
   [[nodiscard]] std::int32_t n_layers() const { return costs.model.shape.n_layers; }
@@ -79,7 +78,7 @@ struct TrainedRecording {
 [[nodiscard]] Result<std::vector<std::vector<LookupRound>>> replayed_lookups(const TrainedRecording& trained,
                                                                              std::string_view strategy);
 
-/// Rounds of a setting from what a recorded run of the same draft drafted (drafted_rounds.h): exact where
+/// Rounds of a setting from what a recorded run of the same draft drafted (redraft.h): exact where
 /// that decides them, else with a model of acceptance where it does not tell.
 [[nodiscard]] Result<StrategyRounds> drafted_rounds(const TrainedRecording& trained,
                                                     std::string_view strategy);
