@@ -30,8 +30,7 @@ struct AdviseOptions {
 /// Hint on others' traces and crashed recordings: what they lack, and what to record instead.
 Result<void> check_recording(const std::string& file, const traces::Recording& recording) {
   if (recording.meta.contains("imported_from"))
-    return fail("{}: an imported trace, which says nothing of layers, expected draftscope record --shadow",
-                file);
+    return fail("{}: an imported trace, which says nothing of layers, expected draftscope record", file);
   const bool has_vanilla = std::any_of(recording.runs.begin(), recording.runs.end(),
                                        [](const traces::Run& run) { return run.is_baseline; });
   if (!has_vanilla)
@@ -104,8 +103,11 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
   CLI::App* command =
       app.add_subcommand("advise", "Say what to set on a machine, what it will bring, and how sure that is");
   command->footer(
-      "Chooses among early exits of every layer, lengths and confidence thresholds, the recorded runs and\n"
-      "what --strategy adds; takes a recording with --shadow and a vanilla run, best of 20 prompts or more.\n"
+      "Chooses among early exits of every layer, lengths and confidence thresholds, prompt lookup, the "
+      "recorded\n"
+      "runs, other lengths of theirs, and what --strategy adds. Takes a recording with a vanilla run, best "
+      "of 20\n"
+      "prompts or more, and with --shadow, without which exits that were not recorded are unknown.\n"
       "What is chosen on some prompts is judged on others. Keys of --json: cli/OUTPUT.md.\n"
       "Example: draftscope advise run.dstrace -o policy.json\n"
       "         draftscope generate --model MODEL --strategy tuned:policy=policy.json --prompt TEXT");

@@ -132,7 +132,8 @@ class Adviser {
   Result<void> find_neighbours() {
     if (!advice_.setting) return {};
     constexpr std::int32_t max_gamma = 255;
-    const std::int32_t exits = what_if_.trained().shadowed.tables.front().n_layers - 1;
+    const std::int32_t exits = what_if_.trained().n_layers() - 1;
+    const bool knows_all = !what_if_.trained().shadowed.tables.empty();
     constexpr std::array<std::pair<const char*, std::pair<std::int32_t, std::int32_t>>, 4> steps{
         {{"E-1", {-1, 0}}, {"E+1", {1, 0}}, {"gamma-1", {0, -1}}, {"gamma+1", {0, 1}}}};
     for (const auto& [name, change] : steps) {
@@ -141,7 +142,9 @@ class Adviser {
       next.gamma += change.second;
       if (next.exit < 1 || next.exit > exits || next.gamma < 1 || next.gamma > max_gamma) continue;
       const std::string strategy = specification(next);
-      DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, rounds_of(strategy));
+      auto answered = rounds_of(strategy);
+      if (!answered && !knows_all) continue;
+      DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, std::move(answered));
       DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(what_if_.costs().model, rounds, machine_));
       double ns = time_ns(sum_of(rounds.setting.least), prices);
       if (!rounds.setting.most.empty()) ns = std::max(ns, time_ns(sum_of(rounds.setting.most), prices));
@@ -155,6 +158,7 @@ class Adviser {
     DRAFTSCOPE_TRY_ASSIGN(advice_.batch, batch_limit(advised));
     const bool drafts = competition_.speedup(fastest_) > 1.0;
     advice_.context = context_limit(advised, drafts ? std::optional(fastest_) : std::nullopt, target_.prices);
+    if (what_if_.trained().shadowed.tables.empty()) return {};
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(advice_.fastest));
     const std::array<StrategyRounds, 1> policy{std::move(rounds)};
     DRAFTSCOPE_TRY_ASSIGN(const RecordingWaterfall found,

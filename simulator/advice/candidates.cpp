@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/advice/advice.h>
+#include <draftscope/speculation/strategy_text.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@
 
 #include "advice/prompt_order.h"
 #include "costs/verified_layers.h"
+#include "drafts/run_specification.h"
+#include "drafts/same_draft.h"
 #include "replay/policy_choice.h"
 #include "what_if/trained_recording.h"
 
@@ -57,20 +60,26 @@ std::string name_in(const TrainedRecording& trained, const EarlyExitSetting& set
                                                                : unsaid + verifies(setting.verified_layers);
 }
 
+bool drafts_with_exit(const speculation::StrategySpecification& strategy) {
+  return strategy.has_parts() && strategy.part(speculation::PartKind::mask) == "exit";
+}
+
 class Collector {
  public:
   Collector(const WhatIf& what_if, const traces::Recording& recording, const CandidateOptions& options)
       : what_if_(what_if), recording_(recording), options_(options) {}
 
   Result<Candidates> collect() {
-    DRAFTSCOPE_TRY(check_replayable(what_if_, recording_));
+    DRAFTSCOPE_TRY(check_texts(what_if_, recording_));
     DRAFTSCOPE_TRY_ASSIGN(found_.vanilla, vanilla_rounds(what_if_, recording_));
-    found_.prompts = table_prompts(what_if_.trained().shadowed.tables, recording_);
+    found_.prompts = table_prompts(what_if_.trained().texts().tables, recording_);
     add_recorded_runs();
     for (const std::string& strategy : options_.strategies) {
       DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));
       add(std::nullopt, std::move(rounds));
     }
+    add_other_lengths();
+    add_lookups();
     DRAFTSCOPE_TRY(add_grid());
     return std::move(found_);
   }
@@ -87,10 +96,42 @@ class Collector {
     }
   }
 
+  /// Other lengths of recorded drafts that are no exits, whose grid comes besides.
+  void add_other_lengths() {
+    for (const traces::Run& run : recording_.runs) {
+      const auto strategy = run_specification(run, what_if_.trained().n_layers());
+      if (run.is_baseline || !strategy || draft_key(*strategy).empty() || drafts_with_exit(*strategy))
+        continue;
+      for (const std::int32_t gamma : options_.lengths)
+        add_if_answered(speculation::with_parameter(run.specification, "gamma", std::to_string(gamma)));
+    }
+  }
+
+  void add_lookups() {
+    for (const std::int32_t length : options_.lengths)
+      add_if_answered(fmt::format("prompt-lookup:length={}", length));
+  }
+
+  void add_if_answered(const std::string& strategy) {
+    if (auto rounds = what_if_.rounds(strategy)) add(std::nullopt, *std::move(rounds));
+  }
+
+  /// All exits where every layer's predictions were recorded, else those that a run drafted with.
+  [[nodiscard]] std::set<std::int32_t> exits() const {
+    std::set<std::int32_t> exits;
+    const TrainedRecording& trained = what_if_.trained();
+    if (!trained.shadowed.tables.empty())
+      for (std::int32_t exit = 1; exit < trained.shadowed.tables.front().n_layers; ++exit) exits.insert(exit);
+    for (const traces::Run& run : recording_.runs) {
+      const auto strategy = run_specification(run, trained.n_layers());
+      if (strategy && drafts_with_exit(*strategy)) exits.insert(strategy->integer("exit"));
+    }
+    return exits;
+  }
+
   Result<void> add_grid() {
-    const std::int32_t exits = what_if_.trained().shadowed.tables.front().n_layers - 1;
     std::vector<EarlyExitSetting> settings;
-    for (std::int32_t exit = 1; exit <= exits; ++exit) {
+    for (const std::int32_t exit : exits()) {
       for (std::int32_t gamma = 1; gamma <= options_.longest; ++gamma)
         settings.push_back({.exit = exit, .gamma = gamma});
       for (const std::int32_t gamma : options_.threshold_lengths)
@@ -99,8 +140,13 @@ class Collector {
     }
     const auto count = static_cast<std::int64_t>(settings.size());
     std::int64_t done = 0;
+    const bool knows_all = !what_if_.trained().shadowed.tables.empty();
     for (EarlyExitSetting setting : settings) {
-      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(name_in(what_if_.trained(), setting)));
+      auto answered = what_if_.rounds(name_in(what_if_.trained(), setting));
+      options_.progress(++done, count);
+      // What a run drafted may lack what a setting needs, as confidences.
+      if (!answered && !knows_all) continue;
+      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, std::move(answered));
       // How a round is verified changes its price alone.
       StrategyRounds above = rounds;
       add(setting, std::move(rounds));
@@ -112,7 +158,6 @@ class Collector {
         DRAFTSCOPE_TRY_ASSIGN(above, what_if_.rounds(above.strategy));
       }
       add(setting, std::move(above));
-      options_.progress(++done, count);
     }
     return {};
   }
@@ -124,7 +169,7 @@ class Collector {
       if (known->second < found_.all.size()) found_.all[known->second].setting = setting;
       return;
     }
-    auto ordered = in_order_of(found_.prompts, found_.vanilla, std::move(rounds), recording_);
+    auto ordered = in_order_of(found_.prompts, found_.vanilla, std::move(rounds));
     if (!ordered) {
       found_.left_out.push_back(ordered.error().message);
       known->second = nowhere;

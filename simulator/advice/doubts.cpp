@@ -85,6 +85,7 @@ Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
                                                      const traces::Recording& recording,
                                                      const std::string& strategy, const Machine& machine,
                                                      std::int32_t longer_context) {
+  if (what_if.trained().shadowed.tables.empty()) return std::nullopt;
   DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(recording));
   DRAFTSCOPE_TRY_ASSIGN(const PolicyChoice choice, policy_of_specification(strategy, model));
   if (choice.policy == nullptr) return std::nullopt;
@@ -134,6 +135,8 @@ std::vector<std::string> what_to_record(const Advice& advice, const Machine& mac
   }
   if (advice.answer.source != RoundSource::recorded)
     lines.push_back(fmt::format("{} itself, to check what is predicted", advice.fastest));
+  if (!advice.gaps)
+    lines.emplace_back("--shadow: what exits that no run drafted with would bring, and what is possible");
   if (const std::string_view kind = only_category(recording.prompts); !kind.empty())
     lines.push_back(fmt::format(
         "prompts of another kind than {}, if there will be such: the interval knows of no other", kind));

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice/prompt_order.h"
 
-#include <draftscope/simulator/figures/run_rows.h>
-
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "replay/policies.h"
@@ -16,15 +13,6 @@
 namespace draftscope::simulator {
 
 namespace {
-
-/// One a prompt, as recorded rounds have them (what_if.h): the first repeat that has rounds.
-std::vector<traces::PromptId> run_prompts(const RunRows& run) {
-  std::vector<traces::PromptId> prompts;
-  std::set<traces::PromptId> known;
-  for (const RequestRows& rows : run.requests)
-    if (!rows.rounds.empty() && known.insert(rows.prompt->id).second) prompts.push_back(rows.prompt->id);
-  return prompts;
-}
 
 constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
@@ -49,15 +37,9 @@ std::vector<traces::PromptId> table_prompts(std::span<const ShadowTable> tables,
 }
 
 Result<StrategyRounds> in_order_of(std::span<const traces::PromptId> prompts,
-                                   std::span<const RoundStatistics> vanilla, StrategyRounds rounds,
-                                   const traces::Recording& recording) {
-  if (rounds.source != RoundSource::recorded) return rounds;
-  const std::vector<RunRows> runs = rows_by_run(recording);
-  const auto run = std::find_if(runs.begin(), runs.end(), [&](const RunRows& candidate) {
-    return candidate.run->specification == rounds.strategy;
-  });
-  if (run == runs.end()) return fail("strategy {}: found no such run, expected one", rounds.strategy);
-  const std::vector<traces::PromptId> order = run_prompts(*run);
+                                   std::span<const RoundStatistics> vanilla, StrategyRounds rounds) {
+  if (rounds.prompts.empty()) return rounds;
+  const std::vector<traces::PromptId>& order = rounds.prompts;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const auto place = std::find(order.begin(), order.end(), prompts[i]);
@@ -67,14 +49,15 @@ Result<StrategyRounds> in_order_of(std::span<const traces::PromptId> prompts,
       continue;
     }
     if (place == order.end())
-      return fail("strategy {}: has no rounds of prompt {}, expected the prompts of the shadow tokens",
-                  rounds.strategy, prompts[i]);
+      return fail("strategy {}: has no rounds of prompt {}, expected those of all texts", rounds.strategy,
+                  prompts[i]);
     places.push_back(static_cast<std::size_t>(place - order.begin()));
     const std::int64_t emitted = rounds.setting.least[places.back()].tokens;
     if (emitted != vanilla[i].tokens)
-      return fail("strategy {}: emitted {} tokens on prompt {}, expected {} as the shadow tokens have",
-                  rounds.strategy, emitted, prompts[i], vanilla[i].tokens);
+      return fail("strategy {}: emitted {} tokens on prompt {}, expected {} as the text has", rounds.strategy,
+                  emitted, prompts[i], vanilla[i].tokens);
   }
+  rounds.prompts.clear();
   rounds.vanilla = picked(std::move(rounds.vanilla), places);
   rounds.categories = picked(std::move(rounds.categories), places);
   rounds.setting.least = picked(std::move(rounds.setting.least), places);
@@ -87,19 +70,25 @@ Result<std::vector<RoundStatistics>> vanilla_rounds(const WhatIf& what_if,
   DRAFTSCOPE_TRY_ASSIGN(const ReplayConditions conditions, replay_conditions(recording));
   NoDraft nothing;
   std::vector<RoundStatistics> vanilla;
-  for (ReplayTotals& request : replay(what_if.trained().shadowed.tables, nothing, conditions))
+  for (ReplayTotals& request : replay(what_if.trained().texts().tables, nothing, conditions))
     vanilla.push_back(std::move(request.least));
   return vanilla;
 }
 
-Result<void> check_replayable(const WhatIf& what_if, const traces::Recording& recording) {
-  if (what_if.trained().shadowed.tables.empty())
-    return fail(
-        "found no shadow tokens, expected what every layer would have predicted: record with --shadow");
+Result<void> check_texts(const WhatIf& what_if, const traces::Recording& recording) {
+  if (what_if.trained().texts().tables.empty())
+    return fail("found no finished request with token ids, expected some");
   const PolicyChoice text = text_choice(recording);
   if (text.status != AnswerStatus::exact)
     return fail("{}, expected greedy texts: record with --temperature 0", text.reason);
   return {};
+}
+
+Result<void> check_shadowed(const WhatIf& what_if, const traces::Recording& recording) {
+  if (what_if.trained().shadowed.tables.empty())
+    return fail(
+        "found no shadow tokens, expected what every layer would have predicted: record with --shadow");
+  return check_texts(what_if, recording);
 }
 
 }  // namespace draftscope::simulator

@@ -54,7 +54,7 @@ class Maker {
         options_(options) {}
 
   Result<RecordingWaterfall> make(std::span<const StrategyRounds> strategies) {
-    DRAFTSCOPE_TRY(check_replayable(what_if_, recording_));
+    DRAFTSCOPE_TRY(check_shadowed(what_if_, recording_));
     DRAFTSCOPE_TRY_ASSIGN(vanilla_, vanilla_rounds(what_if_, recording_));
     prompts_ = table_prompts(what_if_.trained().shadowed.tables, recording_);
     take(strategies);
@@ -71,7 +71,7 @@ class Maker {
       if (simulator::verified_layers(run) == VerifiedLayers::above_exit)
         result_.verified_layers = VerifiedLayers::above_exit;
     for (const StrategyRounds& strategy : strategies) {
-      auto ordered = in_order_of(prompts_, vanilla_, strategy, recording_);
+      auto ordered = in_order_of(prompts_, vanilla_, strategy);
       if (!ordered) {
         result_.unshared.push_back({strategy.strategy, ordered.error().message});
         continue;

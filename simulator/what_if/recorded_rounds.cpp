@@ -71,6 +71,7 @@ Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const Ru
     const RequestRows& rows = first.requests[i];
     rounds.vanilla.push_back(vanilla_steps_of(rows, recorded.requests[i].tokens));
     rounds.categories.push_back(rows.prompt->category);
+    rounds.prompts.push_back(rows.prompt->id);
   }
   rounds.setting = {.status = AnswerStatus::exact, .least = std::move(recorded.requests), .most = {}};
   rounds.drafts = std::move(recorded.drafts);

@@ -123,6 +123,7 @@ StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy) {
   for (const RequestRows& rows : run.requests) {
     rounds.vanilla.push_back(vanilla_steps_of(rows, emitted_tokens(rows)));
     rounds.categories.push_back(rows.prompt->category);
+    rounds.prompts.push_back(rows.prompt->id);
   }
   return rounds;
 }

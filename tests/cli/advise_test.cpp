@@ -184,8 +184,17 @@ TEST_F(Shadowed, AdvisesVanillaWhereNothingPays) {
   EXPECT_EQ(engine::read_policy(file).value().strategy, "vanilla");
 }
 
+TEST_F(Shadowed, IsAdvisedOnWithoutShadowTokensToo) {
+  const json advice =
+      parsed(run("advise", write({.with_shadow = false}), {"--json", "--quiet"}))["advice"][0];
+  EXPECT_TRUE(advice["limits"]["gaps"].is_null());
+  EXPECT_THAT(advice["to_record"].dump(), HasSubstr("--shadow"));
+  EXPECT_GT(advice["considered"], 2);
+  const CommandResult text = run("advise", write({.with_shadow = false}, "again.dstrace"), {"--quiet"});
+  EXPECT_THAT(text.out, HasSubstr("not known without shadow tokens"));
+}
+
 TEST_F(Shadowed, IsRefusedWithWhatToRecordInstead) {
-  expect_one_line(run("advise", write({.with_shadow = false}), {"--quiet"}), "--shadow");
   expect_one_line(run("advise", write({.strategies = {"layerskip:exit=3,gamma=4"}}), {"--quiet"}),
                   "--strategy vanilla");
   const std::string answers = (folder_ / "answers.jsonl").string();

@@ -68,8 +68,9 @@ Json limits_json(const Advice& advice) {
                      {"gain", context.gain},
                      {"searched", context.searched},
                      {"is_extrapolated", context.is_extrapolated}};
-  Json& gaps = json["gaps"] = Json::object();
-  for (const simulator::NamedGap& gap : named_gaps(advice.gaps)) {
+  Json& gaps = json["gaps"] = advice.gaps ? Json::object() : Json(nullptr);
+  if (!advice.gaps) return json;
+  for (const simulator::NamedGap& gap : named_gaps(*advice.gaps)) {
     const auto& interval = gap.figure.interval;
     gaps[std::string(gap.name)] = {
         {"value", gap.figure.value},

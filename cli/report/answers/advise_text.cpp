@@ -109,7 +109,8 @@ std::string context_line(const Advice& advice) {
 }
 
 std::string limits_line(const Advice& advice) {
-  std::vector<simulator::NamedGap> gaps = named_gaps(advice.gaps);
+  if (!advice.gaps) return line("limits", "not known without shadow tokens");
+  std::vector<simulator::NamedGap> gaps = named_gaps(*advice.gaps);
   std::stable_sort(gaps.begin(), gaps.end(), [](const simulator::NamedGap& a, const simulator::NamedGap& b) {
     return a.figure.value > b.figure.value;
   });

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "learnt.h"
 
@@ -16,8 +18,9 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+/// Early exits and recorded runs.
 CandidateOptions few_candidates() {
-  return {.longest = 6, .threshold_lengths = {4, 8}, .thresholds = {0.4, 0.6, 0.8}};
+  return {.longest = 6, .lengths = {}, .threshold_lengths = {4, 8}, .thresholds = {0.4, 0.6, 0.8}};
 }
 
 AdviceOptions few_draws() {
@@ -201,12 +204,39 @@ TEST(Advice, DoesNotKnowWhatAnotherModelAccepts) {
 
 TEST(Advice, RefusesInOneLine) {
   const Learnt no_vanilla({.strategies = {"layerskip:exit=3,gamma=4"}});
-  const auto without = candidates(no_vanilla.what_if(), no_vanilla.recording(), few_candidates());
-  EXPECT_FALSE(without) << "only vanilla requests have shadow tokens";
-  const Learnt no_shadow({.with_shadow = false});
-  const auto found = advise_on(no_shadow);
+  const auto found = advise_on(no_vanilla);
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.error().message, HasSubstr("--shadow"));
+  EXPECT_THAT(found.error().message, HasSubstr("--strategy vanilla"));
+}
+
+TEST(Advice, WithoutShadowTokensChoosesAmongWhatRunsDrafted) {
+  const Learnt shadowed({});
+  const Learnt plain({.with_shadow = false});
+  const auto all = candidates(plain.what_if(), plain.recording());
+  ASSERT_TRUE(all) << all.error().message;
+  std::set<std::int32_t> exits;
+  for (const Candidate& candidate : all->all)
+    if (candidate.setting) exits.insert(candidate.setting->exit);
+  EXPECT_EQ(exits, (std::set<std::int32_t>{3, 5}));
+  const auto advice = advise_on(plain);
+  ASSERT_TRUE(advice) << advice.error().message;
+  EXPECT_FALSE(advice->gaps);
+  EXPECT_FALSE(advice->near_ties);
+  EXPECT_THAT(advice->to_record, testing::Contains(HasSubstr("--shadow")));
+  // More exits can only be faster.
+  const auto with_shadow = advise_on(shadowed);
+  ASSERT_TRUE(with_shadow) << with_shadow.error().message;
+  EXPECT_GE(with_shadow->speedup, 0.95 * advice->speedup);
+}
+
+TEST(Advice, ConsidersPromptLookupOfSeveralLengths) {
+  const Learnt learnt({});
+  const auto all = candidates(learnt.what_if(), learnt.recording());
+  ASSERT_TRUE(all) << all.error().message;
+  std::set<std::string> lookups;
+  for (const Candidate& candidate : all->all)
+    if (candidate.rounds.strategy.starts_with("prompt-lookup")) lookups.insert(candidate.rounds.strategy);
+  EXPECT_EQ(lookups.size(), CandidateOptions().lengths.size());
 }
 
 }  // namespace

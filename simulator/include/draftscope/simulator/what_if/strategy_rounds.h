@@ -12,6 +12,7 @@
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/speculation/measured_kernel.h>
+#include <draftscope/traces/ids.h>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +47,8 @@ struct StrategyRounds {
   double own_ratio = 1.0;
   std::vector<std::string> notes;       ///< what the rounds rest on, a line each
   std::vector<std::string> categories;  ///< [request]
+  /// [request]; empty where requests are the recording's texts in their order, as replays have them.
+  std::vector<traces::PromptId> prompts;
 };
 
 /// Puts `rows` more K/V rows before every pass; acceptance is held, which a note says.
