@@ -122,6 +122,7 @@ struct PriceMap::Implementation {
   std::vector<AffineTime> own_measured;
   std::vector<double> own_error;
   std::optional<PassCorrections> corrections;  ///< of the passes that are priced
+  double drift = 0.0;                          ///< CostModel::drift where it is used
 
   void put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
            double link_ns);
@@ -441,6 +442,24 @@ void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd
   }
 }
 
+namespace {
+
+/// All that speculation takes and vanilla decoding does not.
+void scale_speculation(double factor, Prices& prices) {
+  const auto scale = [factor](AffineTime& time) {
+    time.ns *= factor;
+    time.ns_per_context_row *= factor;
+  };
+  for (DraftPrices& draft : prices.drafts) {
+    scale(draft.step);
+    for (AffineTime& verify : draft.verify) scale(verify);
+  }
+  for (AffineTime& own : prices.own) scale(own);
+  prices.round_ns *= factor;
+}
+
+}  // namespace
+
 PriceMap::PriceMap(std::shared_ptr<const Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 
@@ -478,6 +497,13 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   if (is_recorded(model, scenario, surroundings)) {
     made->correct_passes(model);
     made->correct_own(model);
+    made->drift = model.drift;
+    constexpr double unsteady = 0.05;
+    if (model.drift > unsteady)
+      made->costs.notes.push_back(
+          {Provenance::measured, model.drift,
+           fmt::format("the machine was not steady: between repeats speedups differ by ±{:.0f} %",
+                       100.0 * model.drift)});
   }
   if (surroundings.replaced) {
     double& host_sigma = made->costs.sigma[static_cast<std::size_t>(Factor::host)];
@@ -513,7 +539,8 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
   VectorXd correction_noise = made.no_noise();
   Implementation::OwnNoise own_noise{};
   const auto corrections = static_cast<std::size_t>(correction_noise.size());
-  std::vector<double> normal(factor_count + cost_parameter_count + corrections + own_noise.size());
+  // The last one is the drift's.
+  std::vector<double> normal(factor_count + cost_parameter_count + corrections + own_noise.size() + 1);
   fill_normal(seed, index, normal);
   if (vary.fit) {
     const auto first = normal.begin() + factor_count + cost_parameter_count;
@@ -534,6 +561,7 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
   made.assemble(values, made.factors(values, correction_noise),
                 factor[static_cast<std::size_t>(Factor::link)],
                 factor[static_cast<std::size_t>(Factor::host)], own_noise, into);
+  if (vary.fit && made.drift > 0.0) scale_speculation(std::exp(made.drift * normal.back()), into);
 }
 
 bool PriceMap::is_as_recorded() const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "drafts/set_agreement.h"
+#include "what_if/drift.h"
 
 namespace draftscope::simulator {
 
@@ -103,6 +104,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   ++done;
   if (!go_on()) return stopped();
   DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, options.recorded_on));
+  trained.costs.model.drift = drift_between_repeats(trained.runs);
   trained.measured_runs = std::move(observations.runs);
   DRAFTSCOPE_TRY_ASSIGN(OwnTimes own, own_times(reader, recording, trained.runs, trained.costs.model));
   trained.costs.model.own_passes = std::move(own.passes);

@@ -97,6 +97,9 @@ struct CostModel {
   std::vector<MeasuredOwnPass> own_passes;
   double host_ratio = 1.0;        ///< time of the host's work beside passes, in that of the recorded host
   double stall_share = 0.0;       ///< of the uninterrupted time: what interruptions add
+  /// Standard deviation between the recording's repeats of ln(time of a strategy / vanilla's): what another hour
+  /// on the same machine may differ by. Used where the scenario is the recorded one.
+  double drift = 0.0;
   std::int32_t largest_rows = 0;  ///< that the trace has; 0 without a trace
   double largest_context = 0.0;
 };

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "what_if/drift.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+#include <random>
+#include <vector>
+
+namespace draftscope::simulator {
+namespace {
+
+/// Runs over the same prompts, with one round a request.
+class Repeats {
+ public:
+  explicit Repeats(int prompts) {
+    for (int i = 0; i < prompts; ++i) prompts_.push_back({.id = traces::PromptId::from(i + 1)});
+  }
+
+  /// A run that takes `ns(repeat)` on each prompt.
+  template <typename Time>
+  void add(bool is_baseline, int repeats, const Time& ns) {
+    runs_.push_back({.is_baseline = is_baseline});
+    RunRows& rows = rows_.emplace_back(RunRows{&runs_.back(), {}, 0});
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      const auto taken = static_cast<std::int64_t>(std::llround(ns(repeat)));
+      for (const traces::Prompt& prompt : prompts_) {
+        requests_.push_back({.repeat = repeat, .start_ns = 0, .first_token_ns = 10, .end_ns = 10 + taken});
+        rows.requests.push_back({.request = &requests_.back(),
+                                 .prompt = &prompt,
+                                 .rounds = std::span(&round_, 1),
+                                 .draft_steps = {0}});
+      }
+    }
+  }
+
+  [[nodiscard]] double drift() const { return drift_between_repeats(rows_); }
+
+ private:
+  std::vector<traces::Prompt> prompts_;
+  std::deque<traces::Run> runs_;
+  std::deque<traces::Request> requests_;
+  traces::Round round_;
+  std::vector<RunRows> rows_;
+};
+
+TEST(Drift, IsNoneWhereTheMachineOnlyChangesForAllAlike) {
+  Repeats repeats(4);
+  const auto hour = [](int repeat) { return 1.0 + 0.5 * repeat; };
+  repeats.add(true, 3, [&](int repeat) { return 1e9 * hour(repeat); });
+  repeats.add(false, 3, [&](int repeat) { return 7e8 * hour(repeat); });
+  EXPECT_NEAR(repeats.drift(), 0.0, 1e-8);
+}
+
+TEST(Drift, IsTheSpreadOfTheRatioBetweenRepeats) {
+  Repeats repeats(2);
+  std::mt19937 random(3);
+  std::normal_distribution<double> noise(0.0, 0.1);
+  repeats.add(true, 400, [](int) { return 1e9; });
+  repeats.add(false, 400, [&](int) { return 7e8 * std::exp(noise(random)); });
+  repeats.add(false, 400, [&](int) { return 3e8 * std::exp(noise(random)); });
+  EXPECT_NEAR(repeats.drift(), 0.1, 0.01);
+}
+
+TEST(Drift, IsUnknownWithoutRepeatsOrVanilla) {
+  Repeats once(2);
+  once.add(true, 1, [](int) { return 1e9; });
+  once.add(false, 1, [](int) { return 5e8; });
+  EXPECT_EQ(once.drift(), 0.0);
+  Repeats alone(2);
+  alone.add(false, 3, [](int repeat) { return 5e8 * (1 + repeat); });
+  EXPECT_EQ(alone.drift(), 0.0);
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
