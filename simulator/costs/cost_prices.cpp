@@ -12,6 +12,7 @@
 #include "costs/fit/pass_corrections.h"
 #include "costs/normal_draws.h"
 #include "hardware/regime.h"
+#include "uncertainty/widened_levels.h"
 
 namespace draftscope::simulator {
 
@@ -122,7 +123,7 @@ struct PriceMap::Implementation {
   std::vector<AffineTime> own_measured;
   std::vector<double> own_error;
   std::optional<PassCorrections> corrections;  ///< of the passes that are priced
-  double drift = 0.0;                          ///< CostModel::drift where it is used
+  Drift drift;                                 ///< CostModel::drift where it is used
 
   void put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
            double link_ns);
@@ -499,11 +500,11 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
     made->correct_own(model);
     made->drift = model.drift;
     constexpr double unsteady = 0.05;
-    if (model.drift > unsteady)
+    if (model.drift.sigma > unsteady)
       made->costs.notes.push_back(
-          {Provenance::measured, model.drift,
+          {Provenance::measured, model.drift.sigma,
            fmt::format("the machine was not steady: between repeats speedups differ by ±{:.0f} %",
-                       100.0 * model.drift)});
+                       100.0 * model.drift.sigma)});
   }
   if (surroundings.replaced) {
     double& host_sigma = made->costs.sigma[static_cast<std::size_t>(Factor::host)];
@@ -561,7 +562,10 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
   made.assemble(values, made.factors(values, correction_noise),
                 factor[static_cast<std::size_t>(Factor::link)],
                 factor[static_cast<std::size_t>(Factor::host)], own_noise, into);
-  if (vary.fit && made.drift > 0.0) scale_speculation(std::exp(made.drift * normal.back()), into);
+  if (vary.fit && made.drift.sigma > 0.0)
+    scale_speculation(std::exp(made.drift.sigma * std::sqrt(1.0 + 1.0 / made.drift.repeats) *
+                               student_quantile(normal.back(), made.drift.freedom)),
+                      into);
 }
 
 bool PriceMap::is_as_recorded() const {

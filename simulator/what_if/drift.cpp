@@ -43,13 +43,13 @@ std::vector<double> log_ratios(const Times& run, const Times& vanilla) {
 
 }  // namespace
 
-double drift_between_repeats(std::span<const RunRows> runs) {
+Drift drift_between_repeats(std::span<const RunRows> runs) {
   const auto vanilla = std::ranges::find_if(
       runs, [](const RunRows& run) { return run.run != nullptr && run.run->is_baseline; });
-  if (vanilla == runs.end()) return 0.0;
+  if (vanilla == runs.end()) return {};
   const Times of_vanilla = times_of(*vanilla);
   double squares = 0.0;
-  double freedom = 0.0;
+  Drift drift;
   for (const RunRows& run : runs) {
     if (run.run->is_baseline) continue;
     const std::vector<double> ratios = log_ratios(times_of(run), of_vanilla);
@@ -57,9 +57,11 @@ double drift_between_repeats(std::span<const RunRows> runs) {
     double mean = 0.0;
     for (const double ratio : ratios) mean += ratio / static_cast<double>(ratios.size());
     for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
-    freedom += static_cast<double>(ratios.size()) - 1.0;
+    drift.freedom += static_cast<double>(ratios.size()) - 1.0;
+    drift.repeats = std::max(drift.repeats, static_cast<double>(ratios.size()));
   }
-  return freedom > 0.0 ? std::sqrt(squares / freedom) : 0.0;
+  if (drift.freedom > 0.0) drift.sigma = std::sqrt(squares / drift.freedom);
+  return drift;
 }
 
 }  // namespace draftscope::simulator

@@ -35,7 +35,7 @@ class Repeats {
     }
   }
 
-  [[nodiscard]] double drift() const { return drift_between_repeats(rows_); }
+  [[nodiscard]] double drift() const { return drift_between_repeats(rows_).sigma; }
 
  private:
   std::vector<traces::Prompt> prompts_;

@@ -79,6 +79,13 @@ enum class ParameterSource : std::uint8_t {
   not_identified,  ///< neither: the recording's scale and what other parameters leave
 };
 
+/// How steady a machine was: what another hour on it may differ by.
+struct Drift {
+  double sigma = 0.0;    ///< standard deviation between repeats of ln(time of a strategy / vanilla's)
+  double freedom = 0.0;  ///< degrees of freedom of `sigma`; 0: not known
+  double repeats = 0.0;  ///< over which times were taken
+};
+
 struct CostModel {
   ModelShape shape;
   WeightType weights = WeightType::bf16;
@@ -97,9 +104,7 @@ struct CostModel {
   std::vector<MeasuredOwnPass> own_passes;
   double host_ratio = 1.0;        ///< time of the host's work beside passes, in that of the recorded host
   double stall_share = 0.0;       ///< of the uninterrupted time: what interruptions add
-  /// Standard deviation between the recording's repeats of ln(time of a strategy / vanilla's): what another hour
-  /// on the same machine may differ by. Used where the scenario is the recorded one.
-  double drift = 0.0;
+  Drift drift;  ///< of the recorded machine; used where the scenario is the recorded one
   std::int32_t largest_rows = 0;  ///< that the trace has; 0 without a trace
   double largest_context = 0.0;
 };

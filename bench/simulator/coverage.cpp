@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How often do the intervals of answers hold the true speedup? Many recordings are drawn from a population of
+// made-up texts whose true speedups are known; each is learnt from and asked about, as a user does.
+#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/traces/writer.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+namespace {
+
+constexpr std::int32_t n_layers = 12;
+constexpr std::int32_t exit_layer = 3;
+constexpr std::int32_t prompt_tokens = 50;
+constexpr std::int32_t max_rows = 16;
+
+/// Whether the exit's token is right at each position of a text.
+using Text = std::vector<bool>;
+
+/// Texts of a kind: each has an ease of its own, and stretches that are easier than others.
+struct Population {
+  double ease = 0.8;  ///< mean log-odds that a token is right
+
+  [[nodiscard]] Text draw(std::mt19937_64& random) const {
+    std::normal_distribution<double> normal;
+    std::uniform_real_distribution<double> uniform;
+    const double acceptance = 1.0 / (1.0 + std::exp(-ease - 0.8 * normal(random)));
+    const auto length =
+        static_cast<std::size_t>(std::clamp(std::exp(4.6 + 0.5 * normal(random)), 12.0, 800.0));
+    Text text(length);
+    bool is_easy = uniform(random) < 0.5;
+    for (std::size_t i = 0; i < length; ++i) {
+      if (uniform(random) < 0.15) is_easy = !is_easy;
+      text[i] = uniform(random) < (is_easy ? 1.0 - 0.6 * (1.0 - acceptance) : 0.85 * acceptance);
+    }
+    return text;
+  }
+};
+
+struct MadeRound {
+  std::int32_t root = 0;  ///< position in the text, of `length` draft tokens behind it
+  std::int32_t drafted = 0;
+  std::int32_t accepted = 0;
+  std::int32_t emitted = 0;
+};
+
+std::vector<MadeRound> rounds_of(const Text& text, std::int32_t length) {
+  std::vector<MadeRound> rounds;
+  const auto end = static_cast<std::int32_t>(text.size());
+  for (std::int32_t root = 0; root < end;) {
+    MadeRound round{.root = root, .drafted = std::min(length, end - root - 1)};
+    while (round.accepted < round.drafted && text[static_cast<std::size_t>(root + round.accepted)])
+      ++round.accepted;
+    round.emitted = round.accepted + 1;
+    root += round.emitted;
+    rounds.push_back(round);
+  }
+  return rounds;
+}
+
+AffineTime draft_time() {
+  return {.ns = 4e6, .ns_per_context_row = 225.0};
+}
+
+AffineTime target_time(std::int32_t rows) {
+  return {.ns = 1.3e7 + 3e5 * (rows - 1), .ns_per_context_row = 900.0 + 20.0 * (rows - 1)};
+}
+
+constexpr double round_ns = 2e5;
+constexpr double step_round_ns = 5e4;
+
+double time_ns(const MadeRound& round) {
+  const double context = prompt_tokens + round.root;
+  double ns = target_time(round.drafted + 1).at(context) + (round.drafted > 0 ? round_ns : step_round_ns);
+  for (std::int32_t step = 0; step < round.drafted; ++step) ns += draft_time().at(context + step);
+  return ns;
+}
+
+double text_ns(const Text& text, std::int32_t length) {
+  double ns = 0.0;
+  for (const MadeRound& round : rounds_of(text, length)) ns += time_ns(round);
+  return ns;
+}
+
+/// Of far more texts than a recording has.
+double true_speedup(const Population& population, std::int32_t length) {
+  constexpr int texts = 30'000;
+  std::mt19937_64 random(2);
+  double vanilla_ns = 0.0;
+  double drafting_ns = 0.0;
+  for (int i = 0; i < texts; ++i) {
+    const Text text = population.draw(random);
+    vanilla_ns += text_ns(text, 0);
+    drafting_ns += text_ns(text, length);
+  }
+  return vanilla_ns / drafting_ns;
+}
+
+/// A recording of vanilla and of one length, with noise in each time, and each repeat's hour in all of them.
+class Recorder {
+ public:
+  Recorder(std::uint64_t seed, int repeats, double drift) : random_(seed), repeats_(repeats), drift_(drift) {
+    out_.meta = {{"device", "cpu"},
+                 {"dtype", "bf16"},
+                 {"model", "made-up"},
+                 {"model_shape",
+                  R"({"n_layers":12,"d_model":512,"n_heads":8,"n_kv_heads":4,"head_dim":64,"d_ff":1536,)"
+                  R"("vocab":8192,"eos_tokens":[2]})"},
+                 {"max_tokens", "4096"},
+                 {"cache_rows", "8192"},
+                 {"temperature", "0"}};
+    out_.layer_sets.push_back({1, n_layers, exit_layer, {0xC0, 0xFF, 0xFF}, "fixed"});
+  }
+
+  traces::Recording record(const Population& population, int prompts, std::int32_t length) {
+    out_.runs = {{1, "vanilla", "vanilla", "{}", true},
+                 {2, "layerskip", fmt::format("layerskip:exit=3,gamma={}", length),
+                  fmt::format(R"({{"exit":3,"gamma":{}}})", length), false}};
+    std::vector<Text> texts;
+    for (int i = 0; i < prompts; ++i) {
+      texts.push_back(population.draw(random_));
+      out_.prompts.push_back({traces::PromptId::from(i + 1), 100 + i, "made-up", 0,
+                              fmt::format("prompt {}", i), std::vector<std::int32_t>(prompt_tokens, 7)});
+    }
+    for (int repeat = 0; repeat < repeats_; ++repeat) {
+      const std::array<double, 2> hour{std::exp(drift_ * normal_(random_)),
+                                       std::exp(drift_ * normal_(random_))};
+      for (std::size_t i = 0; i < texts.size(); ++i)
+        for (std::size_t run = 0; run < out_.runs.size(); ++run)
+          decode(run, i, repeat, texts[i], run == 0 ? 0 : length, hour[run]);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void decode(std::size_t run, std::size_t prompt, int repeat, const Text& text, std::int32_t length,
+              double hour) {
+    traces::Request request{.id = traces::RequestId::from(out_.requests.size() + 1),
+                            .run_id = out_.runs[run].id,
+                            .prompt_id = out_.prompts[prompt].id,
+                            .repeat = repeat,
+                            .start_ns = now_};
+    request.first_token_ns = now_ += 1'000'000;
+    request.tokens.assign(text.size() + 1, 9);
+    std::int32_t index = 0;
+    for (const MadeRound& round : rounds_of(text, length)) add(request.id, index++, round, hour);
+    request.end_ns = now_;
+    out_.requests.push_back(std::move(request));
+  }
+
+  void add(traces::RequestId request_id, std::int32_t index, const MadeRound& made, double hour) {
+    const std::int32_t context = prompt_tokens + made.root;
+    traces::Round round{.id = traces::RoundId::from(out_.rounds.size() + 1),
+                        .request_id = request_id,
+                        .index = index,
+                        .start_ns = now_,
+                        .root_position = context,
+                        .planned = made.drafted,
+                        .drafted = made.drafted,
+                        .tree_depth = made.drafted,
+                        .accepted = made.accepted,
+                        .emitted = made.emitted,
+                        .verify_rows = made.drafted + 1,
+                        .bonus_token = 9};
+    if (made.drafted > 0) {
+      round.layer_set_id = 1;
+      round.exit_layer = exit_layer;
+      round.draft_stop = traces::DraftStop::length;
+      double ns = 0.0;
+      for (std::int32_t step = 0; step < made.drafted; ++step) ns += draft_time().at(context + step);
+      round.draft_ns = noisy(ns * hour);
+    }
+    round.verify_ns = noisy(target_time(made.drafted + 1).at(context) * hour);
+    round.control_ns = noisy((made.drafted > 0 ? round_ns : step_round_ns) * hour);
+    now_ += round.draft_ns + round.verify_ns + round.control_ns;
+    round.end_ns = now_;
+    for (std::int32_t k = 0; k < made.drafted; ++k)
+      out_.draft_tokens.push_back({round.id, k, k - 1, 9, 0.75, 1.0, k < made.accepted, k <= made.accepted});
+    out_.rounds.push_back(round);
+  }
+
+  std::int64_t noisy(double ns) { return std::llround(ns * std::exp(0.03 * normal_(random_))); }
+
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  int repeats_;
+  double drift_;
+  traces::Recording out_;
+  std::int64_t now_ = 1'000'000'000;
+};
+
+struct Question {
+  const char* name;
+  std::int32_t recorded = 4;  ///< γ
+  std::int32_t asked = 4;
+  double shift = 0.0;  ///< of the ease of the texts that the answer is held against
+  double drift = 0.0;  ///< between hours, of which what is asked about has its own
+};
+
+constexpr std::array<Question, 7> questions{{
+    {"recorded length, new prompts of the same kind", 4, 4},
+    {"shorter length, drafted otherwise", 4, 2},
+    {"longer length, drafted otherwise", 4, 7},
+    {"much longer length, drafted otherwise", 2, 8},
+    {"recorded length, machine that drifts by 8 %", 4, 4, 0.0, 0.08},
+    {"recorded length, somewhat harder texts", 4, 4, -0.3},
+    {"recorded length, much harder texts", 4, 4, -0.8},
+}};
+
+struct Options {
+  int trials = 400;
+  int prompts = 40;
+  int repeats = 4;
+  int draws = 400;
+};
+
+struct Shares {
+  double of_80 = 0.0;
+  double of_95 = 0.0;
+  double width_95 = 0.0;  ///< mean, of the interval / its value
+};
+
+Result<Shares> coverage(const Question& question, const Options& options, traces::Reader& reader) {
+  const double truth = true_speedup({.ease = Population().ease + question.shift}, question.asked);
+  const std::string strategy = fmt::format("layerskip:exit=3,gamma={}", question.asked);
+  Shares shares;
+  for (int trial = 0; trial < options.trials; ++trial) {
+    const auto seed = static_cast<std::uint64_t>(trial) + 1;
+    Recorder recorder(seed, options.repeats, question.drift);
+    const traces::Recording recording = recorder.record({}, options.prompts, question.recorded);
+    // The file of `reader` has neither shadow tokens nor spans, which is all that it is asked for here.
+    DRAFTSCOPE_TRY_ASSIGN(const WhatIf what_if, WhatIf::train(reader, recording));
+    DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, what_if.rounds(strategy));
+    DRAFTSCOPE_TRY_ASSIGN(const Answer answer,
+                          ask(what_if.costs().model, rounds, {"as recorded", what_if.recorded_scenario()},
+                              {.draws = options.draws, .seed = seed, .threads = 1}));
+    std::mt19937_64 random(seed + 1'000'000);
+    std::normal_distribution<double> normal;
+    // Another hour on the same machine: both runs have theirs.
+    const double here = truth * std::exp(question.drift * (normal(random) - normal(random)));
+    const auto of_95 = outermost_interval_95(answer.speedup);
+    const auto of_80 = outermost_interval_80(answer.speedup);
+    if (!of_95 || !of_80) return fail("{}: found no interval, expected ten prompts or more", question.name);
+    const double one = 1.0 / options.trials;
+    shares.of_80 += of_80->low <= here && here <= of_80->high ? one : 0.0;
+    shares.of_95 += of_95->low <= here && here <= of_95->high ? one : 0.0;
+    shares.width_95 += one * (of_95->high - of_95->low) / answer.speedup.min_drafted.total.value;
+  }
+  return shares;
+}
+
+Result<void> run(const Options& options) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                     fmt::format("draftscope-coverage-{}.dstrace", std::random_device()());
+  {
+    DRAFTSCOPE_TRY_ASSIGN(const auto writer, traces::Writer::create(path, {{"model", "made-up"}}, {}));
+    DRAFTSCOPE_TRY(writer->close());
+  }
+  auto reader = traces::Reader::open(path);
+  std::filesystem::remove(path);
+  if (!reader) return tl::unexpected(reader.error());
+  fmt::print("{} recordings of {} prompts x {} repeats each; made-up texts and times\n\n", options.trials,
+             options.prompts, options.repeats);
+  fmt::print("| question | of 80 % | of 95 % | width of 95 % |\n|---|---|---|---|\n");
+  for (const Question& question : questions) {
+    DRAFTSCOPE_TRY_ASSIGN(const Shares shares, coverage(question, options, *reader));
+    fmt::print("| {} | {:.1f} % | {:.1f} % | {:.1f} % |\n", question.name, 100.0 * shares.of_80,
+               100.0 * shares.of_95, 100.0 * shares.width_95);
+    std::fflush(stdout);
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
+
+int main(int argc, char** argv) {
+  draftscope::simulator::Options options;
+  CLI::App app("How often intervals of answers hold the true speedup, on made-up texts");
+  app.add_option("--trials", options.trials, "Recordings per question")->check(CLI::Range(10, 100'000));
+  app.add_option("--prompts", options.prompts, "Per recording")->check(CLI::Range(10, 1'000));
+  app.add_option("--repeats", options.repeats, "Per recording")->check(CLI::Range(1, 20));
+  app.add_option("--draws", options.draws, "Per answer")->check(CLI::Range(200, 100'000));
+  CLI11_PARSE(app, argc, argv);
+  const auto done = draftscope::simulator::run(options);
+  if (done) return 0;
+  fmt::print(stderr, "bench_coverage: {}\n", done.error().message);
+  return 1;
+}
