@@ -14,7 +14,7 @@ namespace draftscope::speculation {
 namespace {
 
 constexpr std::size_t max_bytes = std::size_t{256} << 20U;
-constexpr Range<std::int32_t> layers_range{1, 4096};
+constexpr Range<std::int32_t> policy_layers_range{1, 4096};
 constexpr Range<double> from_zero{.min = 0.0};
 constexpr std::string_view none_beside = "none beside those of a policy";
 
@@ -27,7 +27,8 @@ constexpr std::array measurement_members{"score", "tokens_per_second", "vanilla_
                                          "acceptance_rate", "tokens_per_round"};
 constexpr std::array trial_members{
     "setting",         "prompts",          "score",  "tokens_per_second", "vanilla_tokens_per_second",
-    "acceptance_rate", "tokens_per_round", "origin", "skipped",           "point"};
+    "acceptance_rate", "tokens_per_round", "origin", "skipped",           "point",
+    "scored_by",       "agreement"};
 
 Result<Facts> facts_of(const JsonField& field) {
   DRAFTSCOPE_TRY_ASSIGN(const auto named, field.members());
@@ -69,7 +70,7 @@ Result<std::vector<Measurement>> repeats_of(const JsonField& score) {
 Result<Candidate> candidate_of(const JsonField& field, std::int32_t n_layers) {
   Candidate candidate;
   DRAFTSCOPE_TRY_ASSIGN(candidate.origin,
-                        field["origin"].named(candidate_origin_name, CandidateOrigin::model));
+                        field["origin"].named(candidate_origin_name, CandidateOrigin::single));
   DRAFTSCOPE_TRY_ASSIGN(candidate.mask, parse_skip_set(field["skipped"], n_layers));
   DRAFTSCOPE_TRY_ASSIGN(candidate.point, field["point"].numbers());
   return candidate;
@@ -82,6 +83,13 @@ Result<Trial> trial_of(const JsonField& field, std::int32_t n_layers) {
   DRAFTSCOPE_TRY_ASSIGN(trial.setting, field["setting"].text());
   DRAFTSCOPE_TRY_ASSIGN(trial.prompts, field["prompts"].integer(Range<std::int32_t>{.min = 1}));
   DRAFTSCOPE_TRY_ASSIGN(trial.measured, measurement_of(field));
+  if (field.has("scored_by")) {
+    DRAFTSCOPE_TRY_ASSIGN(trial.scored_by,
+                          field["scored_by"].named(scored_by_name, ScoredBy::teacher_forced));
+  }
+  if (field.has("agreement")) {
+    DRAFTSCOPE_TRY_ASSIGN(trial.agreement, field["agreement"].number({0.0, 1.0}));
+  }
   if (field.has("origin")) {
     DRAFTSCOPE_TRY_ASSIGN(trial.candidate, candidate_of(field, n_layers));
   }
@@ -143,7 +151,7 @@ Result<PolicyFile> parse_policy(std::string_view text, std::string_view file) {
   DRAFTSCOPE_TRY_ASSIGN(policy.settings, facts_of(root["settings"]));
   for (const auto& [key, unused] : model_facts({}, ""))
     if (!policy.model.contains(key)) return root["model"][key].wrong("it");
-  DRAFTSCOPE_TRY_ASSIGN(const auto n_layers, root["model"]["n_layers"].integer(layers_range));
+  DRAFTSCOPE_TRY_ASSIGN(const auto n_layers, root["model"]["n_layers"].integer(policy_layers_range));
   DRAFTSCOPE_TRY(parse_results(root, n_layers, policy));
   return policy;
 }

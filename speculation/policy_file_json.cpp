@@ -59,7 +59,9 @@ Json finalists_json(const std::vector<Finalist>& finalists) {
 
 Json trial_json(const Trial& trial) {
   Json object{{"setting", trial.setting}, {"prompts", trial.prompts}};
+  object["scored_by"] = scored_by_name(trial.scored_by);
   add_measurement(object, trial.measured);
+  if (trial.agreement) object["agreement"] = *trial.agreement;
   if (!trial.candidate) return object;
   object["origin"] = candidate_origin_name(trial.candidate->origin);
   object["skipped"] = skip_set_json(trial.candidate->mask);

@@ -3,11 +3,15 @@
 
 #include <draftscope/simulator/figures/decisions.h>
 
+#include <draftscope/speculation/policy_file.h>
+
+#include <fstream>
 #include <memory>
 
 #include "options/one_of.h"
 #include "report/conventions_report.h"
 #include "report/decisions_report.h"
+#include "report/history_report.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 
@@ -25,7 +29,16 @@ struct ReportCommandOptions {
   bool quiet = false;
 };
 
+/// A policy is a JSON object, a trace is not.
+bool is_json_object(const std::string& file) {
+  return std::ifstream(file).peek() == '{';
+}
+
 Result<int> report(const ReportCommandOptions& options) {
+  if (options.decisions && is_json_object(options.file)) {
+    DRAFTSCOPE_TRY_ASSIGN(const speculation::PolicyFile policy, speculation::read_policy(options.file));
+    return print_out(options.json ? history_json(policy) : history_text(policy, glyphs_for_stdout()));
+  }
   DRAFTSCOPE_TRY_ASSIGN(const simulator::MeasuredRecording measured,
                         simulator::measure_recording(options.file));
   if (!options.as.empty()) {
@@ -55,14 +68,16 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       "Speedups are over the vanilla run of the same recording; without one there is none.\n"
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
       "Example: draftscope report demo.dstrace --by category");
-  command->add_option("FILE", options->file, "Trace to read")->required();
+  command->add_option("FILE", options->file, "Trace to read; with --decisions also a policy")->required();
   CLI::Option* by = command->add_option("--by", options->by, "Also split the figures: category");
   by->check(one_of({"category"}));
   CLI::Option* as = command->add_option("--as", options->as, "Count and average as a publication does");
   as->check(one_of(convention_words()))->excludes(by);
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   CLI::Option* csv = command->add_flag("--csv", options->csv, "Print CSV, one line a run")->excludes(json);
-  command->add_flag("--decisions", options->decisions, "What strategies decided and why, as series")
+  command
+      ->add_flag("--decisions", options->decisions,
+                 "What strategies decided and why, as series; of a policy of tune, how its search went")
       ->excludes(by)
       ->excludes(as)
       ->excludes(csv);

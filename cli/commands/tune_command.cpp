@@ -6,9 +6,13 @@
 #include <draftscope/base/utc_time.h>
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/recording/prompts.h>
+#include <draftscope/engine/tuning/pass_costs.h>
 #include <draftscope/engine/tuning/score_setting.h>
+#include <draftscope/engine/tuning/teacher_forced.h>
 #include <draftscope/engine/tuning/tuner.h>
 #include <sys/utsname.h>
+#include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "commands/tune_search.h"
@@ -90,8 +94,11 @@ Result<engine::Policy> start_or_resume(const TuneOptions& options, engine::Polic
   DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy, engine::read_policy(options.output));
   DRAFTSCOPE_TRY(check_same(file, "model", policy.model, fresh.model));
   DRAFTSCOPE_TRY(check_same(file, "prompts", policy.prompts, fresh.prompts, "file"));
+  // Files from before there was a choice.
+  policy.settings.try_emplace("scored_by", engine::scored_by_name(engine::ScoredBy::decoded));
+  if (options.skip_set()) policy.settings.try_emplace("ranked_sublayers", "0");
   DRAFTSCOPE_TRY(check_same(file, "settings", policy.settings, fresh.settings, "trials"));
-  // A predicted score does not depend on where it is computed.
+  // A predicted score depends on no machine: the search may go on elsewhere, and on other threads.
   if (options.objective == "speedup")
     DRAFTSCOPE_TRY(check_same(file, "machine", policy.machine, fresh.machine, "hostname"));
   policy.settings = std::move(fresh.settings);
@@ -104,6 +111,45 @@ Result<void> warm_up(const engine::ScoringSetup& calibration) {
   return {};
 }
 
+/// Room for the texts of all prompts at once, which teacher-forced scoring keeps in the K/V cache. Where a
+/// prompt itself is too long for the model the context stays as it is, and bounds the text.
+void widen_cache(TuneOptions& options, std::span<const std::vector<std::int32_t>> prompts,
+                 std::int32_t max_positions) {
+  std::int64_t rows = engine::max_verification_rows;  // of a pass, whichever the backend is
+  for (const auto& prompt : prompts) {
+    const auto text = static_cast<std::int64_t>(prompt.size()) + options.max_tokens;
+    if (text > max_positions) return;
+    rows += text;
+  }
+  options.model.min_cache_rows =
+      static_cast<std::int32_t>(std::min<std::int64_t>(rows, std::numeric_limits<std::int32_t>::max()));
+}
+
+/// Costs of passes by the search's objective: times that the policy has, or else measured and put there.
+Result<engine::PassCosts> pass_costs(const engine::ScoringSetup& calibration, engine::Policy& policy) {
+  if (calibration.objective == engine::Objective::acceptance_model)
+    return engine::byte_costs(calibration.checkpoint);
+  auto times = engine::pass_times_of(policy.machine);
+  if (!times) {
+    std::size_t tokens = 0;
+    for (const auto& prompt : calibration.prompts) tokens += prompt.size();
+    const auto context =
+        static_cast<std::int32_t>(tokens / calibration.prompts.size()) + calibration.max_tokens / 2;
+    DRAFTSCOPE_TRY_ASSIGN(times, engine::time_passes(calibration.backend, context));
+    engine::add_pass_times(*times, policy.machine);
+  }
+  return engine::timed_costs(*times, calibration.checkpoint.shape.n_layers);
+}
+
+/// None where the search decodes its candidates, or was interrupted.
+Result<std::optional<engine::TeacherForced>> teacher_forced(const TuneOptions& options,
+                                                            const engine::ScoringSetup& calibration,
+                                                            engine::Policy& policy) {
+  if (!options.teacher_forced()) return std::nullopt;
+  DRAFTSCOPE_TRY_ASSIGN(auto costs, pass_costs(calibration, policy));
+  return engine::TeacherForced::create(calibration, std::move(costs));
+}
+
 int report(const TuneOptions& options, const engine::Policy& policy) {
   if (options.json) return print_out(engine::policy_json(policy));
   return options.quiet ? 0 : print_out(tune_text(policy, options.output.string()));
@@ -112,15 +158,22 @@ int report(const TuneOptions& options, const engine::Policy& policy) {
 Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibration,
                        engine::CandidateSource& source, engine::Policy& policy) {
   const bool timed = calibration.objective == engine::Objective::speedup;
+  DRAFTSCOPE_TRY_ASSIGN(auto texts, teacher_forced(options, calibration, policy));
   ProgressBar bar("tuning", options.quiet);
   const engine::Tuning tuning{
       .source = source,
       .measure = [&](const std::string& setting,
                      std::int32_t prompts) { return engine::score_setting(calibration, setting, prompts); },
+      .score = [&](const engine::Proposed& proposed,
+                   double floor) -> Result<std::optional<engine::TeacherForcedScore>> {
+        if (!texts) return std::nullopt;
+        return proposed.one_pass ? texts->score_in_one_pass(proposed.setting)
+                                 : texts->score(proposed.setting, floor);
+      },
       .same_every_time = !timed,
       .prompts = static_cast<std::int32_t>(calibration.prompts.size()),
       .repeats = timed ? options.repeats : 1,
-      .finalists = timed ? options.finalists : 1,
+      .finalists = timed || options.teacher_forced() ? options.finalists : 1,
       .output = options.output,
       .progress =
           [&](const engine::Policy& so_far, std::int64_t done, std::int64_t all) {
@@ -135,7 +188,7 @@ Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibra
   return InterruptScope::exit_code();
 }
 
-Result<int> tune_model(const TuneOptions& options) {
+Result<int> tune_model(TuneOptions& options) {
   DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite || options.resume}));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
   if (options.limit > 0)
@@ -145,6 +198,7 @@ Result<int> tune_model(const TuneOptions& options) {
   const speculation::ModelShape& shape = model.checkpoint->shape;
   DRAFTSCOPE_TRY_ASSIGN(TuneSearch search,
                         make_tune_search(options, shape, static_cast<std::int32_t>(prompts.size())));
+  if (options.teacher_forced()) widen_cache(options, prompts, shape.max_positions);
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
 
   DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy,

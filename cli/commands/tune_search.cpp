@@ -7,6 +7,7 @@
 #include <draftscope/engine/tuning/grid_settings.h>
 #include <draftscope/engine/tuning/grid_source.h>
 #include <draftscope/engine/tuning/skip_set_source.h>
+#include <draftscope/engine/tuning/teacher_forced.h>
 
 #include <fmt/ranges.h>
 
@@ -39,12 +40,15 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
       .probes = {},
       .trials = options.trials > 0 ? options.trials : default_trials,
       .prompts = prompts,
-      .seed = options.seed};
+      .seed = options.seed,
+      .scored_by = options.teacher_forced() ? engine::ScoredBy::teacher_forced : engine::ScoredBy::decoded,
+      .ranks_sublayers = options.teacher_forced() && options.probe.empty()};
   DRAFTSCOPE_TRY_ASSIGN(search.probes, read_probes(options, shape.n_layers));
   const std::string example = engine::with_skip_set(search.base, speculation::SublayerMask(shape.n_layers));
   if (const auto made = engine::make_strategy(example, shape); !made)
     return fail("{} (--search skip-set adds skip-attention and skip-mlp to {})", made.error().message,
                 quote(search.base));
+  if (options.teacher_forced()) DRAFTSCOPE_TRY(engine::TeacherForced::layer_set_of(example, shape));
   std::vector<std::string> probes;
   probes.reserve(search.probes.size());
   for (const speculation::SublayerMask& probe : search.probes) {
@@ -54,6 +58,7 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
   settings["strategy"] = search.base;
   settings["probes"] = fmt::format("{}", fmt::join(probes, " "));
   settings["trials"] = std::to_string(search.trials);
+  settings["ranked_sublayers"] = std::to_string(search.ranks_sublayers ? 2 * shape.n_layers : 0);
   DRAFTSCOPE_TRY_ASSIGN(engine::SkipSetSource source,
                         engine::SkipSetSource::create(std::move(search), shape.n_layers));
   return TuneSearch{std::make_unique<engine::SkipSetSource>(std::move(source)), std::move(settings)};
@@ -62,6 +67,8 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
 Result<TuneSearch> make_grid_search(const TuneOptions& options, const speculation::ModelShape& shape,
                                     std::int32_t prompts, engine::Facts settings) {
   if (!options.probe.empty()) return fail("probe: given for --search grid, expected it with skip-set only");
+  if (options.score == "teacher-forced")
+    return fail("score: teacher-forced is given for --search grid, expected it with skip-set only");
   engine::Grid grid = engine::default_grid(shape.n_layers);
   if (!options.strategies.empty()) grid.bases = options.strategies;
   if (!options.exits.empty()) grid.exits = options.exits;
@@ -84,10 +91,14 @@ Result<TuneSearch> make_grid_search(const TuneOptions& options, const speculatio
 
 Result<TuneSearch> make_tune_search(const TuneOptions& options, const speculation::ModelShape& shape,
                                     std::int32_t prompts) {
-  engine::Facts settings{{"search", options.search},
-                         {"objective", options.objective},
-                         {"seed", std::to_string(options.seed)},
-                         {"max_tokens", std::to_string(options.max_tokens)}};
+  engine::Facts settings{
+      {"search", options.search},
+      {"objective", options.objective},
+      {"scored_by",
+       std::string(engine::scored_by_name(options.teacher_forced() ? engine::ScoredBy::teacher_forced
+                                                                   : engine::ScoredBy::decoded))},
+      {"seed", std::to_string(options.seed)},
+      {"max_tokens", std::to_string(options.max_tokens)}};
   return options.skip_set() ? make_skip_set_search(options, shape, prompts, std::move(settings))
                             : make_grid_search(options, shape, prompts, std::move(settings));
 }

@@ -6,6 +6,7 @@
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "options/numbers.h"
@@ -89,20 +90,21 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& option
     return fail("context: found {} tokens, expected at most {} (the model's)", options.context,
                 model.checkpoint->shape.max_positions);
   const bool fp8 = options.weights == "fp8";
+  const std::int32_t cache_rows =
+      options.min_cache_rows > 0 ? std::max(options.context, options.min_cache_rows) : options.context;
   if (gpu) {
     if (options.threads != 0 || !options.kernels.empty())
       return fail("{}: given for device {}, expected it for cpu only",
                   options.threads != 0 ? "threads" : "kernels", options.device);
     return engine::make_cuda_backend(
         *model.checkpoint, {.device = *gpu,
-                            .cache_rows = options.context,
+                            .cache_rows = cache_rows,
                             .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored,
                             .device_trace = trace});
   }
   if (fp8) return fail("weights: found fp8 for device cpu, expected as-stored");
   return engine::make_cpu_backend(
-      *model.checkpoint,
-      {.threads = options.threads, .cache_rows = options.context, .kernels = options.kernels});
+      *model.checkpoint, {.threads = options.threads, .cache_rows = cache_rows, .kernels = options.kernels});
 }
 
 namespace {

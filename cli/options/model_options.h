@@ -24,6 +24,7 @@ struct ModelOptions {
   std::string kernels;
   std::int32_t threads = 0;
   std::int32_t context = 0;
+  std::int32_t min_cache_rows = 0;  ///< of a command that holds several texts at once; no option
   std::string weights = "as-stored";
   bool check_weights = false;
 };

@@ -21,14 +21,23 @@ void add_search_options(CLI::App& command, TuneOptions& options) {
                   "weight bytes, without a clock")
       ->check(one_of({"speedup", "acceptance-model"}))
       ->capture_default_str();
+  command
+      .add_option(
+          "--score", options.score,
+          "How candidates are scored. teacher-forced (skip-set, default): the draft runs over vanilla's "
+          "texts, behind a ranking of single sublayers; decoded (grid, default): each decodes the "
+          "prompts, as Draft & Verify's search does. Finalists decode in any case")
+      ->check(one_of({"teacher-forced", "decoded"}));
   command.add_option("-s,--strategy", options.strategies,
                      "What to start from: draft-verify with its parameters (skip-set), or strategies whose "
                      "exit, gamma and threshold are open (grid; may be repeated)");
   add_number(command, "--trials", options.trials,
-             "Candidates to score (skip-set; default 200), or settings to draw from the grid (default all)",
+             "Candidates to score (skip-set; default 200; the ranking of single sublayers comes on top), or "
+             "settings to draw from the grid (default all)",
              {1, 8000});
-  command.add_option("--probe", options.probe,
-                     "skip-set: first candidates from a skip_layers.json, in place of the built-in ones");
+  command.add_option(
+      "--probe", options.probe,
+      "skip-set: first candidates from a skip_layers.json, in place of the ranking and the built-in ones");
   add_numbers(command, "--exits", options.exits, "grid: exit layers", {1, 4096});
   add_numbers(command, "--gammas", options.gammas, "grid: speculation lengths", {1, 4096});
   add_numbers(command, "--thresholds", options.thresholds, "grid: draft-exit thresholds", {0.0, 1.0});
@@ -52,7 +61,7 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
       ->capture_default_str();
   add_number(command, "--finalists", options.finalists,
              "So many of the best settings are measured again at the end, in turn; the highest median wins "
-             "(predicted scores stay as they are: the best one)",
+             "(predicted scores of decoded trials stay as they are: the best one)",
              {1, 1000})
       ->capture_default_str();
   add_number(command, "--repeats", options.repeats, "How often each finalist is measured again at the end",

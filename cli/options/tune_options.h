@@ -18,6 +18,7 @@ struct TuneOptions {
   std::filesystem::path prompts;
   std::string search;
   std::string objective = "speedup";
+  std::string score;  ///< empty = the search's default
   std::vector<std::string> strategies;
   std::filesystem::path output;
   std::filesystem::path probe;
@@ -40,6 +41,7 @@ struct TuneOptions {
   bool quiet = false;
 
   [[nodiscard]] bool skip_set() const { return search == "skip-set"; }
+  [[nodiscard]] bool teacher_forced() const { return skip_set() && score != "decoded"; }
 };
 
 void add_tune_options(CLI::App& command, TuneOptions& options);

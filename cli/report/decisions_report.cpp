@@ -14,6 +14,7 @@
 
 #include "report/report_header.h"
 #include "report/report_json_parts.h"
+#include "report/series_table.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -47,28 +48,11 @@ std::string origins_text(const DecisionsOfKind& decisions) {
   return text.empty() ? text : "    candidates: " + text + '\n';
 }
 
-std::string series_table(const DecisionsOfKind& decisions, const Glyphs& glyphs) {
-  Table table({{"series", Align::left},
-               {"values"},
-               {"first"},
-               {"last"},
-               {"min"},
-               {"mean"},
-               {"max"},
-               {"from first to last", Align::left}});
-  for (const DecisionSeries& series : decisions.series) {
-    std::vector<double> values;
-    std::copy_if(series.values.begin(), series.values.end(), std::back_inserter(values),
-                 [](double value) { return std::isfinite(value); });
-    if (values.empty()) continue;
-    const auto [min, max] = std::minmax_element(values.begin(), values.end());
-    const double mean =
-        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-    table.add_row({title_of(series), count(static_cast<std::int64_t>(values.size())), number(values.front()),
-                   number(values.back()), number(*min), number(mean), number(*max),
-                   line_chart(values, line_width, glyphs)});
-  }
-  return table.text(4, glyphs.columns);
+std::string series_text(const DecisionsOfKind& decisions, const Glyphs& glyphs) {
+  std::vector<ChartedSeries> series;
+  series.reserve(decisions.series.size());
+  for (const DecisionSeries& one : decisions.series) series.push_back({title_of(one), one.values});
+  return series_table(series, glyphs);
 }
 
 std::string kind_text(const DecisionsOfKind& decisions, double wall_ns, const Glyphs& glyphs) {
@@ -79,7 +63,7 @@ std::string kind_text(const DecisionsOfKind& decisions, double wall_ns, const Gl
     text +=
         fmt::format(", {} to decide{}", duration(spent_ns, glyphs),
                     wall_ns > 0.0 ? fmt::format(" ({} of the wall time)", percent(spent_ns / wall_ns)) : "");
-  return text + '\n' + origins_text(decisions) + series_table(decisions, glyphs);
+  return text + '\n' + origins_text(decisions) + series_text(decisions, glyphs);
 }
 
 std::string persistence_text(const RunDecisions& run, const Glyphs& glyphs) {
@@ -125,13 +109,6 @@ std::string exits_text(const RunDecisions& run, const Glyphs& glyphs) {
   }
   return "  exits by category: share of the category's rounds with a draft (their acceptance)\n" +
          table.text(4, glyphs.columns);
-}
-
-/// JSON has no NaN.
-Json values_json(const std::vector<double>& values) {
-  Json json = Json::array();
-  for (const double value : values) json.push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
-  return json;
 }
 
 Json kind_json(const DecisionsOfKind& decisions) {

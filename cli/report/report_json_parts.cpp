@@ -3,6 +3,8 @@
 
 #include <draftscope/simulator/catalogue/measured_figures.h>
 
+#include <cmath>
+
 namespace draftscope::cli {
 
 namespace {
@@ -42,6 +44,12 @@ Json figures_json(const simulator::Figures& figures) {
   add_run(json, *figures.run);
   json["parameters"] = parameters_json(figures.run->parameters);
   simulator::add_figures(json, simulator::named_figures(simulator::measured_figures(), figures));
+  return json;
+}
+
+Json values_json(const std::vector<double>& values) {
+  Json json = Json::array();
+  for (const double value : values) json.push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
   return json;
 }
 

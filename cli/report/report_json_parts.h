@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace draftscope::cli {
 
@@ -32,6 +33,9 @@ template <typename T>
 void add_run(Json& row, const traces::Run& run);
 /// Row of the run, and all its figures.
 [[nodiscard]] Json figures_json(const simulator::Figures& figures);
+
+/// An array; null where a value is not finite, which JSON can't say.
+[[nodiscard]] Json values_json(const std::vector<double>& values);
 
 /// A field as RFC 4180 has it: quoted if it holds a comma, quote or line break.
 [[nodiscard]] std::string csv_field(const std::string& text);

@@ -140,6 +140,7 @@ void LayerSetSearch::State::count(const Candidate& candidate, double score) {
     tolerance = 0;
     if (options.max_score && best_score > *options.max_score) stop(StopReason::score);
   }
+  if (candidate.origin == CandidateOrigin::single) return;  // it was not this search that proposed it
   if (candidate.origin == CandidateOrigin::probe) {
     ++probes_scored;
     return;

@@ -70,7 +70,7 @@ Result<SearchOptions> parse_options(const JsonField& fields) {
 Result<Candidate> parse_candidate(const JsonField& fields, const search::LayerSpace& space) {
   Candidate candidate;
   DRAFTSCOPE_TRY_ASSIGN(candidate.origin,
-                        fields["origin"].named(speculation::candidate_origin_name, CandidateOrigin::model));
+                        fields["origin"].named(speculation::candidate_origin_name, CandidateOrigin::single));
   DRAFTSCOPE_TRY_ASSIGN(candidate.mask, speculation::parse_skip_set(fields["skipped"], space.n_layers));
   if (fields.has("point")) {
     DRAFTSCOPE_TRY_ASSIGN(candidate.point, fields["point"].numbers());

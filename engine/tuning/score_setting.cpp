@@ -2,8 +2,7 @@
 #include <draftscope/engine/tuning/score_setting.h>
 
 #include <draftscope/engine/decode.h>
-
-#include "tuning/byte_costs.h"
+#include <draftscope/engine/tuning/pass_costs.h>
 
 namespace draftscope::engine {
 
@@ -12,7 +11,7 @@ namespace {
 /// Sums over rounds.
 class RoundCounts final : public DecodeListener {
  public:
-  explicit RoundCounts(const Checkpoint& checkpoint) : costs_(checkpoint) {}
+  explicit RoundCounts(const Checkpoint& checkpoint) : costs_(byte_costs(checkpoint)) {}
 
   void on_round(const RoundReport& report) override {
     ++rounds;
@@ -20,7 +19,8 @@ class RoundCounts final : public DecodeListener {
     accepted += report.round.accepted;
     emitted += static_cast<double>(report.emitted.size());
     passes += 1.0;  // the verification
-    if (report.layer_set.n_layers > 0) passes += report.round.drafted * costs_.draft_step(report.layer_set);
+    if (report.layer_set.n_layers > 0)
+      passes += report.round.drafted * costs_.draft_step(report.layer_set.skipped);
   }
 
   double rounds = 0.0;
@@ -30,7 +30,7 @@ class RoundCounts final : public DecodeListener {
   double passes = 0.0;  ///< over all weights
 
  private:
-  ByteCosts costs_;
+  PassCosts costs_;
 };
 
 struct Timed {

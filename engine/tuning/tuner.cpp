@@ -2,19 +2,62 @@
 #include <draftscope/engine/tuning/tuner.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace draftscope::engine {
 
 namespace {
 
-/// Measurement of an earlier trial of the same setting, where measuring again would give the same.
-std::optional<Measurement> known(const Tuning& tuning, const Policy& policy, const Proposed& proposed) {
-  if (!tuning.same_every_time) return std::nullopt;
+bool is_teacher_forced(const Proposed& proposed) {
+  return proposed.scored_by == ScoredBy::teacher_forced;
+}
+
+/// An earlier trial of the same setting, where another would give the same; null = none. One that was stopped
+/// early would be again: the floor only rises. A ranking's trial says too little.
+const Trial* known(const Tuning& tuning, const Policy& policy, const Proposed& proposed) {
+  if (!tuning.same_every_time && !is_teacher_forced(proposed)) return nullptr;
   const auto same = std::find_if(policy.trials.begin(), policy.trials.end(), [&](const Trial& trial) {
-    return trial.setting == proposed.setting && trial.prompts == proposed.prompts;
+    const bool ranked = trial.candidate && trial.candidate->origin == CandidateOrigin::single;
+    return trial.setting == proposed.setting && trial.scored_by == proposed.scored_by &&
+           (trial.prompts == proposed.prompts || (is_teacher_forced(proposed) && !ranked));
   });
-  return same == policy.trials.end() ? std::nullopt : std::optional(same->measured);
+  return same == policy.trials.end() ? nullptr : &*same;
+}
+
+/// The lowest score of those that would be finalists now: what a candidate must reach to become one.
+double floor_of(const Tuning& tuning, const Policy& policy) {
+  std::map<std::string_view, double> scores;
+  for (const Trial& trial : policy.trials)
+    if (trial.prompts == tuning.prompts) scores.emplace(trial.setting, trial.measured.score);
+  std::vector<double> sorted;
+  sorted.reserve(scores.size());
+  for (const auto& [setting, score] : scores) sorted.push_back(score);
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const auto finalists = static_cast<std::size_t>(tuning.finalists);
+  return sorted.size() < finalists ? -std::numeric_limits<double>::infinity() : sorted[finalists - 1];
+}
+
+/// The proposal's trial; none = interrupted.
+Result<std::optional<Trial>> trial_of(const Tuning& tuning, const Policy& policy, Proposed proposed) {
+  Trial trial{.setting = proposed.setting, .prompts = proposed.prompts, .scored_by = proposed.scored_by};
+  if (is_teacher_forced(proposed)) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto scored, tuning.score(proposed, floor_of(tuning, policy)));
+    if (!scored) return std::nullopt;
+    trial.measured = scored->measured;
+    trial.prompts = scored->prompts;
+    trial.agreement = scored->agreement;
+  } else {
+    DRAFTSCOPE_TRY_ASSIGN(const auto measured, tuning.measure(trial.setting, trial.prompts));
+    if (!measured) return std::nullopt;
+    trial.measured = *measured;
+  }
+  trial.candidate = std::move(proposed.candidate);
+  return trial;
 }
 
 void adopt(const Trial& trial, Policy& policy) {
@@ -34,7 +77,9 @@ struct Account {
 
   Account(const Tuning& of, const Policy& policy)
       : tuning(of), all(of.source.prompts_in_all() + finals(of.finalists)) {
-    for (const Trial& trial : policy.trials) all -= trial.prompts;
+    // One that was stopped early had been counted with all prompts.
+    for (const Trial& trial : policy.trials)
+      all -= trial.scored_by == ScoredBy::teacher_forced ? of.prompts : trial.prompts;
   }
   /// Prompts of the finals, with so many finalists.
   [[nodiscard]] std::int64_t finals(std::int64_t count) const {
@@ -48,17 +93,20 @@ struct Account {
 
 Result<bool> search(const Tuning& tuning, Policy& policy, Account& account) {
   while (auto proposed = tuning.source.next()) {
-    std::optional<Measurement> measured = known(tuning, policy, *proposed);
-    if (!measured) {
-      DRAFTSCOPE_TRY_ASSIGN(measured, tuning.measure(proposed->setting, proposed->prompts));
+    const std::int32_t prompts = proposed->prompts;
+    std::optional<Trial> trial;
+    if (const Trial* same = known(tuning, policy, *proposed)) {
+      trial = *same;
+      trial->candidate = std::move(proposed->candidate);
+    } else {
+      DRAFTSCOPE_TRY_ASSIGN(trial, trial_of(tuning, policy, *std::move(proposed)));
     }
-    if (!measured) return false;
-    policy.trials.push_back(
-        {std::move(proposed->setting), proposed->prompts, *measured, std::move(proposed->candidate)});
+    if (!trial) return false;
+    policy.trials.push_back(*std::move(trial));
     DRAFTSCOPE_TRY(tuning.source.observe(policy.trials.back()));
     adopt_best(tuning.source, policy);
     DRAFTSCOPE_TRY(write_policy(tuning.output, policy));
-    account.add(policy, policy.trials.back().prompts);
+    account.add(policy, prompts);
   }
   return true;
 }
@@ -80,6 +128,18 @@ std::vector<const Trial*> best_trials(const Policy& policy, std::int32_t count) 
   return best;
 }
 
+/// Vanilla as a finalist: 1 over itself by definition, at the speed that it had beside `best`.
+Finalist vanilla_beside(const Finalist& best) {
+  Finalist vanilla{"vanilla", {}};
+  vanilla.repeats.reserve(best.repeats.size());
+  for (const Measurement& repeat : best.repeats)
+    vanilla.repeats.push_back({.score = 1.0,
+                               .tokens_per_second = repeat.vanilla_tokens_per_second,
+                               .vanilla_tokens_per_second = repeat.vanilla_tokens_per_second,
+                               .tokens_per_round = 1.0});
+  return vanilla;
+}
+
 /// Measures the finalists in turn, another one first in each repeat: a machine that slows down slows all.
 Result<bool> decide(const Tuning& tuning, Policy& policy, Account& account) {
   const std::vector<const Trial*> trials = best_trials(policy, tuning.finalists);
@@ -99,10 +159,15 @@ Result<bool> decide(const Tuning& tuning, Policy& policy, Account& account) {
   std::stable_sort(finalists.begin(), finalists.end(), [](const Finalist& a, const Finalist& b) {
     return score_spread(a.repeats)->median > score_spread(b.repeats)->median;
   });
-  const auto winner = std::find_if(trials.begin(), trials.end(), [&](const Trial* trial) {
-    return trial->setting == finalists.front().setting;
-  });
-  adopt(**winner, policy);
+  if (score_spread(finalists.front().repeats)->median <= 1.0) {
+    finalists.insert(finalists.begin(), vanilla_beside(finalists.front()));
+    adopt({.setting = finalists.front().setting}, policy);
+  } else {
+    const auto winner = std::find_if(trials.begin(), trials.end(), [&](const Trial* trial) {
+      return trial->setting == finalists.front().setting;
+    });
+    adopt(**winner, policy);
+  }
   policy.repeats = finalists.front().repeats;
   policy.finalists = std::move(finalists);
   return true;

@@ -16,6 +16,8 @@ std::string_view name_of(CandidateOrigin origin) {
       return "probe";
     case CandidateOrigin::random:
       return "random";
+    case CandidateOrigin::single:  // of a ranking, which SWIFT has none of
+      return "single";
     case CandidateOrigin::model:
       break;
   }

@@ -69,7 +69,11 @@ Policy random_policy(std::uint64_t seed) {
     Trial trial{text(), 1 + static_cast<std::int32_t>(random.index(9)), measured(), std::nullopt};
     if (random.index(2) == 0)
       trial.candidate =
-          Candidate{set(), {random.uniform(), 1.0}, static_cast<CandidateOrigin>(random.index(3))};
+          Candidate{set(), {random.uniform(), 1.0}, static_cast<CandidateOrigin>(random.index(4))};
+    if (random.index(2) == 0) {
+      trial.scored_by = ScoredBy::teacher_forced;
+      trial.agreement = random.uniform();
+    }
     policy.trials.push_back(std::move(trial));
   }
   policy.tool_version = text();
@@ -90,6 +94,17 @@ TEST(PolicyFile, AnyIsReadAsItWasWritten) {
     EXPECT_EQ(read->skip_set, policy.skip_set) << seed;
     EXPECT_EQ(read->settings, policy.settings) << seed;
     EXPECT_EQ(read->trials.size(), policy.trials.size()) << seed;
+  }
+}
+
+TEST(PolicyFile, OfAnOlderVersionWasDecoded) {
+  auto old = nlohmann::json::parse(policy_json(example_policy()));
+  for (auto& trial : old["trials"]) EXPECT_EQ(trial.erase("scored_by"), 1U);
+  const auto read = parse_policy(old.dump(), "old.json");
+  ASSERT_TRUE(read) << read.error().message;
+  for (const Trial& trial : read->trials) {
+    EXPECT_EQ(trial.scored_by, ScoredBy::decoded);
+    EXPECT_FALSE(trial.agreement);
   }
 }
 

@@ -16,11 +16,12 @@ enum class CandidateOrigin : std::uint8_t {
   probe,   ///< given by hand
   random,  ///< drawn
   model,   ///< maximum of the upper confidence bound
+  single,  ///< one sublayer, for the ranking of all
 };
 
-/// "probe", "random" or "model", as files name it.
+/// "probe", "random", "model" or "single", as files name it.
 [[nodiscard]] constexpr std::string_view candidate_origin_name(CandidateOrigin origin) {
-  constexpr std::string_view names[] = {"probe", "random", "model"};
+  constexpr std::string_view names[] = {"probe", "random", "model", "single"};
   return names[static_cast<std::size_t>(origin)];
 }
 

@@ -38,11 +38,26 @@ struct Measurement {
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
+/// How a trial got its score.
+enum class ScoredBy : std::uint8_t {
+  decoded,         ///< the setting decoded the prompts
+  teacher_forced,  ///< its draft ran over texts that vanilla decoding had given
+};
+
+/// "decoded" or "teacher-forced", as files name it.
+[[nodiscard]] constexpr std::string_view scored_by_name(ScoredBy scored_by) {
+  constexpr std::string_view names[] = {"decoded", "teacher-forced"};
+  return names[static_cast<std::size_t>(scored_by)];
+}
+
 struct Trial {
   std::string setting;       ///< a strategy specification
-  std::int32_t prompts = 0;  ///< it was scored on so many of the first
+  std::int32_t prompts = 0;  ///< it was scored on so many; fewer than the search has if it was stopped early
   Measurement measured;
-  std::optional<Candidate> candidate;  ///< of a search for a skip set
+  std::optional<Candidate> candidate;      ///< of a search for a skip set
+  ScoredBy scored_by = ScoredBy::decoded;  ///< files that say nothing were decoded
+  /// Share of the texts' tokens that the draft predicts from the text before them; none if it was decoded.
+  std::optional<double> agreement;
 };
 
 /// One of the search's best settings, measured again after it, so that none wins by one lucky trial.

@@ -18,6 +18,9 @@ struct Proposed {
   std::string setting;       ///< a strategy specification
   std::int32_t prompts = 0;  ///< number of prompts to score it on
   std::optional<Candidate> candidate;
+  ScoredBy scored_by = ScoredBy::decoded;
+  /// Teacher-forced on no more prompts than one pass holds, the same for all such trials: for a ranking.
+  bool one_pass = false;
 };
 
 class CandidateSource {

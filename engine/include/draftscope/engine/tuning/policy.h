@@ -20,6 +20,8 @@ using speculation::policy_json;
 using speculation::policy_skip_set;
 using speculation::read_policy;
 using speculation::score_spread;
+using speculation::scored_by_name;
+using speculation::ScoredBy;
 using speculation::ScoreSpread;
 using speculation::Trial;
 using speculation::write_policy;

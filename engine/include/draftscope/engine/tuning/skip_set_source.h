@@ -2,7 +2,7 @@
 #pragma once
 
 // Draft & Verify's offline search for the sublayers to skip (Zhang et al. 2024, §3.3) as a source of
-// candidates.
+// candidates: as published, or behind a ranking of single sublayers and the light sets that follow from it.
 
 #include <draftscope/engine/search.h>
 
@@ -13,9 +13,13 @@ namespace draftscope::engine {
 struct SkipSetSearch {
   std::string base;  ///< a strategy with skip-attention and skip-mlp to be added
   std::vector<speculation::SublayerMask> probes;
-  std::int32_t trials = 0;  ///< probes included
+  std::int32_t trials = 0;  ///< light sets and probes included, the ranking's not
   std::int32_t prompts = 0;
   std::uint64_t seed = 1;
+  ScoredBy scored_by = ScoredBy::decoded;
+  /// Every sublayer is skipped by itself first, and light_sets() come before the probes. For trials that tell
+  /// agreement.
+  bool ranks_sublayers = false;
 };
 
 class SkipSetSource final : public CandidateSource {
@@ -29,12 +33,15 @@ class SkipSetSource final : public CandidateSource {
   std::int64_t prompts_in_all() const override;
 
  private:
-  SkipSetSource(SkipSetSearch options, LayerSetSearch search)
-      : options_(std::move(options)), search_(std::move(search)) {}
+  SkipSetSource(SkipSetSearch options, LayerSetSearch search, std::int32_t n_layers);
+  [[nodiscard]] bool is_ranking() const { return agreements_.size() < singles_.size(); }
+  [[nodiscard]] Result<void> add_probes(std::span<const speculation::SublayerMask> probes);
 
   SkipSetSearch options_;
   LayerSetSearch search_;
-  std::int32_t seen_ = 0;
+  std::vector<speculation::SublayerMask> singles_;  ///< empty without a ranking
+  std::vector<double> agreements_;                  ///< of the singles so far
+  std::int32_t seen_ = 0;                           ///< trials, the ranking's not
 };
 
 /// Strategy specification `base` with the set written out as skip-attention and skip-mlp.

@@ -2,12 +2,14 @@
 #pragma once
 
 // Runs a search to its end, or until it is interrupted: score a candidate, write the file, take the next one.
-// Then the best few are measured again, in turn, and the highest median wins. The file is the state; a run
-// that finds trials in the policy goes on behind them, and begins the finals anew.
+// Then the best few are measured again by decoding, in turn, and the highest median wins; if that is not
+// above 1, vanilla decoding wins. The file is the state; a run that finds trials in the policy goes on behind
+// them, and begins the finals anew.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/tuning/candidate_source.h>
 #include <draftscope/engine/tuning/policy.h>
+#include <draftscope/engine/tuning/teacher_forced.h>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -20,10 +22,16 @@ namespace draftscope::engine {
 using Measure =
     std::function<Result<std::optional<Measurement>>(const std::string& setting, std::int32_t prompts)>;
 
+/// Scores a proposal teacher-forced, on all prompts or until it can't reach `floor`, or in one pass if that
+/// is what it asks for; none = interrupted.
+using Score =
+    std::function<Result<std::optional<TeacherForcedScore>>(const Proposed& proposed, double floor)>;
+
 /// A search and the way it is run. The source is not owned.
 struct Tuning {
   CandidateSource& source;
   Measure measure;
+  Score score;                   ///< empty if the source has nothing scored teacher-forced
   bool same_every_time = false;  ///< measuring twice gives the same: nothing is measured twice
   std::int32_t prompts = 0;      ///< number of all prompts, on which finalists are measured again
   std::int32_t repeats = 5;      ///< measurements of each finalist, ≥ 1
