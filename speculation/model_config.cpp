@@ -5,6 +5,7 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/speculation/model_families.h>
 #include <algorithm>
+#include <array>
 
 #include "rope_config.h"
 #include "size_ranges.h"
@@ -26,6 +27,13 @@ std::string supported_architectures() {
   return fmt::format("{}{}{}", names, names.empty() ? "" : " or ", last);
 }
 
+std::string known_architectures() {
+  std::vector<std::string_view> names;
+  names.reserve(model_families().size());
+  for (const ModelFamily& family : model_families()) names.push_back(family.architecture);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// The table's row, of whatever config.json names first; null if the table lacks it.
 Result<const ModelFamily*> named_family(const JsonField& config) {
   std::vector<std::string> architectures;
@@ -35,6 +43,42 @@ Result<const ModelFamily*> named_family(const JsonField& config) {
   if (!architectures.empty()) return find_architecture(architectures.front());
   DRAFTSCOPE_TRY_ASSIGN(const std::string model_type, config["model_type"].text_or(""));
   return find_model_type(model_type);
+}
+
+/// A key that only models of another kind than a dense decoder have, and the trait that it names.
+struct ForeignTrait {
+  std::string_view key;
+  std::string_view trait;
+  std::int64_t max_dense;  ///< the key's number of a dense model, at most
+};
+
+constexpr std::array<ForeignTrait, 12> foreign_traits{{
+    {"num_local_experts", "a mixture of experts", 1},
+    {"n_routed_experts", "a mixture of experts", 1},
+    {"num_experts", "a mixture of experts", 1},
+    {"moe_num_experts", "a mixture of experts", 1},
+    {"kv_lora_rank", "latent attention", 0},
+    {"ssm_cfg", "state-space layers", 0},
+    {"mamba_d_state", "state-space layers", 0},
+    {"ssm_state_size", "state-space layers", 0},
+    {"state_size", "state-space layers", 0},
+    {"linear_num_value_heads", "linear attention", 0},
+    {"is_encoder_decoder", "an encoder", 0},
+    {"text_config", "several kinds of input", 0},
+}};
+
+/// Error: config.json names a trait that dense decoders lack.
+Result<void> check_dense(const JsonField& config) {
+  for (const ForeignTrait& foreign : foreign_traits) {
+    const JsonField field = config[foreign.key];
+    if (field.is_null()) continue;
+    const nlohmann::json& value = field.value();
+    if (value.is_boolean() && !value.get<bool>()) continue;
+    if (value.is_number() && value.get<double>() <= static_cast<double>(foreign.max_dense)) continue;
+    return fail("{} is {}: the model has {}, expected a dense decoder", field.name(), describe(value),
+                foreign.trait);
+  }
+  return {};
 }
 
 Result<const ModelFamily*> supported_family(const JsonField& config) {
@@ -182,11 +226,25 @@ Result<void> read_tokens(const JsonField& config, std::optional<ConfigText> gene
   return {};
 }
 
+/// Error: the file names an architecture or a type, which the table lacks. A file that names none is read as
+/// Llama's.
+Result<void> check_nameless(const JsonField& config) {
+  for (const char* const key : {"architectures", "model_type"}) {
+    const JsonField field = config[key];
+    if (field.is_null() || field.value().empty()) continue;
+    const nlohmann::json& named = field.value().is_array() ? field.value().front() : field.value();
+    return fail("{} names {}, whose layers are not known, expected a family of {}", field.name(),
+                quote(named.is_string() ? named.get<std::string>() : named.dump()), known_architectures());
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ModelShape> parse_model_config(ConfigText text, std::optional<ConfigText> generation) {
   DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(text.text, text.file));
   const JsonField config(parsed, text.file);
+  DRAFTSCOPE_TRY(check_dense(config));
   DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* family, supported_family(config));
   ModelShape shape;
   shape.architecture = family->architecture;
@@ -212,7 +270,9 @@ Result<ModelShape> parse_model_config(ConfigText text, std::optional<ConfigText>
 Result<ModelShape> parse_model_sizes(ConfigText text) {
   DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(text.text, text.file));
   const JsonField config(parsed, text.file);
+  DRAFTSCOPE_TRY(check_dense(config));
   DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* named, named_family(config));
+  if (named == nullptr) DRAFTSCOPE_TRY(check_nameless(config));
   const ModelFamily family = named == nullptr ? ModelFamily{} : *named;
   ModelShape shape;
   shape.name = text.file;

@@ -91,7 +91,7 @@ double text_ns(const Text& text, std::int32_t length) {
   return ns;
 }
 
-/// Of far more texts than a recording has.
+/// True speedup: of far more texts than a recording has.
 double true_speedup(const Population& population, std::int32_t length) {
   constexpr int texts = 30'000;
   std::mt19937_64 random(2);

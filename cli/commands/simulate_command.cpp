@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <draftscope/simulator/what_if/target_exit.h>
 
 #include "commands/learning.h"
 #include "options/machine_options.h"
@@ -23,6 +24,13 @@
 namespace draftscope::cli {
 
 namespace {
+
+/// A positive number, if it is given.
+void add_optional_number(CLI::App& command, const std::string& name, std::optional<double>& value,
+                         const std::string& help) {
+  constexpr Range<double> positive{.min = 1e-9, .max = 1e12};
+  command.add_option(name, value, help)->transform(number_in<double>(positive));
+}
 
 /// The runs as they were recorded, but for the baseline.
 std::vector<std::string> recorded_strategies(const traces::Recording& recording) {
@@ -82,6 +90,13 @@ class Questions {
     const auto questions = static_cast<std::int64_t>(strategies.size() * machines_.size());
     std::int64_t asked = 0;
     for (const std::string& strategy : strategies) {
+      if (options_.target_exits) {
+        for (const simulator::Machine& machine : machines_) {
+          ask_at_target_exit(strategy, machine);
+          progress.update(++asked, questions);
+        }
+        continue;
+      }
       auto rounds = what_if_.rounds(strategy);
       if (!rounds) {
         simulation.refusals.push_back({strategy, "", rounds.error().message});
@@ -101,17 +116,31 @@ class Questions {
   simulator::PredictedTrace prediction;
 
  private:
+  void ask_at_target_exit(const std::string& strategy, const simulator::Machine& machine) {
+    auto rounds = simulator::rounds_at_target_exit(what_if_, strategy, machine.scenario.shape);
+    if (!rounds) {
+      simulation.refusals.push_back({strategy, machine.name, rounds.error().message});
+      return;
+    }
+    if (options_.longer_context > 0) simulator::lengthen_context(*rounds, options_.longer_context);
+    ask_fitting(*rounds, machine);
+  }
+
   void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
-    const simulator::StrategyRounds fitting =
-        simulator::for_shape(rounds, what_if_.recorded_scenario().shape, machine.scenario.shape);
-    auto answer = simulator::ask(what_if_.costs().model, fitting, machine,
+    ask_fitting(simulator::for_shape(rounds, what_if_.recorded_scenario().shape, machine.scenario.shape),
+                machine);
+  }
+
+  /// Rounds of the machine's model.
+  void ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+    auto answer = simulator::ask(what_if_.costs().model, rounds, machine,
                                  {.draws = options_.draws, .seed = options_.seed}, options_.budget);
     if (!answer) {
       simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
       return;
     }
-    if (options_.write) prediction.runs.push_back({fitting, *answer});
-    if (options_.ladder) add_ladder(fitting, machine);
+    if (options_.write) prediction.runs.push_back({rounds, *answer});
+    if (options_.ladder) add_ladder(rounds, machine);
     simulation.answers.push_back(*std::move(answer));
   }
 
@@ -199,6 +228,13 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       *command, "--write", options->write,
       "Also write the answers as a trace, round by round: report, compare and export open it");
   command->add_flag("--overwrite", options->overwrite, "Replace an existing trace");
+  command->add_flag("--target-exits", options->target_exits,
+                    "Exits count the layers of --model; else the recorded model's, at the same share of the "
+                    "depth");
+  add_optional_number(*command, "--price", options->price,
+                      "Of the machine per hour, all its GPUs: for the cost of a million tokens");
+  add_optional_number(*command, "--power", options->power,
+                      "Watts of the machine while it decodes, all its GPUs: for joules per token");
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
   CLI::Option* ladder =
       command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count");

@@ -43,8 +43,8 @@ Result<std::int32_t> to_integer(std::string_view text, std::string_view option) 
 
 /// "exit=3,5,7", "gamma=1..8".
 Result<Axis> parse_axis(const std::string& text) {
-  constexpr std::array<std::string_view, 9> known{
-      "exit", "gamma", "threshold", "gpu", "model", "weights", "regime", "batch", "tensor-parallel"};
+  constexpr std::array<std::string_view, 10> known{
+      "exit", "gamma", "threshold", "gpu", "model", "weights", "regime", "host", "batch", "tensor-parallel"};
   constexpr std::int32_t max_values = 10'000;
   const std::size_t equals = text.find('=');
   Axis axis{text.substr(0, equals), {}};
@@ -82,12 +82,27 @@ Result<void> set(Scenario& scenario, std::string_view key, const std::string& va
     DRAFTSCOPE_TRY_ASSIGN(scenario.weights, simulator::parse_weight_type(value));
   } else if (key == "regime") {
     DRAFTSCOPE_TRY_ASSIGN(scenario.regime, simulator::parse_regime(value));
+  } else if (key == "host") {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.host, simulator::host_time_of(value));
   } else if (key == "batch") {
     DRAFTSCOPE_TRY_ASSIGN(scenario.batch, to_integer(value, "batch"));
   } else {
     DRAFTSCOPE_TRY_ASSIGN(scenario.tensor_parallel, to_integer(value, "tensor-parallel"));
   }
   return {};
+}
+
+Result<std::optional<simulator::DraftCostInput>> draft_cost_of(const SimulateOptions& options) {
+  using simulator::DraftCostInput;
+  if (options.draft_cost.empty()) return std::nullopt;
+  if (options.draft_cost == "free") return DraftCostInput{.kind = DraftCostInput::Kind::free};
+  if (options.draft_cost == "one-layer")
+    return DraftCostInput{.kind = DraftCostInput::Kind::one_layer, .vocabulary = options.draft_vocabulary};
+  const auto share = parse_number<double>(options.draft_cost);
+  if (!share || *share < 0.0)
+    return fail("--draft-cost: found {}, expected a share of a vanilla step, free or one-layer",
+                quote(options.draft_cost));
+  return DraftCostInput{.kind = DraftCostInput::Kind::share, .share = *share};
 }
 
 }  // namespace
@@ -102,16 +117,28 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
                      "The GPU of the recording, whose specification fills in what the recording leaves open");
   command.add_option("--model", options.model,
                      "Another model: a name of models/models.csv, or a config.json");
-  command.add_option("--weights", options.weights, "Another number type: bf16, fp16, fp32, fp8");
+  command.add_option("--weights", options.weights,
+                     "Another number type of the layers: bf16, fp16, fp32, fp8, int8, int4, nvfp4");
   command.add_option("--regime", options.regime,
                      "How kernels are launched: eager-python, eager-cpp, graph, device-loop, persistent");
+  command.add_option(
+      "--host", options.host,
+      "What the engine takes beside passes on a specified GPU: graph, serving, eager, or a JSON "
+      "file (docs/predicting.md)");
+  CLI::Option* draft_cost = command.add_option("--draft-cost", options.draft_cost,
+                                               "Cost of a draft step as an input, for heads that are not run "
+                                               "here: a share of a vanilla step, free, or "
+                                               "one-layer");
+  add_number(command, "--draft-vocabulary", options.draft_vocabulary,
+             "Rows of the head of --draft-cost one-layer, if not the target's", {.min = 1})
+      ->needs(draft_cost);
   add_number(command, "--batch", options.batch, "Requests decoded together", {.min = 1})
       ->capture_default_str();
   add_number(command, "--tensor-parallel", options.tensor_parallel, "GPUs that share the model", {.min = 1})
       ->capture_default_str();
   command.add_option(
       "--sweep", options.sweeps,
-      "KEY=V1,V2,… or KEY=FIRST..LAST of exit, gamma, threshold, gpu, model, weights, regime, batch, "
+      "KEY=V1,V2,… or KEY=FIRST..LAST of exit, gamma, threshold, gpu, model, weights, regime, host, batch, "
       "tensor-parallel; several make a grid");
 }
 
@@ -142,6 +169,8 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
   if (!options.model.empty()) DRAFTSCOPE_TRY(set(base, "model", options.model));
   if (!options.weights.empty()) DRAFTSCOPE_TRY(set(base, "weights", options.weights));
   if (!options.regime.empty()) DRAFTSCOPE_TRY(set(base, "regime", options.regime));
+  if (!options.host.empty()) DRAFTSCOPE_TRY(set(base, "host", options.host));
+  DRAFTSCOPE_TRY_ASSIGN(base.draft_cost, draft_cost_of(options));
   std::vector<AskedMachine> all;
   for (const std::string& gpu : options.gpus) {
     all.push_back({base, nullptr});
@@ -173,6 +202,8 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
   for (AskedMachine& asked : all) {
     DRAFTSCOPE_TRY_ASSIGN(Machine machine, simulator::asked_machine(std::move(asked.scenario), recorded,
                                                                     asked.calibrated.get()));
+    machine.price_per_hour = options.price;
+    machine.power_watts = options.power;
     machines.push_back(std::move(machine));
   }
   return machines;

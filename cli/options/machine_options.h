@@ -23,6 +23,12 @@ struct SimulateOptions {
   std::string model;                            ///< a published name or a config.json
   std::string weights;
   std::string regime;
+  std::string host;                   ///< a name or a JSON file
+  std::string draft_cost;             ///< a share of a vanilla step, "free" or "one-layer"; empty: priced
+  std::int32_t draft_vocabulary = 0;  ///< 0: the target's
+  std::optional<double> price;        ///< of the machine, per hour
+  std::optional<double> power;        ///< of the machine, watts
+  bool target_exits = false;          ///< exits count the layers of the model asked about
   std::int32_t batch = 1;
   std::int32_t tensor_parallel = 1;
   std::int32_t longer_context = 0;
@@ -48,7 +54,7 @@ void add_machine_options(CLI::App& command, SimulateOptions& options);
 [[nodiscard]] Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options);
 
 /// The recorded machine (or what the options say instead) and every combination of the swept keys that are a
-/// machine's (gpu, model, weights, regime, batch, tensor-parallel). Errors name the option.
+/// machine's (gpu, model, weights, regime, host, batch, tensor-parallel). Errors name the option.
 [[nodiscard]] Result<std::vector<simulator::Machine>> swept_machines(const SimulateOptions& options,
                                                                      const simulator::Scenario& recorded);
 

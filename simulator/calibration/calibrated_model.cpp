@@ -45,9 +45,9 @@ void widen(CostModel& model, double sigma, Belongs belongs) {
 ///     t = a · (launches and constants as specified) + b · (bytes as specified)
 /// is the affine law of a kernel, divided by its first part.
 GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const CalibratedShape*>& shapes) {
-  const CostVector specified = specified_values(gpu);
   std::vector<KernelTime> passes;
   for (const CalibratedShape* shape : shapes) {
+    const CostVector specified = specified_values(gpu, shape->weights);
     for (const speculation::MeasuredKernel& kernel : shape->kernels) {
       if (level_of(kernel.form.kind) != CostLevel::pass || kernel.form.rows != 1) continue;
       const CostVector coefficients =
@@ -60,10 +60,17 @@ GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const 
     }
   }
   gpu.calibration = Calibration::family;
+  for (auto& law : gpu.narrow_products)
+    if (law) law->calibration = Calibration::family;
   const auto scales = fit_kernel_law(passes);
   if (!scales || scales->ns_per_byte <= 0.0) return gpu;
   gpu.t0_us *= scales->launch_ns;
   gpu.efficiency = std::min(gpu.efficiency / scales->ns_per_byte, 1.0);
+  for (auto& law : gpu.narrow_products) {
+    if (!law) continue;
+    law->t0_us *= scales->launch_ns;
+    law->efficiency = std::min(law->efficiency / scales->ns_per_byte, 1.0);
+  }
   return gpu;
 }
 

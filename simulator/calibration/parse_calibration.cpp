@@ -107,7 +107,9 @@ Result<CalibratedShape> shape_of(const JsonField& object) {
   DRAFTSCOPE_TRY_ASSIGN(of.shape, speculation::parse_named_sizes(object));
   DRAFTSCOPE_TRY_ASSIGN(const std::string weights, object["weights"].text());
   const auto type = parse_weight_type(weights);
-  if (!type) return object["weights"].wrong("bf16, fp16, fp32 or fp8");
+  const bool is_measured =
+      type && (!is_narrow(*type) || *type == WeightType::fp8);  // as engines here have them
+  if (!is_measured) return object["weights"].wrong("bf16, fp16, fp32 or fp8");
   of.weights = *type;
   DRAFTSCOPE_TRY_ASSIGN(const auto kernels, object["kernels"].list());
   for (const JsonField& kernel : kernels) {

@@ -84,6 +84,24 @@ FigureOf<Answer> budget_row(const std::string& name, std::string explanation, do
                      [share](const Answer& of) { return share_of_variance(of, share); });
 }
 
+/// Price of a million tokens at this rate; the rate is of all requests of a batch together.
+FigureValue cost_of_million(const Answer& of, double tokens_per_second) {
+  if (!of.price_per_hour || !(tokens_per_second > 0.0)) return {};
+  constexpr double seconds_per_hour = 3600.0;
+  return *of.price_per_hour / seconds_per_hour / tokens_per_second * 1e6;
+}
+
+FigureValue joules_per_token(const Answer& of, double tokens_per_second) {
+  if (!of.power_watts || !(tokens_per_second > 0.0)) return {};
+  return *of.power_watts / tokens_per_second;
+}
+
+Meaning rate_interval_meaning(int level) {
+  const std::string title = std::to_string(level) + " %";
+  return {"tokens/s " + title, "tokens/s",
+          title + " interval of `decode_tokens_per_second`, outermost of both bounds", Format::interval};
+}
+
 using Answers = std::vector<FigureOf<Answer>>;
 
 Answers make_answers() {
@@ -116,6 +134,35 @@ Answers make_answers() {
                   [](const Answer& of) { return figure_value(outermost_interval_95(of.speedup)); }),
       row<Answer>("no_interval_reason", no_interval_meaning(),
                   [](const Answer& of) { return of.speedup.min_drafted.total.no_interval_reason; }),
+      row<Answer>("decode_tokens_per_second_interval_80", rate_interval_meaning(80),
+                  [](const Answer& of) { return figure_value(of.rate.interval_80()); }),
+      row<Answer>("decode_tokens_per_second_interval_95", rate_interval_meaning(95),
+                  [](const Answer& of) { return figure_value(of.rate.interval_95()); }),
+      row<Answer>(
+          "memory_need_bytes",
+          {"memory", "bytes",
+           "Weights, K/V of the longest context and activations on each GPU, where they are not what "
+           "the recording itself held",
+           Format::bytes},
+          [](const Answer& of) { return of.memory ? FigureValue(of.memory->total()) : FigureValue(); }),
+      row<Answer>("memory_usable_bytes",
+                  {"usable memory", "bytes", "Memory of a GPU that a model may take", Format::bytes},
+                  [](const Answer& of) { return figure_value(of.usable_memory); }),
+      row<Answer>("cost_per_million_tokens",
+                  {"cost/1M tokens", "",
+                   "Price of a million output tokens at `--price` an hour, in its currency; prefill left out",
+                   Format::number},
+                  [](const Answer& of) { return cost_of_million(of, of.tokens_per_second); }),
+      row<Answer>("vanilla_cost_per_million_tokens",
+                  {"vanilla cost/1M", "", "The same by vanilla decoding", Format::number},
+                  [](const Answer& of) { return cost_of_million(of, of.vanilla_tokens_per_second); }),
+      row<Answer>(
+          "joules_per_token",
+          {"J/token", "J", "Energy of an output token at `--power`; prefill left out", Format::number},
+          [](const Answer& of) { return joules_per_token(of, of.tokens_per_second); }),
+      row<Answer>("vanilla_joules_per_token",
+                  {"vanilla J/token", "J", "The same by vanilla decoding", Format::number},
+                  [](const Answer& of) { return joules_per_token(of, of.vanilla_tokens_per_second); }),
       budget_row("sigma", "Standard deviation of ln(speedup), with `--budget`", &VarianceBudget::sigma),
       budget_row("acceptance", "Share of its variance that is due to the prompts' acceptance",
                  &VarianceBudget::acceptance),
@@ -171,16 +218,21 @@ std::vector<FigureOf<MeasuredDecoding>> make_measured_decoding() {
   };
 }
 
-constexpr std::array<std::string_view, 10> answer_keys{"tokens_per_round",
+constexpr std::array<std::string_view, 11> answer_keys{"tokens_per_round",
                                                        "acceptance_rate",
                                                        "draft_cost",
                                                        "verify_cost",
                                                        "overhead",
                                                        "vanilla_decode_tokens_per_second",
                                                        "decode_tokens_per_second",
+                                                       "decode_tokens_per_second_interval_95",
                                                        "speedup",
                                                        "interval_80",
                                                        "interval_95"};
+
+constexpr std::array<std::string_view, 4> price_keys{"cost_per_million_tokens",
+                                                     "vanilla_cost_per_million_tokens", "joules_per_token",
+                                                     "vanilla_joules_per_token"};
 
 }  // namespace
 
@@ -198,6 +250,10 @@ const FigureOf<Answer>& answer_figure(std::string_view key) {
 
 std::span<const std::string_view> answer_table() {
   return answer_keys;
+}
+
+std::span<const std::string_view> answer_price_table() {
+  return price_keys;
 }
 
 std::span<const FigureOf<PredictedDecoding>> predicted_decoding_figures() {

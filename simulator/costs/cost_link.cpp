@@ -14,24 +14,44 @@ struct Ends {
 };
 using Degrees = std::array<Ends, 3>;  ///< 2, 4, 8 GPUs
 
-constexpr Degrees h100{{{4.5e3, 4.8e3}, {4.8e3, 5.8e3}, {5.3e3, 7.9e3}}};
-constexpr Degrees b200{{{7.1e3, 7.4e3}, {7.4e3, 8.1e3}, {8.1e3, 9.4e3}}};
-constexpr Degrees a100{{{5.3e3, 5.7e3}, {6.0e3, 7.8e3}, {6.5e3, 11.4e3}}};
-constexpr Degrees pcie{{{5e3, 8e3}, {15e3, 25e3}, {27e3, 49e3}}};
+struct LinkRow {
+  std::string_view name;
+  Degrees degrees;
+  double sigma;
+};
 
-const Degrees& table_of(const GpuSpecification& gpu) {
-  constexpr double slowest_nvlink_gb_s = 150.0;
-  if (gpu.link_gb_s.value_or(0.0) < slowest_nvlink_gb_s) return pcie;
-  if (gpu.architecture.starts_with("sm10")) return b200;
-  return gpu.architecture == "sm90" ? h100 : a100;
+/// [LinkKind]
+constexpr std::array<LinkRow, 4> links{
+    {{"NVLink (as of an A100)", {{{5.3e3, 5.7e3}, {6.0e3, 7.8e3}, {6.5e3, 11.4e3}}}, 0.3},
+     {"NVLink (as of an H100)", {{{4.5e3, 4.8e3}, {4.8e3, 5.8e3}, {5.3e3, 7.9e3}}}, 0.3},
+     {"NVLink (as of a B200)", {{{7.1e3, 7.4e3}, {7.4e3, 8.1e3}, {8.1e3, 9.4e3}}}, 0.3},
+     {"PCIe", {{{5e3, 8e3}, {15e3, 25e3}, {27e3, 49e3}}}, 0.5}}};
+
+const LinkRow& row_of(LinkKind kind) {
+  return links[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace
 
+std::string_view link_kind_name(LinkKind kind) {
+  return row_of(kind).name;
+}
+
+LinkKind link_kind(const GpuSpecification& gpu) {
+  constexpr double slowest_nvlink_gb_s = 150.0;
+  if (gpu.link_gb_s.value_or(0.0) < slowest_nvlink_gb_s) return LinkKind::pcie;
+  if (gpu.architecture.starts_with("sm10")) return LinkKind::nvlink_b200;
+  return gpu.architecture == "sm90" ? LinkKind::nvlink_h100 : LinkKind::nvlink_a100;
+}
+
+double all_reduce_sigma(LinkKind kind) {
+  return row_of(kind).sigma;
+}
+
 double all_reduce_ns(const GpuSpecification& gpu, std::int32_t degree, double bytes) {
   if (degree <= 1) return 0.0;
   const std::size_t place = degree <= 2 ? 0 : degree <= 4 ? 1 : 2;
-  const Ends ends = table_of(gpu)[place];
+  const Ends ends = row_of(link_kind(gpu)).degrees[place];
   constexpr double small_bytes = 8192.0;
   constexpr double large_bytes = 65536.0;
   const double share = std::clamp((bytes - small_bytes) / (large_bytes - small_bytes), 0.0, 1.0);

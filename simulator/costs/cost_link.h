@@ -7,11 +7,19 @@
 
 #include <draftscope/simulator/hardware/gpu.h>
 #include <cstdint>
+#include <string_view>
 
 namespace draftscope::simulator {
 
-/// Relative; without a measurement of the link itself.
-inline constexpr double all_reduce_sigma = 0.3;
+enum class LinkKind : std::uint8_t { nvlink_a100, nvlink_h100, nvlink_b200, pcie };
+/// "NVLink (as of an H100)", "PCIe".
+[[nodiscard]] std::string_view link_kind_name(LinkKind kind);
+
+/// By the link's rate, and the architecture: below 150 GB/s, or where none is named, PCIe.
+[[nodiscard]] LinkKind link_kind(const GpuSpecification& gpu);
+
+/// Relative, without a measurement of the link itself. Engines differ by 24 to 62 % over PCIe.
+[[nodiscard]] double all_reduce_sigma(LinkKind kind);
 
 /// 0 for a single GPU. Degrees between the tables' 2, 4 and 8 take the next higher, those beyond 8 that of 8.
 [[nodiscard]] double all_reduce_ns(const GpuSpecification& gpu, std::int32_t degree, double bytes);

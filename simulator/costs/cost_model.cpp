@@ -174,7 +174,8 @@ FittedParameter fitted_parameter(const CostModel& model, const RobustFit& fit, c
 Result<CostFit> fit_cost_model(const CostObservations& observations,
                                const std::optional<GpuSpecification>& gpu) {
   DRAFTSCOPE_TRY(check_groups(observations.groups));
-  const std::vector<GaussianPrior> priors = gpu ? gpu_priors(*gpu) : scale_priors(observations);
+  const std::vector<GaussianPrior> priors =
+      gpu ? gpu_priors(*gpu, observations.weights) : scale_priors(observations);
   const FitData data = fit_data(observations.groups);
   const RobustFit fit = robust_fit(data, priors, lower_bounds(gpu));
 
@@ -200,9 +201,9 @@ CostModel cost_model_of(const GpuSpecification& gpu, const ModelShape& shape, We
   model.width_law = WidthLaw::steps;
   model.gpu = gpu;
   model.regime = Regime::graph;
-  model.values = specified_values(gpu);
+  model.values = specified_values(gpu, weights);
   model.sources.fill(ParameterSource::prior);
-  model.covariance = row_major(prior_covariance(gpu_priors(gpu), unknowns));
+  model.covariance = row_major(prior_covariance(gpu_priors(gpu, weights), unknowns));
   return model;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "costs/cost_prices.h"
 
+#include <draftscope/base/quote.h>
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
@@ -80,6 +81,34 @@ void replace_surroundings(const Surroundings& surroundings, CostCoefficients& pa
   if (is_rest) part.fixed[common_launch_parameter] += 1.0;
 }
 
+/// Longer launch of attention whose K/V exceed the L2 cache: kernels then split a context and combine the
+/// parts. Published kernel tables have 14 to 38 us there, of which this takes the middle, where a short
+/// context has the specification's. Of a recording's own costs it is measured.
+double long_context_ns(const TransferredCosts& costs, const Scenario& scenario, const ModelShape& shape) {
+  if (!costs.is_specified || !costs.model.gpu) return 0.0;
+  constexpr double in_cache = 1.5;  // of its size, up to which K/V are read as if they stayed there
+  constexpr double usual_l2_mb = 50.0;
+  constexpr double launch_ns = 26e3;
+  const Work work =
+      work_of(speculation::Operation::attention, shape, scenario.weights, 1.0, scenario.tensor_parallel);
+  const double bytes = scenario.batch * scenario.context * work.kv_bytes_per_context_row;
+  if (bytes <= in_cache * 1e6 * costs.model.gpu->l2_mb.value_or(usual_l2_mb)) return 0.0;
+  return std::max(launch_ns - costs.model.values[launch_parameter(speculation::Operation::attention)], 0.0);
+}
+
+std::string draft_cost_text(const DraftCostInput& cost) {
+  switch (cost.kind) {
+    case DraftCostInput::Kind::share:
+      return fmt::format("draft cost: {} vanilla steps per draft step, an input", cost.share);
+    case DraftCostInput::Kind::one_layer:
+      return fmt::format("draft cost: one layer and a head of {} rows, an input",
+                         cost.vocabulary > 0 ? std::to_string(cost.vocabulary) : "the target's");
+    case DraftCostInput::Kind::free:
+      break;
+  }
+  return "draft cost: free, an input";
+}
+
 /// A square root of the covariance, without the directions that have no variance.
 MatrixXd covariance_root(const std::vector<double>& covariance) {
   MatrixXd matrix(price_unknowns, price_unknowns);
@@ -112,12 +141,16 @@ struct PriceMap::Implementation {
   double draft_host_ns = 0.0;  ///< per pass, beside the kernels
   double target_host_ns = 0.0;
   HostTimes host;
+  std::optional<HostTime> engine;  ///< beside the passes; of a specified machine alone
+  std::optional<DraftCostInput> draft_cost;
   MatrixXd map;         ///< [(rows − 1) · parts · 2 + part · 2 + (fixed, context)][parameter]
   VectorXd arithmetic;  ///< the same rows: constants
   VectorXd link;
   MatrixXd root;                          ///< of the covariance
   std::vector<double> draft_start_bytes;  ///< [draft]
+  /// Those of the scenario, then that of a draft of one layer if its cost is an input.
   std::vector<OwnPass> own_passes;
+  std::size_t own_count = 0;        ///< of the scenario
   std::vector<double> own_repeats;  ///< [own pass]: passes that its rows take
   /// [own pass]: what it took where it was recorded, and how sure that is; a negative price where it was not.
   std::vector<AffineTime> own_measured;
@@ -137,13 +170,21 @@ struct PriceMap::Implementation {
   }
   /// One normal number for each kind of own passes.
   using OwnNoise = std::array<double, own_pass_kind_count>;
+  /// The engine's share of a vanilla step and its time per step, `noise` being standard normal.
+  struct EngineTime {
+    double share = 0.0;
+    double ns = 0.0;
+  };
+  [[nodiscard]] EngineTime engine_time(double noise) const;
+  void add_engine(const EngineTime& time, Prices& into) const;
+  void replace_draft_steps(const PassTimes& times, Prices& into) const;
   [[nodiscard]] VectorXd no_noise() const {
     return VectorXd::Zero(corrections ? corrections->noise_size() : 0);
   }
   /// [pass that is priced]: what its law is multiplied with; empty where nothing was measured.
   [[nodiscard]] VectorXd factors(const CostVector& values, const VectorXd& noise) const;
   void assemble(const CostVector& values, const VectorXd& corrections_of_passes, double link_factor,
-                double host_factor, const OwnNoise& own_noise, Prices& into) const;
+                double host_factor, const OwnNoise& own_noise, double engine_noise, Prices& into) const;
 
   // Places of the passes that are priced: the target step, the drafts' steps, then verifications of 2 to
   // widths rows, of each draft anew if they depend on it.
@@ -194,7 +235,10 @@ void PriceMap::Implementation::fill_map(const Scenario& scenario, const Surround
     CostCoefficients mlp = mlp_coefficients(scenario.shape, scenario.weights, model.width_law, form);
     replace_surroundings(surroundings, attention, false);
     replace_surroundings(surroundings, mlp, false);
-    put(rows, attention_part, attention, excess(attention_products) + attention_kernels * gap_ns, reduce_ns);
+    put(rows, attention_part, attention,
+        excess(attention_products) + attention_kernels * gap_ns +
+            long_context_ns(costs, scenario, scenario.shape),
+        reduce_ns);
     put(rows, mlp_part, mlp, excess(mlp_products) + mlp_kernels * gap_ns, reduce_ns);
 
     const CostCoefficients head = operation_coefficients(speculation::Operation::head, scenario.shape,
@@ -228,7 +272,11 @@ void PriceMap::Implementation::fill_own(const Scenario& scenario, const Surround
   for (std::size_t i = 0; i < own_passes.size(); ++i) {
     const OwnPass& pass = own_passes[i];
     Scenario of_pass = scenario;
-    if (pass.kind == OwnPassKind::draft_model && scenario.draft_model) of_pass.shape = *scenario.draft_model;
+    if (i >= own_count) {
+      if (draft_cost->vocabulary > 0) of_pass.shape.vocab = draft_cost->vocabulary;
+    } else if (pass.kind == OwnPassKind::draft_model && scenario.draft_model) {
+      of_pass.shape = *scenario.draft_model;
+    }
     const ModelShape& shape = of_pass.shape;
     CostCoefficients sum;
     double arithmetic_ns = 0.0;
@@ -253,7 +301,8 @@ void PriceMap::Implementation::fill_own(const Scenario& scenario, const Surround
       CostCoefficients one;
       add(one, attention_coefficients(shape, scenario.weights, model.width_law, form), pass.attention);
       add(one, mlp_coefficients(shape, scenario.weights, model.width_law, form), pass.mlp);
-      double constant_ns = pass.attention * (excess(attention_products) + attention_kernels * gap_ns) +
+      double constant_ns = pass.attention * (excess(attention_products) + attention_kernels * gap_ns +
+                                             long_context_ns(costs, scenario, shape)) +
                            pass.mlp * (excess(mlp_products) + mlp_kernels * gap_ns) + rest_kernels * gap_ns;
       double reductions = pass.attention + pass.mlp;
       if (pass.has_head) {
@@ -295,10 +344,10 @@ void PriceMap::Implementation::correct_passes(const CostModel& model) {
 }
 
 void PriceMap::Implementation::correct_own(const CostModel& model) {
-  if (own_passes.empty()) return;
+  if (own_count == 0) return;
   Prices by_law;
-  assemble(costs.model.values, factors(costs.model.values, no_noise()), 1.0, 1.0, {}, by_law);
-  for (std::size_t i = 0; i < own_passes.size(); ++i) {
+  assemble(costs.model.values, factors(costs.model.values, no_noise()), 1.0, 1.0, {}, 0.0, by_law);
+  for (std::size_t i = 0; i < own_count; ++i) {
     const auto measured =
         std::find_if(model.own_passes.begin(), model.own_passes.end(),
                      [&](const MeasuredOwnPass& known) { return known.kind == own_passes[i].kind; });
@@ -405,11 +454,11 @@ class PriceMap::Implementation::PassTimes {
 
 void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd& corrections_of_passes,
                                         double link_factor, double host_factor, const OwnNoise& own_noise,
-                                        Prices& into) const {
+                                        double engine_noise, Prices& into) const {
   const PassTimes times(*this, values, corrections_of_passes, link_factor, host_factor);
   into.host_ratio = costs.model.host_ratio * host_factor;
-  into.own.resize(own_passes.size());
-  for (std::size_t i = 0; i < own_passes.size(); ++i) {
+  into.own.resize(own_count);
+  for (std::size_t i = 0; i < own_count; ++i) {
     if (own_measured.empty() || own_measured[i].ns < 0.0) {
       into.own[i] = times.own_pass(i);
       continue;
@@ -441,6 +490,49 @@ void PriceMap::Implementation::assemble(const CostVector& values, const VectorXd
         times.corrected({draft_start_bytes[i] * values[draft_start_parameter] * share, 0.0}, step_place(i));
     for (std::size_t rows = 2; rows < draft.verify.size(); ++rows) draft.verify[rows].ns += start.ns;
   }
+  if (draft_cost) replace_draft_steps(times, into);
+  if (engine) add_engine(engine_time(engine_noise), into);
+}
+
+void PriceMap::Implementation::replace_draft_steps(const PassTimes& times, Prices& into) const {
+  AffineTime step;
+  if (draft_cost->kind == DraftCostInput::Kind::one_layer) {
+    step = times.own_pass(own_count);
+  } else if (draft_cost->kind == DraftCostInput::Kind::share) {
+    step = {draft_cost->share * into.target_step.ns, draft_cost->share * into.target_step.ns_per_context_row};
+  }
+  for (std::size_t i = 1; i < into.drafts.size(); ++i) into.drafts[i].step = step;
+}
+
+PriceMap::Implementation::EngineTime PriceMap::Implementation::engine_time(double noise) const {
+  constexpr double normal_quantile_90 = 1.2815515655446004;  // four of five lie between minus this and this
+  constexpr double min_share = -0.5;
+  const double z = noise / normal_quantile_90;
+  const double share = 0.5 * (engine->min_share + engine->max_share);
+  const double ns = 0.5 * (engine->min_ns + engine->max_ns);
+  return {std::max(share + z * 0.5 * (engine->max_share - engine->min_share), min_share),
+          std::max(ns + z * 0.5 * (engine->max_ns - engine->min_ns), 0.0)};
+}
+
+void PriceMap::Implementation::add_engine(const EngineTime& time, Prices& into) const {
+  const double per_step_ns = time.ns * this->share;
+  const auto scale = [&](AffineTime& pass) {
+    pass.ns *= 1.0 + time.share;
+    pass.ns_per_context_row *= 1.0 + time.share;
+  };
+  if (!engine->is_per_pass) {
+    into.step_round_ns += per_step_ns + time.share * into.target_step.at(context);
+    into.round_ns += per_step_ns + time.share * into.target_step.at(context);
+    return;
+  }
+  scale(into.target_step);
+  for (DraftPrices& draft : into.drafts) {
+    scale(draft.step);
+    for (AffineTime& verify : draft.verify) scale(verify);
+  }
+  for (AffineTime& own : into.own) scale(own);
+  into.step_round_ns += per_step_ns;
+  into.round_ns += per_step_ns;
 }
 
 namespace {
@@ -483,9 +575,14 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   if (made->drafts.empty())
     for (std::int32_t exit = 1; exit < scenario.shape.n_layers; ++exit) made->drafts.push_back({exit, exit});
   made->own_passes = scenario.own_passes;
+  made->own_count = made->own_passes.size();
+  made->draft_cost = scenario.draft_cost;
+  if (scenario.draft_cost && scenario.draft_cost->kind == DraftCostInput::Kind::one_layer)
+    made->own_passes.push_back(
+        {.kind = OwnPassKind::draft_model, .rows = 1, .attention = 1, .mlp = 1, .has_head = true});
   made->n_layers = scenario.shape.n_layers;
   made->widths = scenario.widths;
-  made->above_exit = scenario.verified_layers == VerifiedLayers::above_exit;
+  made->above_exit = scenario.verified_layers == VerifiedLayers::above_exit && !scenario.draft_cost;
   made->context = scenario.context;
   made->share = (scenario.with_stalls ? 1.0 + here.stall_share : 1.0) / scenario.batch;
   made->fill_map(scenario, surroundings);
@@ -514,6 +611,34 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
          fmt::format("regime {}: what the host takes is a prior, ±{:.0f} %", regime_name(surroundings.regime),
                      100.0 * surroundings.costs.sigma)});
   }
+  if (made->costs.is_specified && !surroundings.replaced) made->engine = scenario.host.value_or(graph_host());
+  if (scenario.host && !made->engine)
+    return fail(
+        "scenario: host is {}, expected none where {}", quote(scenario.host->name),
+        surroundings.replaced ? "the regime says what the host takes" : "the engine's own time was recorded");
+  if (made->engine) {
+    const HostTime& host = *made->engine;
+    std::string takes;
+    if (host.max_share != 0.0 || host.min_share != 0.0)
+      takes = fmt::format("{:+.0f} to {:+.0f} % of {}", 100.0 * host.min_share, 100.0 * host.max_share,
+                          host.is_per_pass ? "each pass" : "a vanilla step, once a round");
+    if (host.max_ns > 0.0)
+      takes += fmt::format("{}{:.0f} to {:.0f} us per step", takes.empty() ? "" : " and ", 1e-3 * host.min_ns,
+                           1e-3 * host.max_ns);
+    made->costs.notes.push_back(
+        {Provenance::prior, 0.0,
+         fmt::format("regime graph, host {}: the engine takes {} beside passes{}", host.name, takes,
+                     scenario.host ? "" : " (assumed; --host serving, eager or a file says otherwise)")});
+  }
+  if (long_context_ns(made->costs, scenario, scenario.shape) > 0.0)
+    made->costs.notes.push_back(
+        {Provenance::prior, 0.4,
+         fmt::format(
+             "contexts up to {:.0f} rows exceed the L2 cache: attention begins after 26 us, of 14 to 38 "
+             "in published kernel tables",
+             scenario.context)});
+  if (scenario.draft_cost)
+    made->costs.notes.push_back({Provenance::prior, 0.0, draft_cost_text(*scenario.draft_cost)});
   if (scenario.batch > 1)
     made->costs.notes.push_back(
         {Provenance::prior, 0.0,
@@ -525,7 +650,7 @@ Prices PriceMap::mean() const {
   Prices result;
   const Implementation& made = *implementation_;
   const CostVector& values = made.costs.model.values;
-  made.assemble(values, made.factors(values, made.no_noise()), 1.0, 1.0, {}, result);
+  made.assemble(values, made.factors(values, made.no_noise()), 1.0, 1.0, {}, 0.0, result);
   return result;
 }
 
@@ -540,7 +665,8 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
   VectorXd correction_noise = made.no_noise();
   Implementation::OwnNoise own_noise{};
   const auto corrections = static_cast<std::size_t>(correction_noise.size());
-  // The last one is the drift's.
+  // The last one is the drift's of the recorded machine, or the engine's of another: the others are the same
+  // numbers with and without.
   std::vector<double> normal(factor_count + cost_parameter_count + corrections + own_noise.size() + 1);
   fill_normal(seed, index, normal);
   if (vary.fit) {
@@ -555,13 +681,14 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
   const VectorXd shift = made.root * noise;
   CostVector values = made.costs.model.values;
   for (std::size_t i = 0; i < cost_parameter_count; ++i) {
-    const bool varies = is_width_parameter(i) ? vary.width : vary.fit;
+    const bool is_of_fit = made.costs.is_specified ? vary.transfer : vary.fit;
+    const bool varies = is_width_parameter(i) ? vary.width : is_of_fit;
     const double drawn = values[i] + (varies ? made.costs.ratio[i] * shift[static_cast<Index>(i)] : 0.0);
     values[i] = std::max(drawn * factor[static_cast<std::size_t>(factor_of(i))], made.costs.floor[i]);
   }
-  made.assemble(values, made.factors(values, correction_noise),
-                factor[static_cast<std::size_t>(Factor::link)],
-                factor[static_cast<std::size_t>(Factor::host)], own_noise, into);
+  made.assemble(
+      values, made.factors(values, correction_noise), factor[static_cast<std::size_t>(Factor::link)],
+      factor[static_cast<std::size_t>(Factor::host)], own_noise, vary.transfer ? normal.back() : 0.0, into);
   if (vary.fit && made.drift.sigma > 0.0)
     scale_speculation(std::exp(made.drift.sigma * std::sqrt(1.0 + 1.0 / made.drift.repeats) *
                                student_quantile(normal.back(), made.drift.freedom)),

@@ -16,16 +16,30 @@ std::string percent(double share) {
   return fmt::format("±{:.0f} %", 100.0 * share);
 }
 
-void note_specification(const GpuSpecification& gpu, std::vector<CostNote>& notes) {
-  const bool fitted = gpu.calibration == Calibration::fitted;
+std::string_view law_source(Calibration calibration) {
+  switch (calibration) {
+    case Calibration::fitted:
+      return "fitted to one engine's kernel tables";
+    case Calibration::related:
+      return "prior: a related GPU's";
+    case Calibration::family:
+      break;
+  }
+  return "prior: the middle of fitted GPUs of its memory family";
+}
+
+void note_specification(const GpuSpecification& gpu, WeightType weights, std::vector<CostNote>& notes) {
+  const ProductLaw law = gpu.products(weights);
+  const Provenance provenance =
+      law.calibration == Calibration::fitted ? Provenance::fitted : Provenance::prior;
+  const std::string_view source = law_source(law.calibration);
+  notes.push_back({provenance, law.t0_sigma,
+                   fmt::format("{}: launch of a {} product {} us, {} ({})", gpu.name,
+                               weight_type_name(weights), law.t0_us, percent(law.t0_sigma), source)});
   notes.push_back(
-      {fitted ? Provenance::fitted : Provenance::prior, gpu.t0_sigma(),
-       fmt::format("{}: launch of a product {} us, {} ({})", gpu.name, gpu.t0_us, percent(gpu.t0_sigma()),
-                   fitted ? "fitted to published kernel times" : "prior")});
-  notes.push_back(
-      {fitted ? Provenance::fitted : Provenance::prior, gpu.efficiency_sigma(),
-       fmt::format("{}: {:.0f} % of {} GB/s, {} ({})", gpu.name, 100.0 * gpu.efficiency, gpu.bandwidth_gb_s,
-                   percent(gpu.efficiency_sigma()), fitted ? "fitted to published kernel times" : "prior")});
+      {provenance, law.efficiency_sigma,
+       fmt::format("{}: {:.0f} % of {} GB/s in {}, {} ({})", gpu.name, 100.0 * law.efficiency,
+                   gpu.bandwidth_gb_s, weight_type_name(weights), percent(law.efficiency_sigma), source)});
 }
 
 void note_range(const CostModel& model, const Scenario& scenario, std::vector<CostNote>& notes) {
@@ -39,8 +53,10 @@ void note_range(const CostModel& model, const Scenario& scenario, std::vector<Co
     held(fmt::format("contexts beyond {:.0f} rows are extrapolated, up to {:.0f}", model.largest_context,
                      scenario.context));
   if (scenario.weights != model.weights)
-    held(fmt::format("{} weights: bytes as such, at the efficiency of {}", weight_type_name(scenario.weights),
-                     weight_type_name(model.weights)));
+    held(model.gpu ? fmt::format("{} weights: launches and efficiency at their ratio to {} in specifications",
+                                 weight_type_name(scenario.weights), weight_type_name(model.weights))
+                   : fmt::format("{} weights: bytes as such, at the efficiency of {}",
+                                 weight_type_name(scenario.weights), weight_type_name(model.weights)));
   const double bytes = weight_bytes_per_step(scenario.shape, scenario.weights) / scenario.tensor_parallel;
   const double ratio = bytes / weight_bytes_per_step(model.shape, model.weights);
   constexpr double same = 1e-9;
@@ -92,43 +108,54 @@ Factor factor_of(std::size_t parameter) {
 TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
   TransferredCosts costs{.model = model};
   costs.ratio.fill(1.0);
-  const bool specified_only = !same_machine(model, scenario) && (!model.from_trace || !model.gpu);
+  const bool is_moved = !same_machine(model, scenario);
+  // Products of fewer bits are other kernels.
+  const bool is_renewed = model.gpu && model.weights != scenario.weights &&
+                          (is_narrow(model.weights) || is_narrow(scenario.weights));
+  const bool specified_only =
+      (is_moved && (!model.from_trace || !model.gpu)) || (is_renewed && !model.from_trace);
   if (specified_only) {
     if (model.from_trace)
       costs.notes.push_back(
           {Provenance::prior, 0.0,
            "the recording's machine is no specified GPU: nothing of its costs carries over"});
-    costs.model = cost_model_of(*scenario.gpu, scenario.shape, scenario.weights);
-  } else if (!same_machine(model, scenario)) {
-    const CostVector from = specified_values(*model.gpu);
-    const CostVector to = specified_values(*scenario.gpu);
+    costs.model = cost_model_of(scenario.gpu ? *scenario.gpu : *model.gpu, scenario.shape, scenario.weights);
+  } else if (is_moved || is_renewed) {
+    const GpuSpecification& there = is_moved ? *scenario.gpu : *model.gpu;
+    const CostVector from = specified_values(*model.gpu, model.weights);
+    const CostVector to = specified_values(there, scenario.weights);
     const double per_byte = to[common_per_byte_parameter] / from[common_per_byte_parameter];
     for (std::size_t i = 0; i < cost_parameter_count; ++i) {
       if (factor_of(i) == Factor::host) continue;
       costs.ratio[i] = from[i] > 0.0 && to[i] > 0.0 ? to[i] / from[i] : per_byte;
       costs.model.values[i] *= costs.ratio[i];
     }
-    costs.model.gpu = scenario.gpu;
-    constexpr double other_host = 0.3;
-    costs.sigma = {scenario.gpu->t0_sigma(), scenario.gpu->efficiency_sigma(), other_host, 0.0};
-    costs.notes.push_back(
-        {Provenance::extrapolated, other_host,
-         fmt::format("from {} to {}: the engine's ratio to the specification is kept, and the "
-                     "host's part, {}",
-                     model.gpu->name, scenario.gpu->name, percent(other_host))});
+    costs.model.gpu = there;
+    const ProductLaw law = there.products(scenario.weights);
+    const double other_host = is_moved ? 0.3 : 0.0;
+    costs.sigma = {law.t0_sigma, law.efficiency_sigma, other_host, 0.0};
+    if (is_moved)
+      costs.notes.push_back(
+          {Provenance::extrapolated, other_host,
+           fmt::format("from {} to {}: the engine's ratio to the specification is kept, and the "
+                       "host's part, {}",
+                       model.gpu->name, there.name, percent(other_host))});
   }
   if (costs.model.gpu) {
     for (std::size_t i = 0; i < speculation::product_count; ++i)
       costs.floor[per_byte_parameter(static_cast<speculation::Operation>(i))] =
           1.0 / costs.model.gpu->bandwidth_gb_s;
-    if (!same_machine(model, scenario) || !model.from_trace)
-      note_specification(*costs.model.gpu, costs.notes);
+    if (is_moved || is_renewed || !model.from_trace)
+      note_specification(*costs.model.gpu, scenario.weights, costs.notes);
   }
-  if (scenario.tensor_parallel > 1) {
-    costs.sigma[static_cast<std::size_t>(Factor::link)] = all_reduce_sigma;
-    costs.notes.push_back({Provenance::prior, all_reduce_sigma,
-                           fmt::format("all-reduce of {} GPUs from published tables, {}",
-                                       scenario.tensor_parallel, percent(all_reduce_sigma))});
+  costs.is_specified = !costs.model.from_trace;
+  if (scenario.tensor_parallel > 1 && costs.model.gpu) {
+    const LinkKind link = link_kind(*costs.model.gpu);
+    const double sigma = all_reduce_sigma(link);
+    costs.sigma[static_cast<std::size_t>(Factor::link)] = sigma;
+    costs.notes.push_back({Provenance::prior, sigma,
+                           fmt::format("all-reduce of {} GPUs over {} from published tables, {}",
+                                       scenario.tensor_parallel, link_kind_name(link), percent(sigma))});
   }
   if (costs.model.from_trace) {
     note_range(model, scenario, costs.notes);

@@ -20,6 +20,7 @@ struct TransferredCosts {
   CostVector ratio;    ///< that a drawn value is multiplied with, 1 on the same machine
   CostVector floor{};  ///< no value goes below
   std::array<double, factor_count> sigma{};
+  bool is_specified = false;  ///< rests on a specification alone: its spread is the transfer's
   std::vector<CostNote> notes;
 };
 

@@ -32,35 +32,7 @@ Product product_of(speculation::Operation operation, const ModelShape& shape, do
   }
 }
 
-double layer_weight_bytes(WeightType type) {
-  switch (type) {
-    case WeightType::fp32:
-      return 4.0;
-    case WeightType::fp8:
-      return 1.0;
-    default:
-      return 2.0;
-  }
-}
-
-double activation_bytes(WeightType type) {
-  return type == WeightType::fp32 ? 4.0 : 2.0;
-}
-
 }  // namespace
-
-std::string_view weight_type_name(WeightType type) {
-  constexpr std::array<std::string_view, 4> names{"bf16", "fp16", "fp32", "fp8"};
-  return names[static_cast<std::size_t>(type)];
-}
-
-Result<WeightType> parse_weight_type(std::string_view text) {
-  if (text == "bf16") return WeightType::bf16;
-  if (text == "fp16" || text == "f16") return WeightType::fp16;
-  if (text == "fp32" || text == "f32") return WeightType::fp32;
-  if (text == "fp8") return WeightType::fp8;
-  return fail("dtype is '{}', expected bf16, fp16, fp32 or fp8", text);
-}
 
 Work work_of(speculation::Operation operation, const ModelShape& shape, WeightType type, double rows,
              std::int32_t tensor_parallel) {

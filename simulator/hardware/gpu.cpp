@@ -31,6 +31,21 @@ constexpr std::array columns{"name",
                              "l2_mb",
                              "bf16_dense_tflops",
                              "fp8_dense_tflops",
+                             "number_types",
+                             "int8_dense_tflops",
+                             "nvfp4_dense_tflops",
+                             "fp8_t0_us",
+                             "fp8_bw_eff",
+                             "fp8_calibration",
+                             "int8_t0_us",
+                             "int8_bw_eff",
+                             "int8_calibration",
+                             "int4_t0_us",
+                             "int4_bw_eff",
+                             "int4_calibration",
+                             "nvfp4_t0_us",
+                             "nvfp4_bw_eff",
+                             "nvfp4_calibration",
                              "last_level_cache_mb",
                              "sm_count",
                              "boost_mhz",
@@ -60,6 +75,27 @@ FamilyPrior family_prior(MemoryFamily family) {
       break;
   }
   return {6.0, 0.80};
+}
+
+/// The same of fp8 and nvfp4. No LPDDR GPU was fitted: HBM's, whose launches are the slower ones.
+FamilyPrior narrow_prior(MemoryFamily family, WeightType type) {
+  const bool is_gddr = family == MemoryFamily::gddr;
+  if (type == WeightType::fp8 || type == WeightType::int8)
+    return is_gddr ? FamilyPrior{2.745, 0.805} : FamilyPrior{7.52, 0.805};
+  return is_gddr ? FamilyPrior{4.56, 0.64} : FamilyPrior{5.59, 0.69};
+}
+
+/// The fits left 3 to 10 % open; two engines differ by a factor of two in t0.
+ProductLaw narrow_law(double t0_us, double efficiency, Calibration calibration) {
+  switch (calibration) {
+    case Calibration::fitted:
+      return {t0_us, efficiency, calibration, 0.15, 0.06};
+    case Calibration::related:
+      return {t0_us, efficiency, calibration, 0.35, 0.08};
+    case Calibration::family:
+      break;
+  }
+  return {t0_us, efficiency, calibration, 0.5, 0.1};
 }
 
 Result<std::optional<double>> number(const Fields& fields, std::string_view column, std::string_view name) {
@@ -109,6 +145,57 @@ Result<void> check_ridge(const GpuSpecification& gpu, const Fields& fields, std:
   return {};
 }
 
+/// t0_us and bw_eff of a type, and of what they are; column names begin with `prefix`.
+struct LawFields {
+  std::optional<double> t0_us;
+  std::optional<double> efficiency;
+  Calibration calibration = Calibration::family;
+};
+
+Result<LawFields> law_fields(const Fields& fields, const std::string& prefix, std::string_view name) {
+  LawFields law;
+  const std::string t0 = prefix + "t0_us";
+  const std::string efficiency = prefix + "bw_eff";
+  DRAFTSCOPE_TRY_ASSIGN(law.t0_us, number(fields, t0, name));
+  DRAFTSCOPE_TRY_ASSIGN(law.efficiency, positive(fields, efficiency, name));
+  if (law.t0_us && *law.t0_us < 0.0) return fail("{}: {} is {}, expected at least 0", name, t0, *law.t0_us);
+  if (law.efficiency && *law.efficiency > 1.0)
+    return fail("{}: {} is {}, expected a share of mem_bw_gbs, at most 1", name, efficiency, *law.efficiency);
+  if (law.t0_us && law.efficiency) law.calibration = calibration_of(text_of(fields, prefix + "calibration"));
+  return law;
+}
+
+constexpr std::array narrow_types{WeightType::fp8, WeightType::int8, WeightType::int4, WeightType::nvfp4};
+
+Result<void> read_narrow_types(const Fields& fields, std::string_view name, GpuSpecification& gpu) {
+  for (const WeightType type : narrow_types) {
+    const auto place = static_cast<std::size_t>(type);
+    const std::string type_name(weight_type_name(type));
+    DRAFTSCOPE_TRY_ASSIGN(const LawFields law, law_fields(fields, type_name + "_", name));
+    if (law.t0_us || law.efficiency) {
+      const FamilyPrior prior = narrow_prior(gpu.memory, type);
+      gpu.narrow_products[place] = narrow_law(law.t0_us.value_or(prior.t0_us),
+                                              law.efficiency.value_or(prior.efficiency), law.calibration);
+    }
+    if (type == WeightType::fp8) continue;
+    DRAFTSCOPE_TRY_ASSIGN(gpu.narrow_tflops[place], positive(fields, type_name + "_dense_tflops", name));
+  }
+  const std::string types = text_of(fields, "number_types");
+  std::string_view rest = types;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    if (end > 0) {
+      const auto type = parse_weight_type(rest.substr(0, end));
+      if (!type)
+        return fail("{}: number_types holds {}, expected {}", name, quote(rest.substr(0, end)),
+                    weight_type_names());
+      gpu.number_types.push_back(*type);
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {};
+}
+
 Result<GpuSpecification> specification(const Fields& fields, std::string_view source) {
   GpuSpecification gpu;
   gpu.name = text_of(fields, "name");
@@ -128,14 +215,11 @@ Result<GpuSpecification> specification(const Fields& fields, std::string_view so
   DRAFTSCOPE_TRY(check_ridge(gpu, fields, name));
 
   const FamilyPrior prior = family_prior(gpu.memory);
-  DRAFTSCOPE_TRY_ASSIGN(const auto t0, number(fields, "t0_us", name));
-  DRAFTSCOPE_TRY_ASSIGN(const auto efficiency, positive(fields, "bw_eff", name));
-  if (t0 && *t0 < 0.0) return fail("{}: t0_us is {}, expected at least 0", name, *t0);
-  if (efficiency && *efficiency > 1.0)
-    return fail("{}: bw_eff is {}, expected a share of mem_bw_gbs, at most 1", name, *efficiency);
-  gpu.t0_us = t0.value_or(prior.t0_us);
-  gpu.efficiency = efficiency.value_or(prior.efficiency);
-  gpu.calibration = t0 && efficiency ? calibration_of(text_of(fields, "calibration")) : Calibration::family;
+  DRAFTSCOPE_TRY_ASSIGN(const LawFields law, law_fields(fields, "", name));
+  gpu.t0_us = law.t0_us.value_or(prior.t0_us);
+  gpu.efficiency = law.efficiency.value_or(prior.efficiency);
+  gpu.calibration = law.calibration;
+  DRAFTSCOPE_TRY(read_narrow_types(fields, name, gpu));
   return gpu;
 }
 
@@ -176,6 +260,46 @@ const Result<std::vector<GpuSpecification>>& table_of_gpus() {
 }
 
 }  // namespace
+
+ProductLaw GpuSpecification::products(WeightType type) const {
+  if (!is_narrow(type)) return {t0_us, efficiency, calibration, t0_sigma(), efficiency_sigma()};
+  const auto known = [&](WeightType of) { return narrow_products[static_cast<std::size_t>(of)]; };
+  if (const auto law = known(type)) return *law;
+  const WeightType like = type == WeightType::int8   ? WeightType::fp8
+                          : type == WeightType::int4 ? WeightType::nvfp4
+                                                     : type;
+  if (const auto law = known(like))
+    return narrow_law(law->t0_us, law->efficiency,
+                      like == WeightType::fp8 ? Calibration::related : Calibration::family);
+  const FamilyPrior prior = narrow_prior(memory, type);
+  return narrow_law(prior.t0_us, prior.efficiency, Calibration::family);
+}
+
+double GpuSpecification::tflops(WeightType type) const {
+  const auto known = narrow_tflops[static_cast<std::size_t>(type)];
+  switch (type) {
+    case WeightType::fp8:
+      return fp8_tflops.value_or(bf16_tflops);
+    case WeightType::int8:
+    case WeightType::nvfp4:
+      return known.value_or(fp8_tflops.value_or(bf16_tflops));
+    default:
+      return bf16_tflops;
+  }
+}
+
+Result<void> check_number_type(const GpuSpecification& gpu, WeightType type) {
+  const std::vector<WeightType>& has = gpu.number_types;
+  if (has.empty() || type == WeightType::fp32 || type == WeightType::int4 ||
+      std::find(has.begin(), has.end(), type) != has.end())
+    return {};
+  std::vector<std::string_view> names;
+  names.reserve(has.size() + 1);
+  for (const WeightType one : has) names.push_back(weight_type_name(one));
+  names.push_back(weight_type_name(WeightType::int4));
+  return fail("GPU {} has no {} arithmetic, expected weights in {}", gpu.name, weight_type_name(type),
+              fmt::join(names, ", "));
+}
 
 std::span<const GpuSpecification> known_gpus() {
   const auto& gpus = table_of_gpus();

@@ -110,10 +110,9 @@ Result<Roofline> roofline(const CostModel& model, const Machine& machine, double
     }
   if (costs.model.gpu) {
     const GpuSpecification& gpu = *costs.model.gpu;
-    const bool is_fp8 = scenario.weights == WeightType::fp8 && gpu.fp8_tflops;
     result.is_specified = true;
     result.bytes_per_ns = gpu.bandwidth_gb_s;
-    result.flops_per_ns = 1e3 * (is_fp8 ? *gpu.fp8_tflops : gpu.bf16_tflops);
+    result.flops_per_ns = 1e3 * gpu.tflops(scenario.weights);
   } else {
     fit_roof(result, costs.model, scenario);
   }

@@ -14,6 +14,11 @@ Result<void> check_range(std::string_view field, std::int64_t value, std::int64_
   return {};
 }
 
+std::string draft_cost_name(const DraftCostInput& cost) {
+  if (cost.kind == DraftCostInput::Kind::share) return fmt::format("draft cost {}", cost.share);
+  return cost.kind == DraftCostInput::Kind::free ? "free drafts" : "drafts of one layer";
+}
+
 }  // namespace
 
 Scenario fitted_scenario(const CostModel& model) {
@@ -31,6 +36,8 @@ std::string scenario_name(const Scenario& scenario, const Scenario& recorded, st
   if (scenario.shape.name != recorded.shape.name) parts.push_back(scenario.shape.name);
   if (scenario.weights != recorded.weights) parts.emplace_back(weight_type_name(scenario.weights));
   if (scenario.regime != recorded.regime) parts.emplace_back(regime_name(scenario.regime));
+  if (scenario.host) parts.push_back("host " + scenario.host->name);
+  if (scenario.draft_cost) parts.push_back(draft_cost_name(*scenario.draft_cost));
   if (scenario.batch != 1) parts.push_back(fmt::format("batch {}", scenario.batch));
   if (scenario.tensor_parallel != 1) parts.push_back(fmt::format("{} GPUs", scenario.tensor_parallel));
   return fmt::format("{}", fmt::join(parts, " "));
@@ -61,6 +68,13 @@ Result<void> check_scenario(const Scenario& scenario) {
       return fail(
           "scenario: a draft of {} attention and {} MLP sublayers is no exit, expected one to verify above",
           draft.attention, draft.mlp);
+  }
+  if (scenario.draft_cost) {
+    constexpr std::int32_t max_vocabulary = 1 << 24;
+    if (!(scenario.draft_cost->share >= 0.0) || !std::isfinite(scenario.draft_cost->share))
+      return fail("scenario: draft cost is {}, expected at least 0", scenario.draft_cost->share);
+    DRAFTSCOPE_TRY(
+        check_range("rows of the draft's head", scenario.draft_cost->vocabulary, 0, max_vocabulary));
   }
   if (scenario.draft_model) DRAFTSCOPE_TRY(speculation::check_sizes(*scenario.draft_model, "draft model"));
   DRAFTSCOPE_TRY(check_range("rows of the widest own pass", scenario.widest_own_pass, 1, max_own_rows));

@@ -104,9 +104,9 @@ traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& reco
     meta["device"] = asked.gpu->name;
   else
     copy(recording.meta, machine, meta);
-  const bool is_fp8 = asked.weights == WeightType::fp8;
-  meta["weights"] = is_fp8 ? "fp8" : "as-stored";
-  meta["dtype"] = weight_type_name(is_fp8 ? WeightType::bf16 : asked.weights);
+  const std::string_view weights = weight_type_name(asked.weights);
+  meta["weights"] = is_narrow(asked.weights) ? weights : "as-stored";
+  meta["dtype"] = is_narrow(asked.weights) ? weight_type_name(WeightType::bf16) : weights;
   meta["level"] = "phases";
   meta["repeats"] = "1";
   const std::vector<traces::MissingData> lacks =

@@ -109,18 +109,24 @@ SweepTarget target_of(const PriceMap& map, const std::string& name, std::uint64_
       }};
 }
 
-Result<PriceMap> price_map(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {
-  DRAFTSCOPE_TRY_ASSIGN(PriceMap map,
-                        PriceMap::make(machine.costs_or(trained), answer_scenario(rounds, machine)));
-  DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
-  return map;
+/// Tokens per second of priced rounds.
+Result<PredictedRate> rate_of(const StrategyRounds& rounds, const PriceMap& map, const SweepTarget& priced,
+                              const SweepOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(PredictedRate rate, predict_rate(rounds.setting, priced, options));
+  if (!map.is_as_recorded()) return rate;
+  slow_down(rate.min_drafted, rounds.own_ratio);
+  if (rate.max_drafted) slow_down(*rate.max_drafted, rounds.own_ratio);
+  return rate;
 }
 
 }  // namespace
 
 Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
                    const SweepOptions& options, bool with_budget) {
-  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(trained, rounds, machine));
+  const Scenario scenario = answer_scenario(rounds, machine);
+  DRAFTSCOPE_TRY_ASSIGN(const DeviceCheck device, check_device(trained, scenario, machine));
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(machine.costs_or(trained), scenario));
+  DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
   const SweepTarget priced = target_of(map, machine.name, options.seed);
   Answer answer{.status = rounds.setting.status,
                 .strategy = rounds.strategy,
@@ -130,6 +136,11 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
   fill_costs(answer, rounds, priced.prices);
   DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, options));
   if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
+  DRAFTSCOPE_TRY_ASSIGN(answer.rate, rate_of(rounds, map, priced, options));
+  answer.memory = device.memory;
+  answer.usable_memory = device.usable_memory;
+  answer.price_per_hour = machine.price_per_hour;
+  answer.power_watts = machine.power_watts;
   constexpr double worth_a_note = 0.005;
   if (answer.own > worth_a_note)
     answer.notes.push_back(
@@ -141,19 +152,9 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
   }
   answer.cost_notes = machine.cost_notes;
+  if (device.note) answer.cost_notes.push_back(*device.note);
   answer.cost_notes.insert(answer.cost_notes.end(), map.notes().begin(), map.notes().end());
   return answer;
-}
-
-Result<PredictedRate> ask_rate(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
-                               const SweepOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, price_map(trained, rounds, machine));
-  DRAFTSCOPE_TRY_ASSIGN(PredictedRate rate,
-                        predict_rate(rounds.setting, target_of(map, machine.name, options.seed), options));
-  if (!map.is_as_recorded()) return rate;
-  slow_down(rate.min_drafted, rounds.own_ratio);
-  if (rate.max_drafted) slow_down(*rate.max_drafted, rounds.own_ratio);
-  return rate;
 }
 
 }  // namespace draftscope::simulator

@@ -16,6 +16,30 @@ Result<void> check_draft_model(const StrategyRounds& rounds, bool is_as_recorded
       rounds.strategy);
 }
 
+Result<DeviceCheck> check_device(const CostModel& trained, const Scenario& scenario, const Machine& machine) {
+  const CostModel& costs = machine.costs_or(trained);
+  const bool is_shown = !machine.costs && !scenario.gpu && costs.from_trace && scenario.batch == 1 &&
+                        scenario.tensor_parallel == 1 && costs.weights == scenario.weights &&
+                        scenario.context <= costs.largest_context &&
+                        speculation::same_sizes(costs.shape, scenario.shape);
+  if (is_shown) return {};
+  const GpuSpecification* const gpu = scenario.gpu ? &*scenario.gpu : costs.gpu ? &*costs.gpu : nullptr;
+  DeviceCheck check{.memory = memory_need(scenario), .usable_memory = {}, .note = {}};
+  if (gpu != nullptr) {
+    DRAFTSCOPE_TRY(check_number_type(*gpu, scenario.weights));
+    DRAFTSCOPE_TRY(check_memory(scenario, *gpu));
+    check.usable_memory = usable_memory(*gpu);
+  }
+  check.note = CostNote{Provenance::prior, 0.0,
+                        check.usable_memory
+                            ? fmt::format("memory: {}, which fit in {:.1f} GB", memory_text(*check.memory),
+                                          1e-9 * *check.usable_memory)
+                            : fmt::format("memory: {}; the machine's is not known, so that nobody checked "
+                                          "whether they fit",
+                                          memory_text(*check.memory))};
+  return check;
+}
+
 Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine) {
   Scenario scenario = machine.scenario;
   scenario.drafts = rounds.drafts;
@@ -35,8 +59,9 @@ Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& ro
 }
 
 Result<Prices> answer_prices(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {
-  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
-                        PriceMap::make(machine.costs_or(trained), answer_scenario(rounds, machine)));
+  const Scenario scenario = answer_scenario(rounds, machine);
+  DRAFTSCOPE_TRY(check_device(trained, scenario, machine));
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(machine.costs_or(trained), scenario));
   DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
   return map.mean();
 }
@@ -49,6 +74,7 @@ Result<Prices> early_exit_prices(const CostModel& trained, const Machine& machin
   scenario.verified_layers = verified_layers;
   scenario.widths = widths;
   scenario.context += longer_context;
+  DRAFTSCOPE_TRY(check_device(trained, scenario, machine));
   return prices(machine.costs_or(trained), scenario);
 }
 

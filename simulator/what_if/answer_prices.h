@@ -15,6 +15,18 @@ namespace draftscope::simulator {
 /// strategy and what is missing.
 [[nodiscard]] Result<void> check_draft_model(const StrategyRounds& rounds, bool is_as_recorded);
 
+/// Need of a GPU's memory, and what there is.
+struct DeviceCheck {
+  std::optional<MemoryNeed> memory;
+  std::optional<double> usable_memory;
+  std::optional<CostNote> note;
+};
+
+/// Whether the machine has the memory and the number type; empty where the recording shows that it has.
+/// Errors: check_memory()'s and check_number_type()'s.
+[[nodiscard]] Result<DeviceCheck> check_device(const CostModel& trained, const Scenario& scenario,
+                                               const Machine& machine);
+
 /// The prices as if `rows` more K/V rows stood before every pass. O(prices).
 [[nodiscard]] Prices at_longer_context(Prices prices, std::int32_t rows);
 

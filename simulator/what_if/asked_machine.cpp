@@ -34,7 +34,7 @@ Result<Machine> asked_machine(Scenario scenario, const Scenario& recorded,
                               const CalibratedMachine* calibrated) {
   DRAFTSCOPE_TRY(check_scenario(scenario));
   std::string name = scenario_name(scenario, recorded, calibrated != nullptr ? calibrated->name() : "");
-  Machine machine{std::move(name), std::move(scenario), nullptr, {}};
+  Machine machine{.name = std::move(name), .scenario = std::move(scenario)};
   if (calibrated == nullptr) return machine;
   DRAFTSCOPE_TRY_ASSIGN(CalibratedMachine::Costs costs,
                         calibrated->costs(machine.scenario.shape, machine.scenario.weights));
@@ -64,6 +64,12 @@ Result<MachineFile> read_machine_file(const std::filesystem::path& path) {
     DRAFTSCOPE_TRY_ASSIGN(file.gpu, parse_gpu_specification(text, path.string()));
   }
   return file;
+}
+
+Result<HostTime> host_time_of(const std::string& name_or_file) {
+  if (!name_or_file.ends_with(".json")) return find_host_time(name_or_file);
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(name_or_file, max_settings_bytes));
+  return parse_host_time(text, name_or_file);
 }
 
 Result<ModelShape> model_shape_of(const std::string& name_or_file) {

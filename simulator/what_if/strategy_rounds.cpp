@@ -59,6 +59,45 @@ void put_at_depth(std::vector<RoundStatistics>& requests, const std::vector<OwnP
           *count = *count * asked / recorded;
 }
 
+/// Draft steps by place in StrategyRounds::drafts.
+std::vector<std::int64_t> steps_by_draft(const StrategyRounds& rounds) {
+  std::vector<std::int64_t> steps(rounds.drafts.size(), 0);
+  for (const auto* side : {&rounds.setting.least, &rounds.setting.most})
+    for (const RoundStatistics& request : *side)
+      for (const DraftStatistics& draft : request.drafts)
+        if (draft.exit >= 1 && static_cast<std::size_t>(draft.exit) <= steps.size())
+          steps[static_cast<std::size_t>(draft.exit) - 1] += draft.steps.passes;
+  return steps;
+}
+
+std::string sublayers_text(const speculation::DraftSublayers& draft) {
+  if (draft.attention == draft.mlp) return std::to_string(draft.attention);
+  return fmt::format("{}+{}", draft.attention, draft.mlp);
+}
+
+/// "exit 7 of 12 layers → 19 of 32", of the drafts that are used; sets of sublayers as attention + MLP.
+std::string depth_note(const StrategyRounds& rounds, const std::vector<speculation::DraftSublayers>& before,
+                       std::int32_t recorded, std::int32_t asked) {
+  constexpr std::size_t max_named = 4;
+  const std::vector<std::int64_t> steps = steps_by_draft(rounds);
+  std::string from;
+  std::string to;
+  std::size_t named = 0;
+  bool are_exits = true;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i] == 0) continue;
+    if (++named > max_named) continue;
+    are_exits = are_exits && before[i].attention == before[i].mlp;
+    from += (from.empty() ? "" : ", ") + sublayers_text(before[i]);
+    to += (to.empty() ? "" : ", ") + sublayers_text(rounds.drafts[i]);
+  }
+  if (named == 0) return "";
+  const char* const rest = named > max_named ? ", …" : "";
+  return fmt::format("{} {}{} of {} layers → {}{} of {}",
+                     are_exits ? "exit" : "attention + MLP sublayers of the draft", from, rest, recorded, to,
+                     rest, asked);
+}
+
 }  // namespace
 
 std::string_view round_source_name(RoundSource source) {
@@ -75,17 +114,25 @@ void lengthen_context(StrategyRounds& rounds, std::int32_t rows) {
   rounds.notes.push_back(fmt::format("{} more rows of context: acceptance is taken to be as recorded", rows));
 }
 
-StrategyRounds for_shape(StrategyRounds rounds, const ModelShape& recorded, const ModelShape& asked) {
+StrategyRounds for_shape(StrategyRounds rounds, const ModelShape& recorded, const ModelShape& asked,
+                         std::optional<std::int32_t> exit) {
   if (recorded.name == asked.name && recorded.n_layers == asked.n_layers) return rounds;
   if (recorded.n_layers != asked.n_layers) {
     if (rounds.drafts.empty())
-      for (std::int32_t exit = 1; exit < recorded.n_layers; ++exit) rounds.drafts.push_back({exit, exit});
+      for (std::int32_t layer = 1; layer < recorded.n_layers; ++layer)
+        rounds.drafts.push_back({layer, layer});
+    const std::vector<speculation::DraftSublayers> before = rounds.drafts;
     for (speculation::DraftSublayers& draft : rounds.drafts)
-      draft = {same_share(draft.attention, recorded.n_layers, asked.n_layers),
-               same_share(draft.mlp, recorded.n_layers, asked.n_layers)};
+      if (exit && draft.attention == draft.mlp)
+        draft = {*exit, *exit};
+      else
+        draft = {same_share(draft.attention, recorded.n_layers, asked.n_layers),
+                 same_share(draft.mlp, recorded.n_layers, asked.n_layers)};
     put_at_depth(rounds.setting.least, rounds.own_passes, recorded.n_layers, asked.n_layers);
     put_at_depth(rounds.setting.most, rounds.own_passes, recorded.n_layers, asked.n_layers);
     for (OwnPass& pass : rounds.own_passes) pass = at_depth(pass, recorded.n_layers, asked.n_layers);
+    if (std::string note = depth_note(rounds, before, recorded.n_layers, asked.n_layers); !note.empty())
+      rounds.notes.push_back(std::move(note));
   }
   rounds.setting.status = std::max(rounds.setting.status, AnswerStatus::approximate);
   rounds.notes.push_back(

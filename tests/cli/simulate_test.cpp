@@ -94,6 +94,95 @@ TEST_F(Simulate, AsksRecordedRunsAboutOtherMachines) {
   EXPECT_GT(found[0]["vanilla_decode_tokens_per_second"], found[1]["vanilla_decode_tokens_per_second"]);
 }
 
+TEST_F(Simulate, RefusesWhatDoesNotFitAndAnswersTheOthers) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
+  const CommandResult result = run_command({"simulate", path, "--json", "--quiet", "--gpu", "RTX 4090",
+                                            "--gpu", "H200", "--model", "Llama-3-70B", "--weights", "fp8"});
+  const auto document = nlohmann::json::parse(result.out);
+  ASSERT_EQ(document["answers"].size(), 1U);
+  ASSERT_EQ(document["refusals"].size(), 1U);
+  EXPECT_THAT(document["refusals"][0]["reason"].get<std::string>(), HasSubstr("does not fit RTX 4090"));
+  const auto& answer = document["answers"][0];
+  EXPECT_GT(answer["memory_need_bytes"].get<double>(), 70e9);
+  EXPECT_LT(answer["memory_need_bytes"].get<double>(), answer["memory_usable_bytes"].get<double>());
+  expect_one_line(run_command({"simulate", path, "--quiet", "--gpu", "A100-SXM4-80GB", "--weights", "fp8"}),
+                  "has no fp8 arithmetic");
+  // A recorded machine's own answer needs no check.
+  const auto own = answers(path, {});
+  EXPECT_TRUE(own[0]["memory_need_bytes"].is_null());
+}
+
+TEST_F(Simulate, PricesTokensAndTheirEnergy) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
+  const auto found =
+      answers(path, {"--gpu", "H200", "--model", "Llama-3-8B", "--price", "3.6", "--power", "700"});
+  ASSERT_EQ(found.size(), 1U);
+  for (const std::string kind : {"", "vanilla_"}) {
+    const double rate = found[0][kind + "decode_tokens_per_second"];
+    EXPECT_NEAR(found[0][kind + "cost_per_million_tokens"].get<double>() * rate * 3600.0, 3.6e6, 1e-3);
+    EXPECT_NEAR(found[0][kind + "joules_per_token"].get<double>() * rate, 700.0, 1e-6);
+  }
+  const auto free = answers(path, {"--gpu", "H200", "--model", "Llama-3-8B"});
+  EXPECT_TRUE(free[0]["cost_per_million_tokens"].is_null());
+  const std::string text = run_command({"simulate", path, "--gpu", "H200", "--price", "2", "--quiet"}).out;
+  EXPECT_THAT(text, HasSubstr("cost/1M tokens"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("J/token")));
+}
+
+TEST_F(Simulate, TakesAnEnginesTimeBesidePasses) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
+  const auto found =
+      answers(path, {"--gpu", "H200", "--model", "Llama-3-8B", "--sweep", "host=graph,serving,eager"});
+  ASSERT_EQ(found.size(), 3U);
+  double before = 1e9;
+  for (const auto& answer : found) {
+    EXPECT_LT(answer["vanilla_decode_tokens_per_second"].get<double>(), before);
+    before = answer["vanilla_decode_tokens_per_second"];
+  }
+  expect_one_line(run_command({"simulate", path, "--quiet", "--host", "serving"}), "own time was recorded");
+}
+
+TEST_F(Simulate, SaysWhichExitBecameWhichAndTakesTheTargetsOwn) {
+  const std::string path = record("run.dstrace", {"vanilla"}, true);
+  const Arguments elsewhere{"--gpu", "H200", "--model", "Llama-3-8B", "--strategy"};
+  const auto ask = [&](const std::string& strategy, const Arguments& more) {
+    Arguments all = elsewhere;
+    all.push_back(strategy);
+    all.insert(all.end(), more.begin(), more.end());
+    return answers(path, all);
+  };
+  const auto relative = ask("layerskip:exit=3,gamma=4,verify=all-layers", {});
+  ASSERT_EQ(relative.size(), 1U);
+  EXPECT_THAT(relative[0]["notes"].dump(), HasSubstr("exit 3 of 12 layers → 8 of 32"));
+  const auto own = ask("layerskip:exit=8,gamma=4,verify=all-layers", {"--target-exits"});
+  ASSERT_EQ(own.size(), 1U);
+  EXPECT_EQ(own[0]["strategy"], "layerskip:exit=8,gamma=4,verify=all-layers");
+  EXPECT_EQ(own[0]["speedup"], relative[0]["speedup"]);
+  const auto deeper = ask("layerskip:exit=20,gamma=4,verify=all-layers", {"--target-exits"});
+  EXPECT_THAT(deeper[0]["notes"].dump(), HasSubstr("→ 20 of 32"));
+  EXPECT_GT(deeper[0]["draft_cost"].get<double>(), own[0]["draft_cost"].get<double>());
+  expect_one_line(run_command({"simulate", path, "--quiet", "--gpu", "H200", "--model", "Llama-3-8B",
+                               "--target-exits", "--strategy", "layerskip:exit=32"}),
+                  "from 1 to 31");
+}
+
+TEST_F(Simulate, TakesADraftsCostAsAnInput) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
+  const auto with = [&](const Arguments& more) {
+    Arguments all{"--gpu", "H200", "--model", "Llama-3-8B"};
+    all.insert(all.end(), more.begin(), more.end());
+    return answers(path, all)[0];
+  };
+  const auto share = with({"--draft-cost", "0.05"});
+  EXPECT_NEAR(share["draft_cost"].get<double>(), 0.05, 0.002);
+  EXPECT_THAT(share["cost_notes"].dump(), HasSubstr("an input"));
+  EXPECT_EQ(with({"--draft-cost", "free"})["draft_cost"], 0.0);
+  const double whole = with({"--draft-cost", "one-layer"})["draft_cost"];
+  EXPECT_LT(with({"--draft-cost", "one-layer", "--draft-vocabulary", "32000"})["draft_cost"].get<double>(),
+            whole);
+  expect_one_line(run_command({"simulate", path, "--quiet", "--draft-cost", "cheap"}), "free or one-layer");
+}
+
 TEST_F(Simulate, ModelsAcceptanceWhereNothingWasShadowed) {
   const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
   const auto found = answers(path, {"--strategy", "layerskip:exit=5", "--sweep", "gamma=2,6"});
@@ -279,7 +368,7 @@ TEST_F(Simulate, RefusesInOneLine) {
   refused({"--tensor-parallel", "2"}, "tensor_parallel");
   refused({"--regime", "graph"}, "regime");
   refused({"--gpu-spec", path}, "run.dstrace");
-  refused({"--weights", "int4"}, "int4");
+  refused({"--weights", "int3"}, "int3");
   expect_one_line(run_command({"simulate", (folder_ / "none.dstrace").string()}), "none.dstrace");
 }
 

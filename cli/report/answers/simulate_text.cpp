@@ -30,11 +30,26 @@ std::string speedup_cell(const Answer& answer, const Glyphs& glyphs) {
                      factor(std::max(value, other), glyphs));
 }
 
-std::vector<std::string> answer_cells(const Answer& answer, const Glyphs& glyphs) {
+/// Figures of a price or a power, where any answer has one.
+std::vector<std::string_view> answer_columns(const Simulation& simulation) {
+  const auto table = simulator::answer_table();
+  std::vector<std::string_view> keys(table.begin(), table.end());
+  for (const std::string_view key : simulator::answer_price_table()) {
+    const auto& figure = simulator::answer_figure(key);
+    if (std::any_of(simulation.answers.begin(), simulation.answers.end(), [&](const Answer& answer) {
+          return !std::holds_alternative<std::monostate>(figure.get(answer));
+        }))
+      keys.push_back(key);
+  }
+  return keys;
+}
+
+std::vector<std::string> answer_cells(const Answer& answer, const std::vector<std::string_view>& keys,
+                                      const Glyphs& glyphs) {
   std::vector<std::string> cells{
       printable(answer.strategy), printable(answer.machine),
       fmt::format("{}, {}", round_source_name(answer.source), answer_status_name(answer.status))};
-  for (const std::string_view key : simulator::answer_table())
+  for (const std::string_view key : keys)
     cells.push_back(key == "speedup" ? speedup_cell(answer, glyphs)
                                      : figure_cell(simulator::answer_figure(key), answer, glyphs));
   return cells;
@@ -157,10 +172,10 @@ std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs
   std::string text;
   if (!quiet) text += fit_line(*simulation.fit) + '\n';
   std::vector<Column> columns{{"strategy", Align::left}, {"machine", Align::left}, {"rounds", Align::left}};
-  for (const std::string_view key : simulator::answer_table())
-    columns.push_back({simulator::answer_figure(key).title});
+  const std::vector<std::string_view> keys = answer_columns(simulation);
+  for (const std::string_view key : keys) columns.push_back({simulator::answer_figure(key).title});
   Table table(std::move(columns));
-  for (const Answer& answer : simulation.answers) table.add_row(answer_cells(answer, glyphs));
+  for (const Answer& answer : simulation.answers) table.add_row(answer_cells(answer, keys, glyphs));
   text += "Predicted: decoding without prefill, speedup over vanilla decoding on the same machine\n";
   text += table.text(2, glyphs.columns);
   text += budget_text(simulation, glyphs);

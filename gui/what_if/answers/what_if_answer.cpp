@@ -27,7 +27,7 @@ Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions
       simulator::for_shape(std::move(answer.rounds), recorded.shape, answer.machine.scenario.shape);
   const simulator::CostModel& costs = what_if.costs().model;
   DRAFTSCOPE_TRY_ASSIGN(answer.prediction, simulator::ask(costs, answer.rounds, answer.machine, options));
-  DRAFTSCOPE_TRY_ASSIGN(answer.rate, simulator::ask_rate(costs, answer.rounds, answer.machine, options));
+  answer.rate = answer.prediction.rate;
   answer.is_extrapolated = std::any_of(
       answer.prediction.cost_notes.begin(), answer.prediction.cost_notes.end(),
       [](const simulator::CostNote& note) { return note.provenance == Provenance::extrapolated; });

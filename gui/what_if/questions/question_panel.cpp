@@ -67,9 +67,6 @@ QString regime_text(simulator::Regime regime) {
   return {};
 }
 
-constexpr std::array all_weights{simulator::WeightType::bf16, simulator::WeightType::fp16,
-                                 simulator::WeightType::fp32, simulator::WeightType::fp8};
-
 QString weights_text(simulator::WeightType weights) {
   return QString::fromUtf8(weight_type_name(weights));
 }
@@ -332,7 +329,7 @@ void QuestionPanel::set_recording(const TrainedPointer& pointer) {
   const auto recorded_weights = trained.recorded_weights();
   weights_->addItem(recorded_weights ? tr("as recorded: %1").arg(weights_text(*recorded_weights))
                                      : tr("not recorded: bf16"));
-  for (const simulator::WeightType weights : all_weights)
+  for (const simulator::WeightType weights : simulator::all_weight_types)
     weights_->addItem(weights_text(weights), static_cast<int>(weights));
   recorded_gpu_->clear();
   recorded_gpu_->addItem(tr("not said"), QString());

@@ -32,7 +32,8 @@ double arithmetic_excess_ns(std::span<const speculation::Operation> products, co
     drop_launches(part);
     const Work work =
         work_of(product, scenario.shape, scenario.weights, form.rows * form.batch, form.tensor_parallel);
-    const double arithmetic_ns = work.flops / (reached_flops * model.gpu->bf16_tflops * 1e3);
+    const WeightType type = product == speculation::Operation::head ? WeightType::bf16 : scenario.weights;
+    const double arithmetic_ns = work.flops / (reached_flops * model.gpu->tflops(type) * 1e3);
     sum += std::max(arithmetic_ns - time_of(part, model.values), 0.0);
   }
   return sum;

@@ -41,19 +41,22 @@ SmallCosts small_costs(MemoryFamily family) {
 
 }  // namespace
 
-CostVector specified_values(const GpuSpecification& gpu) {
-  const double launch_ns = gpu.t0_us * 1e3;
+CostVector specified_values(const GpuSpecification& gpu, WeightType weights) {
   const double ns_per_byte = 1.0 / (gpu.efficiency * gpu.bandwidth_gb_s);
+  const ProductLaw layers = gpu.products(weights);
   // Streaming K/V reaches a little more of the bandwidth than products do, on all six.
   const double kv_efficiency = std::min(gpu.efficiency + 0.03, 0.97);
   const SmallCosts small = small_costs(gpu.memory);
   const RegimeCosts graph = regime_costs(Regime::graph);
   CostVector values{};
   for (const speculation::Operation product : products) {
-    values[launch_parameter(product)] = launch_ns;
-    values[per_byte_parameter(product)] = ns_per_byte;
+    // The head keeps 16 bits.
+    const bool is_head = product == speculation::Operation::head;
+    const double product_ns_per_byte = is_head ? ns_per_byte : 1.0 / (layers.efficiency * gpu.bandwidth_gb_s);
+    values[launch_parameter(product)] = 1e3 * (is_head ? gpu.t0_us : layers.t0_us);
+    values[per_byte_parameter(product)] = product_ns_per_byte;
     for (std::size_t term = 0; term < width_terms; ++term)
-      values[width_parameter(product, term)] = width_increments[term] * ns_per_byte;
+      values[width_parameter(product, term)] = width_increments[term] * product_ns_per_byte;
   }
   values[launch_parameter(speculation::Operation::attention)] = small.attention_ns;
   values[per_byte_parameter(speculation::Operation::attention)] = 1.0 / (kv_efficiency * gpu.bandwidth_gb_s);
@@ -63,13 +66,14 @@ CostVector specified_values(const GpuSpecification& gpu) {
   values[target_pass_parameter] = graph.host_ns_per_pass;
   values[round_parameter] = 10e3;
   values[step_round_parameter] = 5e3;
-  values[common_launch_parameter] = launch_ns;
-  values[common_per_byte_parameter] = ns_per_byte;
+  values[common_launch_parameter] = 1e3 * layers.t0_us;
+  values[common_per_byte_parameter] = 1.0 / (layers.efficiency * gpu.bandwidth_gb_s);
   return values;
 }
 
-std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu) {
-  const CostVector values = specified_values(gpu);
+std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType weights) {
+  const CostVector values = specified_values(gpu, weights);
+  const ProductLaw layers = gpu.products(weights);
   const double launch_ns = values[common_launch_parameter];
   const double ns_per_byte = values[common_per_byte_parameter];
   const double launch_scale = std::max(launch_ns, 500.0);
@@ -77,13 +81,17 @@ std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu) {
   const auto expect = [&](std::size_t parameter, double sigma) {
     priors.push_back({{{parameter, 1.0}}, values[parameter], sigma});
   };
-  expect(common_launch_parameter, gpu.t0_sigma() * launch_scale);
-  expect(common_per_byte_parameter, gpu.efficiency_sigma() * ns_per_byte);
+  expect(common_launch_parameter, layers.t0_sigma * launch_scale);
+  expect(common_per_byte_parameter, layers.efficiency_sigma * ns_per_byte);
   for (const speculation::Operation product : products) {
+    const std::size_t launch = launch_parameter(product);
+    const std::size_t per_byte = per_byte_parameter(product);
+    // Of the same number type they are expected to be alike.
     priors.push_back(
-        {{{launch_parameter(product), 1.0}, {common_launch_parameter, -1.0}}, 0.0, 0.2 * launch_scale});
-    priors.push_back(
-        {{{per_byte_parameter(product), 1.0}, {common_per_byte_parameter, -1.0}}, 0.0, 0.05 * ns_per_byte});
+        {{{launch, 1.0}, {common_launch_parameter, -1.0}}, values[launch] - launch_ns, 0.2 * launch_scale});
+    priors.push_back({{{per_byte, 1.0}, {common_per_byte_parameter, -1.0}},
+                      values[per_byte] - ns_per_byte,
+                      0.05 * ns_per_byte});
     for (std::size_t term = 0; term < width_terms; ++term)
       expect(width_parameter(product, term), 0.05 * ns_per_byte);
   }

@@ -11,11 +11,11 @@
 
 namespace draftscope::simulator {
 
-/// Values of all parameters that a GPU's specification implies.
-[[nodiscard]] CostVector specified_values(const GpuSpecification& gpu);
+/// Values of all parameters that a GPU's specification implies for layers of this number type.
+[[nodiscard]] CostVector specified_values(const GpuSpecification& gpu, WeightType weights);
 
 /// From the specification, in the graph regime: §4 of the published kernel measurements.
-[[nodiscard]] std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu);
+[[nodiscard]] std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType weights);
 
 /// Priors of a machine nobody specified: the recording's own scale (time a weight byte), nearly flat.
 [[nodiscard]] std::vector<GaussianPrior> scale_priors(const CostObservations& observations);

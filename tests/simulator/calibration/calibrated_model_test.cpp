@@ -129,7 +129,7 @@ TEST(CalibratedModel, LeavesWhatNobodyMeasuredToTheSpecification) {
            kernel.form.kind == speculation::KernelKind::step_round;
   });
   const CostModel model = must(calibrated_model(machine, truth.shape, WeightType::bf16));
-  const CostVector specified = specified_values(*truth.gpu);
+  const CostVector specified = specified_values(*truth.gpu, WeightType::bf16);
   // Widths as the specification has them, in units of one row's rate.
   const double rate = model.values[common_per_byte_parameter] / specified[common_per_byte_parameter];
   EXPECT_NEAR(rate, 1.25, 0.1);

@@ -2,6 +2,7 @@
 #include <draftscope/base/csv_table.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/speculation/model_config.h>
+#include <draftscope/speculation/model_families.h>
 #include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
@@ -126,6 +127,36 @@ TEST(ModelShape, AWidthThatTheHeadsDoNotDivideIsRefusedNotTruncated) {
   ASSERT_FALSE(shape);
   EXPECT_EQ(shape.error().message,
             "config.json: hidden_size is 65, expected a multiple of num_attention_heads 4");
+}
+
+TEST(ModelShape, TraitsThatNoDenseDecoderHasAreRefusedByName) {
+  const auto refusal = [](const std::string& more) {
+    const std::string text = R"({"num_hidden_layers":2,"hidden_size":64,"num_attention_heads":4,
+        "intermediate_size":96,"vocab_size":10)" +
+                             more + "}";
+    const auto shape = speculation::parse_model_sizes({text, "config.json"});
+    return shape ? std::string("accepted") : shape.error().message;
+  };
+  EXPECT_EQ(
+      refusal(R"(,"num_local_experts":8)"),
+      "config.json: num_local_experts is 8: the model has a mixture of experts, expected a dense decoder");
+  EXPECT_THAT(refusal(R"(,"model_type":"deepseek_v3","n_routed_experts":256)"),
+              HasSubstr("mixture of experts"));
+  EXPECT_THAT(refusal(R"(,"num_experts":128)"), HasSubstr("mixture of experts"));
+  EXPECT_THAT(refusal(R"(,"kv_lora_rank":512)"), HasSubstr("latent attention"));
+  EXPECT_THAT(refusal(R"(,"text_config":{})"), HasSubstr("text_config is an object"));
+  EXPECT_THAT(refusal(R"(,"architectures":["GPTBigCodeForCausalLM"])"), HasSubstr("'GPTBigCodeForCausalLM'"));
+  EXPECT_THAT(refusal(R"(,"model_type":"bloom")"), HasSubstr("'bloom'"));
+  // What a dense model may write all the same.
+  for (const char* more :
+       {"", R"(,"num_local_experts":1)", R"(,"num_experts":null)", R"(,"kv_lora_rank":null)",
+        R"(,"is_encoder_decoder":false)", R"(,"architectures":[])",
+        R"(,"architectures":["Gemma2ForCausalLM"])", R"(,"model_type":"olmo2")"})
+    EXPECT_EQ(refusal(more), "accepted") << more;
+  for (const speculation::ModelFamily& family : speculation::model_families())
+    EXPECT_EQ(refusal(fmt::format(R"(,"head_dim":16,"num_key_value_heads":4,"model_type":"{}")",
+                                  family.model_type)),
+              "accepted");
 }
 
 TEST(ModelShape, ARecordingGivesBackWhatWasWritten) {

@@ -23,7 +23,9 @@ struct ConfigText {
                                                     std::optional<ConfigText> generation = std::nullopt);
 
 /// Its sizes alone, which is all that a price needs: of any family that writes them under Llama's keys,
-/// whether a backend runs it or not. The file is the name.
+/// whether a backend runs it or not. The file is the name. Errors: mixture of experts, latent attention,
+/// layers that are no attention, an encoder, an architecture or model_type that the table of families lacks
+/// (a file that names neither is read as Llama's), a size that is missing or out of its range.
 [[nodiscard]] Result<ModelShape> parse_model_sizes(ConfigText config);
 
 }  // namespace draftscope::speculation

@@ -3,6 +3,7 @@
 
 // Strategy specifications as text: name:key=value,…
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,19 @@ namespace draftscope::speculation {
     if (item.starts_with(key) && item.substr(key.size()).starts_with('=')) return true;
   }
   return false;
+}
+
+/// The parameter's value as it is written; none if the specification does not give it.
+[[nodiscard]] inline std::optional<std::string_view> parameter_of(std::string_view specification,
+                                                                  std::string_view key) {
+  for (std::size_t at = specification.find(':'); at != std::string_view::npos;
+       at = specification.find(',', at + 1)) {
+    const std::string_view item = specification.substr(at + 1);
+    if (!item.starts_with(key) || !item.substr(key.size()).starts_with('=')) continue;
+    const std::string_view value = item.substr(key.size() + 1);
+    return value.substr(0, value.find(','));
+  }
+  return std::nullopt;
 }
 
 /// The specification with one more parameter.

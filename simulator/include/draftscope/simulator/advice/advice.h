@@ -28,9 +28,9 @@
 namespace draftscope::simulator {
 
 // The choices of an advice: early exits of every layer with fixed lengths and with confidence thresholds
-// (without shadow tokens, of the recorded exits), prompt lookup of several lengths, the recorded runs, whatever
-// they draft with, and other lengths of their drafts. Rounds are those of WhatIf::rounds(), one request a prompt, in the
-// order of the recording's texts.
+// (without shadow tokens, of the recorded exits), prompt lookup of several lengths, the recorded runs,
+// whatever they draft with, and other lengths of their drafts. Rounds are those of WhatIf::rounds(), one
+// request a prompt, in the order of the recording's texts.
 
 /// Settings of the engine's early-exit strategies.
 struct EarlyExitSetting {
@@ -62,7 +62,7 @@ struct Candidates {
 };
 
 struct CandidateOptions {
-  std::int32_t longest = 17;  ///< fixed lengths 1, 2, … of early exits
+  std::int32_t longest = 17;                                     ///< fixed lengths 1, 2, … of early exits
   std::vector<std::int32_t> lengths{2, 3, 4, 6, 8, 10, 12, 16};  ///< of prompt lookup, and other drafts
   std::vector<std::int32_t> threshold_lengths{2, 4, 8, 16};
   std::vector<double> thresholds{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
@@ -71,8 +71,8 @@ struct CandidateOptions {
   std::function<void(std::int64_t, std::int64_t)> progress = [](std::int64_t, std::int64_t) {};
 };
 
-/// O(tokens · exits · (longest + thresholds · their lengths)). Errors: no texts, sampled ones, a strategy of the
-/// options that this recording can't answer for.
+/// O(tokens · exits · (longest + thresholds · their lengths)). Errors: no texts, sampled ones, a strategy of
+/// the options that this recording can't answer for.
 [[nodiscard]] Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,
                                             const CandidateOptions& options = {});
 
@@ -156,7 +156,7 @@ struct Advice {
 
   BatchLimit batch;
   ContextLimit context;
-  std::optional<WaterfallGaps> gaps;  ///< absent without shadow tokens
+  std::optional<WaterfallGaps> gaps;   ///< absent without shadow tokens
   std::vector<std::string> to_record;  ///< what would make this surer, most useful first
   std::vector<std::string> left_out;   ///< what was not considered, and why
 };

@@ -21,6 +21,8 @@ namespace draftscope::simulator {
 
 /// Keys of the columns that `draftscope simulate` prints, from left to right.
 [[nodiscard]] std::span<const std::string_view> answer_table();
+/// Keys that a table of answers has beside those where a price or a power is given.
+[[nodiscard]] std::span<const std::string_view> answer_price_table();
 
 /// The two sides of `draftscope validate`, and what `predict` writes; what both have has one key.
 [[nodiscard]] std::span<const FigureOf<PredictedDecoding>> predicted_decoding_figures();

@@ -104,7 +104,7 @@ struct CostModel {
   std::vector<MeasuredOwnPass> own_passes;
   double host_ratio = 1.0;        ///< time of the host's work beside passes, in that of the recorded host
   double stall_share = 0.0;       ///< of the uninterrupted time: what interruptions add
-  Drift drift;  ///< of the recorded machine; used where the scenario is the recorded one
+  Drift drift;                    ///< of the recorded machine; used where the scenario is the recorded one
   std::int32_t largest_rows = 0;  ///< that the trace has; 0 without a trace
   double largest_context = 0.0;
 };

@@ -4,17 +4,22 @@
 // What a GPU's specification says of decoding time: the memory system's rate, the ceiling of the arithmetic,
 // and the two numbers of the affine law of a kernel,
 //     t = t0 + bytes / (e · bandwidth),
-// which are fitted for some GPUs and taken from relatives for the others (simulator/data/gpus.csv).
+// which are fitted for some GPUs and taken from relatives for the others (simulator/data/gpus.csv). Products
+// of fewer bits have numbers of their own: fp8 and nvfp4 products round their activations first, which adds
+// to t0 on HBM GPUs. All of them are fitted to one engine's kernel tables, of passes of 1 to 16 rows.
 //
 // All functions are thread-safe. The table is part of the program: no file is needed at run time.
 
 #include <draftscope/base/result.h>
+#include <draftscope/simulator/hardware/weight_type.h>
 #include <draftscope/traces/writer.h>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace draftscope::simulator {
 
@@ -26,6 +31,15 @@ enum class Calibration : std::uint8_t {
   fitted,   ///< from kernels measured on this GPU
   related,  ///< from a fitted GPU of the same chip or generation
   family,   ///< from the memory family alone
+};
+
+/// The affine law of products of a number type, with relative standard deviations.
+struct ProductLaw {
+  double t0_us = 0.0;
+  double efficiency = 0.0;
+  Calibration calibration = Calibration::family;
+  double t0_sigma = 0.0;
+  double efficiency_sigma = 0.0;
 };
 
 struct GpuSpecification {
@@ -41,6 +55,18 @@ struct GpuSpecification {
   double t0_us = 0.0;
   double efficiency = 0.0;  ///< e, 0 < e ≤ 1
   Calibration calibration = Calibration::family;
+  /// [WeightType]: of the types below 16 bits where they are known; t0_us and efficiency are of 16 bits.
+  std::array<std::optional<ProductLaw>, weight_type_count> narrow_products;
+  /// [WeightType]: dense rate, of the types below 16 bits but fp8.
+  std::array<std::optional<double>, weight_type_count> narrow_tflops;
+  std::vector<WeightType> number_types;  ///< that its arithmetic has; empty: not known
+
+  /// Law of products of this type: where it is not known, the middle of the fitted GPUs of the family, and
+  /// less sure. int8 products take fp8's, whose activations are rounded alike; int4 products nvfp4's.
+  [[nodiscard]] ProductLaw products(WeightType type) const;
+  /// Dense rate of products of this type; where it is not known, fp8's or bf16's. Of int4, whose weights are
+  /// widened, bf16's.
+  [[nodiscard]] double tflops(WeightType type) const;
 
   /// FLOP a byte at which arithmetic takes as long as the memory.
   [[nodiscard]] double ridge() const { return bf16_tflops * 1e3 / bandwidth_gb_s; }
@@ -49,6 +75,10 @@ struct GpuSpecification {
   [[nodiscard]] double t0_sigma() const { return calibration == Calibration::fitted ? 0.12 : 0.35; }
   [[nodiscard]] double efficiency_sigma() const { return calibration == Calibration::fitted ? 0.04 : 0.06; }
 };
+
+/// Error: the GPU's arithmetic lacks the type, with those that it has. Nothing is refused where they are not
+/// known, and fp32 and int4, which any GPU widens or splits, nowhere.
+[[nodiscard]] Result<void> check_number_type(const GpuSpecification& gpu, WeightType type);
 
 /// Every GPU of the table, in its order; empty only if the table did not parse, which find_gpu() reports.
 [[nodiscard]] std::span<const GpuSpecification> known_gpus();
@@ -59,8 +89,10 @@ struct GpuSpecification {
 
 /// A specification of one's own: a JSON object or a CSV table of one row, with the column names of
 /// gpus.csv. Needed are name, mem_type, mem_bw_gbs and bf16_dense_tflops; t0_us and bw_eff default to the
-/// memory family's. `name` is what errors call the text. Errors: an unknown key, rates that are not positive,
-/// e above 1, a stated ridge that contradicts the rates by more than 2 %, fp8 slower than bf16.
+/// memory family's, as do fp8_t0_us, fp8_bw_eff and the like of int8, int4 and nvfp4. `number_types` lists
+/// types with spaces between. `name` is what errors call the text. Errors: an unknown key, an unknown type,
+/// rates that are not positive, e above 1, a stated ridge that contradicts the rates by more than 2 %, fp8
+/// slower than bf16.
 [[nodiscard]] Result<GpuSpecification> parse_gpu_specification(std::string_view text, std::string_view name);
 
 // Which GPU a recording was made on. Drivers call a GPU otherwise than specifications do: "NVIDIA H100 80GB

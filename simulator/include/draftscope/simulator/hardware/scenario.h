@@ -5,7 +5,9 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/hardware/host_time.h>
 #include <draftscope/simulator/hardware/own_pass.h>
+#include <draftscope/simulator/hardware/weight_type.h>
 #include <draftscope/speculation/measured_kernel.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/traces/writer.h>
@@ -25,13 +27,6 @@ using speculation::ModelShape;
 /// Shape of the model that a recording was made with. Errors: meta lacks `model_shape` or one of its sizes,
 /// sizes that do not fit together. Thread-safe.
 [[nodiscard]] Result<ModelShape> recorded_shape(const traces::Meta& meta);
-
-/// Number type of the layers' weights. fp8 holds the layers alone: head, embedding, activations and K/V stay
-/// bf16.
-enum class WeightType : std::uint8_t { bf16, fp16, fp32, fp8 };
-[[nodiscard]] std::string_view weight_type_name(WeightType type);
-/// "bf16", "fp16" or "f16", "fp32" or "f32", "fp8". Errors: anything else.
-[[nodiscard]] Result<WeightType> parse_weight_type(std::string_view text);
 
 /// Way in which kernels get to a GPU, which decides what a pass takes beside them.
 enum class Regime : std::uint8_t {
@@ -55,11 +50,28 @@ inline constexpr std::array<Regime, 6> all_regimes{Regime::as_fitted,   Regime::
 /// layers below the exit for one row alone.
 enum class VerifiedLayers : std::uint8_t { all, above_exit };
 
+/// Cost of a draft step as an input, in place of the price of the draft's layers: of heads that no engine
+/// here runs (EAGLE, MTP, Medusa). Such a draft has no exit states: all layers verify.
+struct DraftCostInput {
+  enum class Kind : std::uint8_t {
+    share,      ///< of a vanilla step at the same context
+    free,       ///< takes no time
+    one_layer,  ///< one layer of the target and a head of `vocabulary` rows
+  };
+  Kind kind = Kind::free;
+  double share = 0.0;
+  std::int32_t vocabulary = 0;  ///< rows of the head of one_layer; 0: the target's
+};
+
 struct Scenario {
   std::optional<GpuSpecification> gpu;  ///< absent: the machine that the model was fitted on
   ModelShape shape;
   WeightType weights = WeightType::bf16;
   Regime regime = Regime::as_fitted;
+  /// The engine's time beside passes, where the costs are a specification's; absent: a graph engine's
+  /// (graph_host()), unless the regime says otherwise.
+  std::optional<HostTime> host;
+  std::optional<DraftCostInput> draft_cost;  ///< absent: the draft's layers are priced
   VerifiedLayers verified_layers = VerifiedLayers::all;
   /// Requests decoded together. Each is taken to have the same rows and context, so that a pass has
   /// batch · rows of them; prices are a request's share of it. With rounds of unlike lengths the width is

@@ -12,6 +12,7 @@
 #include <draftscope/simulator/closed_forms/prices.h>
 #include <draftscope/simulator/closed_forms/tpt_ladder.h>
 #include <draftscope/simulator/costs/cost_model.h>
+#include <draftscope/simulator/hardware/memory_fit.h>
 #include <draftscope/simulator/replay/answer_status.h>
 #include <draftscope/simulator/uncertainty/prediction.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
@@ -40,21 +41,23 @@ struct Answer {
   double speedup_without_own = 0.0;
   double vanilla_tokens_per_second = 0.0;
   double tokens_per_second = 0.0;
-  PredictedSpeedup speedup;  ///< over vanilla decoding on the same machine, prefill left out
+  PredictedSpeedup speedup;             ///< over vanilla decoding on the same machine, prefill left out
+  PredictedRate rate;                   ///< tokens_per_second with intervals
+  std::optional<MemoryNeed> memory;     ///< of each GPU; absent where the recording itself shows that it fits
+  std::optional<double> usable_memory;  ///< bytes of a GPU; absent with `memory`, or where it is not known
+  std::optional<double> price_per_hour;  ///< as the machine has it, and so the power
+  std::optional<double> power_watts;
   std::optional<VarianceBudget> budget;
   std::vector<CostNote> cost_notes;
   std::vector<std::string> notes;
 };
 
 /// The answer for these rounds on this machine. With a budget it takes five times as long. Errors: a scenario
-/// that contradicts itself, those of predict_speedup().
+/// that contradicts itself, a GPU that lacks the number type or the memory (check_memory()), those of
+/// predict_speedup(). What the recording itself shows to run is not held to the latter.
 [[nodiscard]] Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds,
                                  const Machine& machine, const SweepOptions& options = {},
                                  bool with_budget = false);
-
-/// Tokens per second alone, with intervals. Errors: as ask().
-[[nodiscard]] Result<PredictedRate> ask_rate(const CostModel& trained, const StrategyRounds& rounds,
-                                             const Machine& machine, const SweepOptions& options = {});
 
 /// Prices that ask() multiplies these rounds with, at the means of the parameters: their sum of vanilla times
 /// / sum of times is the answer's speedup. Expects rounds of the machine's shape (for_shape). Errors: a

@@ -25,7 +25,9 @@ struct Machine {
   Scenario scenario;
   /// Costs that were measured there (calibration.h); null: those of the recording.
   std::shared_ptr<const CostModel> costs;
-  std::vector<CostNote> cost_notes;  ///< what `costs` rest on, before the notes of prices
+  std::vector<CostNote> cost_notes;      ///< what `costs` rest on, before the notes of prices
+  std::optional<double> price_per_hour;  ///< of all its GPUs, in whatever currency; absent: not given
+  std::optional<double> power_watts;     ///< that all of it draws while it decodes; absent: not given
 
   [[nodiscard]] const CostModel& costs_or(const CostModel& trained) const { return costs ? *costs : trained; }
 };
@@ -76,6 +78,10 @@ struct MachineFile {
 [[nodiscard]] Result<MachineFile> read_machine_file(const std::filesystem::path& path);
 [[nodiscard]] Result<MachineCalibration> read_calibration(const std::filesystem::path& path);
 [[nodiscard]] Result<GpuSpecification> read_gpu_specification(const std::filesystem::path& path);
+
+/// Time of an engine beside passes by its name, or by a file if it ends in ".json". Errors: as
+/// find_host_time() and parse_host_time(), or a file that can't be read.
+[[nodiscard]] Result<HostTime> host_time_of(const std::string& name_or_file);
 
 /// Shape of a model by its published name, or by a config.json if it ends in ".json". Errors: as
 /// speculation::find_model_shape() and parse_model_sizes(), or a file that can't be read.

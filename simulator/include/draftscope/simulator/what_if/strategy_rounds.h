@@ -56,8 +56,9 @@ void lengthen_context(StrategyRounds& rounds, std::int32_t rows);
 
 /// The rounds, priced for a model of another depth: exit layers and sublayers stay at the same share of the
 /// depth. The recording does not tell which tokens another model would accept: the answer is approximate, and
-/// a note says so. Unchanged for the same number of layers and name.
+/// notes say so and which exit became which. With `exit`, drafts that are exits become that one of the asked
+/// model's. Unchanged for the same number of layers and name.
 [[nodiscard]] StrategyRounds for_shape(StrategyRounds rounds, const ModelShape& recorded,
-                                       const ModelShape& asked);
+                                       const ModelShape& asked, std::optional<std::int32_t> exit = {});
 
 }  // namespace draftscope::simulator
