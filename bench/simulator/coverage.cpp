@@ -21,7 +21,6 @@ namespace {
 constexpr std::int32_t n_layers = 12;
 constexpr std::int32_t exit_layer = 3;
 constexpr std::int32_t prompt_tokens = 50;
-constexpr std::int32_t max_rows = 16;
 
 /// Whether the exit's token is right at each position of a text.
 using Text = std::vector<bool>;
@@ -58,7 +57,8 @@ std::vector<MadeRound> rounds_of(const Text& text, std::int32_t length) {
   const auto end = static_cast<std::int32_t>(text.size());
   for (std::int32_t root = 0; root < end;) {
     MadeRound round{.root = root, .drafted = std::min(length, end - root - 1)};
-    while (round.accepted < round.drafted && text[static_cast<std::size_t>(root + round.accepted)])
+    while (round.accepted < round.drafted &&
+           text[static_cast<std::size_t>(root) + static_cast<std::size_t>(round.accepted)])
       ++round.accepted;
     round.emitted = round.accepted + 1;
     root += round.emitted;
