@@ -508,14 +508,14 @@ PriceMap::Implementation::EngineTime PriceMap::Implementation::engine_time(doubl
   constexpr double normal_quantile_90 = 1.2815515655446004;  // four of five lie between minus this and this
   constexpr double min_share = -0.5;
   const double z = noise / normal_quantile_90;
-  const double share = 0.5 * (engine->min_share + engine->max_share);
+  const double mean_share = 0.5 * (engine->min_share + engine->max_share);
   const double ns = 0.5 * (engine->min_ns + engine->max_ns);
-  return {std::max(share + z * 0.5 * (engine->max_share - engine->min_share), min_share),
+  return {std::max(mean_share + z * 0.5 * (engine->max_share - engine->min_share), min_share),
           std::max(ns + z * 0.5 * (engine->max_ns - engine->min_ns), 0.0)};
 }
 
 void PriceMap::Implementation::add_engine(const EngineTime& time, Prices& into) const {
-  const double per_step_ns = time.ns * this->share;
+  const double per_step_ns = time.ns * share;
   const auto scale = [&](AffineTime& pass) {
     pass.ns *= 1.0 + time.share;
     pass.ns_per_context_row *= 1.0 + time.share;
