@@ -71,7 +71,7 @@ void set_prediction(PolicyFile& policy, const speculation::Measurement& predicte
 Result<PolicyFile> advised_policy(const Advice& advice, const traces::Recording& recording,
                                   const PolicyOrigin& origin) {
   if (advice.verdict == Verdict::measure_first)
-    return fail("no policy yet, measure first: {}", advice.reason);
+    return fail("measure first: {}; expected a gain that is sure for a policy", advice.reason);
   DRAFTSCOPE_TRY_ASSIGN(PolicyFile policy,
                         policy_for(advice.strategy, advice.machine, advice.answer, recording, origin));
   speculation::Measurement predicted{.score = 1.0, .tokens_per_round = 1.0};  // vanilla decoding's

@@ -256,8 +256,10 @@ TEST_F(WhatIfAnswers, RefuseWhatTheRecordingCantTellWithWhatToRecord) {
   EXPECT_THAT(trained->no_replay_reason(), HasSubstr("--shadow"));
   const WhatIfAnswer unrecorded = answer_of(*trained, fixed(2, 3));
   EXPECT_THAT(unrecorded.refusal, HasSubstr("record"));
-  const WhatIfAnswer threshold = answer_of(*trained, {.kind = StrategyKind::threshold, .exit = 3});
+  const WhatIfAnswer threshold = answer_of(*trained, {.kind = StrategyKind::threshold, .exit = 2});
   EXPECT_THAT(threshold.refusal, HasSubstr("shadow"));
+  EXPECT_EQ(answer_of(*trained, {.kind = StrategyKind::threshold, .exit = 3}).refusal, "")
+      << "what a run drafted tells other stop rules of its exit";
   EXPECT_EQ(
       answer_of(*trained, {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"}).refusal,
       "")
