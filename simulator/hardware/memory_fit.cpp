@@ -51,7 +51,7 @@ std::string gigabytes(double bytes) {
   return value < 10.0 ? fmt::format("{:.2f} GB", value) : fmt::format("{:.1f} GB", value);
 }
 
-std::optional<std::string> more_gpus(Scenario scenario, double usable) {
+std::optional<std::string> more_gpus(const Scenario& scenario, double usable) {
   constexpr std::int32_t max_gpus = 8;
   for (std::int32_t gpus = 2; gpus <= max_gpus; gpus *= 2) {
     if (gpus <= scenario.tensor_parallel || scenario.shape.n_heads % gpus != 0) continue;
