@@ -67,9 +67,8 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
   if (is_import) return modelled_import(trained, strategy);
   if (speculation::strategy_name(strategy) == "prompt-lookup") return lookup_rounds(trained, strategy);
   if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
-  const auto specification = speculation::parse_strategy(strategy, trained.n_layers());
-  const bool is_drafted =
-      specification && !specification->no_replay().empty() && !draft_key(*specification).empty();
+  DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
+  const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();
   return is_drafted ? drafted_rounds(trained, strategy) : replayed_rounds(trained, strategy);
 }
 
