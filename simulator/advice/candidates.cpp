@@ -103,7 +103,7 @@ class Collector {
       if (run.is_baseline || !strategy || draft_key(*strategy).empty() || drafts_with_exit(*strategy))
         continue;
       for (const std::int32_t gamma : options_.lengths)
-        add_if_answered(speculation::with_parameter(run.specification, "gamma", std::to_string(gamma)));
+        add_if_answered(speculation::set_parameter(run.specification, "gamma", std::to_string(gamma)));
     }
   }
 

@@ -14,13 +14,6 @@ using speculation::ParameterRow;
 using speculation::PartKind;
 using speculation::StrategySpecification;
 
-/// Parameters of the searching masks that say when they search and how, not what they draft with.
-bool is_of_the_search(std::string_view mask, std::string_view parameter) {
-  if (mask == "clasp") return parameter != "skip";
-  if (mask == "swift") return parameter != "ratio";
-  return false;
-}
-
 bool has_draft(const RunRows& run) {
   return std::ranges::any_of(run.requests, [](const RequestRows& rows) {
     return std::ranges::any_of(rows.rounds, [](const traces::Round& round) { return round.drafted > 0; });
@@ -28,6 +21,12 @@ bool has_draft(const RunRows& run) {
 }
 
 }  // namespace
+
+bool is_of_the_search(std::string_view mask, std::string_view parameter) {
+  if (mask == "clasp") return parameter != "skip";
+  if (mask == "swift") return parameter != "ratio";
+  return false;
+}
 
 std::string draft_key(const StrategySpecification& strategy) {
   if (strategy.name() == "two-model") return "two-model, model " + strategy.text("model");

@@ -41,15 +41,21 @@ Result<DraftedTexts> texts_of(const TrainedRecording& trained, const RunRows& ru
   return drafted_texts(trained, std::move(first), positions);
 }
 
+bool is_mask_parameter(const std::string& mask, const std::string& parameter) {
+  const speculation::PartRow* const part = speculation::strategy_catalogue().find_part(PartKind::mask, mask);
+  return part != nullptr && std::ranges::any_of(part->parameters, [&](const speculation::ParameterRow& row) {
+           return row.name == parameter;
+         });
+}
+
 /// Everything of a strategy but when its mask searches: who shares it has the same rounds.
 nlohmann::json rules_beside_search(const StrategySpecification& strategy) {
-  auto parameters = nlohmann::json::parse(strategy.json());
-  for (const char* const of_the_search :
-       {"interval", "unit", "carry-set", "window", "scored-on", "every", "gp-interval", "max-score",
-        "max-iterations", "max-tolerance", "search-seed"})
-    if (strategy.part(PartKind::mask) == "clasp" || strategy.part(PartKind::mask) == "swift")
-      parameters.erase(of_the_search);
-  return {{"parts", strategy.parts()}, {"parameters", std::move(parameters)}};
+  const std::string& mask = strategy.part(PartKind::mask);
+  const auto parameters = nlohmann::json::parse(strategy.json());
+  auto rules = nlohmann::json::object();
+  for (const auto& [name, value] : parameters.items())
+    if (!is_mask_parameter(mask, name) || !is_of_the_search(mask, name)) rules[name] = value;
+  return {{"parts", strategy.parts()}, {"parameters", std::move(rules)}};
 }
 
 struct Source {

@@ -25,9 +25,8 @@ Result<StrategyRounds> rounds_at_target_exit(const WhatIf& what_if, std::string_
   const double share = static_cast<double>(*exit) / asked.n_layers;
   const auto nearest = std::clamp(static_cast<std::int32_t>(std::lround(share * recorded.n_layers)),
                                   std::min(1, recorded.n_layers - 1), recorded.n_layers - 1);
-  std::string known(strategy);
-  const auto at = static_cast<std::size_t>(text->data() - strategy.data());
-  known.replace(at, text->size(), std::to_string(nearest));
+  const std::string known =
+      speculation::set_parameter(std::string(strategy), "exit", std::to_string(nearest));
   DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if.rounds(known));
   rounds = for_shape(std::move(rounds), recorded, asked, *exit);
   rounds.strategy = strategy;

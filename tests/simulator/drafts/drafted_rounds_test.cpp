@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Settings whose draft was recorded, asked of a recording without shadow tokens, against a replay of the same
 // recording's shadow tokens, which knows every position.
+#include <draftscope/simulator/advice/advice.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -151,6 +152,20 @@ TEST_F(SampleRecording, CountsSearchesOfAnotherScheduleAnew) {
     return passes;
   };
   EXPECT_GT(own_passes(*often), own_passes(*seldom));
+}
+
+TEST(Candidates, HaveOtherLengthsOfDraftsThatAreNoExits) {
+  ShadowedRecording what = without_shadow();
+  what.with_two_models = true;
+  const Learnt learnt(what);
+  const auto found = candidates(learnt.what_if(), learnt.recording());
+  ASSERT_TRUE(found) << found.error().message;
+  std::set<std::string> lengths;
+  for (const Candidate& candidate : found->all)
+    if (candidate.rounds.strategy.starts_with("two-model")) lengths.insert(candidate.rounds.strategy);
+  // The recorded run gives its length; those of the options are asked in its place.
+  for (const std::int32_t gamma : CandidateOptions().lengths)
+    EXPECT_TRUE(lengths.contains(fmt::format("two-model:model=small,gamma={}", gamma))) << gamma;
 }
 
 TEST(DraftedRounds, OfADraftThatNobodyRecordedAreRefused) {
