@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/search.h>
+#include <draftscope/speculation/rules/rules_of.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,10 +28,9 @@ speculation::SublayerMask swift_initial_set(std::int32_t n_layers) {
 SearchOptions swift_search(std::int32_t n_layers, double skip_ratio) {
   SearchOptions options;
   options.n_layers = n_layers;
-  // In this order, as the code has it: rounding decides where the product is near an integer.
-  const double skipped = (static_cast<double>(n_layers) - 2.0) * 2.0 * skip_ratio;
-  options.skipped_sublayers =
-      skip_ratio >= 0.0 && skip_ratio <= 1.0 ? static_cast<std::int32_t>(skipped) : -1;
+  options.skipped_sublayers = skip_ratio >= 0.0 && skip_ratio <= 1.0
+                                  ? speculation::swift_skipped_sublayers(n_layers, skip_ratio)
+                                  : -1;
   options.initial_set = swift_initial_set(n_layers);
   options.max_score = 0.95;
   options.max_tolerance = 300;

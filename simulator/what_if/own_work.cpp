@@ -30,8 +30,8 @@ std::optional<OwnWork> OwnWork::of(const speculation::StrategySpecification& str
                     exits > 0 ? exits : shape.n_layers - 1};
   }
   if (mask == "swift") {
-    const double inner = 2.0 * (shape.n_layers - 2.0);
-    const std::int32_t skipped = static_cast<std::int32_t>(inner * strategy.number("ratio"));
+    const std::int32_t skipped =
+        speculation::swift_skipped_sublayers(shape.n_layers, strategy.number("ratio"));
     // Which sublayers a candidate skips is a matter of its search; it is taken to skip both kinds alike.
     work.swift_ = Swift{strategy.integer("window"), strategy.text("scored-on") == "first",
                         shape.n_layers - skipped / 2, shape.n_layers - (skipped - skipped / 2)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "what_if/unrecorded_sets.h"
 
-#include <draftscope/base/number.h>
+#include <draftscope/speculation/rules/rules_of.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,20 +20,16 @@ namespace {
 using speculation::PartKind;
 using speculation::StrategySpecification;
 
-/// Marks the layers of "3+5+8".
-void mark_listed(std::string_view layers, std::size_t kind, SkippedSublayers& skipped) {
-  while (!layers.empty()) {
-    const std::size_t end = std::min(layers.find('+'), layers.size());
-    const auto layer = parse_number<std::size_t>(layers.substr(0, end));
-    if (layer && 2 * *layer + kind < skipped.size()) skipped[2 * *layer + kind] = true;
-    layers.remove_prefix(std::min(end + 1, layers.size()));
-  }
+void mark_layers(std::string_view layers, std::size_t kind, SkippedSublayers& skipped) {
+  for (const std::int32_t layer : speculation::listed_layers(layers))
+    if (const std::size_t bit = 2 * static_cast<std::size_t>(layer) + kind; bit < skipped.size())
+      skipped[bit] = true;
 }
 
 SkippedSublayers listed_set(const StrategySpecification& strategy, std::int32_t n_layers) {
   SkippedSublayers skipped(2 * static_cast<std::size_t>(n_layers));
-  mark_listed(strategy.text("skip-attention"), 0, skipped);
-  mark_listed(strategy.text("skip-mlp"), 1, skipped);
+  mark_layers(strategy.text("skip-attention"), 0, skipped);
+  mark_layers(strategy.text("skip-mlp"), 1, skipped);
   return skipped;
 }
 
@@ -51,8 +47,7 @@ SkippedSublayers any_set(std::int32_t attention, std::int32_t mlp, std::int32_t 
 SkippedSublayers searched_set(const StrategySpecification& strategy, std::int32_t n_layers) {
   if (strategy.part(PartKind::mask) == "clasp")
     return any_set(strategy.integer("skip"), strategy.integer("skip"), n_layers);
-  const double inner = 2.0 * (n_layers - 2.0);
-  const auto skipped = static_cast<std::int32_t>(inner * strategy.number("ratio"));
+  const std::int32_t skipped = speculation::swift_skipped_sublayers(n_layers, strategy.number("ratio"));
   return any_set(skipped / 2, skipped - skipped / 2, n_layers);
 }
 

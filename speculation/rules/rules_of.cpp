@@ -56,9 +56,6 @@ std::optional<ThresholdRule> threshold_rule(const StrategySpecification& mix) {
                             .carries = mix.text("carry") == "yes"});
 }
 
-namespace {
-
-/// The layers of "3+5+8".
 std::vector<std::int32_t> listed_layers(std::string_view text) {
   std::vector<std::int32_t> layers;
   while (!text.empty()) {
@@ -69,7 +66,10 @@ std::vector<std::int32_t> listed_layers(std::string_view text) {
   return layers;
 }
 
-}  // namespace
+std::int32_t swift_skipped_sublayers(std::int32_t n_layers, double ratio) {
+  // In this order, as the public code has it: rounding decides where the product is near an integer.
+  return static_cast<std::int32_t>((static_cast<double>(n_layers) - 2.0) * 2.0 * ratio);
+}
 
 DelRule::Options del_options(const StrategySpecification& mix) {
   using Mode = DelRule::Mode;

@@ -8,7 +8,10 @@
 #include <draftscope/speculation/rules/length_rule.h>
 #include <draftscope/speculation/rules/prompt_lookup.h>
 #include <draftscope/speculation/rules/threshold_rule.h>
+#include <cstdint>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 namespace draftscope::speculation {
 
@@ -22,6 +25,13 @@ namespace draftscope::speculation {
 [[nodiscard]] DelRule::Options del_options(const StrategySpecification& mix);
 /// Whether a part of the mix is DEL's.
 [[nodiscard]] bool has_del(const StrategySpecification& mix);
+
+/// Sublayers that SWIFT leaves out at this ratio: the share of all but those of the first and last layer,
+/// rounded down.
+[[nodiscard]] std::int32_t swift_skipped_sublayers(std::int32_t n_layers, double ratio);
+
+/// The layers of "3+5+8", as a specification holds lists of layers; what is no number is left out.
+[[nodiscard]] std::vector<std::int32_t> listed_layers(std::string_view text);
 
 [[nodiscard]] LookupOptions lookup_options(const StrategySpecification& prompt_lookup);
 
