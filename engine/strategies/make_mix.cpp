@@ -125,7 +125,7 @@ Result<void> add_threshold_rule(const StrategySpecification& mix, const ModelSha
 }
 
 Result<void> add_entropy(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
-  mixing.parts.entropy_weight = mix.number("lambda");
+  mixing.parts.entropy_weight = mix.number("entropy-weight");
   return add_threshold_rule(mix, shape, mixing);
 }
 

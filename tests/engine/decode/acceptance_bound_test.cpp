@@ -40,10 +40,11 @@ struct Drafted : DecodeListener {
 // The larger λ, the sooner a draft ends; with λ = 0 the bound would be 1, and nothing ends it.
 TEST(AcceptanceBound, EndsDraftsTheSoonerTheLargerItsFactor) {
   std::vector<std::int64_t> drafted;
-  for (const char* lambda : {"0.01", "0.2", "0.9"}) {
+  for (const char* weight : {"0.01", "0.2", "0.9"}) {
     ToyBackend backend({.vocab = 8, .n_layers = 3, .cache_rows = 200, .seed = 3, .agreement = 0.9});
     auto strategy = make_strategy(
-        fmt::format("mix:mask=exit,exit=2,gamma=6,stop=entropy,epsilon=0,threshold=0.5,lambda={}", lambda),
+        fmt::format("mix:mask=exit,exit=2,gamma=6,stop=entropy,epsilon=0,threshold=0.5,entropy-weight={}",
+                    weight),
         backend.shape());
     ASSERT_TRUE(strategy) << strategy.error().message;
     const std::vector<std::int32_t> prompt{1, 2, 3};
@@ -52,7 +53,7 @@ TEST(AcceptanceBound, EndsDraftsTheSoonerTheLargerItsFactor) {
     ASSERT_TRUE(
         decode(backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 120}, chooser, heard));
     drafted.push_back(heard.drafted);
-    EXPECT_EQ(heard.stopped > 0, std::string_view(lambda) != "0.01") << lambda;
+    EXPECT_EQ(heard.stopped > 0, std::string_view(weight) != "0.01") << weight;
   }
   EXPECT_GE(drafted[0], drafted[1]);
   EXPECT_GT(drafted[0], drafted[2]);

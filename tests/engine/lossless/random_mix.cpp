@@ -71,7 +71,7 @@ class Mixer {
       case 3:
         return fmt::format(",stop=roc,threshold=0.{}", pick(0, 99));
       case 4:
-        return fmt::format(",stop=entropy,threshold=0.{},lambda=0.{}", pick(0, 99), pick(1, 9));
+        return fmt::format(",stop=entropy,threshold=0.{},entropy-weight=0.{}", pick(0, 99), pick(1, 9));
       case 2:
         has_del_ = true;
         return ",stop=del";

@@ -76,8 +76,8 @@ struct RoundPlan {
   std::int32_t draft_length = 0;  ///< γ; decode() cuts it at the token budget, the context and the width
   /// Draft-exit threshold: a draft token of lower confidence is the round's last; -1 = none.
   double threshold = -1.0;
-  /// λ > 0: what the threshold is compared with is not the confidence but AdaEDL's bound on the acceptance,
-  /// 1 − √(λ·H), with H the entropy of the draft's distribution at temperature 1, in nats.
+  /// w > 0: what the threshold is compared with is not the confidence but AdaEDL's bound on the acceptance,
+  /// 1 − √(w·H), with H the entropy of the draft's distribution at temperature 1, in nats.
   double entropy_weight = 0.0;
   Verification verification = Verification::all_layers;  ///< above_exit needs an early-exit mask
   std::string_view origin = "fixed";                     ///< what chose the mask, for the record
