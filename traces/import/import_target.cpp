@@ -71,8 +71,10 @@ Result<ImportSummary> ImportTarget::commit() {
   flush(counters_);
   counts_.missing.assign(missing_.begin(), missing_.end());
   writer().set_meta("lacks", missing_data_text(counts_.missing));
+  // Copied before: once the trace is in place, nothing may fail for want of memory.
+  ImportSummary summary = counts_;
   DRAFTSCOPE_TRY(trace_.commit());
-  return counts_;
+  return summary;
 }
 
 }  // namespace draftscope::traces
