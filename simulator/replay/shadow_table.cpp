@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/shadow_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace draftscope::simulator {
 
@@ -109,8 +113,9 @@ std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exi
   return lengths;
 }
 
-Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const traces::Recording& recording,
-                                               const std::function<bool()>& go_on) {
+Result<ShadowTables> shadow_tables(traces::Reader& reader, const traces::Recording& recording,
+                                   const std::function<bool()>& go_on) {
+  const auto none = [](std::string reason) { return ShadowTables{{}, std::move(reason)}; };
   std::unordered_map<traces::PromptId, const traces::Prompt*> prompts;
   for (const traces::Prompt& prompt : recording.prompts) prompts.emplace(prompt.id, &prompt);
   std::unordered_map<traces::RequestId, Draft> drafts;
@@ -118,16 +123,18 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
     const auto prompt = prompts.find(request.prompt_id);
     if (prompt == prompts.end() || !is_finished(request) || request.tokens.empty()) continue;
     if (is_too_long(request, *prompt->second))
-      return fail("request {}: found a longer text, expected at most {} tokens", request.id, max_tokens);
+      return none(
+          fmt::format("request {}: found a longer text, expected at most {} tokens", request.id, max_tokens));
     drafts.emplace(request.id, Draft{.table = text_of(request, *prompt->second), .layers = {}});
   }
 
+  bool is_stopped = false;
   std::optional<Error> broken;
   std::int32_t layers = 0;
   std::uint64_t rows = 0;
   DRAFTSCOPE_TRY(reader.shadow_tokens([&](const traces::ShadowToken& row) {
     if (go_on && ++rows % rows_between_questions == 0 && !go_on()) {
-      broken = Error{"reading shadow tokens was stopped"};
+      is_stopped = true;
       return false;
     }
     const auto found = drafts.find(row.request_id);
@@ -136,12 +143,15 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
     if (Result<void> added = add(found->second, row); !added) broken = std::move(added).error();
     return !broken;
   }));
-  if (broken) return tl::unexpected(*std::move(broken));
+  if (is_stopped) return fail("reading shadow tokens was stopped");
+  if (broken) return none(std::move(broken->message));
   if (layers == 0)
-    return fail("{}: found no shadow tokens of a finished request, expected some (record with --shadow)",
-                recording.path.string());
+    return none(
+        fmt::format("{}: found no shadow tokens of a finished request, expected some (record with --shadow)",
+                    recording.path.string()));
 
-  std::vector<ShadowTable> tables;
+  ShadowTables found_tables;
+  std::vector<ShadowTable>& tables = found_tables.tables;
   for (const traces::Request& request : recording.requests) {
     const auto found = drafts.find(request.id);
     if (found == drafts.end()) continue;
@@ -152,10 +162,11 @@ Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader, const tra
       tables.push_back(std::move(draft.table));
       continue;
     }
-    DRAFTSCOPE_TRY_ASSIGN(ShadowTable table, finish(std::move(draft)));
-    tables.push_back(std::move(table));
+    auto table = finish(std::move(draft));
+    if (!table) return none(std::move(table).error().message);
+    tables.push_back(*std::move(table));
   }
-  return tables;
+  return found_tables;
 }
 
 std::vector<ShadowTable> text_tables(const traces::Recording& recording) {

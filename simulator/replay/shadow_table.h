@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -56,14 +57,19 @@ struct ShadowTable {
 /// i − first. O(positions).
 [[nodiscard]] std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exit);
 
+/// Tables of a recording. Without any, `no_tables_reason` is one line: there are no shadow tokens ("record
+/// with --shadow"), or they make no table (holes, a token outside the text).
+struct ShadowTables {
+  std::vector<ShadowTable> tables;
+  std::string no_tables_reason;
+};
+
 /// One table a finished request that has shadow tokens, in the recording's order; texts that several runs
 /// share (greedy decoding) appear once a request, not once a text. A request with a single output token,
-/// which no draft can have predicted, has an empty table. Errors: a table with holes, a token outside the
-/// text, no request with a shadow table ("record with --shadow").
-/// `go_on` is asked now and then; an error once it says no.
-[[nodiscard]] Result<std::vector<ShadowTable>> shadow_tables(traces::Reader& reader,
-                                                             const traces::Recording& recording,
-                                                             const std::function<bool()>& go_on = {});
+/// which no draft can have predicted, has an empty table. `go_on` is asked now and then. Errors: rows that
+/// can't be read, which must not pass for a recording without them; `go_on` said no.
+[[nodiscard]] Result<ShadowTables> shadow_tables(traces::Reader& reader, const traces::Recording& recording,
+                                                 const std::function<bool()>& go_on = {});
 
 /// The same without cells, of every finished request whose token ids are known: the texts alone.
 [[nodiscard]] std::vector<ShadowTable> text_tables(const traces::Recording& recording);

@@ -178,14 +178,14 @@ Result<std::vector<CheckedAnswer>> ask_across(traces::Reader& reader, const trac
 
 Result<std::vector<RunReplay>> check_replays(traces::Reader& reader, const traces::Recording& recording) {
   std::vector<RunReplay> replays;
-  const auto tables = shadow_tables(reader, recording);
-  if (!tables) return replays;
+  DRAFTSCOPE_TRY_ASSIGN(const ShadowTables found, shadow_tables(reader, recording));
+  if (found.tables.empty()) return replays;
   DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(recording));
   for (const RunRows& run : rows_by_run(recording)) {
     if (run.requests.empty()) continue;
     DRAFTSCOPE_TRY_ASSIGN(const PolicyChoice choice, policy_of_run(*run.run, model));
     if (choice.policy == nullptr) continue;
-    DRAFTSCOPE_TRY_ASSIGN(ReplayCheck check, replays_recorded(run, *tables, recording));
+    DRAFTSCOPE_TRY_ASSIGN(ReplayCheck check, replays_recorded(run, found.tables, recording));
     replays.push_back({run.run->specification, std::move(check)});
   }
   return replays;

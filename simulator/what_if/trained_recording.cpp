@@ -47,11 +47,9 @@ void put_runs(TrainedRecording& trained) {
   trained.layer_sets = layer_sets_by_id(*trained.recording);
 }
 
-void put_texts(Result<std::vector<ShadowTable>> tables, TrainedRecording& trained) {
-  if (tables)
-    trained.shadowed = one_per_prompt(*std::move(tables), trained.runs);
-  else
-    trained.no_tables_reason = tables.error().message;
+void put_texts(ShadowTables found, TrainedRecording& trained) {
+  trained.shadowed = one_per_prompt(std::move(found.tables), trained.runs);
+  trained.no_tables_reason = std::move(found.no_tables_reason);
   if (trained.shadowed.tables.empty())
     trained.plain = one_per_prompt(text_tables(*trained.recording), trained.runs);
 }
@@ -94,7 +92,8 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   auto tables = shadow_tables(reader, recording, go_on);
   ++done;
   if (!go_on()) return stopped();
-  put_texts(std::move(tables), trained);
+  if (!tables) return tl::unexpected(std::move(tables).error());
+  put_texts(*std::move(tables), trained);
   DRAFTSCOPE_TRY(put_conditions(trained));
   if (options.specified) {
     trained.costs.model = *options.specified;

@@ -41,7 +41,9 @@ Result<Recorded> record(const std::string& model, const std::vector<std::string>
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(file));
   Recorded recorded;
   DRAFTSCOPE_TRY_ASSIGN(recorded.recording, reader.recording());
-  DRAFTSCOPE_TRY_ASSIGN(recorded.tables, shadow_tables(reader, recorded.recording));
+  DRAFTSCOPE_TRY_ASSIGN(ShadowTables found, shadow_tables(reader, recorded.recording));
+  if (found.tables.empty()) return fail("{}", found.no_tables_reason);
+  recorded.tables = std::move(found.tables);
   return recorded;
 }
 

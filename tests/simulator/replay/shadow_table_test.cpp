@@ -49,7 +49,9 @@ struct Written {
     }
     DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
     DRAFTSCOPE_TRY_ASSIGN(const traces::Recording read, reader.recording());
-    return shadow_tables(reader, read);
+    DRAFTSCOPE_TRY_ASSIGN(ShadowTables found, shadow_tables(reader, read));
+    if (found.tables.empty()) return fail("{}", found.no_tables_reason);
+    return std::move(found.tables);
   }
 };
 
