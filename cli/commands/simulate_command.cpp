@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <draftscope/simulator/what_if/strategy_rounds.h>
-#include <draftscope/simulator/what_if/target_exit.h>
 
 #include "commands/learning.h"
 #include "options/machine_options.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/report_json_parts.h"
 
-#include <draftscope/simulator/catalogue/measured_figures.h>
+#include <draftscope/simulator/catalogue/figure_tables.h>
 
 #include <cmath>
 

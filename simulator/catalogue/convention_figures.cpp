@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/catalogue/convention_figures.h>
+#include <draftscope/simulator/catalogue/figure_tables.h>
 
 namespace draftscope::simulator {
 

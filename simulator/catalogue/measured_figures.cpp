@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/catalogue/measured_figures.h>
+#include <draftscope/simulator/catalogue/figure_tables.h>
 #include <fmt/format.h>
 
 #include <array>

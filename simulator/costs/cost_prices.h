@@ -22,6 +22,8 @@
 
 namespace draftscope::simulator {
 
+struct PassMap;
+
 /// Prices as a linear map of the parameters, made once a scenario; drawing from it is cheap.
 /// Values: copies share what is inside; free to use from several threads at once.
 class PriceMap {
@@ -44,9 +46,8 @@ class PriceMap {
   [[nodiscard]] std::span<const CostNote> notes() const;
 
  private:
-  struct Implementation;
-  explicit PriceMap(std::shared_ptr<const Implementation> implementation);
-  std::shared_ptr<const Implementation> implementation_;
+  explicit PriceMap(std::shared_ptr<const PassMap> passes);
+  std::shared_ptr<const PassMap> passes_;
 };
 
 /// The mean of PriceMap::make().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/explain/finding_table.h>
+#include <draftscope/simulator/explain/explain.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

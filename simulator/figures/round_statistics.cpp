@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/figures/run_rows.h>
 
 #include <algorithm>
 

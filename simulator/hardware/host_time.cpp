@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/hardware/host_time.h>
+#include <draftscope/simulator/hardware/scenario.h>
 
 #include <draftscope/base/json_field.h>
 #include <draftscope/base/json_text.h>

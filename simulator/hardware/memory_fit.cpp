@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/hardware/memory_fit.h>
+#include <draftscope/simulator/hardware/scenario.h>
 
 #include <algorithm>
 #include <array>

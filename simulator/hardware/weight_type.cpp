@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/hardware/weight_type.h>
+#include <draftscope/simulator/hardware/gpu.h>
 
 #include <draftscope/base/quote.h>
 

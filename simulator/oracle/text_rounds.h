@@ -4,7 +4,7 @@
 // How rounds walk along one text: where it ends, how much a round may draft, and how a round is counted.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/figures/run_rows.h>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -10,9 +10,9 @@
 // confidences that the same positions have in the text.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/oracle/waterfall.h>
-#include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/simulator/sweep/sweep.h>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -2,11 +2,11 @@
 #pragma once
 
 // Fixed settings (E, γ), replayed request by request, and the best of them: one for all, one a task, one a
-// request. Times on any prices are then dot products (round_statistics.h).
+// request. Times on any prices are then dot products (run_rows.h).
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/closed_forms/prices.h>
-#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/oracle/waterfall.h>
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_text.h>
 #include <draftscope/simulator/catalogue/figure_json.h>
-#include <draftscope/simulator/catalogue/predicted_figures.h>
+#include <draftscope/simulator/catalogue/figure_tables.h>
 #include <draftscope/simulator/prediction/prediction_file.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/speculation/model_shape_json.h>

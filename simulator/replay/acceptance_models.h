@@ -13,7 +13,7 @@
 // Two hidden states, easy and hard, with an acceptance probability each, follow one another from position to
 // position as a Markov chain. Both alike is the iid model of Leviathan et al. 2023, eq. 1.
 
-#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/figures/run_rows.h>
 #include <array>
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/simulator/sweep/sweep.h>
 
 #include <array>
 

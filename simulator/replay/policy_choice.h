@@ -3,7 +3,7 @@
 
 // From a strategy's name and parameters to the policy that replays it, or to the reason why none can.
 
-#include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <memory>
 #include <string>

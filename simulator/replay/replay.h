@@ -18,8 +18,8 @@
 //   ReplayConditions::may_end_off_text says so, replays take it that it does not, which holds in most rounds
 //   but not in all (`may_end_early` says where it matters); otherwise such rounds are bounded too.
 
-#include <draftscope/simulator/figures/round_statistics.h>
-#include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/sweep/sweep.h>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Times of strategies' own passes (own_pass.h) as a recording shows them, and of the host beside them.
+// Times of strategies' own passes (scenario.h) as a recording shows them, and of the host beside them.
 //
 // An optimise phase took what its passes take: the ratio of both is a kind's. Where a phase says that it
 // fitted a model beside its pass (SWIFT's Gaussian process), what it took beyond the others is the host's. So

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Own passes of strategies (own_pass.h), by the rules of the engine: which there are after the prefill and
+// Own passes of strategies (scenario.h), by the rules of the engine: which there are after the prefill and
 // after a round, and over how many rows.
 
-#include <draftscope/simulator/figures/round_statistics.h>
-#include <draftscope/simulator/hardware/own_pass.h>
+#include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/model_shape.h>
 #include <cstdint>

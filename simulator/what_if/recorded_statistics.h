@@ -5,7 +5,6 @@
 // with a part of the target, or without a model, can be asked so; which rounds there are is a fact.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/figures/round_statistics.h>
 #include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/traces/reader.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/what_if/target_exit.h>
+#include <draftscope/simulator/what_if/what_if.h>
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The catalogues of figures against what is made from them: JSON, CSV and cli/OUTPUT.md.
 
-#include <draftscope/simulator/catalogue/convention_figures.h>
 #include <draftscope/simulator/catalogue/figure_json.h>
-#include <draftscope/simulator/catalogue/measured_figures.h>
-#include <draftscope/simulator/catalogue/predicted_figures.h>
+#include <draftscope/simulator/catalogue/figure_tables.h>
 #include <draftscope/simulator/catalogue/round_columns.h>
 #include <draftscope/simulator/figures/decisions.h>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "report/answers/advise_text.h"
 
 #include <draftscope/simulator/catalogue/figure_json.h>
-#include <draftscope/simulator/catalogue/predicted_figures.h>
+#include <draftscope/simulator/catalogue/figure_tables.h>
 
 #include <array>
 

@@ -2,7 +2,7 @@
 #include "report/validation/validate_answers.h"
 
 #include <draftscope/simulator/catalogue/figure_json.h>
-#include <draftscope/simulator/catalogue/predicted_figures.h>
+#include <draftscope/simulator/catalogue/figure_tables.h>
 
 namespace draftscope::cli {
 

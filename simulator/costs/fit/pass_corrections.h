@@ -36,6 +36,9 @@ class PassCorrections {
   /// Count of the normal numbers that a draw takes.
   [[nodiscard]] Eigen::Index noise_size() const { return spread_.cols(); }
 
+  /// [kind]: standard deviation of the ln(correction), given the measurements.
+  [[nodiscard]] Eigen::VectorXd deviations() const { return spread_.rowwise().norm(); }
+
   /// [kind]: the expected ln(correction) plus its spread times `noise`, independent standard normal numbers.
   [[nodiscard]] Eigen::VectorXd logs(const CostVector& values, const Eigen::VectorXd& noise) const;
 

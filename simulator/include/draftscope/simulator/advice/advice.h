@@ -163,6 +163,7 @@ struct Advice {
 
 struct AdviceOptions {
   std::int32_t longer_context = 0;
+  std::optional<std::string> other_texts;  ///< how the texts asked about differ from the recorded kind
   std::int32_t folds = 5;
   std::int32_t max_batch = 1024;
   std::int32_t max_context = 131'072;  ///< more rows

@@ -2,7 +2,7 @@
 #pragma once
 
 // A figure as data: its name for programs, its title and meaning for people, and how it is taken from what
-// was measured or predicted. The catalogues (measured_figures.h, predicted_figures.h) list all of them;
+// was measured or predicted. The catalogues (figure_tables.h) list all of them;
 // texts, JSON, CSV, cli/OUTPUT.md and the app's tables are made from the catalogues.
 
 #include <draftscope/simulator/figures/figures.h>

@@ -3,9 +3,9 @@
 
 // Costs of passes on one machine, for one model, dtype and engine regime: what a cost model says, and all
 // that replays, oracle and advice need to know of it. Times in nanoseconds, affine in the context (the K/V
-// rows before the pass's first row; round_statistics.h).
+// rows before the pass's first row; run_rows.h).
 
-#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/figures/run_rows.h>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -14,7 +14,6 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/hardware/gpu.h>
-#include <draftscope/simulator/hardware/own_pass.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <array>
 #include <cstddef>

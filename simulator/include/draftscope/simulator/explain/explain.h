@@ -2,25 +2,54 @@
 #pragma once
 
 // Why a run is as fast as it is, in plain sentences: what its rounds take and yield, and what of that costs
-// too much, dearest first. The checks are the rows of one table (finding_table.h). Sentences are plain ASCII
+// too much, dearest first. The checks are the rows of one table (finding_table()). Sentences are plain ASCII
 // without line breaks; names of the file's runs stand in them as they are.
 //
 // Pure functions of the recording (and of what was learnt from it), safe from any thread.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/explain/finding_table.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/figures/speedup.h>
-#include <draftscope/simulator/replay/answer_status.h>
 #include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::simulator {
+
+// Every check that explain() makes, a row each: what it looks at, by which threshold it is judged and why,
+// what it says, where to look and what to try. docs/explain.md is held to this table. Safe from any thread.
+
+struct Evidence;
+struct Judgement;
+
+struct FindingRow {
+  std::string_view key;        ///< name for programs
+  std::string_view title;      ///< a few words for people
+  std::string_view figure;     ///< what is looked at
+  std::string_view threshold;  ///< when it is a finding
+  std::string_view because;    ///< why there
+  std::string_view sentence;   ///< with {names} for what the judgement fills in
+  std::string_view look;       ///< where to look
+  std::string_view remedy;     ///< what to try
+  /// Why nothing is simulated; empty where what to try is a setting.
+  std::string_view no_simulation;
+  std::vector<traces::MissingData> needs;    ///< not judged where the recording lacks one of these
+  std::vector<std::string_view> covered_by;  ///< not said beside a finding of one of these keys
+  Judgement (*judge)(const Evidence&) = nullptr;
+};
+
+/// The last row says that nothing is wrong: it is found where no other is.
+[[nodiscard]] std::span<const FindingRow> finding_table();
+
+/// The table as docs/explain.md has it, in Markdown.
+[[nodiscard]] std::string findings_markdown();
 
 /// Unit of a round's times.
 enum class RoundUnit : std::uint8_t {

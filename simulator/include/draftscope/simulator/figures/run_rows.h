@@ -45,4 +45,44 @@ struct RunRows {
 /// Categories of the run's prompts, in order of their first appearance.
 [[nodiscard]] std::vector<std::string> categories(const RunRows& run);
 
+// All that the time of a request's rounds depends on, once costs are affine in the context: counts and sums
+// of contexts. A replay is made once a setting; every GPU, parameter draw and resample is then a short dot
+// product with these (prices.h).
+//
+// The context of a pass is the number of K/V rows before its first row: a draft step that extends position p
+// has context p, a verification or target step with root position p has context p.
+
+struct PassCount {
+  std::int64_t passes = 0;
+  std::int64_t context = 0;  ///< summed over the passes
+};
+
+/// The target steps of vanilla decoding: one a token, contexts one after the other from `first_context` on.
+[[nodiscard]] PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context);
+
+/// Passes of drafts of one exit layer (or one layer set).
+struct DraftStatistics {
+  std::int32_t exit = 0;          ///< 1 … n_layers − 1; an index into Prices::drafts
+  PassCount steps;                ///< draft steps, one row each
+  std::vector<PassCount> verify;  ///< [rows]: verifications of drafts of this exit; rows = draft length + 1
+};
+
+struct RoundStatistics {
+  std::int64_t tokens = 0;    ///< that rounds emitted (the prefill's token is not one)
+  std::int64_t rounds = 0;    ///< those without a draft included
+  std::int64_t drafted = 0;   ///< draft tokens
+  std::int64_t accepted = 0;  ///< accepted draft tokens, before a cut at EOS or the budget
+  PassCount target_steps;     ///< rounds without a draft
+  std::vector<DraftStatistics> drafts;
+  /// Passes for the strategy's own purposes (scenario.h): an index into Prices::own.
+  std::vector<PassCount> own;
+  /// Time that the host spent on deciding and waiting beside what prices of rounds cover; of the recorded
+  /// machine's host.
+  std::int64_t host_ns = 0;
+};
+
+/// Adds `b` to `a`, exit by exit.
+void add(RoundStatistics& a, const RoundStatistics& b);
+[[nodiscard]] RoundStatistics sum_of(const std::vector<RoundStatistics>& requests);
+
 }  // namespace draftscope::simulator

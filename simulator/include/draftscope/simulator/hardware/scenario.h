@@ -5,9 +5,6 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/hardware/gpu.h>
-#include <draftscope/simulator/hardware/host_time.h>
-#include <draftscope/simulator/hardware/own_pass.h>
-#include <draftscope/simulator/hardware/weight_type.h>
 #include <draftscope/speculation/measured_kernel.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/traces/writer.h>
@@ -19,6 +16,73 @@
 #include <vector>
 
 namespace draftscope::simulator {
+
+// Passes that a strategy makes for its own purposes, beside drafts and verifications: to learn which
+// sublayers to draft with, or by another model. They are operations like any others, so that any machine has
+// a price for them.
+
+enum class OwnPassKind : std::uint8_t {
+  heads,        ///< DEL: final norm and head on the hidden states of all layers below the last
+  window,       ///< DEL: the prompt's last positions through all layers and the head, once a request
+  anchor,       ///< CLaSp: the prompt's last token through all layers, once a request
+  layer,        ///< CLaSp's dynamic programming: one layer on a state for each number of skipped layers
+  candidate,    ///< SWIFT: the output's first tokens through a candidate's sublayers and the head
+  draft_model,  ///< two models: the other one, which drafts or reads what it has not seen of the text
+};
+inline constexpr int own_pass_kind_count = 6;
+
+/// Passes that cost the same but for their context.
+struct OwnPass {
+  OwnPassKind kind = OwnPassKind::heads;
+  std::int32_t rows = 1;       ///< as many passes as it takes where these are more than one pass may have
+  std::int32_t attention = 0;  ///< sublayers; of the draft model for draft_model
+  std::int32_t mlp = 0;
+  bool has_head = false;
+
+  friend bool operator==(const OwnPass& a, const OwnPass& b) {
+    return a.kind == b.kind && a.rows == b.rows && a.attention == b.attention && a.mlp == b.mlp &&
+           a.has_head == b.has_head;
+  }
+};
+
+/// Time of a kind of own passes where they were recorded, against the law of costs.
+struct MeasuredOwnPass {
+  OwnPassKind kind = OwnPassKind::heads;
+  double factor = 1.0;          ///< time / time by the law
+  double relative_error = 0.0;  ///< standard error of `factor` / `factor`, requests being what varies
+};
+
+// Time that an engine takes per step beside its passes (scheduling, sampling, launches that the device waits
+// for), which decides how far tokens per second are from what the passes take.
+//
+// The shares are published ones: tokens per second of engines against passes priced by this cost law. A
+// well-compiled engine that launches graphs came within 5 %; serving engines on an H100 took 15 to 27 %
+// longer than their passes; engines that launch eagerly 53 to 68 %. They are ranges over a few engines and
+// models, not a measurement of yours: `measure` or a file beats them.
+
+/// A range; its middle is the mean, and four of five engines are taken to lie in it.
+struct HostTime {
+  std::string name;        ///< "serving", or what a file names
+  double min_share = 0.0;  ///< of a vanilla step's pass
+  double max_share = 0.0;
+  double min_ns = 0.0;  ///< beside the share, per step
+  double max_ns = 0.0;
+  /// Whether every pass takes its share, drafts included, as where the host launches each kernel; else a
+  /// vanilla step and a round take it once.
+  bool is_per_pass = false;
+};
+
+/// The engine that is taken where nobody named one: "graph".
+[[nodiscard]] const HostTime& graph_host();
+
+/// "graph", "serving", "eager". Errors: anything else.
+[[nodiscard]] Result<HostTime> find_host_time(std::string_view name);
+
+/// A JSON object: `min_share` and `max_share` (of a vanilla step, at least −0.5 and at most 100), or `min_us`
+/// and `max_us` (per step, from 0), or all four, with a `name` and `per_pass` (false) if you like. `file`
+/// names the text in errors. Errors: no JSON object, an unknown key, neither range, a range that ends before
+/// it begins.
+[[nodiscard]] Result<HostTime> parse_host_time(std::string_view text, std::string_view file);
 
 struct CostModel;
 
@@ -103,5 +167,42 @@ struct Scenario {
 /// Errors name the field: numbers out of range, a degree that does not divide the heads, sublayers beyond the
 /// model's, verification above the exit of drafts that are no exits.
 [[nodiscard]] Result<void> check_scenario(const Scenario& scenario);
+
+// Whether a scenario fits into a GPU's memory, and what would. Bytes follow from shapes; norms and biases,
+// which are thousandths of the weights, are left out. Pure functions, safe from any thread.
+//
+// K/V has room for every request's longest context. Activations are those of the widest pass: the residual
+// stream twice, what the widest sublayer makes, and fp32 logits. 5 % of the memory are taken to be the
+// runtime's (contexts, kernels, what lies between blocks).
+
+/// Bytes on each GPU.
+struct MemoryNeed {
+  double weights = 0.0;  ///< embedding and head included
+  double kv = 0.0;
+  double activations = 0.0;
+  double draft_model = 0.0;  ///< weights and K/V of another model that drafts
+
+  [[nodiscard]] double total() const { return weights + kv + activations + draft_model; }
+};
+
+/// Need of one of the scenario's GPUs: vocabulary, heads and MLP are split, K/V heads only as far as there
+/// are any.
+[[nodiscard]] MemoryNeed memory_need(const Scenario& scenario);
+
+/// Bytes that a model may take of a GPU; none where its specification does not say.
+[[nodiscard]] std::optional<double> usable_memory(const GpuSpecification& gpu);
+
+/// The first change that makes it fit: more GPUs (up to 8), fewer bits that the GPU's arithmetic has, a
+/// shorter context, a smaller batch, in this order. One phrase: "4 GPUs (--tensor-parallel 4)". None if none
+/// does.
+[[nodiscard]] std::optional<std::string> first_that_fits(const Scenario& scenario,
+                                                         const GpuSpecification& gpu);
+
+/// Error: the scenario does not fit; one line with what is needed of what, how much there is, and what would
+/// fit. A GPU of unknown memory fits.
+[[nodiscard]] Result<void> check_memory(const Scenario& scenario, const GpuSpecification& gpu);
+
+/// "16.1 GB of weights, 0.54 GB of K/V and 0.02 GB of activations".
+[[nodiscard]] std::string memory_text(const MemoryNeed& need);
 
 }  // namespace draftscope::simulator

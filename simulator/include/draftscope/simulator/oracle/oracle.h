@@ -19,7 +19,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/closed_forms/prices.h>
-#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/figures/run_rows.h>
 #include <cstdint>
 #include <vector>
 

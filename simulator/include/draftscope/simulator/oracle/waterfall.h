@@ -7,9 +7,9 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/closed_forms/prices.h>
-#include <draftscope/simulator/figures/round_statistics.h>
+#include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/figures/speedup.h>
-#include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/traces/ids.h>
 #include <cstddef>
 #include <cstdint>

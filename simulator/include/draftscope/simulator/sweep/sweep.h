@@ -3,7 +3,7 @@
 
 // Many settings on many machines: the speedup of each over vanilla decoding of the same text, with intervals.
 //
-// Settings are replayed once, per request (round_statistics.h); everything else is sums of products. A draw
+// Settings are replayed once, per request (run_rows.h); everything else is sums of products. A draw
 // takes the requests with replacement, the same ones for all settings and targets, and the target's prices of
 // the same number, the same ones for baseline and speculation. Answers can therefore be compared draw by
 // draw, and are the same bits for any number of threads.
@@ -15,16 +15,47 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/closed_forms/prices.h>
 #include <draftscope/simulator/figures/speedup.h>
-#include <draftscope/simulator/replay/answer_status.h>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::simulator {
+
+// Trust in an answer to "what if". Every answer of the simulator carries one.
+
+/// In order: a combination of answers has the worst of their statuses.
+enum class AnswerStatus : std::uint8_t {
+  exact,        ///< another recording would show the same rounds, token for token
+  bounded,      ///< tokens are exact, and what is not lies between two bounds that are given
+  approximate,  ///< a model's answer, with no bound that holds for certain
+  invalid,      ///< the setting would change the text; there is no answer from this recording
+};
+
+/// "exact", "bounded", "approximate", "invalid".
+[[nodiscard]] std::string_view answer_status_name(AnswerStatus status);
+
+/// Comparison of a replay of the recorded policy with the recorded rounds. If they differ, no other replay of
+/// this recording is to be trusted.
+struct ReplayCheck {
+  /// `invalid`: the replay differs. Else the worst that was met: `exact` if all rounds were told in advance,
+  /// `bounded` if some were within bounds, `approximate` if some plans could not be told, so that only what
+  /// became of them was checked.
+  AnswerStatus status = AnswerStatus::exact;
+  /// The first difference, "request 12 round 3: drafted 4, replay says 5 to 8", or why there is no replay.
+  std::string reason;
+  std::int64_t requests = 0;  ///< compared; those without a table are left out
+  std::int64_t rounds = 0;
+  std::int64_t exact_rounds = 0;
+  std::int64_t bounded_rounds = 0;  ///< draft tokens were within bounds
+  std::int64_t untold_plans = 0;    ///< the policy was uncertain: the recorded plan was taken instead
+  std::int64_t ended_off_text = 0;  ///< drafts that an end token behind the first wrong token cut short
+  std::int64_t near_threshold = 0;  ///< a confidence within the file's rounding of the threshold
+};
 
 // What makes a predicted speedup uncertain, and how draws of prices come to it. One draw of prices holds for
 // the speculative run and its vanilla baseline alike, so that what is common to both cancels.
@@ -65,10 +96,19 @@ struct SweepTarget {
   PriceDraws draws;  ///< empty: prices are taken as certain
 };
 
+/// How far apart kinds of texts are, which widens an answer about a kind that was not recorded.
+struct TextSpread {
+  double sigma = 0.0;     ///< standard deviation of a kind's ln(speedup)
+  double freedom = 0.0;   ///< degrees of freedom that it is known with
+  std::size_t kinds = 1;  ///< recorded ones, whose mean the answer is
+};
+
 struct SweepOptions {
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
   std::int32_t threads = 0;  ///< 0: as many as the machine runs at once
+  /// Set: texts of another kind are asked about. Widens what prediction.h gives; sweep() has no use for it.
+  std::optional<TextSpread> other_texts;
 };
 
 struct SweepAnswer {

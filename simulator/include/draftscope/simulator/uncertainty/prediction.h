@@ -122,7 +122,7 @@ struct PredictedRate {
 /// Shares sum to 1, if there is any variance.
 struct VarianceBudget {
   double sigma = 0.0;       ///< standard deviation of ln(speedup), everything varying
-  double acceptance = 0.0;  ///< which requests there happened to be
+  double acceptance = 0.0;  ///< which requests there happened to be; other kinds of texts included
   double fit = 0.0;         ///< PriceSources::fit, and so on
   double width = 0.0;
   double transfer = 0.0;

@@ -6,7 +6,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/figures/speedup.h>
-#include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/simulator/what_if/answer.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <draftscope/traces/records.h>

@@ -12,8 +12,8 @@
 #include <draftscope/simulator/closed_forms/prices.h>
 #include <draftscope/simulator/closed_forms/tpt_ladder.h>
 #include <draftscope/simulator/costs/cost_model.h>
-#include <draftscope/simulator/hardware/memory_fit.h>
-#include <draftscope/simulator/replay/answer_status.h>
+#include <draftscope/simulator/hardware/scenario.h>
+#include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/simulator/uncertainty/prediction.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
 #include <draftscope/simulator/what_if/strategy_rounds.h>
@@ -45,7 +45,8 @@ struct Answer {
   PredictedRate rate;                   ///< tokens_per_second with intervals
   std::optional<MemoryNeed> memory;     ///< of each GPU; absent where the recording itself shows that it fits
   std::optional<double> usable_memory;  ///< bytes of a GPU; absent with `memory`, or where it is not known
-  std::optional<double> price_per_hour;  ///< as the machine has it, and so the power
+  std::optional<TextSpread> other_texts;  ///< set: the question is about texts that were not recorded
+  std::optional<double> price_per_hour;   ///< as the machine has it, and so the power
   std::optional<double> power_watts;
   std::optional<VarianceBudget> budget;
   std::vector<CostNote> cost_notes;

@@ -7,8 +7,7 @@
 //
 // Values; all functions are thread-safe.
 
-#include <draftscope/simulator/figures/round_statistics.h>
-#include <draftscope/simulator/hardware/own_pass.h>
+#include <draftscope/simulator/figures/run_rows.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/simulator/sweep/sweep.h>
 #include <draftscope/speculation/measured_kernel.h>
@@ -45,11 +44,16 @@ struct StrategyRounds {
   /// noise: what its own rounds do to the caches, and what its rounds take less than others beside passes. 1
   /// where the run was not recorded.
   double own_ratio = 1.0;
+  bool is_of_other_texts = false;       ///< asked about texts of a kind that was not recorded
   std::vector<std::string> notes;       ///< what the rounds rest on, a line each
   std::vector<std::string> categories;  ///< [request]
   /// [request]; empty where requests are the recording's texts in their order, as replays have them.
   std::vector<traces::PromptId> prompts;
 };
+
+/// Asks about texts of a kind that was not recorded, for a reason that a note gives: the rounds stay, the
+/// answer is approximate, and its intervals have the spread between kinds of texts.
+void ask_of_other_texts(StrategyRounds& rounds, std::string_view reason);
 
 /// Puts `rows` more K/V rows before every pass; acceptance is held, which a note says.
 void lengthen_context(StrategyRounds& rounds, std::int32_t rows);

@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -72,5 +73,30 @@ class WhatIf {
 
   std::shared_ptr<const TrainedRecording> trained_;
 };
+
+// Exits of the model that is asked about, where that is deeper or shallower than the recorded one. Without
+// this an exit is one of the recorded model's layers, and stands for the same share of the other's depth.
+
+/// Rounds of a strategy whose `exit` counts layers of `asked`, for_shape() included: acceptance is that of
+/// the recorded exit nearest to the same share of the depth, the price that of the exit itself. A strategy
+/// without an exit, and a model of the recorded depth, are as with WhatIf::rounds(). Errors: an exit that is
+/// no layer below `asked`'s last; those of WhatIf::rounds().
+[[nodiscard]] Result<StrategyRounds> rounds_at_target_exit(const WhatIf& what_if, std::string_view strategy,
+                                                           const ModelShape& asked);
+
+/// Comparison of prompts that are asked about with recorded ones.
+struct PromptComparison {
+  bool is_other_kind = false;
+  std::string difference;  ///< one line: the statistics by which they differ, with figures
+};
+
+/// Compares each prompt's length, the share of it that repeats itself, and its entropy under trigrams of the
+/// recorded prompts (without itself). What all recorded prompts begin and end with (a chat template) is left
+/// out. Of another kind are prompts of which one statistic is above (or below) the recorded ones' three times
+/// of four or more, and with 99 % confidence not by chance. Prompts of later turns are left out, and of long
+/// ones all beyond 16 KiB. O(bytes · recorded). Errors: too few prompts to tell kinds apart, which
+/// takes five recorded and five asked ones, or three asked of 20 recorded.
+[[nodiscard]] Result<PromptComparison> compare_prompts(const traces::Recording& recording,
+                                                       std::span<const std::string> asked);
 
 }  // namespace draftscope::simulator

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Every measured figure of a run, once. A new figure is one more row here: JSON, CSV, the tables of
-// cli/OUTPUT.md and the app's table of runs then have it, and a text table that should show it names its key
-// in figure_table(). Safe from any thread.
+// Every figure, once: those that are measured of a run, those of a run by a publication's convention, and
+// those that are predicted. A new figure is one more row: JSON, CSV, the tables of cli/OUTPUT.md and the app's
+// table of runs then have it, and a text table that should show it names its key in figure_table(). All
+// functions are thread-safe.
 
 #include <draftscope/simulator/catalogue/figure.h>
+#include <draftscope/simulator/figures/conventions.h>
 #include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/validation/checked_answer.h>
+#include <draftscope/simulator/what_if/what_if.h>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -42,5 +46,26 @@ enum class FigureTable : std::uint8_t {
 
 /// Keys of a table's columns, from left to right.
 [[nodiscard]] std::span<const std::string_view> figure_table(FigureTable table);
+
+/// The figures of a run by a publication's convention (figures/conventions.h).
+[[nodiscard]] std::span<const FigureOf<ConventionFigures>> convention_figures();
+
+// Predicted figures: of an answer, and of a prediction that is held against a measurement. One that is
+// measured, too, has its key, title and meaning from measured_figures().
+
+/// `draftscope simulate` and `advise`, in the order of JSON and CSV.
+[[nodiscard]] std::span<const FigureOf<Answer>> answer_figures();
+
+/// Row of answer_figures() with this key; one without title or value if there is none.
+[[nodiscard]] const FigureOf<Answer>& answer_figure(std::string_view key);
+
+/// Keys of the columns that `draftscope simulate` prints, from left to right.
+[[nodiscard]] std::span<const std::string_view> answer_table();
+/// Keys that a table of answers has beside those where a price or a power is given.
+[[nodiscard]] std::span<const std::string_view> answer_price_table();
+
+/// The two sides of `draftscope validate`, and what `predict` writes; what both have has one key.
+[[nodiscard]] std::span<const FigureOf<PredictedDecoding>> predicted_decoding_figures();
+[[nodiscard]] std::span<const FigureOf<MeasuredDecoding>> measured_decoding_figures();
 
 }  // namespace draftscope::simulator
