@@ -92,8 +92,7 @@ double text_ns(const Text& text, std::int32_t length) {
 }
 
 /// True speedup: of far more texts than a recording has.
-double true_speedup(const Population& population, std::int32_t length) {
-  constexpr int texts = 30'000;
+double true_speedup(const Population& population, std::int32_t length, int texts) {
   std::mt19937_64 random(2);
   double vanilla_ns = 0.0;
   double drafting_ns = 0.0;
@@ -121,14 +120,16 @@ class Recorder {
     out_.layer_sets.push_back({1, n_layers, exit_layer, {0xC0, 0xFF, 0xFF}, "fixed"});
   }
 
-  traces::Recording record(const Population& population, int prompts, std::int32_t length) {
+  /// As many prompts of each kind, one after the other.
+  traces::Recording record(const std::vector<Population>& kinds, int prompts, std::int32_t length) {
     out_.runs = {{1, "vanilla", "vanilla", "{}", true},
                  {2, "layerskip", fmt::format("layerskip:exit=3,gamma={}", length),
                   fmt::format(R"({{"exit":3,"gamma":{}}})", length), false}};
     std::vector<Text> texts;
     for (int i = 0; i < prompts; ++i) {
-      texts.push_back(population.draw(random_));
-      out_.prompts.push_back({traces::PromptId::from(i + 1), 100 + i, "made-up", 0,
+      const std::size_t kind = static_cast<std::size_t>(i) % kinds.size();
+      texts.push_back(kinds[kind].draw(random_));
+      out_.prompts.push_back({traces::PromptId::from(i + 1), 100 + i, fmt::format("kind {}", kind), 0,
                               fmt::format("prompt {}", i), std::vector<std::int32_t>(prompt_tokens, 7)});
     }
     for (int repeat = 0; repeat < repeats_; ++repeat) {
@@ -202,18 +203,24 @@ struct Question {
   const char* name;
   std::int32_t recorded = 4;  ///< γ
   std::int32_t asked = 4;
-  double shift = 0.0;  ///< of the ease of the texts that the answer is held against
   double drift = 0.0;  ///< between hours, of which what is asked about has its own
+  double shift = 0.0;  ///< of the ease of the texts that the answer is held against
+  /// Kinds in the recording, if the texts asked about are of another: the ease of each is drawn.
+  int kinds = 0;
+  double kind_spread = 0.0;  ///< standard deviation of kinds' ease
 };
 
-constexpr std::array<Question, 7> questions{{
+constexpr std::array<Question, 10> questions{{
     {"recorded length, new prompts of the same kind", 4, 4},
     {"shorter length, drafted otherwise", 4, 2},
     {"longer length, drafted otherwise", 4, 7},
     {"much longer length, drafted otherwise", 2, 8},
-    {"recorded length, machine that drifts by 8 %", 4, 4, 0.0, 0.08},
-    {"recorded length, somewhat harder texts", 4, 4, -0.3},
-    {"recorded length, much harder texts", 4, 4, -0.8},
+    {"recorded length, machine that drifts by 8 %", 4, 4, 0.08},
+    {"recorded length, somewhat harder texts, one kind recorded", 4, 4, 0.0, -0.3, 1},
+    {"recorded length, much harder texts, one kind recorded", 4, 4, 0.0, -0.8, 1},
+    {"recorded length, kinds as unlike as published tasks, one recorded", 4, 4, 0.0, 0.0, 1, 0.4},
+    {"recorded length, the same, four recorded", 4, 4, 0.0, 0.0, 4, 0.4},
+    {"recorded length, kinds twice as unlike, four recorded", 4, 4, 0.0, 0.0, 4, 0.8},
 }};
 
 struct Options {
@@ -229,21 +236,36 @@ struct Shares {
   double width_95 = 0.0;  ///< mean, of the interval / its value
 };
 
+/// What is recorded, and last what is asked about.
+std::vector<Population> kinds_of(const Question& question, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::vector<Population> kinds(static_cast<std::size_t>(std::max(question.kinds, 1)) + 1);
+  if (question.kind_spread > 0.0)
+    for (Population& kind : kinds) kind.ease += question.kind_spread * normal(random);
+  kinds.back().ease += question.shift;
+  return kinds;
+}
+
 Result<Shares> coverage(const Question& question, const Options& options, traces::Reader& reader) {
-  const double truth = true_speedup({.ease = Population().ease + question.shift}, question.asked);
+  const bool are_drawn = question.kind_spread > 0.0;
+  double truth = true_speedup({.ease = Population().ease + question.shift}, question.asked, 30'000);
   const std::string strategy = fmt::format("layerskip:exit=3,gamma={}", question.asked);
   Shares shares;
   for (int trial = 0; trial < options.trials; ++trial) {
     const auto seed = static_cast<std::uint64_t>(trial) + 1;
+    std::mt19937_64 random(seed + 1'000'000);
+    std::vector<Population> kinds = kinds_of(question, random);
+    if (are_drawn) truth = true_speedup(kinds.back(), question.asked, 4'000);
+    kinds.pop_back();
     Recorder recorder(seed, options.repeats, question.drift);
-    const traces::Recording recording = recorder.record({}, options.prompts, question.recorded);
+    const traces::Recording recording = recorder.record(kinds, options.prompts, question.recorded);
     // The file of `reader` has neither shadow tokens nor spans, which is all that it is asked for here.
     DRAFTSCOPE_TRY_ASSIGN(const WhatIf what_if, WhatIf::train(reader, recording));
-    DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, what_if.rounds(strategy));
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if.rounds(strategy));
+    if (question.kinds > 0) ask_of_other_texts(rounds, "made up");
     DRAFTSCOPE_TRY_ASSIGN(const Answer answer,
                           ask(what_if.costs().model, rounds, {"as recorded", what_if.recorded_scenario()},
                               {.draws = options.draws, .seed = seed, .threads = 1}));
-    std::mt19937_64 random(seed + 1'000'000);
     std::normal_distribution<double> normal;
     // Another hour on the same machine: both runs have theirs.
     const double here = truth * std::exp(question.drift * (normal(random) - normal(random)));

@@ -52,6 +52,7 @@ Result<Advices> advise_all(const SimulateOptions& asked, const simulator::WhatIf
   simulator::AdviceOptions options;
   options.longer_context = asked.longer_context;
   options.draws = {.draws = asked.draws, .seed = asked.seed};
+  DRAFTSCOPE_TRY_ASSIGN(options.other_texts, other_kind_of_texts(asked, recording));
   Advices advices{.recording = &recording, .machines = {}, .refusals = {}};
   for (const simulator::Machine& machine : machines) {
     auto advice = simulator::advise(what_if, recording, found, machine, options);

@@ -59,27 +59,31 @@ simulator::QuestionKind kind_of(const std::string& strategy, const simulator::Sc
 
 Result<simulator::PredictedQuestion> ask(const simulator::WhatIf& what_if, const traces::Recording& recording,
                                          const std::string& strategy, const simulator::Machine& machine,
-                                         const simulator::SweepOptions& draws) {
+                                         const simulator::SweepOptions& draws,
+                                         const std::optional<std::string>& other_texts) {
   const simulator::Scenario recorded = what_if.recorded_scenario();
   DRAFTSCOPE_TRY_ASSIGN(simulator::StrategyRounds rounds, what_if.rounds(strategy));
+  if (other_texts) ask_of_other_texts(rounds, *other_texts);
   std::vector<simulator::PredictedRequest> requests;
-  if (speculation::same_sizes(machine.scenario.shape, recorded.shape))
+  if (!other_texts && speculation::same_sizes(machine.scenario.shape, recorded.shape))
     requests = simulator::predicted_requests(what_if, recording, rounds);
   rounds = simulator::for_shape(std::move(rounds), recorded.shape, machine.scenario.shape);
   DRAFTSCOPE_TRY_ASSIGN(const simulator::Answer answer,
                         simulator::ask(what_if.costs().model, rounds, machine, draws));
-  simulator::PredictedQuestion question{.kind = kind_of(strategy, machine.scenario, recorded, recording),
-                                        .strategy = strategy,
-                                        .machine = machine.name,
-                                        .gpu = machine.scenario.gpu ? machine.scenario.gpu->name : "",
-                                        .shape = machine.scenario.shape,
-                                        .weights = std::string(weight_type_name(machine.scenario.weights)),
-                                        .regime = std::string(regime_name(machine.scenario.regime)),
-                                        .batch = machine.scenario.batch,
-                                        .tensor_parallel = machine.scenario.tensor_parallel,
-                                        .decoding = simulator::predicted_decoding(answer),
-                                        .requests = std::move(requests),
-                                        .notes = answer.notes};
+  const simulator::QuestionKind kind = kind_of(strategy, machine.scenario, recorded, recording);
+  simulator::PredictedQuestion question{
+      .kind = other_texts ? std::max(kind, simulator::QuestionKind::unseen_task) : kind,
+      .strategy = strategy,
+      .machine = machine.name,
+      .gpu = machine.scenario.gpu ? machine.scenario.gpu->name : "",
+      .shape = machine.scenario.shape,
+      .weights = std::string(weight_type_name(machine.scenario.weights)),
+      .regime = std::string(regime_name(machine.scenario.regime)),
+      .batch = machine.scenario.batch,
+      .tensor_parallel = machine.scenario.tensor_parallel,
+      .decoding = simulator::predicted_decoding(answer),
+      .requests = std::move(requests),
+      .notes = answer.notes};
   for (const simulator::CostNote& note : answer.cost_notes) question.notes.push_back(note.text);
   return question;
 }
@@ -142,6 +146,7 @@ Result<int> predict(const PredictOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
                         swept_machines(asked, what_if.recorded_scenario()));
 
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<std::string> other_texts, other_kind_of_texts(asked, recording));
   simulator::PredictionFile prediction{.tool_version = DRAFTSCOPE_VERSION,
                                        .command_line = options.command_line,
                                        .recording = std::filesystem::path(asked.file).filename().string(),
@@ -157,7 +162,7 @@ Result<int> predict(const PredictOptions& options) {
     for (const simulator::Machine& machine : machines) {
       // A question without an answer would be missing when the others are scored.
       DRAFTSCOPE_TRY_ASSIGN(simulator::PredictedQuestion question,
-                            ask(what_if, recording, strategy, machine, draws));
+                            ask(what_if, recording, strategy, machine, draws, other_texts));
       prediction.questions.push_back(std::move(question));
       progress.update(static_cast<std::int64_t>(prediction.questions.size()), questions);
     }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <draftscope/simulator/what_if/what_if.h>
 
 #include "commands/learning.h"
 #include "options/machine_options.h"
@@ -84,6 +85,9 @@ class Questions {
         what_if_(what_if),
         machines_(machines) {}
 
+  /// For the questions that follow.
+  void ask_of_other_texts(std::string reason) { other_texts_ = std::move(reason); }
+
   void ask_all(const std::vector<std::string>& strategies) {
     ProgressBar progress("simulating", options_.quiet);
     const auto questions = static_cast<std::int64_t>(strategies.size() * machines_.size());
@@ -102,7 +106,7 @@ class Questions {
         asked += static_cast<std::int64_t>(machines_.size());
         continue;
       }
-      if (options_.longer_context > 0) simulator::lengthen_context(*rounds, options_.longer_context);
+      put_circumstances(*rounds);
       for (const simulator::Machine& machine : machines_) {
         ask(*rounds, machine);
         progress.update(++asked, questions);
@@ -115,13 +119,18 @@ class Questions {
   simulator::PredictedTrace prediction;
 
  private:
+  void put_circumstances(simulator::StrategyRounds& rounds) const {
+    if (other_texts_) simulator::ask_of_other_texts(rounds, *other_texts_);
+    if (options_.longer_context > 0) simulator::lengthen_context(rounds, options_.longer_context);
+  }
+
   void ask_at_target_exit(const std::string& strategy, const simulator::Machine& machine) {
     auto rounds = simulator::rounds_at_target_exit(what_if_, strategy, machine.scenario.shape);
     if (!rounds) {
       simulation.refusals.push_back({strategy, machine.name, rounds.error().message});
       return;
     }
-    if (options_.longer_context > 0) simulator::lengthen_context(*rounds, options_.longer_context);
+    put_circumstances(*rounds);
     ask_fitting(*rounds, machine);
   }
 
@@ -154,6 +163,7 @@ class Questions {
   const SimulateOptions& options_;
   const simulator::WhatIf& what_if_;
   const std::vector<simulator::Machine>& machines_;
+  std::optional<std::string> other_texts_;
 };
 
 /// A question that has no answer is no success, however many others have one. About the recorded runs nobody
@@ -181,9 +191,11 @@ Result<int> simulate(const SimulateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
                         swept_machines(options, what_if.recorded_scenario()));
   DRAFTSCOPE_TRY(check_write(options, machines));
+  DRAFTSCOPE_TRY_ASSIGN(std::optional<std::string> other_texts, other_kind_of_texts(options, recording));
   if (options.waterfall) return simulate_waterfalls(options, what_if, recording, strategies, machines);
 
   Questions questions(options, what_if, recording, machines);
+  if (other_texts) questions.ask_of_other_texts(*std::move(other_texts));
   questions.ask_all(strategies);
   const Simulation& simulation = questions.simulation;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
@@ -241,7 +253,8 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       ->add_flag("--waterfall", options->waterfall,
                  "Say what was possible on these texts, and what share of it each strategy gets")
       ->excludes(ladder)
-      ->excludes(write);
+      ->excludes(write)
+      ->excludes("--prompts");
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--csv", options->csv, "Print CSV, one line an answer")->excludes(json);
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");

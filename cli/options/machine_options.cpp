@@ -132,6 +132,10 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
   add_number(command, "--draft-vocabulary", options.draft_vocabulary,
              "Rows of the head of --draft-cost one-layer, if not the target's", {.min = 1})
       ->needs(draft_cost);
+  command.add_option(
+      "--prompts", options.prompts,
+      "Prompts that are asked about (as of record): if of another kind than the recorded ones, "
+      "intervals widen");
   add_number(command, "--batch", options.batch, "Requests decoded together", {.min = 1})
       ->capture_default_str();
   add_number(command, "--tensor-parallel", options.tensor_parallel, "GPUs that share the model", {.min = 1})

@@ -32,7 +32,8 @@ struct SimulateOptions {
   std::int32_t batch = 1;
   std::int32_t tensor_parallel = 1;
   std::int32_t longer_context = 0;
-  std::vector<std::string> sweeps;  ///< key=value,… or key=first..last
+  std::optional<std::filesystem::path> prompts;  ///< that are asked about; none: the recorded ones
+  std::vector<std::string> sweeps;               ///< key=value,… or key=first..last
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
   std::optional<std::string> write;           ///< a trace of the answers; none = not to be written
@@ -46,7 +47,8 @@ struct SimulateOptions {
   bool quiet = false;
 };
 
-/// The options that say which machine and model, and what is swept: all that names a question but --strategy.
+/// The options that say which machine, model and prompts, and what is swept: all that names a question but
+/// --strategy.
 void add_machine_options(CLI::App& command, SimulateOptions& options);
 
 /// Every strategy with every combination of the swept parameters that are a strategy's (exit, gamma,

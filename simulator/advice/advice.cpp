@@ -64,6 +64,7 @@ class Adviser {
   /// As on the machine.
   Result<StrategyRounds> rounds_of(const std::string& strategy) const {
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));
+    if (options_.other_texts) ask_of_other_texts(rounds, *options_.other_texts);
     if (options_.longer_context > 0) lengthen_context(rounds, options_.longer_context);
     return for_shape(std::move(rounds), what_if_.costs().model.shape, machine_.scenario.shape);
   }
@@ -90,8 +91,9 @@ class Adviser {
         folds > 1 ? cross_fitted(placed_, candidates_.vanilla, target_.prices, folds)
                   : SweepSetting{
                         placed_.rounds[fastest_].setting.status, slower(placed_, competition_, fastest_), {}};
-    DRAFTSCOPE_TRY_ASSIGN(const PredictedSpeedup gain,
-                          predict_speedup(vanilla, chosen, target_, options_.draws));
+    SweepOptions draws = options_.draws;
+    draws.other_texts = advice_.answer.other_texts;
+    DRAFTSCOPE_TRY_ASSIGN(const PredictedSpeedup gain, predict_speedup(vanilla, chosen, target_, draws));
     advice_.held_out.speedup = gain.min_drafted.total;
     return {};
   }

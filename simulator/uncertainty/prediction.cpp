@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include <draftscope/base/parallel.h>
 #include <draftscope/base/quote.h>
@@ -12,6 +13,7 @@
 #include "sweep/sweep_checks.h"
 #include "uncertainty/confidence_draws.h"
 #include "uncertainty/prediction_pathology.h"
+#include "uncertainty/text_spread.h"
 
 namespace draftscope::simulator {
 
@@ -60,6 +62,15 @@ std::vector<double> time_noise(const PassSums& passes, const SweepTarget& target
   return noise;
 }
 
+/// Noise of prices, and what another kind of text adds to each draw.
+std::vector<double> with_text_noise(std::vector<double> noise, const SweepOptions& options) {
+  if (!options.other_texts) return noise;
+  std::vector<double> texts =
+      kind_deviations(*options.other_texts, {.draws = options.draws, .seed = options.seed});
+  for (std::size_t i = 0; i < noise.size(); ++i) texts[i] += noise[i];
+  return texts;
+}
+
 Result<RatioEstimate> with_noise(std::span<const ClusterSums> clusters, RatioMean mean,
                                  std::span<const double> noise, const BootstrapOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(RatioEstimate estimate, cluster_bootstrap(clusters, mean, options));
@@ -99,7 +110,9 @@ Result<SpeedupPrediction> predict(std::span<const PassCount> vanilla,
   clusters.reserve(requests.size());
   for (Index i = 0; i < numerators.size(); ++i) clusters.push_back({numerators(i), denominators(i)});
 
-  const PriceNoise noise = price_noise(baseline, passes, target, options);
+  PriceNoise noise = price_noise(baseline, passes, target, options);
+  noise.total = with_text_noise(std::move(noise.total), options);
+  noise.request_mean = with_text_noise(std::move(noise.request_mean), options);
   const BootstrapOptions bootstrap{.draws = options.draws, .seed = options.seed};
   SpeedupPrediction prediction{.status = status};
   DRAFTSCOPE_TRY_ASSIGN(prediction.total,
@@ -126,7 +139,8 @@ Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistic
   for (std::size_t i = 0; i < requests.size(); ++i)
     clusters.push_back(
         {static_cast<double>(tokens[requests[i]].passes), times(static_cast<Index>(i)) / ns_per_second});
-  return with_noise(clusters, RatioMean::ratio_of_sums, time_noise(passes, target, options),
+  return with_noise(clusters, RatioMean::ratio_of_sums,
+                    with_text_noise(time_noise(passes, target, options), options),
                     {.draws = options.draws, .seed = options.seed});
 }
 

@@ -7,6 +7,7 @@
 
 #include "sweep/pass_sums.h"
 #include "sweep/sweep_checks.h"
+#include "uncertainty/text_spread.h"
 
 namespace draftscope::simulator {
 
@@ -39,6 +40,15 @@ constexpr PriceSources nothing{.fit = false, .width = false, .transfer = false};
 constexpr PriceSources fit_alone{.fit = true, .width = false, .transfer = false};
 constexpr PriceSources width_alone{.fit = false, .width = true, .transfer = false};
 constexpr PriceSources transfer_alone{.fit = false, .width = false, .transfer = true};
+
+/// Of ln(speedup), by what another kind of text adds.
+double text_variance(const SweepOptions& options) {
+  if (!options.other_texts) return 0.0;
+  const std::vector<double> deviations =
+      kind_deviations(*options.other_texts, {.draws = options.draws, .seed = options.seed});
+  const Eigen::Map<const Eigen::ArrayXd> found(deviations.data(), static_cast<Index>(deviations.size()));
+  return (found - found.mean()).square().mean();
+}
 
 /// Rounding leaves this much of ln(speedup) where nothing varies.
 constexpr double min_variance = 1e-26;
@@ -74,11 +84,14 @@ Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const
   const DrawnSums once =
       drawn_sums(Eigen::MatrixXd::Ones(rows, static_cast<Index>(requests.size())), baseline, passes);
 
-  DRAFTSCOPE_TRY_ASSIGN(const double all, log_variance(resampled, drawn({})));
-  DRAFTSCOPE_TRY_ASSIGN(const double acceptance, log_variance(resampled, drawn(nothing)));
+  DRAFTSCOPE_TRY_ASSIGN(double all, log_variance(resampled, drawn({})));
+  DRAFTSCOPE_TRY_ASSIGN(double acceptance, log_variance(resampled, drawn(nothing)));
   DRAFTSCOPE_TRY_ASSIGN(const double fit, log_variance(once, drawn(fit_alone)));
   DRAFTSCOPE_TRY_ASSIGN(const double width, log_variance(once, drawn(width_alone)));
   DRAFTSCOPE_TRY_ASSIGN(const double transfer, log_variance(once, drawn(transfer_alone)));
+  const double texts = text_variance(options);
+  all += texts;
+  acceptance += texts;
   if (all < min_variance) return VarianceBudget{};
   return VarianceBudget{.sigma = std::sqrt(all),
                         .acceptance = acceptance / all,

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "validation/ask_question.h"
 
+#include <draftscope/base/quote.h>
 #include <draftscope/simulator/figures/comparison.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/hardware/gpu.h>
 #include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "validation/round_agreement.h"
 
@@ -23,6 +29,26 @@ bool is_any_different(const traces::Meta& a, const traces::Meta& b, std::span<co
   return std::any_of(keys.begin(), keys.end(), [&](const char* key) { return differs(a, b, key); });
 }
 
+/// Why the texts are of a kind that was not learnt from; none where it was.
+std::optional<std::string> other_kind(const traces::Recording& learnt, const RunRows& asked) {
+  std::set<std::string_view> known_categories;
+  std::set<std::string_view> known_texts;
+  for (const RunRows& run : rows_by_run(learnt))
+    for (const RequestRows& rows : run.requests) {
+      known_categories.insert(rows.prompt->category);
+      known_texts.insert(rows.prompt->text);
+    }
+  std::set<std::string> texts;
+  for (const RequestRows& rows : asked.requests) {
+    if (!known_categories.contains(rows.prompt->category))
+      return fmt::format("category {} was not recorded", quote(rows.prompt->category));
+    if (!known_texts.contains(rows.prompt->text)) texts.insert(rows.prompt->text);
+  }
+  auto comparison = compare_prompts(learnt, std::vector(texts.begin(), texts.end()));
+  if (!comparison || !comparison->is_other_kind) return std::nullopt;
+  return std::move(comparison->difference);
+}
+
 /// The prediction, or why there is none.
 Result<void> predict(const WhatIf& what_if, const traces::Recording& learnt, const AskedRun& question,
                      const Elsewhere& elsewhere, const SweepOptions& draws, CheckedAnswer& into) {
@@ -35,6 +61,8 @@ Result<void> predict(const WhatIf& what_if, const traces::Recording& learnt, con
   // Another model accepts other tokens, whatever the prompts.
   if (!elsewhere.shape)
     into.rounds = compare_rounds(predicted_requests(what_if, learnt, rounds), question.run);
+  if (question.kind >= QuestionKind::unseen_task)
+    if (const auto difference = other_kind(learnt, question.run)) ask_of_other_texts(rounds, *difference);
   rounds = for_shape(std::move(rounds), learnt_shape, machine.scenario.shape);
   DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine, draws));
   into.predicted = predicted_decoding(answer);

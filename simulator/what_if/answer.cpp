@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "costs/cost_prices.h"
+#include "uncertainty/text_spread.h"
 #include "what_if/answer_prices.h"
 
 namespace draftscope::simulator {
@@ -109,6 +110,34 @@ SweepTarget target_of(const PriceMap& map, const std::string& name, std::uint64_
       }};
 }
 
+/// Spread of the strategy's speedup between the recorded kinds of texts.
+TextSpread spread_of(const StrategyRounds& rounds, const Prices& prices) {
+  std::vector<ClusterSums> requests;
+  std::vector<std::string> kinds;
+  for (std::size_t i = 0; i < rounds.vanilla.size(); ++i) {
+    const double vanilla_ns = time_of(rounds.vanilla[i], prices.target_step) +
+                              static_cast<double>(rounds.vanilla[i].passes) * prices.step_round_ns;
+    const double ns = time_ns(rounds.setting.least[i], prices);
+    if (!(vanilla_ns > 0.0) || !(ns > 0.0)) continue;
+    requests.push_back({vanilla_ns, ns});
+    kinds.push_back(i < rounds.categories.size() ? rounds.categories[i] : "");
+  }
+  return spread_between_kinds(requests, kinds);
+}
+
+std::string spread_note(const TextSpread& spread) {
+  const double percent = 100.0 * spread.sigma;
+  if (spread.kinds == 1)
+    return fmt::format(
+        "all recorded prompts are of one kind: other kinds differ by ±{:.0f} %, as published "
+        "speedups do between tasks",
+        percent);
+  return fmt::format(
+      "between kinds of texts the speedup differs by ±{:.0f} %, by the {} recorded kinds and "
+      "published speedups",
+      percent, spread.kinds);
+}
+
 /// Tokens per second of priced rounds.
 Result<PredictedRate> rate_of(const StrategyRounds& rounds, const PriceMap& map, const SweepTarget& priced,
                               const SweepOptions& options) {
@@ -134,9 +163,14 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
                 .source = rounds.source,
                 .notes = rounds.notes};
   fill_costs(answer, rounds, priced.prices);
-  DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, options));
+  SweepOptions spread = options;
+  if (rounds.is_of_other_texts) {
+    answer.other_texts = spread.other_texts = spread_of(rounds, priced.prices);
+    answer.notes.push_back(spread_note(*answer.other_texts));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, spread));
   if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
-  DRAFTSCOPE_TRY_ASSIGN(answer.rate, rate_of(rounds, map, priced, options));
+  DRAFTSCOPE_TRY_ASSIGN(answer.rate, rate_of(rounds, map, priced, spread));
   answer.memory = device.memory;
   answer.usable_memory = device.usable_memory;
   answer.price_per_hour = machine.price_per_hour;
@@ -149,7 +183,7 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
                     "as after a search",
                     answer.own, answer.speedup_without_own));
   if (with_budget && answer.speedup.min_drafted.total.interval_95) {
-    DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, options));
+    DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, spread));
   }
   answer.cost_notes = machine.cost_notes;
   if (device.note) answer.cost_notes.push_back(*device.note);

@@ -105,6 +105,12 @@ std::string_view round_source_name(RoundSource source) {
   return names[static_cast<std::size_t>(source)];
 }
 
+void ask_of_other_texts(StrategyRounds& rounds, std::string_view reason) {
+  rounds.is_of_other_texts = true;
+  rounds.setting.status = std::max(rounds.setting.status, AnswerStatus::approximate);
+  rounds.notes.push_back(fmt::format("asked about texts of another kind: {}", reason));
+}
+
 void lengthen_context(StrategyRounds& rounds, std::int32_t rows) {
   for (PassCount& steps : rounds.vanilla) lengthen(steps, rows);
   for (RoundStatistics& request : rounds.setting.least) lengthen(request, rows);

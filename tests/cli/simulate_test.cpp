@@ -20,14 +20,15 @@ using Arguments = std::vector<std::string>;
 
 class Simulate : public ::testing::Test {
  protected:
-  [[nodiscard]] std::string record(const std::string& name, const Arguments& strategies, bool shadow) {
+  [[nodiscard]] std::string record(const std::string& name, const Arguments& strategies, bool shadow,
+                                   const std::string& prompts = "demo") {
     const std::string path = (folder_ / name).string();
     const std::string source = DRAFTSCOPE_SOURCE_DIR;
     Arguments arguments{"record",
                         "--model",
                         source + "/models/demo-layerskip",
                         "--prompts",
-                        source + "/traces/prompts/demo.jsonl",
+                        source + "/traces/prompts/" + prompts + ".jsonl",
                         "--max-tokens",
                         "32",
                         "--repeats",
@@ -79,6 +80,18 @@ TEST_F(Simulate, TellsTheRoundsOfSettingsThatWereNotRecorded) {
     EXPECT_DOUBLE_EQ(answer[0]["tokens_per_round"], run["tokens_per_round"]) << asked[i];
     EXPECT_DOUBLE_EQ(answer[0]["draft_steps_per_round"], run["draft_steps_per_round"]) << asked[i];
   }
+}
+
+/// A model of acceptance answers where no shadow tokens were recorded, not where they can't be read.
+TEST_F(Simulate, RefusesShadowTokensThatCannotBeRead) {
+  const std::string path = record("broken.dstrace", {"vanilla"}, true);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "UPDATE shadow_tokens SET token = token + 5000000000 WHERE layer = 2",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(database);
+  expect_one_line(run_command({"simulate", path, "-s", "layerskip:exit=3,gamma=2"}), "shadow_tokens");
 }
 
 TEST_F(Simulate, AsksRecordedRunsAboutOtherMachines) {
@@ -206,6 +219,23 @@ TEST_F(Simulate, PricesAnotherModelThatDrafts) {
   // The draft is the target itself, so that a step costs about one.
   EXPECT_GT(here[1]["draft_cost"].get<double>(), 0.3);
   EXPECT_EQ(answers(path, {"--gpu", "H100-SXM"}).size(), 2U);
+}
+
+TEST_F(Simulate, WidensIntervalsForPromptsOfAnotherKind) {
+  const std::string prompts = std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/prompts/";
+  const std::string path = record("one.dstrace", {"vanilla", "layerskip:exit=3,gamma=2"}, false, "code");
+  const auto answer = [&](const Arguments& more) { return answers(path, more).at(0); };
+  const auto width = [](const nlohmann::json& found) {
+    const nlohmann::json& interval = found["interval_95"];
+    return interval[1].get<double>() - interval[0].get<double>();
+  };
+  const nlohmann::json recorded = answer({});
+  EXPECT_EQ(answer({"--prompts", prompts + "code.jsonl"}), recorded);
+  const nlohmann::json other = answer({"--prompts", prompts + "prose.jsonl"});
+  EXPECT_EQ(other["status"], "approximate");
+  EXPECT_GT(width(other), width(recorded));
+  EXPECT_THAT(other["notes"].dump(), HasSubstr("texts of another kind"));
+  expect_one_line(run_command({"simulate", path, "--prompts", path}), path);
 }
 
 TEST_F(Simulate, NotesRecordedRunsThatHaveNoAnswer) {
