@@ -236,7 +236,7 @@ struct Shares {
   double width_95 = 0.0;  ///< mean, of the interval / its value
 };
 
-/// What is recorded, and last what is asked about.
+/// The recorded kinds, and last the one that is asked about.
 std::vector<Population> kinds_of(const Question& question, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
   std::vector<Population> kinds(static_cast<std::size_t>(std::max(question.kinds, 1)) + 1);

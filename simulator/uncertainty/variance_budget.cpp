@@ -41,7 +41,7 @@ constexpr PriceSources fit_alone{.fit = true, .width = false, .transfer = false}
 constexpr PriceSources width_alone{.fit = false, .width = true, .transfer = false};
 constexpr PriceSources transfer_alone{.fit = false, .width = false, .transfer = true};
 
-/// Of ln(speedup), by what another kind of text adds.
+/// Variance of ln(speedup) that another kind of text adds.
 double text_variance(const SweepOptions& options) {
   if (!options.other_texts) return 0.0;
   const std::vector<double> deviations =

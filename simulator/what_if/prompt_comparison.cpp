@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_bytes = 16384;
 
-/// What all texts begin and end with: a chat template's, if not the kind's own.
+/// Beginning and end that all texts share: a chat template's, if not the kind's own.
 struct Frame {
   std::string_view before, behind;
 };
@@ -73,7 +73,7 @@ struct Statistic {
   std::vector<double> recorded, asked;
 };
 
-/// Of a text, under the counts of all recorded ones but `known`.
+/// The statistics of a text, under the counts of all recorded ones but `known`.
 std::array<double, statistic_count> statistics_of(std::string_view text, const ByteTrigrams& all,
                                                   std::string_view known) {
   return {static_cast<double>(text.size()), 100.0 * repeated_share(text),
@@ -97,7 +97,7 @@ double share_above(const Statistic& statistic) {
 }
 
 /// Distance of a share from one half that tells two kinds apart.
-double least_distance(std::size_t asked_count, std::size_t recorded_count) {
+double min_distance(std::size_t asked_count, std::size_t recorded_count) {
   constexpr double three_of_four = 0.25;
   constexpr double normal_99 = 2.576;
   const auto asked = static_cast<double>(asked_count);
@@ -111,7 +111,7 @@ double least_distance(std::size_t asked_count, std::size_t recorded_count) {
 Result<PromptComparison> compare_prompts(const traces::Recording& recording,
                                          std::span<const std::string> asked) {
   const std::set<std::string_view> texts = recorded_texts(recording);
-  const double least = texts.empty() || asked.empty() ? 1.0 : least_distance(asked.size(), texts.size());
+  const double least = texts.empty() || asked.empty() ? 1.0 : min_distance(asked.size(), texts.size());
   if (least > 0.5)
     return fail(
         "prompts: found {} with a text recorded and {} asked about, expected more to tell kinds apart",

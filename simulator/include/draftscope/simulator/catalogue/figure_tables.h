@@ -2,8 +2,8 @@
 #pragma once
 
 // Every figure, once: those that are measured of a run, those of a run by a publication's convention, and
-// those that are predicted. A new figure is one more row: JSON, CSV, the tables of cli/OUTPUT.md and the app's
-// table of runs then have it, and a text table that should show it names its key in figure_table(). All
+// those that are predicted. A new figure is one more row: JSON, CSV, the tables of cli/OUTPUT.md and the
+// app's table of runs then have it, and a text table that should show it names its key in figure_table(). All
 // functions are thread-safe.
 
 #include <draftscope/simulator/catalogue/figure.h>
