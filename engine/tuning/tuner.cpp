@@ -2,6 +2,9 @@
 #include <draftscope/engine/tuning/tuner.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
@@ -69,11 +72,17 @@ void adopt_best(const CandidateSource& source, Policy& policy) {
   if (const Trial* best = source.best(policy.trials)) adopt(*best, policy);
 }
 
-/// Work that remains to be done, in prompts.
+/// Work that remains to be done, in prompts of the search. One of the finals decodes its text, which may take
+/// many times as long as scoring it: how long, the first of them shows.
 struct Account {
+  using Clock = std::chrono::steady_clock;
+
   const Tuning& tuning;
   std::int64_t done = 0;
   std::int64_t all = 0;
+  std::int64_t weight_of_finals = 1;  ///< prompts of the search that a prompt of the finals stands for
+  Clock::time_point begin = Clock::now();
+  Clock::time_point searched;  ///< when the finals began
 
   Account(const Tuning& of, const Policy& policy)
       : tuning(of), all(of.source.prompts_in_all() + finals(of.finalists)) {
@@ -85,7 +94,22 @@ struct Account {
   [[nodiscard]] std::int64_t finals(std::int64_t count) const {
     return count * tuning.repeats * tuning.prompts;
   }
-  void add(const Policy& policy, std::int32_t prompts) {
+  void begin_finals(std::int64_t count) {
+    searched = Clock::now();
+    all = done + finals(count);
+  }
+  /// The first finalist of `count` was measured.
+  void weigh_finals(std::int64_t count) {
+    if (done == 0) return;
+    const double searching = std::chrono::duration<double>(searched - begin).count();
+    const double final = std::chrono::duration<double>(Clock::now() - searched).count();
+    const double ratio = final / tuning.prompts / std::max(searching / static_cast<double>(done), 1e-9);
+    constexpr double max_weight = 1e6;
+    weight_of_finals = std::llround(std::clamp(ratio, 1.0, max_weight));
+    all = done + weight_of_finals * finals(count);
+  }
+  void add_final(const Policy& policy) { add(policy, weight_of_finals * tuning.prompts); }
+  void add(const Policy& policy, std::int64_t prompts) {
     done += prompts;
     if (tuning.progress) tuning.progress(policy, done, all);
   }
@@ -144,7 +168,7 @@ Finalist vanilla_beside(const Finalist& best) {
 Result<bool> decide(const Tuning& tuning, Policy& policy, Account& account) {
   const std::vector<const Trial*> trials = best_trials(policy, tuning.finalists);
   const std::size_t count = trials.size();
-  account.all = account.done + account.finals(static_cast<std::int64_t>(count));
+  account.begin_finals(static_cast<std::int64_t>(count));
   std::vector<Finalist> finalists;
   finalists.reserve(trials.size());
   for (const Trial* trial : trials) finalists.push_back({trial->setting, {}});
@@ -154,7 +178,8 @@ Result<bool> decide(const Tuning& tuning, Policy& policy, Account& account) {
       DRAFTSCOPE_TRY_ASSIGN(const auto measured, tuning.measure(finalist.setting, tuning.prompts));
       if (!measured) return false;
       finalist.repeats.push_back(*measured);
-      account.add(policy, tuning.prompts);
+      if (repeat == 0 && turn == 0) account.weigh_finals(static_cast<std::int64_t>(count));
+      account.add_final(policy);
     }
   std::stable_sort(finalists.begin(), finalists.end(), [](const Finalist& a, const Finalist& b) {
     return score_spread(a.repeats)->median > score_spread(b.repeats)->median;

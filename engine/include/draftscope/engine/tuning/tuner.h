@@ -37,7 +37,8 @@ struct Tuning {
   std::int32_t repeats = 5;      ///< measurements of each finalist, ≥ 1
   std::int32_t finalists = 1;    ///< different settings that are measured again, at most; ≥ 1
   std::filesystem::path output;  ///< the policy file, written after every trial
-  /// Called after each trial with the prompts decoded, and to be decoded, in this run.
+  /// Called after each trial and final with the work done, and to be done, in this run: prompts that the
+  /// search scores, of which a prompt of the finals is as many as it takes the time of.
   std::function<void(const Policy& policy, std::int64_t done, std::int64_t all)> progress;
 };
 
