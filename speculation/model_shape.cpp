@@ -39,6 +39,10 @@ Result<void> check_shape(const ModelShape& shape, std::string_view source) {
   // Rotary embeddings turn pairs.
   if (shape.head_dim % 2 != 0)
     return fail("{}: head_dim is {}, expected an even number", source, shape.head_dim);
+  const auto pairs = static_cast<std::size_t>(shape.head_dim / 2);
+  if (!shape.rope.divisors.empty() && shape.rope.divisors.size() != pairs)
+    return fail("{}: {} divisors of frequencies, expected one for each of {} pairs", source,
+                shape.rope.divisors.size(), pairs);
   return {};
 }
 

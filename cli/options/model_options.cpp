@@ -15,7 +15,9 @@
 namespace draftscope::cli {
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
-  command.add_option("-m,--model", options.model, "Hugging Face folder, or synthetic:NAME[,redundancy=R,…]")
+  command
+      .add_option("-m,--model", options.model,
+                  "Hugging Face folder, GGUF file, or synthetic:NAME[,redundancy=R,…]")
       ->required();
   command.add_option("--device", options.device, "cpu, cuda, or cuda:N for the N-th GPU")
       ->capture_default_str();
@@ -61,10 +63,10 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
     engine::Tokenizer bytes = engine::Tokenizer::bytes(held->shape.vocab);
     return LoadedModel{std::move(held), std::move(bytes)};
   }
-  DRAFTSCOPE_TRY_ASSIGN(engine::Tokenizer tokenizer, engine::Tokenizer::load(held->folder));
+  DRAFTSCOPE_TRY_ASSIGN(engine::Tokenizer tokenizer, engine::Tokenizer::load(held->path));
   if (tokenizer.vocab_size() > held->shape.vocab)
-    return fail("{}: tokenizer.json has ids up to {}, expected fewer than config.json's vocab_size ({})",
-                held->folder.string(), tokenizer.vocab_size() - 1, held->shape.vocab);
+    return fail("{}: the tokenizer has ids up to {}, expected fewer than the model's vocabulary of {}",
+                held->path.string(), tokenizer.vocab_size() - 1, held->shape.vocab);
   return LoadedModel{std::move(held), std::move(tokenizer)};
 }
 

@@ -35,12 +35,18 @@ std::string stated_threads(const Meta& meta) {
   return value.empty() ? value : value + (value == "1" ? " thread" : " threads");
 }
 
+/// "from gguf Q4_K, Q6_K" of weights that were stored in other types than they were held in.
+std::string stored_types(const Meta& meta) {
+  const std::string stored = simulator::meta_value(meta, "stored_as");
+  return stored.starts_with("gguf") ? "from " + stored : "";
+}
+
 std::string model_line(const traces::Recording& recording, const Glyphs& glyphs) {
   const Meta& meta = recording.meta;
   const std::string name = simulator::meta_value(meta, "model");
   const std::int32_t layers = simulator::model_layers(recording);
   return joined({name.empty() ? "unknown model" : name, layers > 0 ? fmt::format("{} layers", layers) : "",
-                 simulator::meta_value(meta, "dtype"),
+                 simulator::meta_value(meta, "dtype"), stored_types(meta),
                  simulator::meta_value(meta, "weights") == "fp8" ? "layers in fp8" : "",
                  simulator::meta_value(meta, "synthetic") == "1" ? "synthetic weights" : ""},
                 glyphs);

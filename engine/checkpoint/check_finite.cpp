@@ -80,7 +80,7 @@ Result<void> check_finite(const Checkpoint& checkpoint) {
   if (worst == parts.size()) return {};
   const auto& [name, view] = tensors[parts[worst].tensor];
   return fail("{}: tensor {}: row {} column {} is not finite, expected finite numbers",
-              checkpoint.synthetic ? checkpoint.shape.name : checkpoint.folder.string(), name,
+              checkpoint.synthetic ? checkpoint.shape.name : checkpoint.path.string(), name,
               element / view.columns, element % view.columns);
 }
 

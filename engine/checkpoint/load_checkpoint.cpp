@@ -214,7 +214,8 @@ std::string folder_name(const std::filesystem::path& folder) {
 Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error))
-    return fail("{}: expected a folder with config.json and model.safetensors", folder.string());
+    return fail("{}: expected a folder with config.json and model.safetensors, or a GGUF file",
+                folder.string());
   const auto config_path = folder / "config.json";
   const auto generation_path = folder / "generation_config.json";
   const auto config_file = config_path.string();
@@ -231,10 +232,11 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
   DRAFTSCOPE_TRY_ASSIGN(checkpoint.shape,
                         speculation::parse_model_config({config_text, config_file}, generation));
   checkpoint.shape.name = folder_name(folder);
-  checkpoint.folder = folder;
+  checkpoint.path = folder;
   DRAFTSCOPE_TRY_ASSIGN(auto opened, open_shards(folder));
   const auto shards = std::make_shared<const Shards>(std::move(opened));
   DRAFTSCOPE_TRY(bind_weights(*shards, checkpoint.shape, checkpoint.weights));
+  checkpoint.stored_as = fmt::format("safetensors {}", dtype_name(checkpoint.weights.embedding.dtype));
 
   CheckpointHash hash;
   hash.add_text(config_text);

@@ -46,7 +46,11 @@ Result<void> apply(std::string_view setting, SyntheticOptions& options, std::set
 
 Result<Checkpoint> open_model(std::string_view argument, SyntheticMatrices matrices) {
   constexpr std::string_view prefix = "synthetic:";
-  if (!argument.starts_with(prefix)) return load_checkpoint(std::filesystem::path(argument));
+  if (!argument.starts_with(prefix)) {
+    const std::filesystem::path path(argument);
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error) ? load_gguf(path) : load_checkpoint(path);
+  }
   argument.remove_prefix(prefix.size());
   SyntheticOptions options;
   options.model = argument.substr(0, argument.find(','));

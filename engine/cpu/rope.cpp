@@ -70,6 +70,8 @@ double Rope::frequency(std::int32_t pair, double theta) const {
     case speculation::RopeKind::yarn:
       return yarn_frequency(standard, pair, head_dim_, scaling_);
     case speculation::RopeKind::standard:
+      if (!scaling_.divisors.empty()) return standard / scaling_.divisors[static_cast<std::size_t>(pair)];
+      break;
     case speculation::RopeKind::dynamic:
       break;
   }

@@ -52,7 +52,8 @@ Result<std::unique_ptr<Strategy>> make_two_model(const speculation::StrategySpec
                                                  const speculation::ModelShape& shape,
                                                  const StrategyResources& resources) {
   const std::string& model = specification.text("model");
-  if (model.empty()) return fail("strategy two-model: model is missing, expected a folder or synthetic:NAME");
+  if (model.empty())
+    return fail("strategy two-model: model is missing, expected a folder, a GGUF file or synthetic:NAME");
   if (!resources.open_draft_model)
     return fail("strategy two-model: no second model can be opened here, expected record or generate");
   DRAFTSCOPE_TRY_ASSIGN(std::shared_ptr<Backend> backend, resources.open_draft_model(model));

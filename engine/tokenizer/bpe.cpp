@@ -32,6 +32,26 @@ struct Candidate {
 
 }  // namespace
 
+BpeModel::BpeModel(BpeRules rules)
+    : ids_(std::move(rules.ids)),
+      unknown_(rules.unknown),
+      fuse_unknown_(rules.fuse_unknown),
+      byte_fallback_(rules.byte_fallback),
+      ignore_merges_(rules.ignore_merges) {
+  merges_.reserve(rules.merges.size());
+  for (const BpeMerge& merge : rules.merges) {
+    const auto key =
+        (static_cast<std::uint64_t>(merge.left) << 32U) | static_cast<std::uint32_t>(merge.right);
+    merges_.emplace(key, MergeRule{merge.rank, merge.token});
+  }
+  find_byte_tokens();
+}
+
+void BpeModel::find_byte_tokens() {
+  for (std::size_t byte = 0; byte < byte_tokens_.size(); ++byte)
+    byte_tokens_[byte] = find(fmt::format("<0x{:02X}>", byte)).value_or(none);
+}
+
 std::optional<std::int32_t> BpeModel::find(std::string_view piece) const {
   const auto it = ids_.find(piece);
   return it == ids_.end() ? std::nullopt : std::optional(it->second);

@@ -24,8 +24,27 @@ struct TextHash {
 };
 using TokenIds = std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>>;
 
+/// Two adjacent tokens that become one.
+struct BpeMerge {
+  std::int32_t left;
+  std::int32_t right;
+  std::int32_t token;
+  std::uint32_t rank;  ///< the lowest merges first; of equals, the leftmost in the text
+};
+
+struct BpeRules {
+  TokenIds ids{};
+  std::vector<BpeMerge> merges{};
+  std::optional<std::int32_t> unknown{};
+  bool fuse_unknown = false;   ///< a run of unknown characters is one token
+  bool byte_fallback = false;  ///< an unknown character is its bytes' tokens, <0x00> to <0xFF>
+  bool ignore_merges = false;  ///< a piece that is a token as a whole is that token
+};
+
 class BpeModel {
  public:
+  BpeModel() = default;
+  explicit BpeModel(BpeRules rules);
   [[nodiscard]] static Result<BpeModel> parse(const JsonField& field);
 
   /// Appends the tokens of one piece of valid UTF-8.
@@ -41,6 +60,7 @@ class BpeModel {
   [[nodiscard]] Result<void> parse_vocabulary(const JsonField& field);
   [[nodiscard]] Result<void> parse_merges(const JsonField& field);
   [[nodiscard]] Result<void> parse_unknown(const JsonField& field);
+  void find_byte_tokens();
   [[nodiscard]] std::vector<std::int32_t> symbols(std::string_view piece) const;
   [[nodiscard]] const MergeRule* merge_rule(std::int32_t left, std::int32_t right) const;
   void merge(const std::vector<std::int32_t>& symbols, std::vector<std::int32_t>& tokens) const;
@@ -52,7 +72,7 @@ class BpeModel {
   std::optional<std::int32_t> unknown_;
   bool fuse_unknown_ = false;
   bool byte_fallback_ = false;
-  bool ignore_merges_ = false;  ///< a piece that is a token as a whole is that token
+  bool ignore_merges_ = false;
 };
 
 }  // namespace draftscope::engine::tokenizer

@@ -60,8 +60,7 @@ Result<BpeModel> BpeModel::parse(const JsonField& field) {
   DRAFTSCOPE_TRY(model.parse_vocabulary(field["vocab"]));
   DRAFTSCOPE_TRY(model.parse_merges(field["merges"]));
   DRAFTSCOPE_TRY(model.parse_unknown(field["unk_token"]));
-  for (std::size_t byte = 0; byte < model.byte_tokens_.size(); ++byte)
-    model.byte_tokens_[byte] = model.find(fmt::format("<0x{:02X}>", byte)).value_or(-1);
+  model.find_byte_tokens();
   return model;
 }
 

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The "decoder" of a tokenizer.json.
 
+#include <draftscope/base/quote.h>
+
 #include <utility>
 
 #include "tokenizer/piece_decoder.h"
 #include "tokenizer/sequence.h"
 #include "tokenizer/split/pattern.h"
+#include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {
 namespace {
 
-Result<DecoderStep> parse_replace(const JsonField& field) {
+Result<DecoderStep> parse_replace(const JsonField& field, bool fused) {
   DRAFTSCOPE_TRY_ASSIGN(const auto pattern, Pattern::parse(field["pattern"]));
   if (pattern.literal_text().empty())
     return fail("{}.pattern: a Regex in a decoder is not implemented, expected a String", field.name());
+  // Pieces are whole characters, so one character is found in them as in the text that they make.
+  const std::string& text = pattern.literal_text();
+  if (fused && scan_utf8(text).length != text.size())
+    return fail("{}.pattern is {}, expected one character after Fuse or ByteLevel", field.name(),
+                quote(text));
   DRAFTSCOPE_TRY_ASSIGN(auto content, field["content"].text());
   return DecoderStep(ReplaceText{pattern.literal_text(), std::move(content)});
 }
@@ -41,8 +49,8 @@ Result<std::vector<DecoderStep>> parse_decoder(const JsonField& field) {
   bool fused = false;  // from here on Hugging Face sees the whole text as one piece
   const auto parse_step = [&](const std::string& type, const JsonField& step) -> Result<DecoderStep> {
     if (type == "Strip") return parse_strip(step, fused);
+    if (type == "Replace") return parse_replace(step, fused);
     if (fused) return fail("{}: decoder '{}' after Fuse or ByteLevel is not implemented", step.name(), type);
-    if (type == "Replace") return parse_replace(step);
     if (type == "ByteFallback") return DecoderStep(ByteFallback{});
     if (type == "Metaspace") return parse_metaspace(step);
     if (type == "ByteLevel") return DecoderStep(JoinBytes{true});

@@ -38,6 +38,10 @@ class Tokenizer::Implementation {
 
 namespace tokenizer {
 
+/// Lets the text be searched for these tokens, whose pieces have their numbers.
+[[nodiscard]] Result<void> index_added_tokens(const std::vector<AddedToken>& added,
+                                              Tokenizer::Implementation& implementation);
+
 /// Fills everything but the chat template. `label` names the file in errors.
 [[nodiscard]] Result<void> parse_tokenizer(std::string_view text, const std::string& label,
                                            Tokenizer::Implementation& implementation);

@@ -24,6 +24,15 @@ Result<std::vector<std::int32_t>> special_token_ids(const JsonField& special_tok
 
 }  // namespace
 
+PostProcessor PostProcessor::around(std::optional<std::int32_t> begin, std::optional<std::int32_t> end) {
+  PostProcessor processor;
+  auto& pieces = processor.templates_.emplace_back();
+  if (begin) pieces.push_back(*begin);
+  pieces.push_back(sequence);
+  if (end) pieces.push_back(*end);
+  return processor;
+}
+
 Result<PostProcessor> PostProcessor::parse(const JsonField& field, std::int32_t vocab_size) {
   PostProcessor processor;
   const auto parse_template = [&](const JsonField& step) -> Result<void> {

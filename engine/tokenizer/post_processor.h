@@ -3,6 +3,7 @@
 
 #include <draftscope/base/result.h>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tokenizer/read_json.h"
@@ -12,6 +13,9 @@ namespace draftscope::engine::tokenizer {
 /// Puts special tokens around a sequence.
 class PostProcessor {
  public:
+  /// With these tokens, if any, before and behind a sequence.
+  [[nodiscard]] static PostProcessor around(std::optional<std::int32_t> begin,
+                                            std::optional<std::int32_t> end);
   [[nodiscard]] static Result<PostProcessor> parse(const JsonField& field, std::int32_t vocab_size);
   [[nodiscard]] std::vector<std::int32_t> apply(std::vector<std::int32_t> tokens) const;
 

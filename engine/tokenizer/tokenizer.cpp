@@ -6,6 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "checkpoint/file_watch.h"
+#include "checkpoint/gguf/gguf_file.h"
+#include "tokenizer/gguf/gguf_tokenizer.h"
 #include "tokenizer/implementation.h"
 #include "tokenizer/split/utf8.h"
 
@@ -71,12 +74,19 @@ Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json, std::string_
   return Tokenizer(std::move(implementation));
 }
 
-Result<Tokenizer> Tokenizer::load(const std::filesystem::path& folder) {
+Result<Tokenizer> Tokenizer::load(const std::filesystem::path& path) {
   auto implementation = std::make_shared<Implementation>();
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored)) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto file, gguf::open_gguf_file(path));
+    DRAFTSCOPE_TRY(tokenizer::read_gguf_tokenizer(file.header.metadata, *implementation));
+    DRAFTSCOPE_TRY(check_watched_files());
+    return Tokenizer(std::move(implementation));
+  }
+  const std::filesystem::path& folder = path;
   const auto file = folder / "tokenizer.json";
   DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(file, max_tokenizer_bytes));
   DRAFTSCOPE_TRY(tokenizer::parse_tokenizer(text, file.string(), *implementation));
-  std::error_code ignored;
   if (const auto configuration = folder / "tokenizer_config.json";
       std::filesystem::exists(configuration, ignored)) {
     DRAFTSCOPE_TRY_ASSIGN(const auto configuration_text, read_text_file(configuration, max_tokenizer_bytes));

@@ -56,6 +56,8 @@ Result<void> number_tokens(const JsonField& root, const std::vector<AddedToken>&
   return {};
 }
 
+}  // namespace
+
 Result<void> index_added_tokens(const std::vector<AddedToken>& added, Tokenizer::Implementation& it) {
   for (const AddedToken& token : added) {
     if (token.special) it.special[static_cast<std::size_t>(token.id)] = true;
@@ -68,8 +70,6 @@ Result<void> index_added_tokens(const std::vector<AddedToken>& added, Tokenizer:
   }
   return {};
 }
-
-}  // namespace
 
 Result<void> parse_tokenizer(std::string_view text, const std::string& label, Tokenizer::Implementation& it) {
   DRAFTSCOPE_TRY_ASSIGN(const auto document, parse_json(text, label));

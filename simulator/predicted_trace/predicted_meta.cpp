@@ -87,8 +87,8 @@ traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& reco
                             const PredictedTrace& trace) {
   constexpr std::array sampling{"seed",     "temperature", "top_k",      "top_p",
                                 "coupling", "max_tokens",  "cache_rows", "prompts_file"};
-  constexpr std::array model{"model",           "model_path", "model_shape",
-                             "checkpoint_hash", "synthetic",  "redundancy"};
+  constexpr std::array model{"model",     "model_path", "model_shape", "checkpoint_hash",
+                             "synthetic", "redundancy", "stored_as"};
   constexpr std::array machine{"device", "processor", "kernels", "threads", "hostname", "kernel_release"};
   const Scenario& asked = trace.machine.scenario;
   const Scenario recorded = what_if.recorded_scenario();

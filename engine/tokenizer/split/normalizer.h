@@ -3,6 +3,7 @@
 
 #include <draftscope/base/result.h>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,8 @@ using NormalizerStep = std::variant<Prepend, ReplaceMatches, UnicodeForm>;
 
 class Normalizer {
  public:
+  Normalizer() = default;
+  explicit Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {}
   [[nodiscard]] static Result<Normalizer> parse(const JsonField& field);
   [[nodiscard]] Result<std::string> apply(std::string text) const;
 

@@ -36,10 +36,7 @@ Result<PreTokenizerStep> parse_split(const JsonField& field) {
 Result<PreTokenizerStep> parse_byte_level(const JsonField& field) {
   DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field["add_prefix_space"].boolean());
   DRAFTSCOPE_TRY_ASSIGN(const auto use_regex, field["use_regex"].boolean_or(true));
-  ByteLevel step{add_prefix_space, std::nullopt};
-  if (use_regex) {
-    DRAFTSCOPE_TRY_ASSIGN(step.words, Pattern::regex(gpt2_words, field.name()));
-  }
+  DRAFTSCOPE_TRY_ASSIGN(auto step, make_byte_level(add_prefix_space, use_regex, field.name()));
   return PreTokenizerStep(std::move(step));
 }
 
@@ -182,6 +179,14 @@ Result<Pieces> apply_step(const Metaspace& step, const Pieces& pieces) {
 }
 
 }  // namespace
+
+Result<ByteLevel> make_byte_level(bool add_prefix_space, bool words, std::string_view path) {
+  ByteLevel step{add_prefix_space, std::nullopt};
+  if (words) {
+    DRAFTSCOPE_TRY_ASSIGN(step.words, Pattern::regex(gpt2_words, path));
+  }
+  return step;
+}
 
 Result<PreTokenizer> PreTokenizer::parse(const JsonField& field) {
   PreTokenizer pre_tokenizer;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -50,8 +51,14 @@ struct Pieces {
   }
 };
 
+/// A step that maps bytes to the byte alphabet, behind GPT-2's split into words if `words`. `path` names it
+/// in errors.
+[[nodiscard]] Result<ByteLevel> make_byte_level(bool add_prefix_space, bool words, std::string_view path);
+
 class PreTokenizer {
  public:
+  PreTokenizer() = default;
+  explicit PreTokenizer(std::vector<PreTokenizerStep> steps) : steps_(std::move(steps)) {}
   [[nodiscard]] static Result<PreTokenizer> parse(const JsonField& field);
   [[nodiscard]] Result<Pieces> apply(std::string text, bool starts_input) const;
 

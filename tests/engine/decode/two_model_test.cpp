@@ -95,7 +95,7 @@ TEST(TwoModels, RefuseWhatCannotDraft) {
     return made ? std::string("made") : made.error().message;
   };
   EXPECT_EQ(error("two-model", toys({})),
-            "strategy two-model: model is missing, expected a folder or synthetic:NAME");
+            "strategy two-model: model is missing, expected a folder, a GGUF file or synthetic:NAME");
   EXPECT_EQ(error("two-model:model=toy", {}),
             "strategy two-model: no second model can be opened here, expected record or generate");
   EXPECT_EQ(error("two-model:model=toy", toys({.vocab = 7})),

@@ -167,6 +167,11 @@ const std::vector<Damage>& damages() {
       {"/decoder",
        {{"type", "Sequence"}, {"decoders", json::array({{{"type", "Fuse"}}, {{"type", "ByteFallback"}}})}},
        "decoder.decoders[1]: decoder 'ByteFallback' after Fuse or ByteLevel is not implemented"},
+      {"/decoder",
+       {{"type", "Sequence"},
+        {"decoders", json::array({{{"type", "Fuse"}},
+                                  {{"type", "Replace"}, {"pattern", {{"String", "ab"}}}, {"content", ""}}})}},
+       "decoder.decoders[1].pattern is 'ab', expected one character after Fuse or ByteLevel"},
 
       {"/model", nullptr, "model is null, expected an object"},
       {"/model/type", "Unigram", "model: model 'Unigram' is not implemented, expected BPE"},

@@ -2,8 +2,8 @@
 #pragma once
 
 // A model's weights: a Hugging Face folder (config.json, generation_config.json, *.safetensors, mmapped
-// read-only) or a synthetic model made in memory. Matrices are row-major [out][in] as safetensors holds them;
-// nothing is copied or repacked.
+// read-only), a GGUF file, or a synthetic model made in memory. Matrices are row-major [out][in] as
+// safetensors holds them; of a folder, nothing is copied or repacked.
 //
 // Ownership: the Checkpoint keeps the mapping or the memory alive; TensorViews point into it.
 // Thread-safety: immutable after loading.
@@ -61,14 +61,15 @@ class Checkpoint {
  public:
   speculation::ModelShape shape;
   Weights weights;
-  std::filesystem::path folder;  ///< empty for a synthetic model
+  std::filesystem::path path;  ///< the folder or GGUF file; empty for a synthetic model
+  std::string stored_as;       ///< how a file holds the matrices: "safetensors bf16", "gguf Q4_K, Q6_K"
   bool synthetic = false;
   double redundancy = 0.0;  ///< synthetic only
   std::uint64_t seed = 0;   ///< synthetic only
   /// False: a synthetic model whose matrices a backend makes in its own memory. The views are there and read
   /// as zeros but for what the hash samples; norms and biases are filled.
   bool matrices_in_memory = true;
-  std::string hash;  ///< XXH3-128 hex over config.json and the safetensors headers and sampled pages; stable
+  std::string hash;  ///< XXH3-128 hex over config.json, the files' headers and sampled pages; stable
 
   /// Bytes of all tensors, and of those a decode step reads (the embedding table counts one row unless tied).
   [[nodiscard]] std::size_t weight_bytes() const;
@@ -81,6 +82,12 @@ class Checkpoint {
 /// the three dtypes (all matrices of one dtype), inside its file. Tensor data is not read, apart from the
 /// norms and biases: finite, of any of the types. Data off its elements' alignment is refused.
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
+
+/// Loads and checks a GGUF file of version 2 or 3, or all parts of a split one, given its first. Matrices of
+/// one plain type (F32, F16, BF16) are mapped as they are; all others are widened to bf16 in memory, row by
+/// row. Norms and biases keep their type. Rows of queries and keys are in the order of Hugging Face's files.
+/// Errors: one line that names the file and the key or tensor; nothing is loaded then.
+[[nodiscard]] Result<Checkpoint> load_gguf(const std::filesystem::path& path);
 
 /// Reads every weight once and fails with the name of the first tensor that holds a NaN or an infinity.
 [[nodiscard]] Result<void> check_finite(const Checkpoint& checkpoint);
@@ -107,8 +114,9 @@ enum class SyntheticMatrices : std::uint8_t { in_memory, by_backend };
                                                 std::uint64_t seed,
                                                 SyntheticMatrices matrices = SyntheticMatrices::in_memory);
 
-/// Opens what `--model` names: a folder, or "synthetic:NAME[,redundancy=R][,seed=N][,layers=N][,vocab=N]".
-/// `matrices` matters to synthetic models alone.
+/// Opens what `--model` names: a folder, a GGUF file, or
+/// "synthetic:NAME[,redundancy=R][,seed=N][,layers=N][,vocab=N]". `matrices` matters to synthetic models
+/// alone.
 [[nodiscard]] Result<Checkpoint> open_model(std::string_view argument,
                                             SyntheticMatrices matrices = SyntheticMatrices::in_memory);
 

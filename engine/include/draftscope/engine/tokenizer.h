@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// tokenizer.json of the BPE kinds that Llama-family models use: byte-level (Llama 3, Qwen2, DeepSeek-Coder
-// split patterns, run by PCRE2) and SentencePiece-style with byte fallback (Llama 2, Mistral, Yi, CodeLlama).
-// Token ids equal those of Hugging Face tokenizers; what a file asks for and this does not implement is
-// refused at load, by name.
+// tokenizer.json, or what a GGUF file says in its place, of the BPE kinds that Llama-family models use:
+// byte-level (Llama 3, Qwen2, DeepSeek-Coder split patterns, run by PCRE2) and SentencePiece-style with byte
+// fallback (Llama 2, Mistral, Yi, CodeLlama). Token ids equal those of Hugging Face tokenizers; what a file
+// asks for and this does not implement is refused at load, by name.
 //
 // Thread-safety: immutable after loading; encode and decode may run concurrently.
 
@@ -32,8 +32,9 @@ struct Message {
 
 class Tokenizer {
  public:
-  /// Reads tokenizer.json, and tokenizer_config.json if there.
-  [[nodiscard]] static Result<Tokenizer> load(const std::filesystem::path& folder);
+  /// Reads a folder's tokenizer.json, and its tokenizer_config.json if there; or a GGUF file's tokenizer, of
+  /// a split one its first part's.
+  [[nodiscard]] static Result<Tokenizer> load(const std::filesystem::path& path);
   /// The same from the text of tokenizer.json (for tests and fuzzing).
   [[nodiscard]] static Result<Tokenizer> parse(std::string_view tokenizer_json,
                                                std::string_view tokenizer_config_json = {});

@@ -32,6 +32,9 @@ struct RopeScaling {
   double mscale = 0.0;                      ///< yarn
   double mscale_all_dim = 0.0;              ///< yarn
   bool truncate = true;                     ///< yarn: round the correction range to whole dimensions
+  /// standard: divisors of the frequencies, one for each pair; empty = none. GGUF files hold the result of
+  /// llama3's formula in this way.
+  std::vector<float> divisors;
 };
 
 /// The MLP's activation: x·σ(x), or GELU in its tanh approximation.

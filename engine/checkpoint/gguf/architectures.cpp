@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "architectures.h"
+
+#include <draftscope/base/quote.h>
+#include <array>
+
+namespace draftscope::engine::gguf {
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::string_view architecture;  ///< of the table of families
+  bool paired_rows = false;
+  bool qkv_bias = false;
+};
+
+// Mistral, Yi and others of Llama's layers are "llama" in GGUF files too.
+constexpr std::array architectures{
+    Row{.name = "llama", .architecture = "LlamaForCausalLM", .paired_rows = true},
+    Row{.name = "qwen2", .architecture = "Qwen2ForCausalLM", .qkv_bias = true},
+};
+
+std::string known_names() {
+  std::string names;
+  for (std::size_t i = 0; i < architectures.size(); ++i)
+    names += (i == 0                          ? ""
+              : i + 1 == architectures.size() ? " or "
+                                              : ", ") +
+             std::string(architectures[i].name);
+  return names;
+}
+
+}  // namespace
+
+Result<Architecture> architecture_of(const Metadata& metadata) {
+  constexpr std::string_view key = "general.architecture";
+  DRAFTSCOPE_TRY_ASSIGN(const auto name, metadata.text(key));
+  for (const Row& row : architectures) {
+    if (row.name != name) continue;
+    const speculation::ModelFamily* const family = speculation::find_architecture(row.architecture);
+    DRAFTSCOPE_TRY(speculation::check_supported(*family, metadata.file()));
+    return Architecture{row.name, family, row.paired_rows, row.qkv_bias};
+  }
+  return metadata.wrong(key, known_names());
+}
+
+}  // namespace draftscope::engine::gguf

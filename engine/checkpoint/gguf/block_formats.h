@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The types of tensors in GGUF files: one row each. A row of a tensor is a whole number of blocks; adding a
+// type is a row and a function of unpack.h.
+
+#include <draftscope/engine/checkpoint.h>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace draftscope::engine::gguf {
+
+struct BlockFormat {
+  std::uint32_t id = 0;  ///< in the file
+  std::string_view name;
+  std::uint32_t weights = 0;  ///< of a block; 0 = a type that is known by name alone
+  std::uint32_t bytes = 0;    ///< of a block
+  /// Widens `blocks` blocks to fp32: weights · blocks numbers. A pure function of its input.
+  void (*unpack)(const std::byte* packed, std::size_t blocks, float* out) = nullptr;
+  std::optional<DType> plain;  ///< the type whose numbers it stores as they are
+
+  [[nodiscard]] bool is_readable() const { return unpack != nullptr; }
+};
+
+/// Null if no GGUF file has that type.
+[[nodiscard]] const BlockFormat* find_block_format(std::uint32_t id);
+/// "F32, F16, Q4_0, …".
+[[nodiscard]] std::string readable_formats();
+
+}  // namespace draftscope::engine::gguf

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// GGUF files, versions 2 and 3, little-endian: metadata, a table of tensors and their data
+// (as the ggml project documents the format). Untrusted input.
+
+#include <draftscope/base/result.h>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "checkpoint/mapped_file.h"
+#include "metadata.h"
+#include "tensor_table.h"
+
+namespace draftscope::engine::gguf {
+
+struct GgufHeader {
+  Metadata metadata;
+  std::vector<StoredTensor> tensors;
+  std::size_t bytes = 0;  ///< up to the end of the table
+};
+
+/// `bytes` is the whole file, of which only the header is read, and must outlive the result. `file` names it
+/// in errors: no GGUF, a big-endian one, another version, and what Metadata::read() and read_tensor_table()
+/// refuse.
+[[nodiscard]] Result<GgufHeader> parse_gguf_header(std::span<const std::byte> bytes, std::string_view file);
+
+/// A file and its header.
+struct GgufFile {
+  std::string path;  ///< as errors name it
+  Mapping mapping;
+  GgufHeader header;
+};
+[[nodiscard]] Result<GgufFile> open_gguf_file(const std::filesystem::path& path);
+
+/// A model: one file, or the parts "NAME-00001-of-0000N.gguf" of a split one, in order. The first has the
+/// metadata.
+struct GgufModel {
+  std::vector<GgufFile> files;
+  struct Place {
+    const GgufFile* file;
+    const StoredTensor* tensor;
+  };
+  std::unordered_map<std::string_view, Place> tensors;  ///< of all files, by name
+
+  [[nodiscard]] const Metadata& metadata() const { return files.front().header.metadata; }
+};
+
+/// `path` is the file, or a split one's first part. Errors: a part that is missing or of another model, a
+/// tensor in two parts, and as above.
+[[nodiscard]] Result<GgufModel> open_gguf(const std::filesystem::path& path);
+
+}  // namespace draftscope::engine::gguf

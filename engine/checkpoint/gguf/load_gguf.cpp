@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/quote.h>
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_set>
+
+#include "architectures.h"
+#include "checkpoint/checkpoint_hash.h"
+#include "checkpoint/element_bits.h"
+#include "checkpoint/file_watch.h"
+#include "gguf_file.h"
+#include "shape.h"
+#include "tensor_names.h"
+#include "widen.h"
+
+namespace draftscope::engine {
+namespace {
+
+using gguf::GgufModel;
+using gguf::WidenedTensor;
+
+/// Tensors begin at cache lines, which is also the widest vector a kernel loads.
+constexpr std::size_t tensor_alignment = 64;
+
+/// Owner of a checkpoint's bytes: the files that its views look into, and the memory of what was widened.
+struct Storage {
+  std::optional<GgufModel> model;
+  std::optional<Mapping> memory;
+};
+
+struct BoundSlot {
+  const TensorSlot* slot;
+  GgufModel::Place place;
+};
+
+Result<void> check_extents(const TensorSlot& slot, const GgufModel::Place& place) {
+  const auto& extents = place.tensor->extents;
+  const auto columns = static_cast<std::uint64_t>(slot.columns);
+  const auto rows = static_cast<std::uint64_t>(slot.rows);
+  const bool matches = slot.is_vector() ? extents.size() == 1 && extents[0] == columns
+                                        : extents.size() == 2 && extents[0] == columns && extents[1] == rows;
+  if (matches) return {};
+  return fail("{}: tensor {}: shape is [{}], expected {}", place.file->path, place.tensor->name,
+              fmt::join(extents, ", "),
+              slot.is_vector() ? fmt::format("[{}]", columns) : fmt::format("[{}, {}]", columns, rows));
+}
+
+Result<std::vector<BoundSlot>> bind(const GgufModel& model, const std::vector<TensorSlot>& slots) {
+  std::vector<BoundSlot> bound;
+  std::unordered_set<std::string_view> used{gguf::frequency_divisors_name};
+  for (const TensorSlot& slot : slots) {
+    const std::string name = gguf::tensor_name(slot);
+    const auto found = model.tensors.find(name);
+    if (found == model.tensors.end())
+      return fail("{}: tensor {} is missing, expected one of {} weights", model.metadata().file(), name,
+                  slot.rows * slot.columns);
+    const auto& place = found->second;
+    DRAFTSCOPE_TRY(check_extents(slot, place));
+    if (slot.is_vector() && !place.tensor->format->plain)
+      return fail("{}: tensor {}: type {}, expected F32, F16 or BF16", place.file->path, name,
+                  place.tensor->format->name);
+    used.insert(place.tensor->name);
+    bound.push_back({&slot, place});
+  }
+  // One that has no use would mean other layers than the metadata says.
+  std::optional<std::string_view> unknown;
+  for (const auto& [name, place] : model.tensors)
+    if (!used.contains(name) && !gguf::is_redundant(name) && (!unknown || name < *unknown)) unknown = name;
+  if (unknown)
+    return fail("{}: found tensor {}, expected those of the architecture and the metadata alone",
+                model.tensors.at(*unknown).file->path, quote(*unknown));
+  return bound;
+}
+
+/// The type that all matrices are stored in, if they are plain numbers of one type; else bf16.
+DType matrix_type(const std::vector<BoundSlot>& bound) {
+  std::optional<DType> shared;
+  for (const auto& [slot, place] : bound) {
+    if (slot->is_vector()) continue;
+    const auto plain = place.tensor->format->plain;
+    if (!plain || (shared && shared != plain)) return DType::bf16;
+    shared = plain;
+  }
+  return shared.value_or(DType::bf16);
+}
+
+/// "gguf Q4_K, Q6_K": what the matrices are stored in, the most weights first.
+std::string stored_types(const std::vector<BoundSlot>& bound) {
+  std::map<std::string_view, std::int64_t> weights;
+  for (const auto& [slot, place] : bound)
+    if (!slot->is_vector()) weights[place.tensor->format->name] += slot->rows * slot->columns;
+  std::vector<std::pair<std::string_view, std::int64_t>> order(weights.begin(), weights.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (const auto& [name, count] : order) text += fmt::format("{}{}", text.empty() ? "gguf " : ", ", name);
+  return text;
+}
+
+/// Points the slots at the files where they hold what backends read, and else at memory that it fills.
+Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound, bool paired_rows,
+                                             std::int32_t head_dim, std::string_view file) {
+  const DType matrices = matrix_type(bound);
+  std::vector<WidenedTensor> widened;
+  std::vector<std::size_t> offsets;
+  std::vector<TensorView*> views;
+  std::size_t bytes = 0;
+  for (const auto& [slot, place] : bound) {
+    const auto& format = *place.tensor->format;
+    const std::byte* const packed = place.tensor->data(place.file->mapping.bytes());
+    const DType dtype = slot->is_vector() ? *format.plain : matrices;
+    *slot->view = {packed, dtype, slot->rows, slot->columns};
+    const bool moves = paired_rows && gguf::rotates(slot->kind);
+    if (format.plain == dtype && !moves) continue;
+    // The elements of a vector are rows of one.
+    const bool vector = slot->is_vector();
+    widened.push_back({packed, &format, vector ? slot->columns : slot->rows, vector ? 1 : slot->columns,
+                       moves ? head_dim : 0, dtype, nullptr});
+    views.push_back(slot->view);
+    offsets.push_back(bytes);
+    bytes += (slot->view->bytes() + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
+  }
+  if (widened.empty()) return std::nullopt;
+  auto memory = Mapping::allocate(bytes);
+  if (!memory) return fail("{}: {}", file, memory.error().message);
+  for (std::size_t i = 0; i < widened.size(); ++i) {
+    widened[i].out = memory->writable_bytes().data() + offsets[i];
+    views[i]->data = widened[i].out;
+  }
+  gguf::widen(widened);
+  return std::optional(*std::move(memory));
+}
+
+Result<void> check_vectors(const std::vector<BoundSlot>& bound) {
+  for (const auto& [slot, place] : bound) {
+    if (!slot->is_vector()) continue;
+    if (const auto element = first_non_finite(*slot->view))
+      return fail("{}: tensor {}: element {} is not finite, expected finite numbers", place.file->path,
+                  place.tensor->name, *element);
+  }
+  return {};
+}
+
+/// The file's name without its ending and a part's number.
+std::string model_name(const GgufModel& model, const std::filesystem::path& path) {
+  std::string name = path.stem().string();
+  if (model.files.size() > 1) name.resize(name.size() - std::string_view("-00001-of-00001").size());
+  return name;
+}
+
+/// Whether a tensor is read from its file from here on.
+bool uses_files(const std::vector<BoundSlot>& bound) {
+  return std::any_of(bound.begin(), bound.end(), [](const BoundSlot& one) {
+    return one.slot->view->data == one.place.tensor->data(one.place.file->mapping.bytes());
+  });
+}
+
+}  // namespace
+
+Result<Checkpoint> load_gguf(const std::filesystem::path& path) {
+  const auto storage = std::make_shared<Storage>();
+  DRAFTSCOPE_TRY_ASSIGN(storage->model, gguf::open_gguf(path));
+  const GgufModel& model = *storage->model;
+  const std::string& file = model.files.front().path;
+  DRAFTSCOPE_TRY_ASSIGN(const auto architecture, gguf::architecture_of(model.metadata()));
+  Checkpoint checkpoint;
+  DRAFTSCOPE_TRY_ASSIGN(checkpoint.shape, gguf::read_shape(model, architecture));
+  checkpoint.shape.name = model_name(model, path);
+  checkpoint.path = path;
+
+  const auto slots = tensor_slots(checkpoint.shape, checkpoint.weights);
+  DRAFTSCOPE_TRY_ASSIGN(const auto bound, bind(model, slots));
+  DRAFTSCOPE_TRY_ASSIGN(storage->memory,
+                        place_weights(bound, architecture.paired_rows, checkpoint.shape.head_dim, file));
+  DRAFTSCOPE_TRY(check_vectors(bound));
+  if (checkpoint.shape.tied_embeddings) checkpoint.weights.head = checkpoint.weights.embedding;
+  checkpoint.stored_as = stored_types(bound);
+
+  CheckpointHash hash;
+  for (const auto& part : model.files) hash.add_bytes(part.mapping.bytes().first(part.header.bytes));
+  for (const auto& tensor : named_tensors(checkpoint.shape, checkpoint.weights)) hash.add_sample(tensor.view);
+  checkpoint.hash = hash.hex();
+  DRAFTSCOPE_TRY(check_watched_files());
+  if (!uses_files(bound)) storage->model.reset();
+  checkpoint.storage = storage;
+  return checkpoint;
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tensor_names.h"
+
+#include <fmt/format.h>
+
+namespace draftscope::engine::gguf {
+namespace {
+
+/// The name, without "blk.N." in a layer. No default: a new kind asks for its name here.
+std::string_view own_name(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::embedding:
+      return "token_embd.weight";
+    case TensorKind::final_norm:
+      return "output_norm.weight";
+    case TensorKind::head:
+      return "output.weight";
+    case TensorKind::attention_norm:
+      return "attn_norm.weight";
+    case TensorKind::q:
+      return "attn_q.weight";
+    case TensorKind::k:
+      return "attn_k.weight";
+    case TensorKind::v:
+      return "attn_v.weight";
+    case TensorKind::o:
+      return "attn_output.weight";
+    case TensorKind::mlp_norm:
+      return "ffn_norm.weight";
+    case TensorKind::gate:
+      return "ffn_gate.weight";
+    case TensorKind::up:
+      return "ffn_up.weight";
+    case TensorKind::down:
+      return "ffn_down.weight";
+    case TensorKind::q_bias:
+      return "attn_q.bias";
+    case TensorKind::k_bias:
+      return "attn_k.bias";
+    case TensorKind::v_bias:
+      return "attn_v.bias";
+    case TensorKind::o_bias:
+      return "attn_output.bias";
+    case TensorKind::gate_bias:
+      return "ffn_gate.bias";
+    case TensorKind::up_bias:
+      return "ffn_up.bias";
+    case TensorKind::down_bias:
+      return "ffn_down.bias";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string tensor_name(const TensorSlot& slot) {
+  if (slot.layer < 0) return std::string(own_name(slot.kind));
+  return fmt::format("blk.{}.{}", slot.layer, own_name(slot.kind));
+}
+
+bool is_redundant(std::string_view name) {
+  return name.starts_with("blk.") && name.ends_with(".attn_rot_embd.weight");
+}
+
+bool rotates(TensorKind kind) {
+  return kind == TensorKind::q || kind == TensorKind::k || kind == TensorKind::q_bias ||
+         kind == TensorKind::k_bias;
+}
+
+}  // namespace draftscope::engine::gguf

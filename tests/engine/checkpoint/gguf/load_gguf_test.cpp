@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A GGUF file is the model of the Hugging Face folder that it was made of (make_goldens.py).
+
+#include <draftscope/engine/cpu_backend.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <cmath>
+
+#include "checkpoint/tensor_slots.h"
+#include "cpu/kernels/bf16.h"
+#include "gguf_bytes.h"
+#include "gguf_goldens.h"
+#include "random_model.h"
+#include "temporary_folder.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using draftscope::test::TemporaryFolder;
+using testing::HasSubstr;
+
+Checkpoint loaded(const std::filesystem::path& path) {
+  auto checkpoint = open_model(path.string());
+  if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
+  return *std::move(checkpoint);
+}
+
+Checkpoint folder_of(const std::string& name) {
+  return loaded(DRAFTSCOPE_SOURCE_DIR "/tests/engine/cpu/goldens/" + name);
+}
+
+std::vector<float> values_of(const TensorView& view) {
+  std::vector<float> values(static_cast<std::size_t>(view.rows * view.columns));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::byte* const at = view.data + i * dtype_bytes(view.dtype);
+    values[i] = view.dtype == DType::f32    ? cpu::load_unaligned<float>(at)
+                : view.dtype == DType::bf16 ? cpu::bf16_to_float(cpu::load_unaligned<std::uint16_t>(at))
+                                            : cpu::f16_to_float(cpu::load_unaligned<std::uint16_t>(at));
+  }
+  return values;
+}
+
+std::vector<float> logits_of(const Checkpoint& checkpoint) {
+  const auto backend = make_cpu_backend(checkpoint, {.threads = 2, .cache_rows = 32, .kernels = "portable"});
+  if (!backend) throw std::runtime_error(backend.error().message);
+  Random random(7);
+  const OwnedBatch batch = chain(checkpoint.shape, random, 12, 0);
+  Outputs outputs;
+  const auto done = (*backend)->forward(batch.view(), outputs);
+  if (!done) throw std::runtime_error(done.error().message);
+  return {outputs.logits.begin(), outputs.logits.end()};
+}
+
+class GgufOfFolder : public testing::TestWithParam<const char*> {};
+
+TEST_P(GgufOfFolder, HasTheShapeAndTheWeightsOfTheFolder) {
+  const Checkpoint expected = folder_of(GetParam());
+  const Checkpoint found = loaded(gguf_goldens() / (std::string(GetParam()) + ".gguf"));
+  EXPECT_TRUE(speculation::same_sizes(found.shape, expected.shape));
+  EXPECT_EQ(found.shape.name, GetParam());
+  EXPECT_EQ(found.shape.architecture, expected.shape.architecture);
+  EXPECT_EQ(found.shape.max_positions, expected.shape.max_positions);
+  EXPECT_EQ(found.shape.rms_epsilon, expected.shape.rms_epsilon);
+  EXPECT_EQ(found.shape.rope.theta, expected.shape.rope.theta);
+  EXPECT_EQ(found.shape.bos_token, expected.shape.bos_token);
+  EXPECT_EQ(found.shape.eos_tokens, expected.shape.eos_tokens);
+  EXPECT_EQ(found.weights.head.data == found.weights.embedding.data, expected.shape.tied_embeddings);
+  const auto tensors = named_tensors(found.shape, found.weights);
+  const auto others = named_tensors(expected.shape, expected.weights);
+  ASSERT_EQ(tensors.size(), others.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    EXPECT_EQ(tensors[i].name, others[i].name);
+    EXPECT_EQ(values_of(tensors[i].view), values_of(others[i].view)) << tensors[i].name;
+    if (tensors[i].view.rows > 1) {
+      EXPECT_EQ(tensors[i].view.dtype, others[i].view.dtype) << tensors[i].name;
+    }
+  }
+}
+
+TEST_P(GgufOfFolder, ComputesTheFoldersLogits) {
+  const auto found = logits_of(loaded(gguf_goldens() / (std::string(GetParam()) + ".gguf")));
+  const auto expected = logits_of(folder_of(GetParam()));
+  ASSERT_EQ(found.size(), expected.size());
+  if (std::string_view(GetParam()) != "rope-llama3") {
+    EXPECT_EQ(found, expected);
+    return;
+  }
+  // The file holds divisors in fp32, the folder the formula that they follow from.
+  double apart = 0.0;
+  double scale = 0.0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    apart = std::max(apart, static_cast<double>(std::abs(found[i] - expected[i])));
+    scale = std::max(scale, static_cast<double>(std::abs(expected[i])));
+  }
+  EXPECT_LT(apart / scale, 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, GgufOfFolder,
+                         testing::Values("llama-bf16", "tied-bias", "qwen2", "rope-llama3"),
+                         [](const auto& kind) {
+                           std::string name = kind.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(LoadGguf, DivisorsOfFrequenciesAreRead) {
+  const Checkpoint found = loaded(gguf_goldens() / "rope-llama3.gguf");
+  const Checkpoint expected = folder_of("rope-llama3");
+  EXPECT_EQ(found.shape.rope.kind, speculation::RopeKind::standard);
+  ASSERT_EQ(found.shape.rope.divisors.size(), static_cast<std::size_t>(expected.shape.head_dim / 2));
+  EXPECT_THAT(found.shape.rope.divisors, testing::Each(testing::AllOf(testing::Ge(1.0F), testing::Le(8.0F))));
+  EXPECT_EQ(found.shape.rope.divisors.back(), 8.0F);
+}
+
+TEST(LoadGguf, PlainMatricesStayInTheFileAndOthersBecomeBf16) {
+  const TemporaryFolder folder;
+  GgufParts parts = tiny_gguf("qwen2");
+  write_bytes(folder / "plain.gguf", parts.file());
+  const Checkpoint plain = loaded(folder / "plain.gguf");
+  EXPECT_EQ(plain.weights.embedding.dtype, DType::f32);
+  EXPECT_EQ(plain.stored_as, "gguf F32");
+  EXPECT_EQ(values_of(plain.weights.embedding).front(), 0.125F);
+
+  // One matrix of another type: all of them become bf16, and norms stay what they are.
+  GgufTensor& head = parts.tensor("output.weight");
+  head.type = 30;
+  head.bytes = std::string(8 * 10 * 2, '\x3F');
+  write_bytes(folder / "mixed.gguf", parts.file());
+  const Checkpoint mixed = loaded(folder / "mixed.gguf");
+  EXPECT_EQ(mixed.stored_as, "gguf F32, BF16");
+  EXPECT_EQ(mixed.weights.final_norm.dtype, DType::f32);
+  const auto tensors = named_tensors(mixed.shape, mixed.weights);
+  const auto exact = named_tensors(plain.shape, plain.weights);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].view.rows == 1) continue;
+    EXPECT_EQ(tensors[i].view.dtype, DType::bf16) << tensors[i].name;
+    if (tensors[i].name == "lm_head.weight") continue;
+    auto expected = values_of(exact[i].view);
+    for (float& value : expected) value = cpu::round_to_bf16(value);
+    EXPECT_EQ(values_of(tensors[i].view), expected) << tensors[i].name;
+  }
+}
+
+TEST(LoadGguf, EveryPartOfASplitModelIsRead) {
+  const TemporaryFolder folder;
+  const GgufParts whole = tiny_gguf();
+  write_bytes(folder / "model.gguf", whole.file());
+  const auto part_of = [&](std::uint32_t number, std::size_t begin, std::size_t end) {
+    GgufParts part;
+    if (number == 0) part.keys = whole.keys;
+    part.tensors.assign(whole.tensors.begin() + static_cast<std::ptrdiff_t>(begin),
+                        whole.tensors.begin() + static_cast<std::ptrdiff_t>(end));
+    part.set(gguf_key("split.no", number));
+    part.set(gguf_key("split.count", 3U));
+    part.set(gguf_key("split.tensors.count", static_cast<std::uint32_t>(whole.tensors.size())));
+    return part.file();
+  };
+  const auto name = [&](int number) { return folder / fmt::format("model-{:05}-of-00003.gguf", number); };
+  write_bytes(name(1), part_of(0, 0, 0));
+  write_bytes(name(2), part_of(1, 0, 9));
+  write_bytes(name(3), part_of(2, 9, whole.tensors.size()));
+  const Checkpoint expected = loaded(folder / "model.gguf");
+  const Checkpoint found = loaded(name(1));
+  EXPECT_EQ(found.shape.name, "model");
+  EXPECT_NE(found.hash, expected.hash);
+  EXPECT_EQ(logits_of(found), logits_of(expected));
+
+  const auto message = [&](int number) { return open_model(name(number).string()).error().message; };
+  EXPECT_THAT(message(2), HasSubstr("part 2 of 3 of a split model, expected the first"));
+  write_bytes(name(2), part_of(2, 0, 9));
+  EXPECT_THAT(message(1), HasSubstr("00002-of-00003.gguf: says it is part 3 of 3, expected part 2 of 3"));
+  write_bytes(name(2), part_of(1, 0, 10));
+  EXPECT_THAT(message(1), HasSubstr("tensor 'blk.0.ffn_down.weight' is in"));
+  write_bytes(name(2), part_of(1, 0, 8));
+  EXPECT_THAT(message(1), HasSubstr("expected 21 as split.tensors.count says"));
+  std::filesystem::remove(name(2));
+  EXPECT_THAT(message(1), HasSubstr("model-00002-of-00003.gguf: cannot be opened: No such file"));
+  std::filesystem::rename(name(1), folder / "renamed.gguf");
+  EXPECT_THAT(open_model((folder / "renamed.gguf").string()).error().message,
+              HasSubstr("expected a name that ends in -00001-of-00003.gguf"));
+}
+
+TEST(LoadGguf, HashFollowsHeaderAndWeights) {
+  const TemporaryFolder folder;
+  GgufParts parts = tiny_gguf();
+  const auto hash = [&] {
+    write_bytes(folder / "model.gguf", parts.file());
+    return loaded(folder / "model.gguf").hash;
+  };
+  const std::string first = hash();
+  EXPECT_EQ(first.size(), 32U);
+  EXPECT_EQ(hash(), first);
+  parts.tensor("blk.1.ffn_up.weight").bytes[8] ^= 1;
+  const std::string second = hash();
+  EXPECT_NE(second, first);
+  parts.set(gguf_key("general.name", "another"));
+  EXPECT_NE(hash(), second);
+}
+
+TEST(LoadGguf, EveryEndOfATurnEndsARequest) {
+  const TemporaryFolder folder;
+  GgufParts parts = tiny_gguf();
+  parts.set(gguf_key("tokenizer.ggml.bos_token_id", 1U));
+  parts.set(gguf_key("tokenizer.ggml.eos_token_id", 2U));
+  parts.set(gguf_key("tokenizer.ggml.eot_token_id", 3U));
+  parts.set(gguf_key("tokenizer.ggml.eom_token_id", 2U));
+  write_bytes(folder / "model.gguf", parts.file());
+  const Checkpoint found = loaded(folder / "model.gguf");
+  EXPECT_EQ(found.shape.bos_token, 1);
+  EXPECT_THAT(found.shape.eos_tokens, testing::ElementsAre(2, 3));
+}
+
+TEST(LoadGguf, ScalingOfFrequenciesIsRead) {
+  const TemporaryFolder folder;
+  GgufParts parts = tiny_gguf();
+  const auto rope = [&] {
+    write_bytes(folder / "model.gguf", parts.file());
+    return loaded(folder / "model.gguf").shape.rope;
+  };
+  parts.set(gguf_key("llama.rope.scale_linear", 4.0F));
+  EXPECT_EQ(rope().kind, speculation::RopeKind::linear);
+  EXPECT_EQ(rope().factor, 4.0);
+  parts.set(gguf_key("llama.rope.scaling.type", "none"));
+  EXPECT_EQ(rope().kind, speculation::RopeKind::standard);
+  parts.set(gguf_key("llama.rope.scaling.type", "yarn"));
+  parts.set(gguf_key("llama.rope.scaling.factor", 2.0F));
+  parts.set(gguf_key("llama.rope.scaling.original_context_length", 16U));
+  parts.set(gguf_key("llama.rope.freq_base", 500000.0F));
+  EXPECT_EQ(rope().kind, speculation::RopeKind::yarn);
+  EXPECT_EQ(rope().factor, 2.0);
+  EXPECT_EQ(rope().original_max_positions, 16);
+  EXPECT_EQ(rope().theta, 500000.0);
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
