@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "options/one_of.h"
+#include "report/brief_report.h"
 #include "report/conventions_report.h"
 #include "report/decisions_report.h"
 #include "report/history_report.h"
@@ -24,6 +25,7 @@ struct ReportCommandOptions {
   std::string by;
   std::string as;
   bool decisions = false;
+  bool brief = false;
   bool json = false;
   bool csv = false;
   bool quiet = false;
@@ -53,6 +55,7 @@ Result<int> report(const ReportCommandOptions& options) {
     return print_out(options.json ? decisions_json(measured, runs)
                                   : decisions_text(measured, runs, glyphs_for_stdout()));
   }
+  if (options.brief) return print_out(brief_text(measured, glyphs_for_stdout()));
   const bool by_category = !options.by.empty();
   if (options.json) return print_out(report_json(measured, by_category));
   if (options.csv) return print_out(report_csv(measured, by_category));
@@ -81,6 +84,14 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       ->excludes(by)
       ->excludes(as)
       ->excludes(csv);
+  command
+      ->add_flag("--brief", options->brief,
+                 "One screen: each strategy with what costs it most, by kind of text, and what won")
+      ->excludes(by)
+      ->excludes(as)
+      ->excludes(json)
+      ->excludes(csv)
+      ->excludes("--decisions");
   command->add_flag("-q,--quiet", options->quiet, "Print the tables alone, without charts and explanations");
   command->callback([options, &outcome] { finish(outcome, report(*options)); });
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/brief_report.h"
+
+#include <fmt/format.h>
+
+#include <draftscope/simulator/explain/explain.h>
+#include <draftscope/simulator/figures/comparison.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "report/figures/figure_text.h"
+#include "report/report_header.h"
+#include "terminal/numbers.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::Figures;
+using simulator::MeasuredRecording;
+using simulator::RunFigures;
+
+std::string absent(const Glyphs& glyphs) {
+  return std::string(glyphs.absent());
+}
+
+std::string interval_cell(const Figures& figures, const Glyphs& glyphs) {
+  if (!figures.speedup || !figures.speedup->interval) return absent(glyphs);
+  const simulator::Interval& interval = *figures.speedup->interval;
+  return fmt::format("{:.2f}{}{:.2f}", interval.low, glyphs.range(), interval.high);
+}
+
+std::string acceptance_cell(const Figures& figures, const Glyphs& glyphs) {
+  return figure_cell(simulator::measured_figure("acceptance_rate"), figures, glyphs);
+}
+
+/// What costs each run most, or that nothing does.
+std::string reason_of(const std::vector<simulator::Diagnosis>& diagnoses, const traces::Run& run,
+                      const Glyphs& glyphs) {
+  const auto diagnosis = std::find_if(diagnoses.begin(), diagnoses.end(),
+                                      [&](const auto& one) { return one.run->id == run.id; });
+  if (diagnosis == diagnoses.end() || diagnosis->findings.empty()) return absent(glyphs);
+  return std::string(diagnosis->findings.front().row->title);
+}
+
+std::string strategies_table(const MeasuredRecording& measured, const Glyphs& glyphs) {
+  const std::vector<simulator::Diagnosis> diagnoses = simulator::explain(measured);
+  Table table({{"strategy", Align::left},
+               {"tokens/s"},
+               {"speedup"},
+               {"95 % of prompts"},
+               {"accepted"},
+               {"what costs most", Align::left}});
+  for (const RunFigures& run : measured.figures.runs)
+    table.add_row({printable(run.all.run->specification),
+                   figure_cell(simulator::measured_figure("tokens_per_second"), run.all, glyphs),
+                   speedup_cell(run.all, measured.figures, glyphs), interval_cell(run.all, glyphs),
+                   acceptance_cell(run.all, glyphs), reason_of(diagnoses, *run.all.run, glyphs)});
+  return table.text(2, glyphs.columns);
+}
+
+/// Categories of all runs, in order of first appearance.
+std::vector<std::string> categories_of(const MeasuredRecording& measured) {
+  std::vector<std::string> categories;
+  for (const RunFigures& run : measured.figures.runs)
+    for (const Figures& part : run.by_category)
+      if (std::find(categories.begin(), categories.end(), part.category) == categories.end())
+        categories.push_back(part.category);
+  return categories;
+}
+
+/// Speedup, interval and acceptance on each kind of text; empty where all are of one.
+std::string kinds_table(const MeasuredRecording& measured, const Glyphs& glyphs) {
+  const std::vector<std::string> categories = categories_of(measured);
+  if (categories.size() < 2) return "";
+  std::vector<Column> columns{{"strategy", Align::left}};
+  for (const std::string& category : categories) columns.push_back({printable(category)});
+  Table table(std::move(columns));
+  for (const RunFigures& run : measured.figures.runs) {
+    if (run.all.run->is_baseline) continue;
+    std::vector<std::string> cells{printable(run.all.run->specification)};
+    for (const std::string& category : categories) {
+      const auto part = std::find_if(run.by_category.begin(), run.by_category.end(),
+                                     [&](const Figures& one) { return one.category == category; });
+      cells.push_back(part == run.by_category.end()
+                          ? absent(glyphs)
+                          : fmt::format("{} ({}) {}", speedup_cell(*part, measured.figures, glyphs),
+                                        interval_cell(*part, glyphs), acceptance_cell(*part, glyphs)));
+    }
+    table.add_row(std::move(cells));
+  }
+  return "\nBy kind of text: speedup (95 % of prompts) accepted\n" + table.text(2, glyphs.columns);
+}
+
+std::string winner_line(const simulator::Winner& winner, const Glyphs& glyphs) {
+  constexpr double significance_level = 0.05;
+  const std::string kind = winner.category.empty() ? "all" : printable(winner.category);
+  std::string line = fmt::format("  {}: {} is fastest", kind, printable(winner.run->specification));
+  if (winner.lead) {
+    const bool is_clear = winner.lead->p_value && *winner.lead->p_value < significance_level;
+    line += fmt::format(", {} over {}{}", factor(winner.lead->value, glyphs),
+                        printable(winner.runner_up->specification), is_clear ? "" : ", which may be chance");
+  }
+  return line + '\n';
+}
+
+}  // namespace
+
+std::string brief_text(const MeasuredRecording& measured, const Glyphs& glyphs) {
+  std::string text = header_text(measured, glyphs) + '\n' + strategies_table(measured, glyphs) +
+                     kinds_table(measured, glyphs);
+  std::string lines;
+  for (const simulator::Winner& winner : simulator::winners(*measured.recording))
+    lines += winner_line(winner, glyphs);
+  if (!lines.empty()) text += "\nWhat won\n" + lines;
+  return text;
+}
+
+}  // namespace draftscope::cli
