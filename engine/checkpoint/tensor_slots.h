@@ -31,6 +31,10 @@ enum class TensorKind : std::uint8_t {
   embedding = 16,
   final_norm = 17,
   head = 18,
+  q_norm = 19,
+  k_norm = 20,
+  attention_output_norm = 21,
+  mlp_output_norm = 22,
 };
 
 struct TensorSlot {
@@ -40,6 +44,8 @@ struct TensorSlot {
   TensorView* view = nullptr;  ///< in the Weights the slots were made for
   std::int64_t rows = 1;
   std::int64_t columns = 0;
+  std::int64_t first_row = 0;    ///< of the tensor of that name, where it holds several slots (fused weights)
+  std::int64_t stored_rows = 0;  ///< of that tensor; 0 = rows
   [[nodiscard]] bool is_vector() const;  ///< norms and biases: rank 1 in the file
   [[nodiscard]] bool is_norm() const;
 };

@@ -92,7 +92,7 @@ class CudaBackend final : public Backend {
     }
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.draft_layers, draft_.host_layers.data(),
                                 draft_.host_layers.size() * sizeof(DeviceLayer)));
-    const cpu::Rope rope(shape);
+    const cpu::Rope rope(shape, cache_rows_);
     const std::size_t half = to_size(shape.head_dim / 2);
     std::vector<float> cosine(to_size(n_positions_) * half), sine(cosine.size());
     for (std::int32_t position = 0; position < n_positions_; ++position)

@@ -92,6 +92,31 @@ class Layout {
   std::vector<Placed> plain_, quantised_, vectors_;
 };
 
+/// The first trait that the kernels lack, as a message names it; none if they compute the shape.
+std::optional<std::string_view> missing_trait(const speculation::ModelShape& shape) {
+  const speculation::ArchitectureTraits& traits = shape.traits;
+  const speculation::ArchitectureTraits llama;
+  const std::pair<bool, std::string_view> missing[] = {
+      {traits.logit_cap != llama.logit_cap, "capped logits"},
+      {traits.attention_logit_cap != llama.attention_logit_cap, "capped attention scores"},
+      {traits.norm_place != llama.norm_place, "norms of sublayers' outputs"},
+      {traits.norm_weight != llama.norm_weight, "norm weights that one is added to"},
+      {traits.qk_norm != llama.qk_norm, "norms of queries and keys"},
+      {traits.full_attention_interval != 0, "a sliding window in some layers"},
+      {traits.no_rope_interval != 0, "layers without rotation"},
+      {traits.embedding_multiplier != llama.embedding_multiplier ||
+           traits.residual_multiplier != llama.residual_multiplier ||
+           traits.attention_multiplier != llama.attention_multiplier ||
+           traits.logit_multiplier != llama.logit_multiplier,
+       "multipliers of embeddings, residuals, scores or logits"},
+      {traits.activation != llama.activation, "a GELU activation"},
+      {shape.rotary_width() != shape.head_dim, "partly rotated heads"},
+  };
+  for (const auto& [departs, name] : missing)
+    if (departs) return name;
+  return std::nullopt;
+}
+
 /// A matrix's values as they are stored, from host memory or made where they go.
 Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Placed& matrix, std::byte* to) {
   const TensorView& source = *matrix.source;
@@ -164,6 +189,9 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
                          const GpuDescription& device) {
   const speculation::ModelShape& shape = checkpoint.shape;
   const DType dtype = checkpoint.weights.embedding.dtype;
+  if (const auto trait = missing_trait(shape))
+    return fail("model {}: {} has {}, expected only what the cuda backend computes", shape.name,
+                shape.architecture, *trait);
   if (dtype == DType::f32)
     return fail("model {}: weights are {}, expected bf16 or fp16 on a cuda device", shape.name,
                 dtype_name(dtype));

@@ -228,8 +228,6 @@ TEST(OpenModel, RefusesWhatItDoesNotKnow) {
       {"synthetic:", "closest:"},
       {"synthetic:lama-3.2-1b",
        "'lama-3.2-1b' is unknown, expected one of models.csv; closest: Llama-3.2-1B"},
-      {"synthetic:qwen3-8b",
-       "model_type qwen3: needs a norm of queries and keys, expected only what a backend supports"},
       {"synthetic:llama-3.1-405b", "GB of weights, expected at most this machine's memory"},
       {"synthetic:llama-2-7b,depth=3", "unknown key 'depth', expected redundancy, seed, layers or vocab"},
       {"synthetic:llama-2-7b,", "unknown key ''"},
