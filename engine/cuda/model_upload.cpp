@@ -2,8 +2,11 @@
 #include "model_upload.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 
-#include <cmath>
+#include "backend/trait_numbers.h"
 #include "checkpoint/synthetic_fill.h"
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
@@ -43,6 +46,11 @@ class Layout {
       DeviceLayer& layer = out.host_layers[i];
       layer.attention_norm = vector(source.attention_norm);
       layer.mlp_norm = vector(source.mlp_norm);
+      layer.q_norm = vector(source.q_norm);
+      layer.k_norm = vector(source.k_norm);
+      layer.attention_output_norm = vector(source.attention_output_norm);
+      layer.mlp_output_norm = vector(source.mlp_output_norm);
+      layer.rotates = checkpoint_.shape.rotates(static_cast<std::int32_t>(i)) ? 1 : 0;
       const auto place = [&](TensorKind kind, const TensorView& values, const TensorView& bias) {
         return matrix(values, bias, kind, static_cast<std::int32_t>(i));
       };
@@ -99,18 +107,9 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
   const std::pair<bool, std::string_view> missing[] = {
       {traits.logit_cap != llama.logit_cap, "capped logits"},
       {traits.attention_logit_cap != llama.attention_logit_cap, "capped attention scores"},
-      {traits.norm_place != llama.norm_place, "norms of sublayers' outputs"},
       {traits.norm_weight != llama.norm_weight, "norm weights that one is added to"},
-      {traits.qk_norm != llama.qk_norm, "norms of queries and keys"},
       {traits.full_attention_interval != 0, "a sliding window in some layers"},
-      {traits.no_rope_interval != 0, "layers without rotation"},
-      {traits.embedding_multiplier != llama.embedding_multiplier ||
-           traits.residual_multiplier != llama.residual_multiplier ||
-           traits.attention_multiplier != llama.attention_multiplier ||
-           traits.logit_multiplier != llama.logit_multiplier,
-       "multipliers of embeddings, residuals, scores or logits"},
       {traits.activation != llama.activation, "a GELU activation"},
-      {shape.rotary_width() != shape.head_dim, "partly rotated heads"},
   };
   for (const auto& [departs, name] : missing)
     if (departs) return name;
@@ -282,7 +281,13 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   model.head_dim = shape.head_dim;
   model.vocab = shape.vocab;
   model.rms_epsilon = static_cast<float>(shape.rms_epsilon);
-  model.attention_scale = 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
+  model.attention_scale = attention_scale(shape);
+  model.rotary_pairs = shape.rotary_width() / 2;
+  model.normalises_qk = static_cast<std::int32_t>(shape.traits.qk_norm);
+  model.normalises_outputs = shape.traits.norm_place != speculation::NormPlace::before ? 1 : 0;
+  model.embedding_scale = embedding_scale(shape, checkpoint.weights.embedding.dtype);
+  model.residual_scale = static_cast<float>(shape.traits.residual_multiplier);
+  model.logit_scale = static_cast<float>(shape.traits.logit_multiplier);
   return result;
 }
 
