@@ -93,15 +93,6 @@ Result<Shards> open_shards(const std::filesystem::path& folder) {
 
 using Places = std::unordered_map<std::string, Place>;
 
-/// A tensor's name in a file of the decoder alone, for one that is nested in a larger model.
-std::string name_in_decoder(std::string_view name, bool nested) {
-  constexpr std::string_view outer = "language_model.";
-  constexpr std::string_view inner = "model.language_model.";
-  if (nested && name.starts_with(outer)) return std::string(name.substr(outer.size()));
-  if (nested && name.starts_with(inner)) return "model." + std::string(name.substr(inner.size()));
-  return std::string(name);
-}
-
 /// The entry each tensor name stands for; a file's tensors that the index places elsewhere do not count.
 Places index_entries(const Shards& shards, bool nested) {
   Places places;

@@ -128,6 +128,14 @@ std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weigh
   return slots;
 }
 
+std::string name_in_decoder(std::string_view name, bool nested) {
+  constexpr std::string_view outer = "language_model.";
+  constexpr std::string_view inner = "model.language_model.";
+  if (nested && name.starts_with(outer)) return std::string(name.substr(outer.size()));
+  if (nested && name.starts_with(inner)) return "model." + std::string(name.substr(inner.size()));
+  return std::string(name);
+}
+
 std::vector<NamedTensor> named_tensors(const speculation::ModelShape& shape, const Weights& weights) {
   Weights copy = weights;  // views only; the slots want something they could write
   std::vector<NamedTensor> named;

@@ -6,6 +6,7 @@
 #include <draftscope/engine/checkpoint.h>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::engine {
@@ -53,6 +54,9 @@ struct TensorSlot {
 /// Every tensor of its own storage: embedding, then layer by layer, final norm, and the head unless tied.
 /// Sizes weights.layers; the slots' views point into `weights`, which must stay where it is.
 [[nodiscard]] std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weights& weights);
+
+/// A tensor's or a module's name in a file of the decoder alone, for one that is nested in a larger model.
+[[nodiscard]] std::string name_in_decoder(std::string_view name, bool nested);
 
 /// The views of the same tensors in the same order, with their names.
 struct NamedTensor {

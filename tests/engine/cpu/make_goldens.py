@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small random checkpoints and what Hugging Face transformers computes for them (needs torch, transformers).
-Run: python make_goldens.py [NAME …], all by default.
+"""Small random checkpoints and what Hugging Face transformers computes for them, also with adapters that PEFT makes
+(needs torch, transformers, peft). Run: python make_goldens.py [NAME …], all by default.
 
 goldens/NAME/ holds config.json, model.safetensors and expected.bin: int32 tokens n, n_layers, d_model, vocab,
 then n int32 tokens, then fp32 hidden states before each layer [n_layers][n][d_model] and logits [n][vocab].
 """
+import json
 import struct
 import sys
 from pathlib import Path
 
 import torch
-from transformers import (Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, GraniteConfig,
-                          GraniteForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
+from transformers import (AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM,
+                          Gemma3TextConfig, GraniteConfig, GraniteForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
                           Olmo2Config, Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM,
                           Qwen3Config, Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
 
@@ -74,6 +75,12 @@ CASES = {
                                          sliding_attention=dict(rope_type="default", rope_theta=1e4))),
                torch.float32),
 }
+# An adapter's folder, of another golden's checkpoint, with expected.bin for the two together.
+ADAPTERS = {
+    "llama-fp32-adapter": ("llama-fp32", dict(r=3, lora_alpha=5, target_modules=["q_proj", "v_proj", "down_proj"],
+                                              layers_to_transform=[1])),
+    "phi3-short-adapter": ("phi3-short", dict(r=4, lora_alpha=3, use_rslora=True, target_modules="all-linear")),
+}
 AT_ONCE = {"phi3-short", "phi3-long"}
 ADDS_ONE = {"gemma2", "gemma3"}  # to norms' weights
 
@@ -92,6 +99,35 @@ def expected(model, tokens):
 def expected_at_once(model, tokens):
     out = model(torch.tensor([tokens]), output_hidden_states=True)
     return torch.stack([h[0].float() for h in out.hidden_states[:-1]]), out.logits[0].float()
+
+
+def write_expected(path, tokens, hidden, logits):
+    header = struct.pack("<4i", len(tokens), hidden.shape[0], hidden.shape[2], logits.shape[1])
+    body = struct.pack(f"<{len(tokens)}i", *tokens)
+    path.write_bytes(header + body + hidden.contiguous().numpy().tobytes() + logits.contiguous().numpy().tobytes())
+
+
+def make_adapters(folder):
+    from peft import LoraConfig, get_peft_model
+    for seed, (name, (base, settings)) in enumerate(ADAPTERS.items()):
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        torch.manual_seed(100 + seed)
+        model = get_peft_model(AutoModelForCausalLM.from_pretrained(folder / base, attn_implementation="eager"),
+                               LoraConfig(**settings)).eval()
+        with torch.no_grad():
+            for key, value in model.named_parameters():
+                if "lora_" in key:
+                    value.normal_(0, 0.3)
+            tokens = torch.randint(0, model.config.vocab_size, (24,)).tolist()
+            target = folder / name
+            model.save_pretrained(target)
+            (target / "README.md").unlink(missing_ok=True)
+            config = json.loads((target / "adapter_config.json").read_text())
+            config["base_model_name_or_path"] = base
+            (target / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n")
+            (target / "adapter_model.safetensors").chmod(0o644)
+            write_expected(target / "expected.bin", tokens, *expected_at_once(model, tokens))
 
 
 def main():
@@ -114,10 +150,8 @@ def main():
             hidden, logits = (expected_at_once if name in AT_ONCE else expected)(model, tokens)
         model.save_pretrained(folder / name)
         (folder / name / "generation_config.json").unlink(missing_ok=True)
-        header = struct.pack("<4i", len(tokens), hidden.shape[0], hidden.shape[2], logits.shape[1])
-        body = struct.pack(f"<{len(tokens)}i", *tokens)
-        (folder / name / "expected.bin").write_bytes(
-            header + body + hidden.contiguous().numpy().tobytes() + logits.contiguous().numpy().tobytes())
+        write_expected(folder / name / "expected.bin", tokens, hidden, logits)
+    make_adapters(folder)
 
 
 if __name__ == "__main__":
