@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model_particulars.h"
 #include "rope_config.h"
 #include "size_ranges.h"
 
@@ -15,23 +16,14 @@ namespace {
 
 constexpr Range<double> epsilon_range{0.0, 0.1};
 
-/// "LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM".
-std::string supported_architectures() {
+/// "llama, mistral or qwen2": short enough for a line.
+std::string known_families() {
   std::string names;
-  std::string_view last;
   for (const ModelFamily& family : model_families()) {
-    if (unsupported_trait(family.traits)) continue;
-    if (!last.empty()) names += (names.empty() ? "" : ", ") + std::string(last);
-    last = family.architecture;
+    const bool is_last = &family == &model_families().back();
+    names += (names.empty() ? "" : is_last ? " or " : ", ") + std::string(family.model_type);
   }
-  return fmt::format("{}{}{}", names, names.empty() ? "" : " or ", last);
-}
-
-std::string known_architectures() {
-  std::vector<std::string_view> names;
-  names.reserve(model_families().size());
-  for (const ModelFamily& family : model_families()) names.push_back(family.architecture);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
 /// The table's row, of whatever config.json names first; null if the table lacks it.
@@ -67,6 +59,12 @@ constexpr std::array<ForeignTrait, 12> foreign_traits{{
     {"text_config", "several kinds of input", 0},
 }};
 
+/// The decoder's part of a file, which is all of it or `text_config`.
+Result<JsonField> decoder_of(const JsonField& config, const ModelFamily* family) {
+  if (family == nullptr || !family->nested || config["text_config"].is_null()) return config;
+  return config["text_config"].object();
+}
+
 /// Error: config.json names a trait that dense decoders lack.
 Result<void> check_dense(const JsonField& config) {
   for (const ForeignTrait& foreign : foreign_traits) {
@@ -83,25 +81,26 @@ Result<void> check_dense(const JsonField& config) {
 
 Result<const ModelFamily*> supported_family(const JsonField& config) {
   DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* family, named_family(config));
-  if (family != nullptr) {
-    DRAFTSCOPE_TRY(check_supported(*family, config.file()));
-    return family;
-  }
+  if (family != nullptr) return family;
   const JsonField architectures = config["architectures"];
   if (architectures.value().empty())
     return fail("{}: architectures is missing and model_type is {}, expected {}", config.file(),
-                quote(config["model_type"].text_or("").value()), supported_architectures());
-  return fail("{} names {}, expected {}", architectures.name(),
-              quote(architectures.value().front().get<std::string>()), supported_architectures());
+                quote(config["model_type"].text_or("").value()), known_families());
+  return fail("{} names {}, expected that of {}", architectures.name(),
+              quote(architectures.value().front().get<std::string>()), known_families());
 }
 
 /// The sizes under Llama's keys; they fit together.
 Result<void> read_sizes(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
   DRAFTSCOPE_TRY_ASSIGN(shape.n_layers, config["num_hidden_layers"].integer(layers_range));
   DRAFTSCOPE_TRY_ASSIGN(shape.d_model, config["hidden_size"].integer(width_range));
-  DRAFTSCOPE_TRY_ASSIGN(shape.n_heads, config["num_attention_heads"].integer(heads_range));
+  const auto size = [&](const char* key, Range<std::int32_t> range, std::int32_t of_class) {
+    const JsonField field = config[key];
+    return field.is_missing() && of_class > 0 ? Result<std::int32_t>(of_class) : field.integer(range);
+  };
+  DRAFTSCOPE_TRY_ASSIGN(shape.n_heads, size("num_attention_heads", heads_range, family.heads));
   DRAFTSCOPE_TRY_ASSIGN(shape.d_ff, config["intermediate_size"].integer(width_range));
-  DRAFTSCOPE_TRY_ASSIGN(shape.vocab, config["vocab_size"].integer(vocab_range));
+  DRAFTSCOPE_TRY_ASSIGN(shape.vocab, size("vocab_size", vocab_range, family.vocab));
   // The class's number stands in for an absent key, the number of query heads for null.
   const JsonField kv_heads = config["num_key_value_heads"];
   const bool of_class = kv_heads.is_missing() && family.kv_heads > 0;
@@ -120,74 +119,6 @@ Result<void> read_sizes(const JsonField& config, const ModelFamily& family, Mode
   return {};
 }
 
-/// The engine has one attention kind for all layers, so a model that mixes them is refused.
-Result<void> check_layer_types(const JsonField& config, const ModelShape& shape) {
-  const JsonField field = config["layer_types"];
-  if (field.is_null()) return {};
-  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> kinds, field.texts());
-  if (kinds.empty()) return {};
-  if (kinds.size() != static_cast<std::size_t>(shape.n_layers))
-    return fail("{} has {} entries, expected num_hidden_layers = {}", field.name(), kinds.size(),
-                shape.n_layers);
-  const std::string_view wanted = shape.sliding_window > 0 ? "sliding_attention" : "full_attention";
-  for (const std::string& kind : kinds)
-    if (kind != wanted)
-      return fail("{} holds {}, expected {} in every layer", field.name(), quote(kind), wanted);
-  return {};
-}
-
-/// Window of every family of the table whose config.json names none.
-constexpr std::int32_t default_window = 4096;
-
-Result<void> read_mistral_window(const JsonField& config, ModelShape& shape) {
-  // Absent means Mistral v0.1's window, null means none: later versions write null.
-  const JsonField window = config["sliding_window"];
-  if (window.is_null() && !window.is_missing()) return {};
-  DRAFTSCOPE_TRY_ASSIGN(shape.sliding_window, window.integer_or(positions_range, default_window));
-  return {};
-}
-
-Result<void> read_qwen2_window(const JsonField& config, ModelShape& shape) {
-  constexpr std::int32_t default_max_window_layers = 28;
-  DRAFTSCOPE_TRY_ASSIGN(const bool enabled, config["use_sliding_window"].boolean_or(false));
-  const JsonField field = config["sliding_window"];
-  if (!enabled || (field.is_null() && !field.is_missing())) return check_layer_types(config, shape);
-  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t window, field.integer_or(positions_range, default_window));
-  DRAFTSCOPE_TRY_ASSIGN(
-      const std::int32_t full_layers,
-      config["max_window_layers"].integer_or(Range<std::int32_t>{0, 1 << 20}, default_max_window_layers));
-  const JsonField layer_types = config["layer_types"];
-  // Layers below max_window_layers have full attention.
-  if (full_layers > 0 && full_layers < shape.n_layers && layer_types.is_null())
-    return fail(
-        "{}: max_window_layers is {} of {} layers, expected 0 or all: a sliding window in only some layers "
-        "is "
-        "not supported",
-        config.file(), full_layers, shape.n_layers);
-  std::vector<std::string> kinds;
-  if (!layer_types.is_null()) {
-    DRAFTSCOPE_TRY_ASSIGN(kinds, layer_types.texts());
-  }
-  const bool windowed = kinds.empty() ? full_layers == 0 : kinds.front() == "sliding_attention";
-  shape.sliding_window = windowed ? window : 0;
-  return check_layer_types(config, shape);
-}
-
-/// Biases and sliding windows, which each family writes in its own way.
-Result<void> read_particulars(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
-  if (family.model_type == "llama") {
-    DRAFTSCOPE_TRY_ASSIGN(shape.qkv_bias, config["attention_bias"].boolean_or(false));
-    shape.output_bias = shape.qkv_bias;
-    DRAFTSCOPE_TRY_ASSIGN(shape.mlp_bias, config["mlp_bias"].boolean_or(false));
-  } else if (family.model_type == "mistral") {
-    return read_mistral_window(config, shape);
-  } else if (family.model_type == "qwen2") {
-    shape.qkv_bias = true;
-    return read_qwen2_window(config, shape);
-  }
-  return {};
-}
-
 /// One integer or a list of them.
 Result<std::vector<std::int32_t>> tokens_of(const JsonField& field, Range<std::int32_t> range) {
   std::vector<std::int32_t> tokens;
@@ -203,16 +134,18 @@ Result<std::vector<std::int32_t>> tokens_of(const JsonField& field, Range<std::i
   return tokens;
 }
 
-Result<void> read_tokens(const JsonField& config, std::optional<ConfigText> generation,
-                         const ModelFamily& family, ModelShape& shape) {
+/// First and end tokens: of the decoder's part where it names them, else of the whole file.
+Result<void> read_tokens(const JsonField& file, const JsonField& decoder,
+                         std::optional<ConfigText> generation, const ModelFamily& family, ModelShape& shape) {
   const Range<std::int32_t> token_range{0, shape.vocab - 1};
   // A default the vocabulary does not reach names no token.
   const auto reachable = [&](std::int32_t token) { return token < shape.vocab ? token : -1; };
-  const JsonField bos = config["bos_token_id"];
+  const auto of = [&](const char* key) { return decoder.has(key) ? decoder[key] : file[key]; };
+  const JsonField bos = of("bos_token_id");
   DRAFTSCOPE_TRY_ASSIGN(shape.bos_token,
                         bos.integer_or(token_range, bos.is_missing() ? reachable(family.bos_token) : -1));
-  DRAFTSCOPE_TRY_ASSIGN(shape.eos_tokens, tokens_of(config["eos_token_id"], token_range));
-  bool named = config.has("eos_token_id");
+  DRAFTSCOPE_TRY_ASSIGN(shape.eos_tokens, tokens_of(of("eos_token_id"), token_range));
+  bool named = !of("eos_token_id").is_missing();
   if (generation) {
     DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(generation->text, generation->file));
     const JsonField eos = JsonField(parsed, generation->file)["eos_token_id"];
@@ -234,7 +167,7 @@ Result<void> check_nameless(const JsonField& config) {
     if (field.is_null() || field.value().empty()) continue;
     const nlohmann::json& named = field.value().is_array() ? field.value().front() : field.value();
     return fail("{} names {}, whose layers are not known, expected a family of {}", field.name(),
-                quote(named.is_string() ? named.get<std::string>() : named.dump()), known_architectures());
+                quote(named.is_string() ? named.get<std::string>() : named.dump()), known_families());
   }
   return {};
 }
@@ -243,36 +176,38 @@ Result<void> check_nameless(const JsonField& config) {
 
 Result<ModelShape> parse_model_config(ConfigText text, std::optional<ConfigText> generation) {
   DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(text.text, text.file));
-  const JsonField config(parsed, text.file);
+  const JsonField file(parsed, text.file);
+  DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* named, named_family(file));
+  DRAFTSCOPE_TRY_ASSIGN(const JsonField config, decoder_of(file, named));
   DRAFTSCOPE_TRY(check_dense(config));
-  DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* family, supported_family(config));
+  DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* family, supported_family(file));
   ModelShape shape;
   shape.architecture = family->architecture;
   shape.traits = family->traits;
-  if (!config["quantization_config"].is_null())
+  if (!file["quantization_config"].is_null() || !config["quantization_config"].is_null())
     return fail("{}: quantization_config is present, expected unquantised fp32, bf16 or fp16 weights",
-                config.file());
-  DRAFTSCOPE_TRY_ASSIGN(const std::string activation, config["hidden_act"].text_or("silu"));
-  if (activation != "silu") return config["hidden_act"].wrong("'silu'");
+                file.file());
   DRAFTSCOPE_TRY(read_sizes(config, *family, shape));
   DRAFTSCOPE_TRY_ASSIGN(shape.max_positions,
                         config["max_position_embeddings"].integer_or(positions_range, family->max_positions));
-  DRAFTSCOPE_TRY_ASSIGN(shape.rms_epsilon, config["rms_norm_eps"].number_or(epsilon_range, 1e-6));
-  DRAFTSCOPE_TRY_ASSIGN(shape.rope, parse_rope(config, shape.max_positions));
+  DRAFTSCOPE_TRY_ASSIGN(shape.rms_epsilon,
+                        config["rms_norm_eps"].number_or(epsilon_range, family->rms_epsilon));
+  DRAFTSCOPE_TRY_ASSIGN(shape.rope, parse_rope(config, *family, shape));
   DRAFTSCOPE_TRY_ASSIGN(shape.tied_embeddings,
                         config["tie_word_embeddings"].boolean_or(family->tied_embeddings));
   DRAFTSCOPE_TRY(read_particulars(config, *family, shape));
-  DRAFTSCOPE_TRY(read_tokens(config, generation, *family, shape));
+  DRAFTSCOPE_TRY(read_tokens(file, config, generation, *family, shape));
   DRAFTSCOPE_TRY(check_shape(shape, text.file));
   return shape;
 }
 
 Result<ModelShape> parse_model_sizes(ConfigText text) {
   DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(text.text, text.file));
-  const JsonField config(parsed, text.file);
+  const JsonField file(parsed, text.file);
+  DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* named, named_family(file));
+  DRAFTSCOPE_TRY_ASSIGN(const JsonField config, decoder_of(file, named));
   DRAFTSCOPE_TRY(check_dense(config));
-  DRAFTSCOPE_TRY_ASSIGN(const ModelFamily* named, named_family(config));
-  if (named == nullptr) DRAFTSCOPE_TRY(check_nameless(config));
+  if (named == nullptr) DRAFTSCOPE_TRY(check_nameless(file));
   const ModelFamily family = named == nullptr ? ModelFamily{} : *named;
   ModelShape shape;
   shape.name = text.file;

@@ -25,9 +25,16 @@ struct Series {
   RopeKind rope = RopeKind::standard;
   double factor = 1.0;
   std::int32_t sliding_window = 0;
+  std::int32_t rotated_dimensions = 0;
+  const ArchitectureTraits* traits = nullptr;  ///< where they are not the family's
 };
 
-constexpr std::array<Series, 16> series{{
+constexpr ArchitectureTraits granite_3{.attention_multiplier = 1.0 / 128.0,
+                                       .embedding_multiplier = 12.0,
+                                       .residual_multiplier = 0.22,
+                                       .logit_multiplier = 1.0 / 16.0};
+
+constexpr std::array<Series, 24> series{{
     {"llama-2-", "llama", 1e4, 4096, 1e-5},
     {"llama-3-", "llama", 5e5, 8192, 1e-5},
     {"llama-3.1-", "llama", 5e5, 131072, 1e-5, RopeKind::llama3, 8.0},
@@ -44,6 +51,14 @@ constexpr std::array<Series, 16> series{{
     {"qwen2.5-32b", "qwen2", 1e6, 131072, 1e-5},
     {"qwen2.5-72b", "qwen2", 1e6, 131072, 1e-5},
     {"qwen3-", "qwen3", 1e6, 40960, 1e-6},
+    {"smollm3-", "smollm3", 5e6, 65536, 1e-6},
+    {"granite-3.3-", "granite", 1e7, 131072, 1e-5, RopeKind::standard, 1.0, 0, 0, &granite_3},
+    {"olmo-2-", "olmo2", 5e5, 4096, 1e-6},
+    {"phi-3-mini-4k", "phi3", 1e4, 4096, 1e-5, RopeKind::standard, 1.0, 2047},
+    {"phi-4-mini", "phi3", 1e4, 4096, 1e-5, RopeKind::standard, 1.0, 0, 96},
+    {"gemma-2-", "gemma2", 1e4, 8192, 1e-6, RopeKind::standard, 1.0, 4096},
+    {"gemma-3-1b", "gemma3_text", 1e6, 32768, 1e-6, RopeKind::standard, 1.0, 512},
+    {"gemma-3-4b", "gemma3_text", 1e6, 131072, 1e-6, RopeKind::linear, 8.0, 1024},
 }};
 
 // Llama 3.1 and 3.2 share these.
@@ -63,13 +78,15 @@ void add_series(ModelShape& shape) {
     if (!starts(shape.name, of.prefix)) continue;
     const ModelFamily* const family = find_model_type(of.model_type);
     shape.architecture = family->architecture;
-    shape.traits = family->traits;
+    shape.traits = of.traits != nullptr ? *of.traits : family->traits;
     shape.max_positions = of.max_positions;
     shape.rms_epsilon = of.rms_epsilon;
     shape.sliding_window = of.sliding_window;
     shape.rope.kind = of.rope;
     shape.rope.theta = of.theta;
     shape.rope.factor = of.factor;
+    shape.rope.local_theta = family->local_theta;
+    shape.rope.rotated_dimensions = of.rotated_dimensions;
     if (of.rope == RopeKind::llama3) shape.rope.original_max_positions = llama3_original_positions;
     return;
   }

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <draftscope/base/json_field.h>
+#include <draftscope/speculation/model_families.h>
 #include <draftscope/speculation/model_shape.h>
 
 namespace draftscope::speculation {
 
-/// `rope_scaling` with `rope_theta` beside it, or transformers 5's `rope_parameters`.
-[[nodiscard]] Result<RopeScaling> parse_rope(const JsonField& config, std::int32_t max_positions);
+/// `rope_scaling` with `rope_theta` beside it, or transformers 5's `rope_parameters`. Of `shape`, head_dim
+/// and max_positions are read.
+[[nodiscard]] Result<RopeScaling> parse_rope(const JsonField& config, const ModelFamily& family,
+                                             const ModelShape& shape);
 
 }  // namespace draftscope::speculation

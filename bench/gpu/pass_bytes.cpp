@@ -21,8 +21,9 @@ std::size_t layer_bytes(const engine::LayerWeights& layer, bool fp8) {
        {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
     bytes += matrix_bytes(*matrix, fp8);
   for (const TensorView* vector :
-       {&layer.attention_norm, &layer.mlp_norm, &layer.q_bias, &layer.k_bias, &layer.v_bias, &layer.o_bias,
-        &layer.gate_bias, &layer.up_bias, &layer.down_bias})
+       {&layer.attention_norm, &layer.mlp_norm, &layer.q_norm, &layer.k_norm, &layer.attention_output_norm,
+        &layer.mlp_output_norm, &layer.q_bias, &layer.k_bias, &layer.v_bias, &layer.o_bias, &layer.gate_bias,
+        &layer.up_bias, &layer.down_bias})
     bytes += matrix_bytes(*vector, false);
   return bytes;
 }

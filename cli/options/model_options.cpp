@@ -3,6 +3,7 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
+#include <draftscope/engine/adapter.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
 
@@ -19,6 +20,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       .add_option("-m,--model", options.model,
                   "Hugging Face folder, GGUF file, or synthetic:NAME[,redundancy=R,…]")
       ->required();
+  command.add_option("--adapter", options.adapter, "Folder of a PEFT LoRA adapter to merge into the weights");
   command.add_option("--device", options.device, "cpu, cuda, or cuda:N for the N-th GPU")
       ->capture_default_str();
   command.add_option("--weights", options.weights, "On a GPU: as-stored, or fp8 (e4m3, a scale an output)")
@@ -57,6 +59,7 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
   using enum engine::SyntheticMatrices;
   DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint,
                         engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend));
+  if (!options.adapter.empty()) DRAFTSCOPE_TRY(engine::merge_adapter(options.adapter, checkpoint));
   if (options.check_weights) DRAFTSCOPE_TRY(engine::check_finite(checkpoint));
   auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));
   if (held->synthetic) {
@@ -136,6 +139,7 @@ engine::StrategyResources strategy_resources(const ModelOptions& options, const 
       return std::shared_ptr<engine::Backend>(place->second, place->second->backend.get());
     ModelOptions second = options;
     second.model = name;
+    second.adapter.clear();
     DRAFTSCOPE_TRY_ASSIGN(LoadedModel loaded, load_model(second));
     const auto opened = std::make_shared<OpenedModel>(OpenedModel{std::move(loaded), nullptr});
     DRAFTSCOPE_TRY(check_same_tokens(target, opened->model, name));

@@ -20,6 +20,7 @@ namespace draftscope::cli {
 
 struct ModelOptions {
   std::string model;
+  std::string adapter;  ///< "" = none
   std::string device = "cpu";
   std::string kernels;
   std::int32_t threads = 0;

@@ -5,6 +5,7 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/speculation/model_config.h>
+#include <draftscope/speculation/model_families.h>
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -90,24 +91,28 @@ Result<Shards> open_shards(const std::filesystem::path& folder) {
   return shards;
 }
 
-using Places = std::unordered_map<std::string_view, Place>;
+using Places = std::unordered_map<std::string, Place>;
 
 /// The entry each tensor name stands for; a file's tensors that the index places elsewhere do not count.
-Places index_entries(const Shards& shards) {
+Places index_entries(const Shards& shards, bool nested) {
   Places places;
   for (const auto& [name, shard] : shards.by_name) {
     for (const auto& entry : shard.header.entries) {
       const auto mapped = shards.weight_map.find(entry.name);
       if (shards.weight_map.empty() || (mapped != shards.weight_map.end() && mapped->second == name))
-        places.emplace(entry.name, Place{&shard, &entry});
+        places.emplace(name_in_decoder(entry.name, nested), Place{&shard, &entry});
     }
   }
   return places;
 }
 
+std::int64_t stored_rows(const TensorSlot& slot) {
+  return slot.stored_rows > 0 ? slot.stored_rows : slot.rows;
+}
+
 std::string expected_extents(const TensorSlot& slot) {
   return slot.is_vector() ? fmt::format("[{}]", slot.columns)
-                          : fmt::format("[{}, {}]", slot.rows, slot.columns);
+                          : fmt::format("[{}, {}]", stored_rows(slot), slot.columns);
 }
 
 tl::unexpected<Error> missing(const TensorSlot& slot, const Shards& shards) {
@@ -135,7 +140,7 @@ Result<DType> parse_dtype(const Place& place) {
 Result<TensorView> view_of(const TensorSlot& slot, const Place& place) {
   const auto& [shard, entry] = place;
   const auto& extents = entry->shape;
-  const auto rows = static_cast<std::uint64_t>(slot.rows);
+  const auto rows = static_cast<std::uint64_t>(stored_rows(slot));
   const auto columns = static_cast<std::uint64_t>(slot.columns);
   const bool matches = slot.is_vector() ? extents.size() == 1 && extents[0] == columns
                                         : extents.size() == 2 && extents[0] == rows && extents[1] == columns;
@@ -147,7 +152,8 @@ Result<TensorView> view_of(const TensorSlot& slot, const Place& place) {
   if (entry->begin % dtype_bytes(dtype) != 0)
     return fail("{}: tensor {}: data begins at byte {} of the file, expected a multiple of {} for {}",
                 shard->file, slot.name, entry->begin, dtype_bytes(dtype), entry->dtype);
-  return TensorView{shard->mapping.bytes().data() + entry->begin, dtype, slot.rows, slot.columns};
+  const auto skipped = static_cast<std::size_t>(slot.first_row * slot.columns) * dtype_bytes(dtype);
+  return TensorView{shard->mapping.bytes().data() + entry->begin + skipped, dtype, slot.rows, slot.columns};
 }
 
 Result<void> check_vector(const TensorSlot& slot, const std::string& file) {
@@ -165,7 +171,7 @@ Result<void> check_nothing_unknown(const Places& places, const std::vector<Tenso
                                    const speculation::ModelShape& shape) {
   std::unordered_map<std::string_view, bool> known;
   for (const auto& slot : slots) known.emplace(slot.name, true);
-  std::vector<std::string_view> unknown;
+  std::vector<std::string> unknown;
   constexpr std::string_view prefix = "model.layers.";
   for (const auto& [name, place] : places) {
     // Old exports carry the rotary frequencies, which config.json gives.
@@ -181,7 +187,8 @@ Result<void> check_nothing_unknown(const Places& places, const std::vector<Tenso
 }
 
 Result<void> bind_weights(const Shards& shards, const speculation::ModelShape& shape, Weights& weights) {
-  const auto places = index_entries(shards);
+  const speculation::ModelFamily* const family = speculation::find_architecture(shape.architecture);
+  const auto places = index_entries(shards, family != nullptr && family->nested);
   const auto slots = tensor_slots(shape, weights);
   const TensorSlot* first_matrix = nullptr;
   for (const auto& slot : slots) {

@@ -18,9 +18,7 @@ Result<speculation::ModelShape> published_shape(std::string_view name) {
   if (family == nullptr)
     return fail("synthetic model {}: its architecture is not known, expected one of model_families()",
                 quote(name));
-  const std::string source = "synthetic model " + shape->name;
-  DRAFTSCOPE_TRY(speculation::check_supported(*family, source));
-  DRAFTSCOPE_TRY(speculation::check_shape(*shape, source));
+  DRAFTSCOPE_TRY(speculation::check_shape(*shape, "synthetic model " + shape->name));
   return *std::move(shape);
 }
 

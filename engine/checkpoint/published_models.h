@@ -10,7 +10,7 @@
 namespace draftscope::engine {
 
 /// The model of that name, as speculation::published_model() finds it. Errors: an unknown name, with the
-/// closest ones; a family that no backend runs.
+/// closest ones; a model whose family is not known.
 [[nodiscard]] Result<speculation::ModelShape> published_shape(std::string_view name);
 
 }  // namespace draftscope::engine

@@ -15,10 +15,27 @@ namespace {
 /// Tensors begin at cache lines, which is also the widest vector a kernel loads.
 constexpr std::size_t tensor_alignment = 64;
 
+/// Departures from Llama's forward pass; empty for Llama's.
+std::string traits_text(const speculation::ModelShape& shape) {
+  const speculation::ArchitectureTraits& traits = shape.traits;
+  const speculation::RopeScaling& rope = shape.rope;
+  const auto text = [](const speculation::ArchitectureTraits& of, double local_theta, std::int32_t rotated) {
+    return fmt::format(" traits={}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}", static_cast<int>(of.activation),
+                       static_cast<int>(of.norm_weight), static_cast<int>(of.norm_place),
+                       static_cast<int>(of.qk_norm), of.full_attention_interval, of.no_rope_interval,
+                       of.logit_cap, of.attention_logit_cap, of.attention_multiplier, of.embedding_multiplier,
+                       of.residual_multiplier, of.logit_multiplier, local_theta, rotated);
+  };
+  const std::string own = text(traits, rope.local_theta, rope.rotated_dimensions);
+  if (own == text({}, 0.0, 0) && rope.short_factors.empty()) return {};
+  return own +
+         fmt::format(" factors={},{}", fmt::join(rope.short_factors, "/"), fmt::join(rope.long_factors, "/"));
+}
+
 /// Everything the weights and the forward pass depend on, in place of a config.json.
 std::string canonical_text(const speculation::ModelShape& shape, SyntheticSeed seed) {
   const auto& rope = shape.rope;
-  return fmt::format(
+  const std::string sizes = fmt::format(
       "synthetic 1 {} layers={} d_model={} heads={} kv_heads={} head_dim={} d_ff={} vocab={} positions={} "
       "eps={} "
       "tied={} qkv_bias={} output_bias={} mlp_bias={} window={} rope={}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{} "
@@ -29,6 +46,7 @@ std::string canonical_text(const speculation::ModelShape& shape, SyntheticSeed s
       rope.factor, rope.low_frequency_factor, rope.high_frequency_factor, rope.original_max_positions,
       rope.beta_fast, rope.beta_slow, rope.attention_factor, rope.mscale, rope.mscale_all_dim, rope.truncate,
       seed.redundancy, seed.seed);
+  return sizes + traits_text(shape);
 }
 
 Result<void> check_redundancy(double redundancy) {

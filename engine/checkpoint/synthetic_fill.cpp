@@ -8,6 +8,7 @@
 #include <cmath>
 #include <span>
 
+#include "backend/trait_numbers.h"
 #include "checkpoint_hash.h"
 
 namespace draftscope::engine {
@@ -70,6 +71,35 @@ FillRun fastest_fill() {
   return fill_run_baseline;
 }
 
+/// Deviation of the embedding that makes a residual stream of deviation 1.
+double embedding_deviation(const speculation::ModelShape& shape) {
+  const double multiplier = shape.traits.embedding_multiplier;
+  return 1.0 / (multiplier > 0.0 ? multiplier : std::sqrt(shape.d_model));
+}
+
+/// Factor of queries and of keys that makes up for another scale of scores than 1 / sqrt(head_dim).
+double score_correction(const speculation::ModelShape& shape) {
+  const double multiplier = shape.traits.attention_multiplier;
+  return multiplier > 0.0 ? std::sqrt(1.0 / (multiplier * std::sqrt(shape.head_dim))) : 1.0;
+}
+
+/// Factor of a norm. Where sublayers' outputs are normalised, their matrices' size says nothing.
+double norm_scale(TensorKind kind, const speculation::ModelShape& shape, double redundancy) {
+  switch (kind) {
+    case TensorKind::final_norm:
+      return (shape.tied_embeddings ? 4.0 / std::sqrt(shape.d_model) / embedding_deviation(shape) : 4.0) /
+             shape.traits.logit_multiplier;
+    case TensorKind::q_norm:
+    case TensorKind::k_norm:
+      return 2.0 * score_correction(shape);
+    case TensorKind::attention_output_norm:
+    case TensorKind::mlp_output_norm:
+      return 1.0 - redundancy;
+    default:
+      return 1.0;
+  }
+}
+
 double scale_of(TensorKind kind, const speculation::ModelShape& shape, double redundancy) {
   // A sum of four bytes has this standard deviation.
   const double unit = std::sqrt(21845.0);
@@ -77,14 +107,17 @@ double scale_of(TensorKind kind, const speculation::ModelShape& shape, double re
   switch (kind) {
     case TensorKind::attention_norm:
     case TensorKind::mlp_norm:
-      return 1.0;
     case TensorKind::final_norm:
-      return shape.tied_embeddings ? 4.0 / std::sqrt(shape.d_model) : 4.0;
+    case TensorKind::q_norm:
+    case TensorKind::k_norm:
+    case TensorKind::attention_output_norm:
+    case TensorKind::mlp_output_norm:
+      return norm_scale(kind, shape, redundancy);
     case TensorKind::embedding:
-      return 1.0 / unit;
+      return embedding_deviation(shape) / unit;
     case TensorKind::q:
     case TensorKind::k:
-      return 2.0 / std::sqrt(shape.d_model) / unit;
+      return 2.0 / std::sqrt(shape.d_model) / unit * score_correction(shape);
     case TensorKind::v:
     case TensorKind::gate:
     case TensorKind::up:
@@ -115,13 +148,15 @@ std::uint16_t* elements_of(const TensorSlot& slot) {
   return reinterpret_cast<std::uint16_t*>(const_cast<std::byte*>(slot.view->data));
 }
 
-void fill_norm(const TensorSlot& slot, const Run& run) {
-  const auto magnitude = to_bf16(run.scale);
+/// `offset` is what the architecture adds to a norm's weight.
+void fill_norm(const TensorSlot& slot, const Run& run, float offset) {
+  const auto positive = to_bf16(run.scale - offset);
+  const auto negative = to_bf16(-run.scale - offset);
   const std::span<std::uint16_t> elements(elements_of(slot), static_cast<std::size_t>(slot.columns));
   for (std::size_t e = 0; e < elements.size(); ++e) {
-    const bool negative =
+    const bool is_negative =
         slot.kind == TensorKind::final_norm && (element_bits(static_cast<std::uint32_t>(e), run) & 1U) != 0;
-    elements[e] = static_cast<std::uint16_t>(magnitude | (negative ? 0x8000U : 0U));
+    elements[e] = is_negative ? negative : positive;
   }
 }
 
@@ -142,7 +177,7 @@ void fill_parts(const std::vector<Part>& parts, const speculation::ModelShape& s
     const Run run{recipe.low_key, recipe.high_key + static_cast<std::uint32_t>(begin >> 32) * 0x9E3779B9U,
                   recipe.scale};
     if (slot->is_norm())
-      fill_norm(*slot, run);
+      fill_norm(*slot, run, norm_offset(shape));
     else
       fill(elements_of(*slot) + begin, static_cast<std::uint32_t>(begin),
            static_cast<std::uint32_t>(end - begin), run);

@@ -12,12 +12,15 @@
 //                  x = (x + high32(key) + high32(e) × 0x9E3779B9) × 0x846CA68B;  x ^= x >> 16
 //   matrix, bias   s = the sum of the four bytes of x;  value = bf16(float(s - 510) × scale)
 //                  s - 510 has mean 0 and variance 21845, and is near normal; bf16() rounds to nearest even
-//   norm           value = bf16(scale); in the final norm negative if bit 0 of x is set
+//   norm           value = bf16(scale - o), or bf16(-scale - o) in the final norm if bit 0 of x is set; o = 1
+//   where
+//                  the architecture adds 1 to a norm's weight, else 0
 //
 // The scales (a double computed as written, then rounded to float); r = redundancy, σ = the standard
 // deviation:
 //   scale = σ / sqrt(21845)  for matrices and biases
-//   embedding            σ = 1               a residual stream that no sublayer dominates
+//   embedding            σ = 1               a residual stream that no sublayer dominates; divided by the
+//                                            architecture's multiplier of embeddings
 //   q, k                 σ = 2 / sqrt(d_model)  scores of standard deviation 4: attention picks a few rows,
 //   and so
 //                                            depends on the context at any length
@@ -25,12 +28,13 @@
 //   o                    σ = (1 - r) / sqrt(q_width)
 //   down                 σ = (1 - r) / sqrt(d_ff)
 //   biases               σ = 1/8; of o and down (1 - r) / 8
-//   norms in the layers  scale = 1
+//   norms in the layers  scale = 1; of sublayers' outputs 1 - r; of queries and keys 2, for the same scores
+//   q, k, their norms    are multiplied by sqrt(1 / (m × sqrt(head_dim))) where scores are multiplied by m
 //   final norm           scale = 4, tied 4 / sqrt(d_model): logits of standard deviation about 4, near
 //                        sqrt(2 ln vocab), where a softmax of normal logits goes from flat to peaked, so
 //                        top-1 probabilities spread over (0, 1). The signs keep a tied head from echoing its
 //                        input: the embedding's share in the residual stream would always have the highest
-//                        logit.
+//                        logit. Divided by the multipliers of tied embeddings and of logits.
 
 #include <draftscope/speculation/model_shape.h>
 #include <cstddef>

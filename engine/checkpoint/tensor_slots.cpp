@@ -4,43 +4,110 @@
 namespace draftscope::engine {
 namespace {
 
-void add_layer(const speculation::ModelShape& shape, std::int32_t index, LayerWeights& layer,
-               std::vector<TensorSlot>& slots) {
-  const auto prefix = "model.layers." + std::to_string(index) + '.';
-  const auto add = [&](const char* name, TensorKind kind, TensorView& view, std::int64_t rows,
-                       std::int64_t columns) {
-    slots.push_back({prefix + name, kind, index, &view, rows, columns});
-  };
-  const std::int64_t model = shape.d_model;
-  const std::int64_t query = shape.q_width();
-  const std::int64_t key = shape.kv_width();
-  const std::int64_t inner = shape.d_ff;
-  add("input_layernorm.weight", TensorKind::attention_norm, layer.attention_norm, 1, model);
-  add("self_attn.q_proj.weight", TensorKind::q, layer.q, query, model);
-  add("self_attn.k_proj.weight", TensorKind::k, layer.k, key, model);
-  add("self_attn.v_proj.weight", TensorKind::v, layer.v, key, model);
-  if (shape.qkv_bias) {
-    add("self_attn.q_proj.bias", TensorKind::q_bias, layer.q_bias, 1, query);
-    add("self_attn.k_proj.bias", TensorKind::k_bias, layer.k_bias, 1, key);
-    add("self_attn.v_proj.bias", TensorKind::v_bias, layer.v_bias, 1, key);
+/// Adds the slots of one layer.
+class LayerSlots {
+ public:
+  LayerSlots(const speculation::ModelShape& shape, std::int32_t index, LayerWeights& layer,
+             std::vector<TensorSlot>& slots)
+      : shape_(shape),
+        index_(index),
+        layer_(layer),
+        slots_(slots),
+        prefix_("model.layers." + std::to_string(index) + '.') {}
+
+  void add_all() {
+    const speculation::NormPlace place = shape_.traits.norm_place;
+    const bool before = place != speculation::NormPlace::after;
+    const bool after = place != speculation::NormPlace::before;
+    const std::int64_t model = shape_.d_model;
+    if (before) add("input_layernorm.weight", TensorKind::attention_norm, layer_.attention_norm, 1, model);
+    add_attention();
+    if (after)
+      add("post_attention_layernorm.weight", TensorKind::attention_output_norm, layer_.attention_output_norm,
+          1, model);
+    // Llama's name for the norm before the MLP is what others call the norm behind attention.
+    if (before)
+      add(after ? "pre_feedforward_layernorm.weight" : "post_attention_layernorm.weight",
+          TensorKind::mlp_norm, layer_.mlp_norm, 1, model);
+    add_mlp();
+    if (after)
+      add("post_feedforward_layernorm.weight", TensorKind::mlp_output_norm, layer_.mlp_output_norm, 1, model);
   }
-  add("self_attn.o_proj.weight", TensorKind::o, layer.o, model, query);
-  if (shape.output_bias) add("self_attn.o_proj.bias", TensorKind::o_bias, layer.o_bias, 1, model);
-  add("post_attention_layernorm.weight", TensorKind::mlp_norm, layer.mlp_norm, 1, model);
-  add("mlp.gate_proj.weight", TensorKind::gate, layer.gate, inner, model);
-  add("mlp.up_proj.weight", TensorKind::up, layer.up, inner, model);
-  add("mlp.down_proj.weight", TensorKind::down, layer.down, model, inner);
-  if (shape.mlp_bias) {
-    add("mlp.gate_proj.bias", TensorKind::gate_bias, layer.gate_bias, 1, inner);
-    add("mlp.up_proj.bias", TensorKind::up_bias, layer.up_bias, 1, inner);
-    add("mlp.down_proj.bias", TensorKind::down_bias, layer.down_bias, 1, model);
+
+ private:
+  TensorSlot& add(const char* name, TensorKind kind, TensorView& view, std::int64_t rows,
+                  std::int64_t columns) {
+    slots_.push_back({prefix_ + name, kind, index_, &view, rows, columns});
+    return slots_.back();
   }
-}
+
+  /// A matrix of rows [first_row, first_row + rows) of a tensor that holds `stored_rows`.
+  void add_part(const char* name, TensorKind kind, TensorView& view, std::int64_t rows,
+                std::int64_t first_row, std::int64_t stored_rows) {
+    TensorSlot& slot = add(name, kind, view, rows, shape_.d_model);
+    slot.first_row = first_row;
+    slot.stored_rows = stored_rows;
+  }
+
+  void add_attention() {
+    const std::int64_t model = shape_.d_model;
+    const std::int64_t query = shape_.q_width();
+    const std::int64_t key = shape_.kv_width();
+    if (shape_.traits.fused_qkv) {
+      constexpr auto name = "self_attn.qkv_proj.weight";
+      add_part(name, TensorKind::q, layer_.q, query, 0, query + 2 * key);
+      add_part(name, TensorKind::k, layer_.k, key, query, query + 2 * key);
+      add_part(name, TensorKind::v, layer_.v, key, query + key, query + 2 * key);
+    } else {
+      add("self_attn.q_proj.weight", TensorKind::q, layer_.q, query, model);
+      add("self_attn.k_proj.weight", TensorKind::k, layer_.k, key, model);
+      add("self_attn.v_proj.weight", TensorKind::v, layer_.v, key, model);
+    }
+    if (shape_.qkv_bias) {
+      add("self_attn.q_proj.bias", TensorKind::q_bias, layer_.q_bias, 1, query);
+      add("self_attn.k_proj.bias", TensorKind::k_bias, layer_.k_bias, 1, key);
+      add("self_attn.v_proj.bias", TensorKind::v_bias, layer_.v_bias, 1, key);
+    }
+    if (shape_.traits.qk_norm != speculation::QkNorm::none) {
+      const bool whole = shape_.traits.qk_norm == speculation::QkNorm::whole;
+      add("self_attn.q_norm.weight", TensorKind::q_norm, layer_.q_norm, 1, whole ? query : shape_.head_dim);
+      add("self_attn.k_norm.weight", TensorKind::k_norm, layer_.k_norm, 1, whole ? key : shape_.head_dim);
+    }
+    add("self_attn.o_proj.weight", TensorKind::o, layer_.o, model, query);
+    if (shape_.output_bias) add("self_attn.o_proj.bias", TensorKind::o_bias, layer_.o_bias, 1, model);
+  }
+
+  void add_mlp() {
+    const std::int64_t model = shape_.d_model;
+    const std::int64_t inner = shape_.d_ff;
+    if (shape_.traits.fused_gate_up) {
+      constexpr auto name = "mlp.gate_up_proj.weight";
+      add_part(name, TensorKind::gate, layer_.gate, inner, 0, 2 * inner);
+      add_part(name, TensorKind::up, layer_.up, inner, inner, 2 * inner);
+    } else {
+      add("mlp.gate_proj.weight", TensorKind::gate, layer_.gate, inner, model);
+      add("mlp.up_proj.weight", TensorKind::up, layer_.up, inner, model);
+    }
+    add("mlp.down_proj.weight", TensorKind::down, layer_.down, model, inner);
+    if (shape_.mlp_bias) {
+      add("mlp.gate_proj.bias", TensorKind::gate_bias, layer_.gate_bias, 1, inner);
+      add("mlp.up_proj.bias", TensorKind::up_bias, layer_.up_bias, 1, inner);
+      add("mlp.down_proj.bias", TensorKind::down_bias, layer_.down_bias, 1, model);
+    }
+  }
+
+  const speculation::ModelShape& shape_;
+  std::int32_t index_;
+  LayerWeights& layer_;
+  std::vector<TensorSlot>& slots_;
+  std::string prefix_;
+};
 
 }  // namespace
 
 bool TensorSlot::is_norm() const {
-  return kind == TensorKind::attention_norm || kind == TensorKind::mlp_norm || kind == TensorKind::final_norm;
+  return kind == TensorKind::attention_norm || kind == TensorKind::mlp_norm ||
+         kind == TensorKind::final_norm || kind >= TensorKind::q_norm;
 }
 
 bool TensorSlot::is_vector() const {
@@ -54,11 +121,19 @@ std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weigh
   slots.push_back(
       {"model.embed_tokens.weight", TensorKind::embedding, -1, &weights.embedding, vocab, shape.d_model});
   for (std::int32_t index = 0; index < shape.n_layers; ++index)
-    add_layer(shape, index, weights.layers[static_cast<std::size_t>(index)], slots);
+    LayerSlots(shape, index, weights.layers[static_cast<std::size_t>(index)], slots).add_all();
   slots.push_back({"model.norm.weight", TensorKind::final_norm, -1, &weights.final_norm, 1, shape.d_model});
   if (!shape.tied_embeddings)
     slots.push_back({"lm_head.weight", TensorKind::head, -1, &weights.head, vocab, shape.d_model});
   return slots;
+}
+
+std::string name_in_decoder(std::string_view name, bool nested) {
+  constexpr std::string_view outer = "language_model.";
+  constexpr std::string_view inner = "model.language_model.";
+  if (nested && name.starts_with(outer)) return std::string(name.substr(outer.size()));
+  if (nested && name.starts_with(inner)) return "model." + std::string(name.substr(inner.size()));
+  return std::string(name);
 }
 
 std::vector<NamedTensor> named_tensors(const speculation::ModelShape& shape, const Weights& weights) {

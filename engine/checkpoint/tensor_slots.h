@@ -6,6 +6,7 @@
 #include <draftscope/engine/checkpoint.h>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::engine {
@@ -31,6 +32,10 @@ enum class TensorKind : std::uint8_t {
   embedding = 16,
   final_norm = 17,
   head = 18,
+  q_norm = 19,
+  k_norm = 20,
+  attention_output_norm = 21,
+  mlp_output_norm = 22,
 };
 
 struct TensorSlot {
@@ -40,6 +45,8 @@ struct TensorSlot {
   TensorView* view = nullptr;  ///< in the Weights the slots were made for
   std::int64_t rows = 1;
   std::int64_t columns = 0;
+  std::int64_t first_row = 0;    ///< of the tensor of that name, where it holds several slots (fused weights)
+  std::int64_t stored_rows = 0;  ///< of that tensor; 0 = rows
   [[nodiscard]] bool is_vector() const;  ///< norms and biases: rank 1 in the file
   [[nodiscard]] bool is_norm() const;
 };
@@ -47,6 +54,9 @@ struct TensorSlot {
 /// Every tensor of its own storage: embedding, then layer by layer, final norm, and the head unless tied.
 /// Sizes weights.layers; the slots' views point into `weights`, which must stay where it is.
 [[nodiscard]] std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weights& weights);
+
+/// A tensor's or a module's name in a file of the decoder alone, for one that is nested in a larger model.
+[[nodiscard]] std::string name_in_decoder(std::string_view name, bool nested);
 
 /// The views of the same tensors in the same order, with their names.
 struct NamedTensor {

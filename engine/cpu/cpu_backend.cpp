@@ -26,7 +26,8 @@ class CpuBackend final : public Backend {
         cache_(std::move(cache)),
         workspace_(std::move(workspace)),
         kernels_(kernels),
-        rope_(model_.shape),
+        rope_(model_.shape, cache_.rows()),
+        local_rope_(with_local_rope(model_.shape), cache_.rows()),
         team_(threads) {
     if (wide_products) wide_ = make_wide_products(model_.dtype, threads);
   }
@@ -67,11 +68,16 @@ class CpuBackend final : public Backend {
     if (batch.layers.begin < batch.layers.end) {
       for (std::size_t i = 0; i < batch.rows.size(); ++i)
         cache_.set_position(batch.first_row + static_cast<std::int32_t>(i), batch.rows[i].position);
-      lists_.build(batch, cache_.positions(), model_.shape.sliding_window);
+      const speculation::ModelShape& shape = model_.shape;
+      const bool has_window = shape.sliding_window > 0;
+      if (!has_window || shape.traits.full_attention_interval > 0)
+        keys_.full.build(batch, cache_.positions(), 0);
+      if (has_window) keys_.windowed.build(batch, cache_.positions(), shape.sliding_window);
     }
-    Engine engine{model_, kernels_, rope_, cache_, workspace_, team_, wide_.get(), top_, recorder_, names_};
+    Engine engine{model_, kernels_,    rope_, local_rope_, cache_, workspace_,
+                  team_,  wide_.get(), top_,  recorder_,   names_};
     // Each thread has its own pass: the steps it remembers are its own.
-    auto body = [&](std::int32_t thread) { ForwardPass(engine, lists_, batch, outputs)(thread); };
+    auto body = [&](std::int32_t thread) { ForwardPass(engine, keys_, batch, outputs)(thread); };
     team_.run(body);
     return {};
   }
@@ -93,11 +99,12 @@ class CpuBackend final : public Backend {
   Workspace workspace_;
   const Kernels& kernels_;
   Rope rope_;
+  Rope local_rope_;
   SpanNames names_;
   profiler::SpanRecorder* recorder_ = nullptr;
   std::unique_ptr<WideProducts> wide_;
   TopTokens top_;
-  KeyLists lists_;
+  LayerKeys keys_;
   ThreadTeam team_;  // last: its threads end before what they use
 };
 

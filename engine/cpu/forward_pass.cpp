@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/trait_numbers.h"
+
 namespace draftscope::engine::cpu {
 namespace {
 
@@ -39,14 +41,15 @@ SpanNames::SpanNames(profiler::SpanRecorder* recorder) {
   head = recorder->name_id("head");
 }
 
-ForwardPass::ForwardPass(Engine& engine, const KeyLists& lists, const Batch& batch, Outputs& outputs)
+ForwardPass::ForwardPass(Engine& engine, const LayerKeys& keys, const Batch& batch, Outputs& outputs)
     : engine_(engine),
       shape_(engine.model.shape),
       workspace_(engine.workspace),
-      lists_(lists),
+      keys_(keys),
       batch_(batch),
       outputs_(outputs),
       products_(engine.kernels.products[static_cast<std::size_t>(engine.model.dtype)]),
+      epsilon_(static_cast<float>(shape_.rms_epsilon)),
       rows_(static_cast<std::int32_t>(batch.rows.size())),
       threads_(engine.team.size()),
       wide_(engine.wide != nullptr && rows_ > max_invariant_rows) {}
@@ -88,17 +91,21 @@ profiler::ScopedSpan ForwardPass::span(std::int32_t thread, traces::StringId nam
 
 void ForwardPass::load_inputs(std::int32_t thread) {
   const std::int64_t d_model = shape_.d_model;
-  const std::int64_t half_head = shape_.head_dim / 2;
+  const std::int64_t pairs = shape_.rotary_width() / 2;
+  const float scale = embedding_scale(shape_, engine_.model.dtype);
   for (std::int32_t row = thread; row < rows_; row += threads_) {
     const Row& input = batch_.rows[to_size(row)];
     float* out = workspace_.residual + row * d_model;
-    if (input.token >= 0)
+    if (input.token >= 0) {
       copy_row(engine_.model.embedding, input.token, out);
-    else
+      for (std::int64_t i = 0; scale != 1.0F && i < d_model; ++i) out[i] *= scale;
+    } else
       std::memcpy(out, batch_.hidden.data() + input.hidden * d_model,
                   to_size(shape_.d_model) * sizeof(float));
-    engine_.rope.angles(input.position, workspace_.cosine + row * half_head,
-                        workspace_.sine + row * half_head);
+    engine_.rope.angles(input.position, workspace_.cosine + row * pairs, workspace_.sine + row * pairs);
+    if (workspace_.local_cosine != nullptr)
+      engine_.local_rope.angles(input.position, workspace_.local_cosine + row * pairs,
+                                workspace_.local_sine + row * pairs);
   }
 }
 
@@ -122,7 +129,7 @@ const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, 
   for (std::int32_t row = alone ? 0 : thread; row < rows; row += alone ? 1 : threads_) {
     const float* values = source + row * depth;
     if (norm != nullptr) {
-      engine_.kernels.rms_norm(values, norm, depth, static_cast<float>(shape_.rms_epsilon), own.row);
+      engine_.kernels.rms_norm(values, norm, depth, epsilon_, own.row);
       values = own.row;
     }
     if (!wide_)
@@ -162,6 +169,43 @@ void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::
     }
 }
 
+ForwardPass::Angles ForwardPass::angles_of(std::int32_t layer) const {
+  if (!shape_.rotates(layer)) return {nullptr, nullptr};
+  if (workspace_.local_cosine != nullptr && shape_.window_of(layer) > 0)
+    return {workspace_.local_cosine, workspace_.local_sine};
+  return {workspace_.cosine, workspace_.sine};
+}
+
+void ForwardPass::turn(float* head, Angles angles, std::int32_t row) const {
+  if (angles.cosine == nullptr) return;
+  const std::int32_t width = shape_.rotary_width();
+  const std::int64_t first = std::int64_t{row} * (width / 2);
+  rotate(head, width, angles.cosine + first, angles.sine + first);
+}
+
+/// A sublayer's last product, and its sum with the residual stream.
+void ForwardPass::finish_sublayer(std::int32_t thread, const Matrix& matrix, const std::byte* set,
+                                  const float* norm) {
+  const std::int64_t d_model = shape_.d_model;
+  const auto multiplier = static_cast<float>(shape_.traits.residual_multiplier);
+  const bool adds = norm == nullptr && multiplier == 1.0F;
+  product(thread, matrix, set, share_of_outputs(d_model, thread), adds,
+          adds ? workspace_.residual : workspace_.product, d_model);
+  engine_.team.barrier();
+  if (adds) return;
+  float* const own = workspace_.threads[to_size(thread)].row;
+  for (std::int32_t row = thread; row < rows_; row += threads_) {
+    const float* output = workspace_.product + row * d_model;
+    if (norm != nullptr) {
+      engine_.kernels.rms_norm(output, norm, d_model, epsilon_, own);
+      output = own;
+    }
+    float* residual = workspace_.residual + row * d_model;
+    for (std::int64_t i = 0; i < d_model; ++i) residual[i] += multiplier * output[i];
+  }
+  engine_.team.barrier();
+}
+
 void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
   const Layer& weights = engine_.model.layers[to_size(layer)];
   const std::byte* set = nullptr;
@@ -176,6 +220,7 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
   }
   {
     const auto timed = span(thread, engine_.names.rope, layer);
+    normalise_heads(thread, layer);
     rotate_and_store(thread, layer);
   }
   {
@@ -185,9 +230,7 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
   }
   const auto timed = span(thread, engine_.names.output_projection, layer);
   set = prepare(thread, workspace_.attended, nullptr, rows_, shape_.q_width());
-  product(thread, weights.o, set, share_of_outputs(shape_.d_model, thread), true, workspace_.residual,
-          shape_.d_model);
-  engine_.team.barrier();
+  finish_sublayer(thread, weights.o, set, weights.attention_output_norm);
 }
 
 /// q, k and v are one list of granules, cut into shares regardless of where a matrix ends.
@@ -211,15 +254,36 @@ void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std
   }
 }
 
+/// Queries and keys in place, head by head or a row's whole projection.
+void ForwardPass::normalise_heads(std::int32_t thread, std::int32_t layer) {
+  const speculation::QkNorm kind = shape_.traits.qk_norm;
+  if (kind == speculation::QkNorm::none) return;
+  const Layer& weights = engine_.model.layers[to_size(layer)];
+  const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
+  const bool whole = kind == speculation::QkNorm::whole;
+  const std::int32_t queries = whole ? 1 : shape_.n_heads;
+  const std::int32_t parts = queries + (whole ? 1 : shape_.n_kv_heads);
+  for (std::int32_t task = thread; task < rows_ * parts; task += threads_) {
+    const std::int32_t part = task % parts;
+    const bool is_query = part < queries;
+    const std::int64_t first =
+        whole ? (is_query ? 0 : shape_.q_width()) : std::int64_t{part} * shape_.head_dim;
+    const std::int64_t n = whole ? (is_query ? shape_.q_width() : shape_.kv_width()) : shape_.head_dim;
+    float* values = workspace_.qkv + task / parts * width + first;
+    engine_.kernels.rms_norm(values, is_query ? weights.q_norm : weights.k_norm, n, epsilon_, values);
+  }
+  engine_.team.barrier();
+}
+
 /// Keys are rotated and stored with values, head by head; queries are rotated where they are used.
 void ForwardPass::rotate_and_store(std::int32_t thread, std::int32_t layer) {
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
-  const std::int64_t half_head = shape_.head_dim / 2;
+  const Angles angles = angles_of(layer);
   const Share heads = share_of(shape_.n_kv_heads, 1, thread);
   for (auto head = static_cast<std::int32_t>(heads.begin); head < heads.end; ++head)
     for (std::int32_t row = 0; row < rows_; ++row) {
       float* key = workspace_.qkv + row * width + shape_.q_width() + std::int64_t{head} * shape_.head_dim;
-      rotate(key, shape_.head_dim, workspace_.cosine + row * half_head, workspace_.sine + row * half_head);
+      turn(key, angles, row);
       const std::int64_t offset = (batch_.first_row + row) * engine_.cache.row_bytes();
       engine_.cache.store(engine_.cache.keys(layer, head) + offset, key);
       engine_.cache.store(engine_.cache.values(layer, head) + offset, key + shape_.kv_width());
@@ -246,18 +310,18 @@ void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32
                              std::int32_t row) {
   const ThreadWorkspace& own = workspace_.threads[to_size(thread)];
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
-  const std::int64_t half_head = shape_.head_dim / 2;
   const std::int32_t head_dim = shape_.head_dim;
   const std::int32_t stride = engine_.cache.head_stride();
   const std::int32_t group = shape_.n_heads / shape_.n_kv_heads;
   const std::int64_t first_column = std::int64_t{kv_head} * group * head_dim;
-  const float scale = 1.0F / std::sqrt(static_cast<float>(head_dim));
+  const float scale = attention_scale(shape_);
+  const Angles angles = angles_of(layer);
 
   const float* source = workspace_.qkv + row * width + first_column;
   for (std::int32_t head = 0; head < group; ++head) {
     float* query = own.queries + head * stride;
     std::copy_n(source + head * head_dim, head_dim, query);
-    rotate(query, head_dim, workspace_.cosine + row * half_head, workspace_.sine + row * half_head);
+    turn(query, angles, row);
     for (std::int32_t d = 0; d < head_dim; ++d) query[d] *= scale;
   }
   AttentionTask task;
@@ -267,8 +331,10 @@ void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32
   task.keys = engine_.cache.keys(layer, kv_head);
   task.values = engine_.cache.values(layer, kv_head);
   task.row_bytes = engine_.cache.row_bytes();
-  const KeyListRange& range = lists_.ranges()[to_size(row)];
-  task.list = {range.begin, range.end, lists_.extra().data() + range.extra_begin,
+  task.score_cap = static_cast<float>(shape_.traits.attention_logit_cap);
+  const KeyLists& lists = shape_.window_of(layer) > 0 ? keys_.windowed : keys_.full;
+  const KeyListRange& range = lists.ranges()[to_size(row)];
+  task.list = {range.begin, range.end, lists.extra().data() + range.extra_begin,
                range.extra_end - range.extra_begin};
   task.scores = own.scores;
   task.score_stride = workspace_.score_stride;
@@ -290,22 +356,29 @@ void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
   }
   {
     const auto timed = span(thread, engine_.names.gate_up, layer);
+    const auto gate = engine_.kernels.gate[static_cast<std::size_t>(shape_.traits.activation)];
     const Share share = share_of_outputs(d_ff, thread);
     for (std::int64_t begin = share.begin; begin < share.end; begin += gated_block) {
       const Share block{begin, std::min(begin + gated_block, share.end), share.granule};
       product(thread, weights.gate, set, block, false, workspace_.gate, d_ff);
       product(thread, weights.up, set, block, false, workspace_.up, d_ff);
       for (std::int32_t row = 0; row < rows_; ++row)
-        engine_.kernels.swiglu(workspace_.gate + row * d_ff + block.begin,
-                               workspace_.up + row * d_ff + block.begin, block.end - block.begin);
+        gate(workspace_.gate + row * d_ff + block.begin, workspace_.up + row * d_ff + block.begin,
+             block.end - block.begin);
     }
     engine_.team.barrier();
   }
   const auto timed = span(thread, engine_.names.down, layer);
   set = prepare(thread, workspace_.gate, nullptr, rows_, d_ff);
-  product(thread, weights.down, set, share_of_outputs(shape_.d_model, thread), true, workspace_.residual,
-          shape_.d_model);
-  engine_.team.barrier();
+  finish_sublayer(thread, weights.down, set, weights.mlp_output_norm);
+}
+
+/// Multiplier and cap of the logits, where the architecture has them.
+void ForwardPass::finish_logits(float* logits, std::int64_t n) const {
+  const auto multiplier = static_cast<float>(shape_.traits.logit_multiplier);
+  for (std::int64_t i = 0; multiplier != 1.0F && i < n; ++i) logits[i] *= multiplier;
+  const auto cap = static_cast<float>(shape_.traits.logit_cap);
+  if (cap > 0.0F) engine_.kernels.soft_cap(logits, cap, n);
 }
 
 /// Final norm, logits block by block, and per block what top-k and the softmax's denominator need, so that
@@ -330,6 +403,8 @@ void ForwardPass::head(std::int32_t thread) {
     const std::int64_t stride = wanted.logits ? vocab : head_block;
     products_.product({matrix.data, set, nullptr, matrix.depth, head_rows, false, logits, stride, vocab},
                       begin, end);
+    for (std::int32_t row = 0; row < head_rows; ++row)
+      finish_logits(logits + row * stride + begin, end - begin);
     if (wanted.top_k == 0) continue;
     for (std::int32_t row = 0; row < head_rows; ++row) {
       const float* values = logits + row * stride + begin;

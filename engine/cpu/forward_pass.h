@@ -30,11 +30,17 @@ struct SpanNames {
       head;
 };
 
+/// The keys of a batch's rows in layers that attend to everything, and in those with a window.
+struct LayerKeys {
+  KeyLists full, windowed;
+};
+
 /// Resources that outlive a pass; owned by the backend.
 struct Engine {
   const Model& model;
   const Kernels& kernels;
   const Rope& rope;
+  const Rope& local_rope;  ///< of layers with a window
   KvCache& cache;
   Workspace& workspace;
   ThreadTeam& team;
@@ -46,7 +52,7 @@ struct Engine {
 
 class ForwardPass {
  public:
-  ForwardPass(Engine& engine, const KeyLists& lists, const Batch& batch, Outputs& outputs);
+  ForwardPass(Engine& engine, const LayerKeys& keys, const Batch& batch, Outputs& outputs);
   /// Called by every thread of the team.
   void operator()(std::int32_t thread);
 
@@ -68,21 +74,32 @@ class ForwardPass {
                            std::int64_t depth);
   void product(std::int32_t thread, const Matrix& matrix, const std::byte* set, Share share, bool accumulate,
                float* out, std::int64_t out_stride);
+  /// A layer's angles, [rows][rotary_width / 2]; null if it does not rotate.
+  struct Angles {
+    const float* cosine;
+    const float* sine;
+  };
+  [[nodiscard]] Angles angles_of(std::int32_t layer) const;
+  void turn(float* head, Angles angles, std::int32_t row) const;
+  void finish_sublayer(std::int32_t thread, const Matrix& matrix, const std::byte* set, const float* norm);
   void attention_sublayer(std::int32_t thread, std::int32_t layer);
   void project_qkv(std::int32_t thread, std::int32_t layer, const std::byte* set);
+  void normalise_heads(std::int32_t thread, std::int32_t layer);
   void rotate_and_store(std::int32_t thread, std::int32_t layer);
   void attend(std::int32_t thread, std::int32_t layer);
   void attend_one(std::int32_t thread, std::int32_t layer, std::int32_t kv_head, std::int32_t row);
   void mlp_sublayer(std::int32_t thread, std::int32_t layer);
+  void finish_logits(float* logits, std::int64_t n) const;
   void head(std::int32_t thread);
 
   Engine& engine_;
   const speculation::ModelShape& shape_;
   Workspace& workspace_;
-  const KeyLists& lists_;
+  const LayerKeys& keys_;
   const Batch& batch_;
   Outputs& outputs_;
   const ProductKernels& products_;
+  float epsilon_;
   std::int32_t rows_;
   std::int32_t threads_;
   bool wide_;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "backend/trait_numbers.h"
 #include "cpu/kernels/bf16.h"
 
 namespace draftscope::engine::cpu {
@@ -62,15 +63,42 @@ class Preparation {
     return tensor.present() ? vector(name, tensor, matrix.outputs, matrix.bias) : Result<void>{};
   }
 
+  Result<void> norm(const std::string& name, const TensorView& tensor, std::int64_t values,
+                    const float*& out) {
+    DRAFTSCOPE_TRY(vector(name, tensor, values, out));
+    float* copy = model_.vectors.as<float>() + used_ - values;
+    for (std::int64_t i = 0; i < values; ++i) copy[i] += norm_offset(model_.shape);
+    return {};
+  }
+
+  /// The norms of a layer that its traits ask for.
+  Result<void> norms(const std::string& prefix, const LayerWeights& weights, Layer& out) {
+    const speculation::ModelShape& shape = model_.shape;
+    if (shape.traits.norm_place != speculation::NormPlace::after) {
+      DRAFTSCOPE_TRY(
+          norm(prefix + "attention_norm", weights.attention_norm, shape.d_model, out.attention_norm));
+      DRAFTSCOPE_TRY(norm(prefix + "mlp_norm", weights.mlp_norm, shape.d_model, out.mlp_norm));
+    }
+    if (shape.traits.norm_place != speculation::NormPlace::before) {
+      DRAFTSCOPE_TRY(norm(prefix + "attention_output_norm", weights.attention_output_norm, shape.d_model,
+                          out.attention_output_norm));
+      DRAFTSCOPE_TRY(
+          norm(prefix + "mlp_output_norm", weights.mlp_output_norm, shape.d_model, out.mlp_output_norm));
+    }
+    if (shape.traits.qk_norm == speculation::QkNorm::none) return {};
+    const bool whole = shape.traits.qk_norm == speculation::QkNorm::whole;
+    DRAFTSCOPE_TRY(
+        norm(prefix + "q_norm", weights.q_norm, whole ? shape.q_width() : shape.head_dim, out.q_norm));
+    return norm(prefix + "k_norm", weights.k_norm, whole ? shape.kv_width() : shape.head_dim, out.k_norm);
+  }
+
   Result<void> layer(const std::string& prefix, const LayerWeights& weights, Layer& out) {
     const speculation::ModelShape& shape = model_.shape;
-    DRAFTSCOPE_TRY(
-        vector(prefix + "attention_norm", weights.attention_norm, shape.d_model, out.attention_norm));
+    DRAFTSCOPE_TRY(norms(prefix, weights, out));
     DRAFTSCOPE_TRY(matrix(prefix + "q", weights.q, shape.q_width(), shape.d_model, out.q));
     DRAFTSCOPE_TRY(matrix(prefix + "k", weights.k, shape.kv_width(), shape.d_model, out.k));
     DRAFTSCOPE_TRY(matrix(prefix + "v", weights.v, shape.kv_width(), shape.d_model, out.v));
     DRAFTSCOPE_TRY(matrix(prefix + "o", weights.o, shape.d_model, shape.q_width(), out.o));
-    DRAFTSCOPE_TRY(vector(prefix + "mlp_norm", weights.mlp_norm, shape.d_model, out.mlp_norm));
     DRAFTSCOPE_TRY(matrix(prefix + "gate", weights.gate, shape.d_ff, shape.d_model, out.gate));
     DRAFTSCOPE_TRY(matrix(prefix + "up", weights.up, shape.d_ff, shape.d_model, out.up));
     DRAFTSCOPE_TRY(matrix(prefix + "down", weights.down, shape.d_model, shape.d_ff, out.down));
@@ -112,8 +140,8 @@ Result<Model> prepare_model(const Checkpoint& checkpoint) {
     return fail("model {}: the weights hold {} layers, expected n_layers {}", shape.name,
                 weights.layers.size(), shape.n_layers);
   const std::size_t layer_values =
-      4 * static_cast<std::size_t>(shape.d_model) + static_cast<std::size_t>(shape.q_width()) +
-      2 * static_cast<std::size_t>(shape.kv_width()) + 2 * static_cast<std::size_t>(shape.d_ff);
+      6 * static_cast<std::size_t>(shape.d_model) + 2 * static_cast<std::size_t>(shape.q_width()) +
+      3 * static_cast<std::size_t>(shape.kv_width()) + 2 * static_cast<std::size_t>(shape.d_ff);
   const std::size_t values =
       layer_values * static_cast<std::size_t>(shape.n_layers) + static_cast<std::size_t>(shape.d_model);
   DRAFTSCOPE_TRY_ASSIGN(model.vectors, Memory::allocate(values * sizeof(float)));
@@ -126,7 +154,7 @@ Result<Model> prepare_model(const Checkpoint& checkpoint) {
   for (std::size_t layer = 0; layer < weights.layers.size(); ++layer)
     DRAFTSCOPE_TRY(
         preparation.layer(fmt::format("layer {} ", layer), weights.layers[layer], model.layers[layer]));
-  DRAFTSCOPE_TRY(preparation.vector("final_norm", weights.final_norm, shape.d_model, model.final_norm));
+  DRAFTSCOPE_TRY(preparation.norm("final_norm", weights.final_norm, shape.d_model, model.final_norm));
   DRAFTSCOPE_TRY(preparation.matrix("head", weights.head, shape.vocab, shape.d_model, model.head));
   return model;
 }

@@ -21,11 +21,16 @@ struct Matrix {
   const float* bias = nullptr;
 };
 
+/// Norms are null where the architecture has none.
 struct Layer {
   const float* attention_norm = nullptr;
   Matrix q, k, v, o;
+  const float* q_norm = nullptr;
+  const float* k_norm = nullptr;
+  const float* attention_output_norm = nullptr;
   const float* mlp_norm = nullptr;
   Matrix gate, up, down;
+  const float* mlp_output_norm = nullptr;
 };
 
 struct Model {

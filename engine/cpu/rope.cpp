@@ -18,6 +18,12 @@ double yarn_attention_factor(const speculation::RopeScaling& scaling) {
   return magnitude(1.0);
 }
 
+double longrope_attention_factor(const speculation::RopeScaling& scaling) {
+  if (scaling.attention_factor > 0.0) return scaling.attention_factor;
+  if (scaling.factor <= 1.0) return 1.0;
+  return std::sqrt(1.0 + std::log(scaling.factor) / std::log(scaling.original_max_positions));
+}
+
 double llama3_frequency(double frequency, const speculation::RopeScaling& scaling) {
   const double original = scaling.original_max_positions;
   const double wavelength = 2.0 * std::numbers::pi / frequency;
@@ -50,25 +56,33 @@ double yarn_frequency(double frequency, std::int32_t pair, std::int32_t head_dim
 
 }  // namespace
 
-Rope::Rope(const speculation::ModelShape& shape)
-    : scaling_(shape.rope), head_dim_(shape.head_dim), max_positions_(shape.max_positions) {
+Rope::Rope(const speculation::ModelShape& shape, std::int32_t max_context)
+    : scaling_(shape.rope), width_(shape.rotary_width()), max_positions_(shape.max_positions) {
   if (scaling_.kind == speculation::RopeKind::yarn) attention_factor_ = yarn_attention_factor(scaling_);
+  if (scaling_.kind == speculation::RopeKind::longrope) {
+    attention_factor_ = longrope_attention_factor(scaling_);
+    // transformers looks at each call's longest position, which would make a row depend on its neighbours,
+    // and keys of a text that grows longer on other factors than its queries.
+    if (max_context > scaling_.original_max_positions) scaling_.short_factors = scaling_.long_factors;
+  }
   if (scaling_.kind == speculation::RopeKind::dynamic && scaling_.original_max_positions > 0)
     max_positions_ = scaling_.original_max_positions;
-  frequencies_.resize(static_cast<std::size_t>(head_dim_ / 2));
-  for (std::int32_t pair = 0; pair < head_dim_ / 2; ++pair)
+  frequencies_.resize(static_cast<std::size_t>(width_ / 2));
+  for (std::int32_t pair = 0; pair < width_ / 2; ++pair)
     frequencies_[static_cast<std::size_t>(pair)] = static_cast<float>(frequency(pair, scaling_.theta));
 }
 
 double Rope::frequency(std::int32_t pair, double theta) const {
-  const double standard = std::pow(theta, -2.0 * pair / head_dim_);
+  const double standard = std::pow(theta, -2.0 * pair / width_);
   switch (scaling_.kind) {
     case speculation::RopeKind::linear:
       return standard / scaling_.factor;
     case speculation::RopeKind::llama3:
       return llama3_frequency(standard, scaling_);
     case speculation::RopeKind::yarn:
-      return yarn_frequency(standard, pair, head_dim_, scaling_);
+      return yarn_frequency(standard, pair, width_, scaling_);
+    case speculation::RopeKind::longrope:
+      return standard / scaling_.short_factors[static_cast<std::size_t>(pair)];
     case speculation::RopeKind::standard:
       if (!scaling_.divisors.empty()) return standard / scaling_.divisors[static_cast<std::size_t>(pair)];
       break;
@@ -86,8 +100,8 @@ void Rope::angles(std::int32_t position, float* cosine, float* sine) const {
   double theta = scaling_.theta;
   if (stretched)
     theta *= std::pow(scaling_.factor * (position + 1.0) / max_positions_ - (scaling_.factor - 1.0),
-                      head_dim_ / (head_dim_ - 2.0));
-  for (std::int32_t pair = 0; pair < head_dim_ / 2; ++pair) {
+                      width_ / (width_ - 2.0));
+  for (std::int32_t pair = 0; pair < width_ / 2; ++pair) {
     const float frequency_of_pair =
         stretched ? static_cast<float>(frequency(pair, theta)) : frequencies_[static_cast<std::size_t>(pair)];
     const float angle = static_cast<float>(position) * frequency_of_pair;
@@ -96,8 +110,15 @@ void Rope::angles(std::int32_t position, float* cosine, float* sine) const {
   }
 }
 
-void rotate(float* head, std::int32_t head_dim, const float* cosine, const float* sine) {
-  const std::int32_t half = head_dim / 2;
+speculation::ModelShape with_local_rope(speculation::ModelShape shape) {
+  if (shape.rope.local_theta <= 0.0) return shape;
+  const double theta = shape.rope.local_theta;
+  shape.rope = {.theta = theta, .local_theta = theta, .rotated_dimensions = shape.rope.rotated_dimensions};
+  return shape;
+}
+
+void rotate(float* head, std::int32_t width, const float* cosine, const float* sine) {
+  const std::int32_t half = width / 2;
   for (std::int32_t pair = 0; pair < half; ++pair) {
     const float first = head[pair];
     const float second = head[pair + half];

@@ -25,8 +25,8 @@ class Layout {
 };
 
 struct Sizes {
-  std::size_t rows, d_model, q_width, kv_width, d_ff, half_head, group, head_stride, score_stride, blocks,
-      widest;
+  std::size_t rows, d_model, q_width, kv_width, d_ff, angles, local_angles, group, head_stride, score_stride,
+      blocks, widest;
 };
 
 void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const ProductKernels& products) {
@@ -35,8 +35,12 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
   layout.place(workspace.attended, sizes.rows * sizes.q_width);
   layout.place(workspace.gate, sizes.rows * sizes.d_ff);
   layout.place(workspace.up, sizes.rows * sizes.d_ff);
-  layout.place(workspace.cosine, sizes.rows * sizes.half_head);
-  layout.place(workspace.sine, sizes.rows * sizes.half_head);
+  layout.place(workspace.cosine, sizes.rows * sizes.angles);
+  layout.place(workspace.sine, sizes.rows * sizes.angles);
+  if (sizes.local_angles > 0) {
+    layout.place(workspace.local_cosine, sizes.rows * sizes.local_angles);
+    layout.place(workspace.local_sine, sizes.rows * sizes.local_angles);
+  }
   layout.place(workspace.product, sizes.rows * sizes.d_model);
   layout.place(workspace.blocks, sizes.rows * sizes.blocks);
   const auto widest = static_cast<std::int64_t>(sizes.widest);
@@ -65,7 +69,8 @@ Result<Workspace> Workspace::allocate(const speculation::ModelShape& shape, cons
   sizes.q_width = static_cast<std::size_t>(shape.q_width());
   sizes.kv_width = static_cast<std::size_t>(shape.kv_width());
   sizes.d_ff = static_cast<std::size_t>(shape.d_ff);
-  sizes.half_head = static_cast<std::size_t>(shape.head_dim) / 2;
+  sizes.angles = static_cast<std::size_t>(shape.rotary_width()) / 2;
+  sizes.local_angles = shape.rope.local_theta > 0.0 ? sizes.angles : 0;
   sizes.group = static_cast<std::size_t>(shape.n_heads / shape.n_kv_heads);
   sizes.head_stride = round_up(static_cast<std::size_t>(shape.head_dim), vector_elements);
   sizes.score_stride = round_up(static_cast<std::size_t>(cache_rows), vector_elements);

@@ -35,15 +35,17 @@ struct ThreadWorkspace {
 };
 
 struct Workspace {
-  float* residual = nullptr;       ///< [rows][d_model], the residual stream
-  float* qkv = nullptr;            ///< [rows][q_width + 2 kv_width]
-  float* attended = nullptr;       ///< [rows][q_width]
-  float* gate = nullptr;           ///< [rows][d_ff], then the gated product
-  float* up = nullptr;             ///< [rows][d_ff]
-  float* cosine = nullptr;         ///< [rows][head_dim / 2]
-  float* sine = nullptr;           ///< [rows][head_dim / 2]
+  float* residual = nullptr;      ///< [rows][d_model], the residual stream
+  float* qkv = nullptr;           ///< [rows][q_width + 2 kv_width]
+  float* attended = nullptr;      ///< [rows][q_width]
+  float* gate = nullptr;          ///< [rows][d_ff], then the gated product
+  float* up = nullptr;            ///< [rows][d_ff]
+  float* cosine = nullptr;        ///< [rows][rotary_width / 2]
+  float* sine = nullptr;          ///< likewise
+  float* local_cosine = nullptr;  ///< likewise, of layers with a window; null if they rotate as all do
+  float* local_sine = nullptr;
   std::byte* set = nullptr;        ///< packed activations of the whole batch
-  float* product = nullptr;        ///< [rows][d_model], wide products before they are added
+  float* product = nullptr;        ///< [rows][d_model], sublayers' outputs before they are added
   BlockSoftmax* blocks = nullptr;  ///< [rows][head blocks]
   std::vector<ThreadWorkspace> threads;
   std::int64_t score_stride = 0;

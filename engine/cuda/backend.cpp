@@ -92,8 +92,8 @@ class CudaBackend final : public Backend {
     }
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.draft_layers, draft_.host_layers.data(),
                                 draft_.host_layers.size() * sizeof(DeviceLayer)));
-    const cpu::Rope rope(shape);
-    const std::size_t half = to_size(shape.head_dim / 2);
+    const cpu::Rope rope(shape, cache_rows_);
+    const std::size_t half = to_size(shape.rotary_width() / 2);
     std::vector<float> cosine(to_size(n_positions_) * half), sine(cosine.size());
     for (std::int32_t position = 0; position < n_positions_; ++position)
       rope.angles(position, cosine.data() + to_size(position) * half, sine.data() + to_size(position) * half);
@@ -129,7 +129,7 @@ class CudaBackend final : public Backend {
   }
 
   /// With a sliding window a draft step would have to move the window: left to forward().
-  bool has_chain_rounds() const override { return model_.shape.sliding_window == 0; }
+  bool has_chain_rounds() const override { return window() == 0; }
 
   Result<void> chain_round(const ChainRound& round, ChainRoundOutputs& outputs) override {
     DRAFTSCOPE_TRY(check_round(round, limits()));
@@ -171,6 +171,10 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  /// A window that holds all of the cache is none.
+  [[nodiscard]] std::int32_t window() const {
+    return model_.shape.sliding_window < cache_rows_ ? model_.shape.sliding_window : 0;
+  }
   [[nodiscard]] bool has_fp8_drafts() const { return !draft_.host_layers.empty(); }
 
   [[nodiscard]] BackendLimits limits() const {
@@ -201,8 +205,8 @@ class CudaBackend final : public Backend {
     if (batch.layers.begin < batch.layers.end) {
       for (std::size_t i = 0; i < batch.rows.size(); ++i)
         positions_[to_size(batch.first_row) + i] = batch.rows[i].position;
-      lists_.build(batch, positions_, model_.shape.sliding_window);
-      set_keys(batch, lists_.ranges(), model_.shape.sliding_window != 0, *state_);
+      lists_.build(batch, positions_, window());
+      set_keys(batch, lists_.ranges(), window() != 0, *state_);
       const std::span<const std::int32_t> extra = lists_.extra();
       if (extra.size() > max_extra_keys)
         return fail("batch.ancestors name {} keys, expected at most {} on this device", extra.size(),

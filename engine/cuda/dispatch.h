@@ -41,6 +41,8 @@ struct AttentionKernel {
   DRAFTSCOPE_KERNEL(Name, Argument, call<T>)
 
 DRAFTSCOPE_KERNEL_OF(LoadInputs, PassParams, load_inputs);
+DRAFTSCOPE_KERNEL_OF(NormaliseHeads, PassParams, normalise_heads);
+DRAFTSCOPE_KERNEL(AddOutputs, WideParams, add_outputs);
 DRAFTSCOPE_KERNEL(FinishHead, PassParams, finish_head);
 DRAFTSCOPE_KERNEL(FinishDraftStep, PassParams, finish_draft_step);
 DRAFTSCOPE_KERNEL(FinishSampledStep, PassParams, finish_sampled_step);
@@ -106,6 +108,8 @@ auto visit_formatted(const Launch& launch, Visit&& visit) {
       return visit_attention<Element>(launch, std::forward<Visit>(visit));
     case Kernel::load_inputs:
       return visit.template operator()<LoadInputs<Element>>();
+    case Kernel::normalise_heads:
+      return visit.template operator()<NormaliseHeads<Element>>();
     case Kernel::normalise_rows:
       return visit.template operator()<NormaliseRows<Element>>();
     case Kernel::finish_wide_qkv:
@@ -124,6 +128,8 @@ auto visit_formatted(const Launch& launch, Visit&& visit) {
 template <typename Visit>
 auto visit_kernel(const Launch& launch, Visit&& visit) {
   switch (launch.kernel) {
+    case Kernel::add_outputs:
+      return visit.template operator()<AddOutputs>();
     case Kernel::finish_head:
       return visit.template operator()<FinishHead>();
     case Kernel::finish_draft_step:

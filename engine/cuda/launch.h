@@ -13,8 +13,10 @@ namespace draftscope::engine::cuda {
 
 enum class Kernel : std::uint8_t {
   qkv,
+  normalise_heads,
   attention,
   output,
+  add_outputs,
   gate_up,
   down,
   head,
@@ -42,8 +44,10 @@ enum class Kernel : std::uint8_t {
 constexpr bool waits_by_itself(Kernel kernel) {
   switch (kernel) {
     case Kernel::qkv:
+    case Kernel::normalise_heads:
     case Kernel::attention:
     case Kernel::output:
+    case Kernel::add_outputs:
     case Kernel::gate_up:
     case Kernel::down:
     case Kernel::head:

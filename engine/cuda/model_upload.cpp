@@ -2,8 +2,11 @@
 #include "model_upload.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 
-#include <cmath>
+#include "backend/trait_numbers.h"
 #include "checkpoint/synthetic_fill.h"
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
@@ -43,6 +46,11 @@ class Layout {
       DeviceLayer& layer = out.host_layers[i];
       layer.attention_norm = vector(source.attention_norm);
       layer.mlp_norm = vector(source.mlp_norm);
+      layer.q_norm = vector(source.q_norm);
+      layer.k_norm = vector(source.k_norm);
+      layer.attention_output_norm = vector(source.attention_output_norm);
+      layer.mlp_output_norm = vector(source.mlp_output_norm);
+      layer.rotates = checkpoint_.shape.rotates(static_cast<std::int32_t>(i)) ? 1 : 0;
       const auto place = [&](TensorKind kind, const TensorView& values, const TensorView& bias) {
         return matrix(values, bias, kind, static_cast<std::int32_t>(i));
       };
@@ -91,6 +99,22 @@ class Layout {
   Pieces pieces_;
   std::vector<Placed> plain_, quantised_, vectors_;
 };
+
+/// The first trait that the kernels lack, as a message names it; none if they compute the shape.
+std::optional<std::string_view> missing_trait(const speculation::ModelShape& shape) {
+  const speculation::ArchitectureTraits& traits = shape.traits;
+  const speculation::ArchitectureTraits llama;
+  const std::pair<bool, std::string_view> missing[] = {
+      {traits.logit_cap != llama.logit_cap, "capped logits"},
+      {traits.attention_logit_cap != llama.attention_logit_cap, "capped attention scores"},
+      {traits.norm_weight != llama.norm_weight, "norm weights that one is added to"},
+      {traits.full_attention_interval != 0, "a sliding window in some layers"},
+      {traits.activation != llama.activation, "a GELU activation"},
+  };
+  for (const auto& [departs, name] : missing)
+    if (departs) return name;
+  return std::nullopt;
+}
 
 /// A matrix's values as they are stored, from host memory or made where they go.
 Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Placed& matrix, std::byte* to) {
@@ -164,6 +188,9 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
                          const GpuDescription& device) {
   const speculation::ModelShape& shape = checkpoint.shape;
   const DType dtype = checkpoint.weights.embedding.dtype;
+  if (const auto trait = missing_trait(shape))
+    return fail("model {}: {} has {}, expected only what the cuda backend computes", shape.name,
+                shape.architecture, *trait);
   if (dtype == DType::f32)
     return fail("model {}: weights are {}, expected bf16 or fp16 on a cuda device", shape.name,
                 dtype_name(dtype));
@@ -254,7 +281,13 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   model.head_dim = shape.head_dim;
   model.vocab = shape.vocab;
   model.rms_epsilon = static_cast<float>(shape.rms_epsilon);
-  model.attention_scale = 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
+  model.attention_scale = attention_scale(shape);
+  model.rotary_pairs = shape.rotary_width() / 2;
+  model.normalises_qk = static_cast<std::int32_t>(shape.traits.qk_norm);
+  model.normalises_outputs = shape.traits.norm_place != speculation::NormPlace::before ? 1 : 0;
+  model.embedding_scale = embedding_scale(shape, checkpoint.weights.embedding.dtype);
+  model.residual_scale = static_cast<float>(shape.traits.residual_multiplier);
+  model.logit_scale = static_cast<float>(shape.traits.logit_multiplier);
   return result;
 }
 

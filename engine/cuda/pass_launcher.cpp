@@ -17,6 +17,8 @@ std::string_view operation(Kernel kernel) {
   switch (kernel) {
     case Kernel::qkv:
       return "qkv";
+    case Kernel::normalise_heads:
+      return "rope";
     case Kernel::attention:
       return "attention";
     case Kernel::output:
@@ -120,12 +122,33 @@ Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row) 
                      params(slot, first_row));
 }
 
+Result<void> PassLauncher::normalise_heads(std::int32_t slot, std::int32_t rows) {
+  if (base_.model.normalises_qk == 0) return {};
+  const profiler::GraphScope scope(trace_, operation(Kernel::normalise_heads), place_of(slot));
+  constexpr int warps = row_threads / warp_threads;
+  return gpu_.launch({.kernel = Kernel::normalise_heads,
+                      .format = layers_,
+                      .blocks = ceiling(rows * (shape_.n_heads + shape_.n_kv_heads), warps)},
+                     params(slot, 0));
+}
+
+Result<void> PassLauncher::add_outputs(std::int32_t slot, std::int32_t rows, Norm sublayer) {
+  if (base_.model.normalises_outputs == 0) return {};
+  const Kernel product = sublayer == Norm::attention ? Kernel::output : Kernel::down;
+  const profiler::GraphScope scope(trace_, operation(product), place_of(slot));
+  return gpu_.launch({.kernel = Kernel::add_outputs, .blocks = rows, .shared_bytes = row_shared_bytes},
+                     WideParams{params(slot, 0), rows, sublayer});
+}
+
 Result<void> PassLauncher::layer(std::int32_t slot, std::int32_t rows) {
   DRAFTSCOPE_TRY(product(Kernel::qkv, slot, 0, rows, false));
+  DRAFTSCOPE_TRY(normalise_heads(slot, rows));
   DRAFTSCOPE_TRY(attention(slot, 0));
   DRAFTSCOPE_TRY(product(Kernel::output, slot, 0, rows, false));
+  DRAFTSCOPE_TRY(add_outputs(slot, rows, Norm::attention));
   DRAFTSCOPE_TRY(product(Kernel::gate_up, slot, 0, rows, false));
-  return product(Kernel::down, slot, 0, rows, false);
+  DRAFTSCOPE_TRY(product(Kernel::down, slot, 0, rows, false));
+  return add_outputs(slot, rows, Norm::mlp);
 }
 
 Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, float* out,
@@ -153,6 +176,10 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
     return gpu_.launch({.kernel = kernel, .format = layers_, .blocks = rows},
                        WideParams{params(slot, 0), rows, norm});
   };
+  const auto add = [&](Norm sublayer) {
+    return base_.model.normalises_outputs != 0 ? add_outputs(slot, rows, sublayer)
+                                               : launch_wide(Kernel::add_wide, sublayer);
+  };
   const Workspace& work = base_.work;
   const std::int32_t d_model = shape_.d_model;
   if (attends) {
@@ -164,10 +191,11 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
     DRAFTSCOPE_TRY(multiply(layer.k, work.normed, work.wide + q, {rows, kv, d_model, stride}));
     DRAFTSCOPE_TRY(multiply(layer.v, work.normed, work.wide + q + kv, {rows, kv, d_model, stride}));
     DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_qkv, Norm::attention));
+    DRAFTSCOPE_TRY(normalise_heads(slot, rows));
     for (std::int32_t first = 0; first < rows; first += max_decode_rows)
       DRAFTSCOPE_TRY(attention(slot, first));
     DRAFTSCOPE_TRY(multiply(layer.o, work.attended, work.wide, {rows, d_model, q, d_model}));
-    DRAFTSCOPE_TRY(launch_wide(Kernel::add_wide, Norm::attention));
+    DRAFTSCOPE_TRY(add(Norm::attention));
   }
   if (!runs_mlp) return {};
   const std::int32_t d_ff = shape_.d_ff;
@@ -177,7 +205,7 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
   DRAFTSCOPE_TRY(multiply(layer.up, work.normed, up, {rows, d_ff, d_model, d_ff}));
   DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_gate, Norm::mlp));
   DRAFTSCOPE_TRY(multiply(layer.down, work.gated, work.wide, {rows, d_model, d_ff, d_model}));
-  return launch_wide(Kernel::add_wide, Norm::mlp);
+  return add(Norm::mlp);
 }
 
 std::size_t PassLauncher::wide_values(const speculation::ModelShape& shape, std::int32_t rows) {

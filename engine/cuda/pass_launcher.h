@@ -47,6 +47,9 @@ class PassLauncher {
   [[nodiscard]] Result<void> product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
                                      std::int32_t rows, bool logits);
   [[nodiscard]] Result<void> attention(std::int32_t slot, std::int32_t first_row);
+  /// Norms of queries and keys, and of a sublayer's outputs; nothing where the architecture has none.
+  [[nodiscard]] Result<void> normalise_heads(std::int32_t slot, std::int32_t rows);
+  [[nodiscard]] Result<void> add_outputs(std::int32_t slot, std::int32_t rows, Norm sublayer);
   struct WideShape {
     std::int32_t rows, outputs, depth, out_stride;
   };

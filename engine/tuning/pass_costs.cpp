@@ -75,9 +75,11 @@ PassCosts byte_costs(const Checkpoint& checkpoint) {
   costs.sublayers.reserve(2 * checkpoint.weights.layers.size());
   for (const LayerWeights& layer : checkpoint.weights.layers) {
     costs.sublayers.push_back(bytes_of({&layer.attention_norm, &layer.q, &layer.k, &layer.v, &layer.q_bias,
-                                        &layer.k_bias, &layer.v_bias, &layer.o, &layer.o_bias}));
-    costs.sublayers.push_back(bytes_of({&layer.mlp_norm, &layer.gate, &layer.up, &layer.down,
-                                        &layer.gate_bias, &layer.up_bias, &layer.down_bias}));
+                                        &layer.k_bias, &layer.v_bias, &layer.q_norm, &layer.k_norm, &layer.o,
+                                        &layer.o_bias, &layer.attention_output_norm}));
+    costs.sublayers.push_back(
+        bytes_of({&layer.mlp_norm, &layer.gate, &layer.up, &layer.down, &layer.gate_bias, &layer.up_bias,
+                  &layer.down_bias, &layer.mlp_output_norm}));
   }
   costs.step = std::accumulate(costs.sublayers.begin(), costs.sublayers.end(), costs.rest);
   costs.verifications = {{1, costs.step}};

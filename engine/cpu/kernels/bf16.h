@@ -34,6 +34,20 @@ namespace draftscope::engine::cpu {
   return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(scaled));
 }
 
+/// Round to nearest even; beyond the largest number an infinity, and a NaN stays a NaN.
+[[nodiscard]] constexpr std::uint16_t float_to_f16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  if (magnitude > 0x7f800000U) return static_cast<std::uint16_t>(sign | 0x7e00U);
+  const std::uint32_t rounded = magnitude + 0xfffU + ((magnitude >> 13) & 1U);
+  if (rounded >= 0x47800000U) return static_cast<std::uint16_t>(sign | 0x7c00U);
+  if (magnitude >= 0x38800000U) return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112U << 10)));
+  // Subnormal: adding 2^-1 leaves its multiple of 2^-24, rounded, in the last bits.
+  const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
+  return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000U));
+}
+
 /// Weights may lie at any address: a safetensors header has any length.
 template <typename T>
 [[nodiscard]] T load_unaligned(const std::byte* address) {

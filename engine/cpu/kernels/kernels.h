@@ -64,6 +64,7 @@ struct AttentionTask {
   const std::byte* keys = nullptr;    ///< cache row r of this K/V head at r * row_bytes, head_stride elements
   const std::byte* values = nullptr;  ///< the same
   std::int64_t row_bytes = 0;
+  float score_cap = 0.0F;  ///< scores become cap · tanh(score / cap); 0 = no cap
   KeyList list;
   float* scores = nullptr;        ///< workspace [heads][score_stride]
   std::int64_t score_stride = 0;  ///< a multiple of 16, at least list.size()
@@ -91,8 +92,10 @@ struct Kernels {
   /// out = row / rms(row) · weight.
   void (*rms_norm)(const float* row, const float* weight, std::int64_t n, float epsilon,
                    float* out) = nullptr;
-  /// gate = silu(gate) · up, for any cut of [0, n) the same bits.
-  void (*swiglu)(float* gate, const float* up, std::int64_t n) = nullptr;
+  /// gate = activation(gate) · up, for any cut of [0, n) the same bits; by Activation.
+  std::array<void (*)(float* gate, const float* up, std::int64_t n), 2> gate = {};
+  /// values = cap · tanh(values / cap), for any cut of [0, n) the same bits.
+  void (*soft_cap)(float* values, float cap, std::int64_t n) = nullptr;
   void (*to_bf16)(const float* row, std::int64_t n, std::uint16_t* out) = nullptr;
   BlockSoftmax (*block_softmax)(const float* logits, std::int64_t n) = nullptr;
 };

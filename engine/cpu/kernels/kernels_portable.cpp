@@ -81,6 +81,11 @@ float exponential(float x) {
   return p * std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
 }
 
+/// cap · tanh(value / cap); tanh y = 1 − 2 / (exp 2y + 1).
+float soft_capped(float value, float cap) {
+  return cap * (1.0F - 2.0F / (exponential(2.0F * (value / cap)) + 1.0F));
+}
+
 template <DType dtype>
 void attention(const AttentionTask& task) {
   const std::int32_t n = task.list.size();
@@ -94,7 +99,7 @@ void attention(const AttentionTask& task) {
       for (std::int32_t d = 0; d < task.head_stride; d += lanes)
         for (int lane = 0; lane < lanes; ++lane)
           sums[static_cast<std::size_t>(lane)] += query[d + lane] * weight_at(key, d + lane, dtype);
-      scores[place] = sum(sums);
+      scores[place] = task.score_cap > 0.0F ? soft_capped(sum(sums), task.score_cap) : sum(sums);
       maximum = std::max(maximum, scores[place]);
     }
     Lanes sums{};
@@ -125,6 +130,19 @@ void swiglu(float* gate, const float* up, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) gate[i] = gate[i] / (1.0F + exponential(-gate[i])) * up[i];
 }
 
+/// GELU by its tanh approximation is x · σ(2u).
+void geglu(float* gate, const float* up, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float x = gate[i];
+    const float u = 0.797884561F * (x + 0.044715F * (x * x * x));
+    gate[i] = x / (1.0F + exponential(-2.0F * u)) * up[i];
+  }
+}
+
+void soft_cap(float* values, float cap, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) values[i] = soft_capped(values[i], cap);
+}
+
 void to_bf16(const float* row, std::int64_t n, std::uint16_t* out) {
   for (std::int64_t i = 0; i < n; ++i) out[i] = float_to_bf16(row[i]);
 }
@@ -150,7 +168,8 @@ const Kernels& portable_kernels() {
                                {products<DType::f32>, products<DType::bf16>, products<DType::f16>},
                                {attention<DType::f32>, attention<DType::bf16>},
                                rms_norm,
-                               swiglu,
+                               {swiglu, geglu},
+                               soft_cap,
                                to_bf16,
                                block_softmax};
   return kernels;

@@ -3,7 +3,7 @@
 
 // Attention of one query row for the heads of one K/V head, for any vector type.
 //
-//   Math     scores = q · kᵀ; weights = exp(score - max); out = Σ weight · v / Σ weight
+//   Math     scores = q · kᵀ, capped if asked; weights = exp(score - max); out = Σ weight · v / Σ weight
 //   Order    a score is one vector sum over head_dim; Σ weight adds a lane's places in order, then the lanes;
 //            out adds keys one by one in list order. None depends on where a key lies in the cache.
 //   Reuse    up to four heads share every key and value that is loaded and widened.
@@ -96,6 +96,10 @@ void mix_values(const AttentionTask& task, std::int32_t first_head, std::int32_t
 template <typename V, DType dtype, int heads>
 void attend_heads(const AttentionTask& task, std::int32_t first_head) {
   score_keys<V, dtype, heads>(task, first_head);
+  if (task.score_cap > 0.0F)
+    for (int head = 0; head < heads; ++head)
+      vector_soft_cap<V>(task.scores + (first_head + head) * task.score_stride, task.score_cap,
+                         task.list.size());
   float scales[heads];
   for (int head = 0; head < heads; ++head)
     scales[head] =

@@ -49,18 +49,46 @@ void vector_rms_norm(const float* row, const float* weight, std::int64_t n, floa
 }
 
 template <typename V>
-typename V::Value gated(typename V::Value gate, typename V::Value up) {
-  const auto one = V::all(1.0F);
-  return V::mul(V::div(gate, V::add(one, exponential<V>(V::sub(V::zero(), gate)))), up);
+struct Silu {
+  static typename V::Value of(typename V::Value x) {
+    return V::div(x, V::add(V::all(1.0F), exponential<V>(V::sub(V::zero(), x))));
+  }
+};
+
+/// GELU by its tanh approximation, which is x · σ(2u).
+template <typename V>
+struct GeluTanh {
+  static typename V::Value of(typename V::Value x) {
+    const auto cube = V::mul(V::mul(x, x), x);
+    const auto u = V::mul(V::all(0.797884561F), V::fma(V::all(0.044715F), cube, x));
+    return V::div(x, V::add(V::all(1.0F), exponential<V>(V::mul(V::all(-2.0F), u))));
+  }
+};
+
+template <typename V, typename Activation>
+void vector_gate(float* gate, const float* up, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + V::width <= n; i += V::width)
+    V::store(gate + i, V::mul(Activation::of(V::load(gate + i)), V::load(up + i)));
+  if (i < n)
+    V::store_first(
+        gate + i, n - i,
+        V::mul(Activation::of(V::load_first(gate + i, n - i, 0.0F)), V::load_first(up + i, n - i, 0.0F)));
+}
+
+/// cap · tanh(value / cap); tanh y = 1 − 2 / (exp 2y + 1).
+template <typename V>
+typename V::Value soft_capped(typename V::Value value, float cap) {
+  const auto twice = V::mul(V::all(2.0F), V::div(value, V::all(cap)));
+  const auto share = V::div(V::all(2.0F), V::add(exponential<V>(twice), V::all(1.0F)));
+  return V::mul(V::all(cap), V::sub(V::all(1.0F), share));
 }
 
 template <typename V>
-void vector_swiglu(float* gate, const float* up, std::int64_t n) {
+void vector_soft_cap(float* values, float cap, std::int64_t n) {
   std::int64_t i = 0;
-  for (; i + V::width <= n; i += V::width) V::store(gate + i, gated<V>(V::load(gate + i), V::load(up + i)));
-  if (i < n)
-    V::store_first(gate + i, n - i,
-                   gated<V>(V::load_first(gate + i, n - i, 0.0F), V::load_first(up + i, n - i, 0.0F)));
+  for (; i + V::width <= n; i += V::width) V::store(values + i, soft_capped<V>(V::load(values + i), cap));
+  if (i < n) V::store_first(values + i, n - i, soft_capped<V>(V::load_first(values + i, n - i, 0.0F), cap));
 }
 
 template <typename V>

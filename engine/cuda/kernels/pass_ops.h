@@ -23,7 +23,78 @@ DRAFTSCOPE_DEVICE void load_inputs(const PassParams& p) {
     float* out = p.work.residual + row * d_model;
     const auto* embedding = reinterpret_cast<const std::uint16_t*>(p.model.embedding) + input.token * d_model;
     for (int i = thread_index(); i < p.model.d_model; i += block_threads())
-      out[i] = input.token >= 0 ? Element::to_float(embedding[i]) : p.work.hidden[input.hidden * d_model + i];
+      out[i] = input.token >= 0 ? Element::to_float(embedding[i]) * p.model.embedding_scale
+                                : p.work.hidden[input.hidden * d_model + i];
+  }
+}
+
+/// Normalises, rotates and stores the queries and keys that a product left in `wide`: a warp a head of a row.
+template <typename Element>
+DRAFTSCOPE_DEVICE void normalise_heads(const PassParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  const DeviceModel& model = p.model;
+  if (p.work.slots[p.slot].attention == 0 || p.work.state->stopped != 0) return;
+  const DeviceLayer& layer = layer_of(p);
+  const int normalised = model.n_heads + model.n_kv_heads;
+  const std::int64_t width = std::int64_t{normalised + model.n_kv_heads} * model.head_dim;
+  const int warps = block_threads() / warp_threads;
+  const int tasks = p.work.state->rows * normalised;
+  for (int task = block_index() * warps + thread_index() / warp_threads; task < tasks;
+       task += block_count() * warps) {
+    const int row = task / normalised;
+    const int head = task % normalised;
+    const bool is_query = head < model.n_heads;
+    const int first_head = is_query ? 0 : model.n_heads;
+    const bool whole = model.normalises_qk == 2;
+    // A projection's heads sum all of it, each for itself: cheaper than a barrier.
+    const int from = (whole ? first_head : head) * model.head_dim;
+    const int depth = (whole ? (is_query ? model.n_heads : model.n_kv_heads) : 1) * model.head_dim;
+    const float* sums = p.work.wide + row * width;
+    const float scale =
+        1.0F / sqrtf(row_square_sum(sums + from, depth) / static_cast<float>(depth) + model.rms_epsilon);
+    const float* values = sums + std::int64_t{head} * model.head_dim;
+    const float* norm =
+        (is_query ? layer.q_norm : layer.k_norm) + (whole ? (head - first_head) * model.head_dim : 0);
+    for (int i = thread_index() % warp_threads; i < model.head_dim / 2; i += warp_threads) {
+      const HeadPair pair = pair_of(model, i);
+      store_pair<Element>(p, row, head, i, values[pair.first] * scale * norm[pair.first],
+                          values[pair.second] * scale * norm[pair.second]);
+    }
+  }
+}
+
+/// Normalises the outputs of a sublayer that its last product left in `wide`, and adds them to the residual
+/// stream: a block a row.
+DRAFTSCOPE_DEVICE void add_outputs(const WideParams& p) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
+  const DeviceModel& model = p.pass.model;
+  const LayerSlot& slot = p.pass.work.slots[p.pass.slot];
+  const bool of_attention = p.norm == Norm::attention;
+  if ((of_attention ? slot.attention : slot.mlp) == 0 || p.pass.work.state->stopped != 0) return;
+  const DeviceLayer& layer = layer_of(p.pass);
+  const DeviceMatrix& matrix = of_attention ? layer.o : layer.down;
+  const float* norm = of_attention ? layer.attention_output_norm : layer.mlp_output_norm;
+  float* warp_sums = reinterpret_cast<float*>(shared_memory());
+  const int warps = block_threads() / warp_threads;
+  for (int row = block_index(); row < p.pass.work.state->rows; row += block_count()) {
+    const float* sums = p.pass.work.wide + std::int64_t{row} * model.d_model;
+    float squares = 0.0F;
+    for (int i = thread_index(); i < model.d_model; i += block_threads()) {
+      const float value = completed(matrix, i, sums[i]);
+      squares += value * value;
+    }
+    for (int mask = 16; mask > 0; mask /= 2) squares += shuffle_xor(squares, mask);
+    synchronise();  // the row before has been read
+    if (thread_index() % warp_threads == 0) warp_sums[thread_index() / warp_threads] = squares;
+    synchronise();
+    float total = 0.0F;
+    for (int warp = 0; warp < warps; ++warp) total += warp_sums[warp];
+    const float scale = 1.0F / sqrtf(total / static_cast<float>(model.d_model) + model.rms_epsilon);
+    float* residual = p.pass.work.residual + std::int64_t{row} * model.d_model;
+    for (int i = thread_index(); i < model.d_model; i += block_threads())
+      residual[i] += model.residual_scale * (completed(matrix, i, sums[i]) * scale * norm[i]);
   }
 }
 
@@ -219,6 +290,7 @@ DRAFTSCOPE_DEVICE void normalise_rows(const WideParams& p) {
 }
 
 /// Rotates and stores what a wide qkv product left in `wide`, [rows][q, k, v]: a thread a pair of dimensions.
+/// Queries and keys that a norm follows stay there.
 /// Finishes wide products as QkvOp::finish does its own sums.
 template <typename Format>
 DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
@@ -231,9 +303,10 @@ DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
       const float* sums = p.pass.work.wide + std::int64_t{row} * heads * model.head_dim +
                           std::int64_t{pair / half_head} * model.head_dim;
       const int i = pair % half_head;
+      const HeadPair of_head = pair_of(model, i);
       const int tiles_per_head = model.head_dim / tile_outputs;
       QkvOp<Format>::finish(p.pass, {}, pair / half_head * tiles_per_head + i / tile_half, i % tile_half, row,
-                            true, sums[i], sums[i + half_head]);
+                            true, sums[of_head.first], sums[of_head.second]);
     }
 }
 
@@ -258,7 +331,7 @@ DRAFTSCOPE_DEVICE void add_wide(const WideParams& p) {
   for (int row = block_index(); row < p.rows; row += block_count())
     for (int i = thread_index(); i < model.d_model; i += block_threads()) {
       const std::int64_t place = std::int64_t{row} * model.d_model + i;
-      p.pass.work.residual[place] += completed(matrix, i, p.pass.work.wide[place]);
+      p.pass.work.residual[place] += model.residual_scale * completed(matrix, i, p.pass.work.wide[place]);
     }
 }
 

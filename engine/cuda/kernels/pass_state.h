@@ -93,9 +93,15 @@ struct DeviceMatrix {
   const float* bias;   ///< one an output, or null
 };
 
+/// Norms are null where the architecture has none.
 struct DeviceLayer {
   const float* attention_norm;
   const float* mlp_norm;
+  const float* q_norm;
+  const float* k_norm;
+  const float* attention_output_norm;
+  const float* mlp_output_norm;
+  std::int32_t rotates;  ///< whether queries and keys are rotated
   DeviceMatrix q, k, v, o, gate, up, down;
   std::uint16_t* keys;    ///< [n_kv_heads][cache_rows][head_dim]
   std::uint16_t* values;  ///< likewise
@@ -103,13 +109,17 @@ struct DeviceLayer {
 
 /// Shape and weights that all kernels of a model share; in device memory, written once.
 struct DeviceModel {
+  std::int32_t rotary_pairs;   ///< of a head, from its first dimension on
+  std::int32_t normalises_qk;  ///< 0, or 1: each head of queries and keys, or 2: a row's whole projection
+  std::int32_t normalises_outputs;
+  float embedding_scale, residual_scale, logit_scale;
   std::int32_t d_model, d_ff, n_heads, n_kv_heads, head_dim, vocab, cache_rows, n_positions;
   float rms_epsilon;
   float attention_scale;
   const std::byte* embedding;  ///< [vocab][d_model], 16-bit
   const float* final_norm;
   DeviceMatrix head;
-  const float* cosine;  ///< [n_positions][head_dim / 2]
+  const float* cosine;  ///< [n_positions][rotary_pairs]
   const float* sine;
 };
 
@@ -124,7 +134,7 @@ struct Workspace {
   std::uint16_t* attended;         ///< likewise
   std::uint16_t* gated;            ///< [max_pass_rows][d_ff]
   std::uint16_t* normed;           ///< [max_pass_rows][d_model]; wide passes only
-  float* wide;                     ///< products of a wide pass, fp32
+  float* wide;                     ///< fp32 products of a wide pass, or those that a norm follows
   std::uint16_t* widened;          ///< fp8 weights only: a matrix as bf16, for a wide pass
   float* split_sums;               ///< attention: unnormalised sums of each split, see attention.h
   float* split_statistics;

@@ -27,7 +27,47 @@ DRAFTSCOPE_DEVICE float completed(const DeviceMatrix& matrix, int output, float 
   return matrix.bias != nullptr ? sum + matrix.bias[output] : sum;
 }
 
-/// q, k and v in one launch; a tile pairs dimension i of a head with i + head_dim / 2, which rotate together.
+/// Two dimensions of a head that a tile holds together.
+struct HeadPair {
+  int first, second;
+  bool rotates;
+};
+
+/// Pair `i` of head_dim / 2: those that rotate together first, then the rest.
+DRAFTSCOPE_DEVICE HeadPair pair_of(const DeviceModel& model, int i) {
+  if (i < model.rotary_pairs) return {i, i + model.rotary_pairs, true};
+  const int first = model.rotary_pairs + i;
+  return {first, first + model.head_dim / 2 - model.rotary_pairs, false};
+}
+
+/// Rotates pair `i` of a head and stores it, in `queries` or the cache. `head` counts q's, k's, then v's.
+template <typename Element>
+DRAFTSCOPE_DEVICE void store_pair(const PassParams& p, int row, int head, int i, float a, float b) {
+  const DeviceModel& model = p.model;
+  const DeviceLayer& layer = layer_of(p);
+  const HeadPair pair = pair_of(model, i);
+  const int k_head = head - model.n_heads;
+  const int v_head = k_head - model.n_kv_heads;
+  if (v_head < 0 && pair.rotates && layer.rotates != 0) {
+    const std::int64_t angle = std::int64_t{p.work.state->inputs[row].position} * model.rotary_pairs + i;
+    const float cosine = model.cosine[angle];
+    const float sine = model.sine[angle];
+    const float rotated = a * cosine - b * sine;
+    b = b * cosine + a * sine;
+    a = rotated;
+  }
+  std::uint16_t* out = p.work.queries + (std::int64_t{row} * model.n_heads + head) * model.head_dim;
+  if (k_head >= 0) {
+    const std::int64_t cache_row =
+        std::int64_t{v_head < 0 ? k_head : v_head} * model.cache_rows + p.work.state->first_row + row;
+    out = (v_head < 0 ? layer.keys : layer.values) + cache_row * model.head_dim;
+  }
+  out[pair.first] = Element::from_float(a);
+  out[pair.second] = Element::from_float(b);
+}
+
+/// q, k and v in one launch; a tile pairs dimensions of a head that rotate together. Where a norm follows, q
+/// and k are left in `wide`.
 template <typename Format>
 struct QkvOp {
   using Params = PassParams;
@@ -55,7 +95,8 @@ struct QkvOp {
     const int v_head = k_head - p.model.n_kv_heads;
     const DeviceMatrix& matrix = k_head < 0 ? layer.q : v_head < 0 ? layer.k : layer.v;
     const int head = k_head < 0 ? at.head : v_head < 0 ? k_head : v_head;
-    const int row = head * p.model.head_dim + half * (p.model.head_dim / 2) + at.dimension + r;
+    const HeadPair pair = pair_of(p.model, at.dimension + r);
+    const int row = head * p.model.head_dim + (half == 0 ? pair.first : pair.second);
     return matrix.data + std::int64_t{row} * job.depth * Format::value_bytes;
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
@@ -64,34 +105,25 @@ struct QkvOp {
     const DeviceLayer& layer = layer_of(p);
     const DeviceModel& model = p.model;
     const Place at = place(p, tile);
-    const int half_head = model.head_dim / 2;
-    const int first = at.dimension + r;
-    const int second = first + half_head;
+    const HeadPair pair = pair_of(model, at.dimension + r);
     const int k_head = at.head - model.n_heads;
     const int v_head = k_head - model.n_kv_heads;
     const DeviceMatrix& matrix = k_head < 0 ? layer.q : v_head < 0 ? layer.k : layer.v;
     const int head = k_head < 0 ? at.head : v_head < 0 ? k_head : v_head;
-    float a = completed(matrix, head * model.head_dim + first, upper);
-    float b = completed(matrix, head * model.head_dim + second, lower);
-    if (v_head < 0) {
-      const std::int64_t angle = std::int64_t{p.work.state->inputs[row].position} * half_head + first;
-      const float cosine = model.cosine[angle];
-      const float sine = model.sine[angle];
-      const float rotated = a * cosine - b * sine;
-      b = b * cosine + a * sine;
-      a = rotated;
+    const float a = completed(matrix, head * model.head_dim + pair.first, upper);
+    const float b = completed(matrix, head * model.head_dim + pair.second, lower);
+    if (model.normalises_qk != 0 && v_head < 0) {
+      const std::int64_t heads = model.n_heads + 2 * model.n_kv_heads;
+      float* out = p.work.wide + (row * heads + at.head) * model.head_dim;
+      out[pair.first] = a;
+      out[pair.second] = b;
+      return;
     }
-    std::uint16_t* out = p.work.queries + (std::int64_t{row} * model.n_heads + head) * model.head_dim;
-    if (k_head >= 0) {
-      const std::int64_t cache_row = std::int64_t{head} * model.cache_rows + p.work.state->first_row + row;
-      out = (v_head < 0 ? layer.keys : layer.values) + cache_row * model.head_dim;
-    }
-    out[first] = Format::Activation::from_float(a);
-    out[second] = Format::Activation::from_float(b);
+    store_pair<typename Format::Activation>(p, row, at.head, at.dimension + r, a, b);
   }
 };
 
-/// A product whose sums are added to the residual stream.
+/// A product whose sums are added to the residual stream, or left in `wide` where a norm follows.
 template <typename Format>
 struct ResidualOp {
   using Params = PassParams;
@@ -106,11 +138,18 @@ struct ResidualOp {
   DRAFTSCOPE_DEVICE static void add(const Params& p, const DeviceMatrix& matrix, int tile, int r, int row,
                                     bool present, float upper, float lower) {
     if (!present) return;
-    float* residual = p.work.residual + std::int64_t{row} * p.model.d_model;
     const int first = tile * tile_outputs + r;
     const int second = first + tile_half;
-    if (first < p.model.d_model) residual[first] += completed(matrix, first, upper);
-    if (second < p.model.d_model) residual[second] += completed(matrix, second, lower);
+    if (p.model.normalises_outputs != 0) {
+      float* sums = p.work.wide + std::int64_t{row} * p.model.d_model;
+      if (first < p.model.d_model) sums[first] = upper;
+      if (second < p.model.d_model) sums[second] = lower;
+      return;
+    }
+    const float scale = p.model.residual_scale;
+    float* residual = p.work.residual + std::int64_t{row} * p.model.d_model;
+    if (first < p.model.d_model) residual[first] += scale * completed(matrix, first, upper);
+    if (second < p.model.d_model) residual[second] += scale * completed(matrix, second, lower);
   }
 };
 
@@ -232,8 +271,8 @@ struct HeadOp {
     const int second = first + tile_half;
     const bool has_first = first < p.model.vocab;
     const bool has_second = second < p.model.vocab;
-    const float a = has_first ? completed(p.model.head, first, upper) : 0.0F;
-    const float b = has_second ? completed(p.model.head, second, lower) : 0.0F;
+    const float a = has_first ? p.model.logit_scale * completed(p.model.head, first, upper) : 0.0F;
+    const float b = has_second ? p.model.logit_scale * completed(p.model.head, second, lower) : 0.0F;
     const int head_row = row - p.work.state->head_from;
     const bool counts = present && head_row >= 0;
     if (counts && p.want_logits != 0) {

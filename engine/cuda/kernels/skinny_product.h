@@ -26,7 +26,8 @@
 //   |                                                     | always readable                                             |
 //   | activations(p)                                      | 16-bit rows [.][depth] in global memory (ops that do not    |
 //   |                                                     | normalise)                                                  |
-//   | norm(p)                                             | the norm's weights (ops that normalise)                     |
+//   | norm(p)                                             | the norm's weights, or null to only round (ops that         |
+//   |                                                     | normalise)                                                  |
 //   | finish(p, job, tile, r, row, present, upper, lower) | takes output r of both halves for one row; all lanes of a   |
 //   |                                                     | warp call it together, 16 lanes a row                       |
 // clang-format on
@@ -60,12 +61,17 @@ DRAFTSCOPE_DEVICE std::uint32_t pack(float low, float high) {
          static_cast<std::uint32_t>(Element::from_float(high)) << 16;
 }
 
-/// One warp normalises one row of the residual stream into 16-bit values.
+/// One warp brings one row of the residual stream into 16-bit values: normalised, unless `norm` is null.
 template <typename Element>
 DRAFTSCOPE_DEVICE void normalise_row(const float* row, const float* norm, int depth, float epsilon,
                                      std::uint32_t* out) {
-  const float scale = 1.0F / sqrtf(row_square_sum(row, depth) / static_cast<float>(depth) + epsilon);
   const int lane = thread_index() % warp_threads;
+  if (norm == nullptr) {
+    for (int i = lane * 4; i < depth; i += warp_threads * 4)
+      for (int j = 0; j < 4; j += 2) out[(i + j) / 2] = pack<Element>(row[i + j], row[i + j + 1]);
+    return;
+  }
+  const float scale = 1.0F / sqrtf(row_square_sum(row, depth) / static_cast<float>(depth) + epsilon);
   for (int i = lane * 4; i < depth; i += warp_threads * 4)
     for (int j = 0; j < 4; j += 2)
       out[(i + j) / 2] =

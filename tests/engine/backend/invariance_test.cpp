@@ -68,39 +68,56 @@ class InvarianceTest : public testing::TestWithParam<TestedBackend> {
   static speculation::ModelShape shape(Random& random) { return GetParam().shape(random); }
 };
 
+/// A tree behind a prompt against its tokens one by one.
+void expect_paths_as_chains(const TestedBackend& tested, const speculation::ModelShape& shape,
+                            Random& random) {
+  const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
+  const auto wide = tested.make(checkpoint, pick(random, 1, 4), cache_rows);
+  const auto narrow = tested.make(checkpoint, pick(random, 1, 4), cache_rows);
+  const std::int32_t context = pick(random, 1, 40);
+  OwnedBatch prompt = chain(shape, random, context, 0);
+  run(*wide, prompt);
+  run(*narrow, prompt);
+
+  OwnedBatch batch = tree(shape, random, pick(random, 2, 64), context);
+  for (std::int32_t b = 0; b <= shape.n_layers; ++b) batch.hidden_after.push_back(b);
+  batch.wanted.top_k = std::min(shape.vocab, 3);
+  if (chance(random, 0.5)) batch.mask = random_mask(random, shape.n_layers, 0.3);
+  const std::vector<RowOutputs> together = run(*wide, batch);
+
+  for (int path = 0; path < 3; ++path) {
+    const auto leaf =
+        static_cast<std::size_t>(pick(random, 0, static_cast<std::int32_t>(batch.rows.size()) - 1));
+    std::int32_t place = context;
+    for (std::size_t row = 0; row <= leaf; ++row) {
+      if (row != leaf && !is_ancestor(batch, row, leaf)) continue;
+      OwnedBatch alone = batch;  // one row, at the next place of a chain
+      alone.rows = {batch.rows[row]};
+      alone.ancestors.clear();
+      alone.committed = alone.first_row = place++;
+      ASSERT_EQ(run(*narrow, alone).front(), together[row]) << "row " << row << " of " << batch.rows.size();
+    }
+  }
+}
+
 TEST_P(InvarianceTest, EveryPathOfATreeHasTheBitsOfTheSameTokensOneByOneOnAnyNumberOfShares) {
   Random random(7);
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
     speculation::ModelShape shape = InvarianceTest::shape(random);
     if (round % 3 == 0) shape.d_ff = 8 * pick(random, 125, 187);  // beyond one chunk of k
-    const Checkpoint checkpoint = random_checkpoint(shape, dtype(), random());
-    const auto wide = backend(checkpoint, pick(random, 1, 4));
-    const auto narrow = backend(checkpoint, pick(random, 1, 4));
-    const std::int32_t context = pick(random, 1, 40);
-    OwnedBatch prompt = chain(shape, random, context, 0);
-    run(*wide, prompt);
-    run(*narrow, prompt);
+    expect_paths_as_chains(GetParam(), shape, random);
+    if (HasFatalFailure()) return;
+  }
+}
 
-    OwnedBatch batch = tree(shape, random, pick(random, 2, 64), context);
-    for (std::int32_t b = 0; b <= shape.n_layers; ++b) batch.hidden_after.push_back(b);
-    batch.wanted.top_k = std::min(shape.vocab, 3);
-    if (chance(random, 0.5)) batch.mask = random_mask(random, shape.n_layers, 0.3);
-    const std::vector<RowOutputs> together = run(*wide, batch);
-
-    for (int path = 0; path < 3; ++path) {
-      const auto leaf =
-          static_cast<std::size_t>(pick(random, 0, static_cast<std::int32_t>(batch.rows.size()) - 1));
-      std::int32_t place = context;
-      for (std::size_t row = 0; row <= leaf; ++row) {
-        if (row != leaf && !is_ancestor(batch, row, leaf)) continue;
-        OwnedBatch alone = batch;  // one row, at the next place of a chain
-        alone.rows = {batch.rows[row]};
-        alone.ancestors.clear();
-        alone.committed = alone.first_row = place++;
-        ASSERT_EQ(run(*narrow, alone).front(), together[row]) << "row " << row << " of " << batch.rows.size();
-      }
-    }
+TEST_P(InvarianceTest, SoHasEveryPathOfEveryFamily) {
+  Random random(8);
+  for (const speculation::ModelFamily& family : speculation::model_families()) {
+    if (!GetParam().computes(family)) continue;
+    SCOPED_TRACE(family.architecture);
+    expect_paths_as_chains(GetParam(), of_family(InvarianceTest::shape(random), family, random), random);
+    if (HasFatalFailure()) return;
   }
 }
 

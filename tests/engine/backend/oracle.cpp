@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <numbers>
 
 namespace draftscope::engine::test {
 namespace {
@@ -50,8 +51,26 @@ Oracle::Oracle(const Checkpoint& checkpoint, std::int32_t cache_rows)
 Eigen::VectorXd Oracle::normalised(const Eigen::VectorXd& x, const TensorView& weight) const {
   const double scale = 1.0 / std::sqrt(x.squaredNorm() / static_cast<double>(x.size()) + shape_.rms_epsilon);
   Eigen::VectorXd out(x.size());
-  for (Eigen::Index i = 0; i < x.size(); ++i) out[i] = x[i] * scale * element(weight, 0, i);
+  const double offset = shape_.traits.norm_weight == speculation::NormWeight::plus_one ? 1.0 : 0.0;
+  for (Eigen::Index i = 0; i < x.size(); ++i) out[i] = x[i] * scale * (element(weight, 0, i) + offset);
   return out;
+}
+
+Eigen::VectorXd Oracle::normalised_parts(const Eigen::VectorXd& x, const TensorView& weight) const {
+  if (!weight.present()) return x;
+  Eigen::VectorXd out(x.size());
+  for (Eigen::Index first = 0; first < x.size(); first += weight.columns)
+    out.segment(first, weight.columns) = normalised(x.segment(first, weight.columns), weight);
+  return out;
+}
+
+void Oracle::add(const Eigen::VectorXd& output, const TensorView& norm, Eigen::VectorXd& x) const {
+  x += shape_.traits.residual_multiplier * (norm.present() ? normalised(output, norm) : output);
+}
+
+double Oracle::activated(double x) const {
+  if (shape_.traits.activation == speculation::Activation::silu) return x / (1.0 + std::exp(-x));
+  return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
 }
 
 Eigen::VectorXd Oracle::product(const TensorView& matrix, const TensorView& bias,
@@ -66,13 +85,20 @@ Eigen::VectorXd Oracle::product(const TensorView& matrix, const TensorView& bias
   return out;
 }
 
-Oracle::Heads Oracle::heads_of(const Eigen::VectorXd& x, std::int32_t position, bool rotated) const {
-  const std::int32_t half = shape_.head_dim / 2;
+Oracle::Heads Oracle::heads_of(const Eigen::VectorXd& x, std::int32_t position, std::int32_t layer,
+                               bool rotated) const {
+  const std::int32_t width =
+      shape_.rope.rotated_dimensions > 0 ? shape_.rope.rotated_dimensions : shape_.head_dim;
+  const std::int32_t half = width / 2;
+  const std::int32_t unrotated = shape_.traits.no_rope_interval;
+  if (unrotated > 0 && (layer + 1) % unrotated == 0) rotated = false;
+  const bool is_local = shape_.rope.local_theta > 0.0 && window_of(layer) > 0;
+  const double theta = is_local ? shape_.rope.local_theta : shape_.rope.theta;
   Heads heads;
   for (Eigen::Index first = 0; first < x.size(); first += shape_.head_dim) {
     Eigen::VectorXd head = x.segment(first, shape_.head_dim);
     for (std::int32_t i = 0; rotated && i < half; ++i) {
-      const double angle = position * std::pow(shape_.rope.theta, -2.0 * i / shape_.head_dim);
+      const double angle = position * std::pow(theta, -2.0 * i / width);
       const std::complex<double> turned = std::complex(head[i], head[i + half]) * std::polar(1.0, angle);
       head[i] = turned.real();
       head[i + half] = turned.imag();
@@ -80,6 +106,11 @@ Oracle::Heads Oracle::heads_of(const Eigen::VectorXd& x, std::int32_t position, 
     heads.push_back(head);
   }
   return heads;
+}
+
+std::int32_t Oracle::window_of(std::int32_t layer) const {
+  const std::int32_t full = shape_.traits.full_attention_interval;
+  return full > 0 && (layer + 1) % full == 0 ? 0 : shape_.sliding_window;
 }
 
 std::vector<std::int32_t> Oracle::keys_of(const Batch& batch, std::int32_t row) const {
@@ -104,6 +135,11 @@ std::vector<std::int32_t> Oracle::keys_of(const Batch& batch, std::int32_t row) 
 Eigen::VectorXd Oracle::attend(std::int32_t layer, const Heads& queries, std::int32_t position,
                                const std::vector<std::int32_t>& keys) const {
   const auto& rows = cache_[static_cast<std::size_t>(layer)];
+  const double multiplier = shape_.traits.attention_multiplier > 0.0
+                                ? shape_.traits.attention_multiplier
+                                : 1.0 / std::sqrt(static_cast<double>(shape_.head_dim));
+  const double cap = shape_.traits.attention_logit_cap;
+  const std::int32_t window = window_of(layer);
   Eigen::VectorXd out(shape_.q_width());
   for (std::int32_t head = 0; head < shape_.n_heads; ++head) {
     const auto kv_head = static_cast<std::size_t>(head / (shape_.n_heads / shape_.n_kv_heads));
@@ -111,9 +147,9 @@ Eigen::VectorXd Oracle::attend(std::int32_t layer, const Heads& queries, std::in
     double total = 0.0;
     for (const std::int32_t key : keys) {
       const CacheRow& row = rows[static_cast<std::size_t>(key)];
-      if (shape_.sliding_window > 0 && position - row.position >= shape_.sliding_window) continue;
-      const double weight = std::exp(queries[static_cast<std::size_t>(head)].dot(row.keys[kv_head]) /
-                                     std::sqrt(static_cast<double>(shape_.head_dim)));
+      if (window > 0 && position - row.position >= window) continue;
+      const double score = multiplier * queries[static_cast<std::size_t>(head)].dot(row.keys[kv_head]);
+      const double weight = std::exp(cap > 0.0 ? cap * std::tanh(score / cap) : score);
       total += weight;
       mixed += weight * row.values[kv_head];
     }
@@ -125,15 +161,19 @@ Eigen::VectorXd Oracle::attend(std::int32_t layer, const Heads& queries, std::in
 Oracle::Result Oracle::forward(const Batch& batch) {
   const Weights& weights = checkpoint_.weights;
   const std::size_t n = batch.rows.size();
+  const speculation::ArchitectureTraits& traits = shape_.traits;
+  const double scale =
+      traits.embedding_multiplier > 0.0 ? traits.embedding_multiplier : std::sqrt(shape_.d_model);
   std::vector<Eigen::VectorXd> x;
   for (const Row& row : batch.rows) {
     Eigen::VectorXd input(shape_.d_model);
     for (std::int32_t i = 0; i < shape_.d_model; ++i)
-      input[i] = row.token >= 0
-                     ? element(weights.embedding, row.token, i)
-                     : static_cast<double>(batch.hidden[static_cast<std::size_t>(row.hidden) *
-                                                            static_cast<std::size_t>(shape_.d_model) +
-                                                        static_cast<std::size_t>(i)]);
+      input[i] =
+          row.token >= 0
+              ? element(weights.embedding, row.token, i) * (dtype_ == DType::bf16 ? rounded(scale) : scale)
+              : static_cast<double>(batch.hidden[static_cast<std::size_t>(row.hidden) *
+                                                     static_cast<std::size_t>(shape_.d_model) +
+                                                 static_cast<std::size_t>(i)]);
     x.push_back(input);
   }
   Result result;
@@ -147,33 +187,43 @@ Oracle::Result Oracle::forward(const Batch& batch) {
     if (batch.mask == nullptr || batch.mask->runs_attention(l)) {
       std::vector<Heads> queries;
       for (std::size_t i = 0; i < n; ++i) {
-        const Eigen::VectorXd normal = normalised(x[i], layer.attention_norm);
+        const Eigen::VectorXd normal =
+            layer.attention_norm.present() ? normalised(x[i], layer.attention_norm) : x[i];
         const std::int32_t position = batch.rows[i].position;
-        queries.push_back(heads_of(product(layer.q, layer.q_bias, normal), position, true));
-        CacheRow row{position, heads_of(product(layer.k, layer.k_bias, normal), position, true),
-                     heads_of(product(layer.v, layer.v_bias, normal), position, false)};
+        const auto query = normalised_parts(product(layer.q, layer.q_bias, normal), layer.q_norm);
+        const auto key = normalised_parts(product(layer.k, layer.k_bias, normal), layer.k_norm);
+        queries.push_back(heads_of(query, position, l, true));
+        CacheRow row{position, heads_of(key, position, l, true),
+                     heads_of(product(layer.v, layer.v_bias, normal), position, l, false)};
         for (Heads* heads : {&row.keys, &row.values})
           for (Eigen::VectorXd& head : *heads)
             if (dtype_ != DType::f32) head = head.unaryExpr(&rounded);
         cache_[static_cast<std::size_t>(l)][static_cast<std::size_t>(batch.first_row) + i] = row;
       }
       for (std::size_t i = 0; i < n; ++i)
-        x[i] += product(
-            layer.o, layer.o_bias,
-            attend(l, queries[i], batch.rows[i].position, keys_of(batch, static_cast<std::int32_t>(i))));
+        add(product(
+                layer.o, layer.o_bias,
+                attend(l, queries[i], batch.rows[i].position, keys_of(batch, static_cast<std::int32_t>(i)))),
+            layer.attention_output_norm, x[i]);
     }
     if (batch.mask == nullptr || batch.mask->runs_mlp(l))
       for (Eigen::VectorXd& row : x) {
-        const Eigen::VectorXd normal = normalised(row, layer.mlp_norm);
+        const Eigen::VectorXd normal = layer.mlp_norm.present() ? normalised(row, layer.mlp_norm) : row;
         Eigen::VectorXd gate = product(layer.gate, layer.gate_bias, normal);
         const Eigen::VectorXd up = product(layer.up, layer.up_bias, normal);
-        for (Eigen::Index i = 0; i < gate.size(); ++i) gate[i] = gate[i] / (1.0 + std::exp(-gate[i])) * up[i];
-        row += product(layer.down, layer.down_bias, gate);
+        for (Eigen::Index i = 0; i < gate.size(); ++i) gate[i] = activated(gate[i]) * up[i];
+        add(product(layer.down, layer.down_bias, gate), layer.mlp_output_norm, row);
       }
   }
   keep(batch.layers.end);
-  for (std::size_t i = static_cast<std::size_t>(batch.wanted.head_from); batch.wanted.head && i < n; ++i)
-    result.logits.push_back(product(weights.head, {}, normalised(x[i], weights.final_norm)));
+  for (std::size_t i = static_cast<std::size_t>(batch.wanted.head_from); batch.wanted.head && i < n; ++i) {
+    Eigen::VectorXd logits =
+        traits.logit_multiplier * product(weights.head, {}, normalised(x[i], weights.final_norm));
+    if (traits.logit_cap > 0.0)
+      logits = logits.unaryExpr(
+          [&](double logit) { return traits.logit_cap * std::tanh(logit / traits.logit_cap); });
+    result.logits.push_back(logits);
+  }
   return result;
 }
 

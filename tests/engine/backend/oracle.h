@@ -33,7 +33,13 @@ class Oracle {
   [[nodiscard]] Eigen::VectorXd normalised(const Eigen::VectorXd& x, const TensorView& weight) const;
   [[nodiscard]] Eigen::VectorXd product(const TensorView& matrix, const TensorView& bias,
                                         const Eigen::VectorXd& x) const;
-  [[nodiscard]] Heads heads_of(const Eigen::VectorXd& x, std::int32_t position, bool rotated) const;
+  /// Head by head, or as many values as the weight has; `x` itself if there is no such norm.
+  [[nodiscard]] Eigen::VectorXd normalised_parts(const Eigen::VectorXd& x, const TensorView& weight) const;
+  void add(const Eigen::VectorXd& output, const TensorView& norm, Eigen::VectorXd& x) const;
+  [[nodiscard]] double activated(double x) const;
+  [[nodiscard]] std::int32_t window_of(std::int32_t layer) const;
+  [[nodiscard]] Heads heads_of(const Eigen::VectorXd& x, std::int32_t position, std::int32_t layer,
+                               bool rotated) const;
   [[nodiscard]] std::vector<std::int32_t> keys_of(const Batch& batch, std::int32_t row) const;
   [[nodiscard]] Eigen::VectorXd attend(std::int32_t layer, const Heads& queries, std::int32_t position,
                                        const std::vector<std::int32_t>& keys) const;

@@ -70,44 +70,63 @@ void expect_top_of_logits(const Outputs& outputs, std::size_t head_rows, std::si
 
 class OracleTest : public testing::TestWithParam<TestedBackend> {};
 
+/// One model, a prompt and one batch behind it.
+void expect_agreement(const TestedBackend& tested, const speculation::ModelShape& shape, Random& random) {
+  const DType dtype = tested.dtype;
+  const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
+  const auto backend = tested.make(checkpoint, pick(random, 1, 3), 80);
+  Oracle oracle(checkpoint, 80);
+  Outputs outputs;
+  const std::int32_t context = pick(random, 1, 30);
+  const OwnedBatch prompt = chain(shape, random, context, 0);
+  ASSERT_TRUE(backend->forward(prompt.view(), outputs));
+  oracle.forward(prompt.view());
+
+  OwnedBatch batch = chance(random, 0.5) ? tree(shape, random, pick(random, 1, 40), context)
+                                         : chain(shape, random, pick(random, 1, 40), context);
+  if (chance(random, 0.6)) batch.mask = random_mask(random, shape.n_layers, 0.4);
+  if (chance(random, 0.4)) {
+    batch.layers.begin = pick(random, 0, shape.n_layers);
+    batch.layers.end = pick(random, batch.layers.begin, shape.n_layers);
+  }
+  const auto n = static_cast<std::int32_t>(batch.rows.size());
+  if (chance(random, 0.4)) {
+    std::normal_distribution<float> normal;
+    for (std::int32_t i = 0; i < 5 * shape.d_model; ++i) batch.hidden.push_back(normal(random));
+    for (Row& row : batch.rows)
+      if (chance(random, 0.5)) row = {-1, pick(random, 0, 4), row.position};
+  }
+  for (std::int32_t b = batch.layers.begin; b <= batch.layers.end; ++b)
+    if (chance(random, 0.7)) batch.hidden_after.push_back(b);
+  batch.wanted.head_from = pick(random, 0, n - 1);
+  batch.wanted.top_k = pick(random, 0, std::min(shape.vocab, 7));
+  const auto done = backend->forward(batch.view(), outputs);
+  ASSERT_TRUE(done) << done.error().message;
+  expect_close(outputs, oracle.forward(batch.view()), batch, shape, dtype);
+  expect_top_of_logits(outputs, static_cast<std::size_t>(n - batch.wanted.head_from),
+                       static_cast<std::size_t>(shape.vocab), static_cast<std::size_t>(batch.wanted.top_k));
+}
+
 TEST_P(OracleTest, AgreesOnRandomShapesMasksRangesChainsAndTrees) {
-  const DType dtype = GetParam().dtype;
   Random random(2026);
   for (int round = 0; round < 16; ++round) {
     SCOPED_TRACE(round);
     const speculation::ModelShape shape = GetParam().shape(random);
-    const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
-    const auto backend = GetParam().make(checkpoint, pick(random, 1, 3), 80);
-    Oracle oracle(checkpoint, 80);
-    Outputs outputs;
-    const std::int32_t context = pick(random, 1, 30);
-    const OwnedBatch prompt = chain(shape, random, context, 0);
-    ASSERT_TRUE(backend->forward(prompt.view(), outputs));
-    oracle.forward(prompt.view());
+    expect_agreement(GetParam(), shape, random);
+    if (HasFatalFailure()) return;
+  }
+}
 
-    OwnedBatch batch = chance(random, 0.5) ? tree(shape, random, pick(random, 1, 40), context)
-                                           : chain(shape, random, pick(random, 1, 40), context);
-    if (chance(random, 0.6)) batch.mask = random_mask(random, shape.n_layers, 0.4);
-    if (chance(random, 0.4)) {
-      batch.layers.begin = pick(random, 0, shape.n_layers);
-      batch.layers.end = pick(random, batch.layers.begin, shape.n_layers);
+TEST_P(OracleTest, AgreesOnEveryFamily) {
+  Random random(2028);
+  for (const speculation::ModelFamily& family : speculation::model_families()) {
+    if (!GetParam().computes(family)) continue;
+    for (int round = 0; round < 2; ++round) {
+      SCOPED_TRACE(testing::Message() << family.architecture << ' ' << round);
+      const speculation::ModelShape shape = of_family(GetParam().shape(random), family, random);
+      expect_agreement(GetParam(), shape, random);
+      if (HasFatalFailure()) return;
     }
-    const auto n = static_cast<std::int32_t>(batch.rows.size());
-    if (chance(random, 0.4)) {
-      std::normal_distribution<float> normal;
-      for (std::int32_t i = 0; i < 5 * shape.d_model; ++i) batch.hidden.push_back(normal(random));
-      for (Row& row : batch.rows)
-        if (chance(random, 0.5)) row = {-1, pick(random, 0, 4), row.position};
-    }
-    for (std::int32_t b = batch.layers.begin; b <= batch.layers.end; ++b)
-      if (chance(random, 0.7)) batch.hidden_after.push_back(b);
-    batch.wanted.head_from = pick(random, 0, n - 1);
-    batch.wanted.top_k = pick(random, 0, std::min(shape.vocab, 7));
-    const auto done = backend->forward(batch.view(), outputs);
-    ASSERT_TRUE(done) << done.error().message;
-    expect_close(outputs, oracle.forward(batch.view()), batch, shape, dtype);
-    expect_top_of_logits(outputs, static_cast<std::size_t>(n - batch.wanted.head_from),
-                         static_cast<std::size_t>(shape.vocab), static_cast<std::size_t>(batch.wanted.top_k));
   }
 }
 

@@ -24,7 +24,9 @@ std::uint16_t to_f16(float value) {
 
 class WeightMaker {
  public:
-  WeightMaker(DType dtype, std::uint64_t seed) : dtype_(dtype), random_(seed) {}
+  /// Norm weights are near `center`.
+  WeightMaker(DType dtype, std::uint64_t seed, float center)
+      : dtype_(dtype), center_(center), random_(seed) {}
 
   TensorView make(std::int64_t rows, std::int64_t columns, float center, float spread) {
     std::normal_distribution<float> normal(center, spread);
@@ -46,12 +48,14 @@ class WeightMaker {
   TensorView matrix(std::int64_t rows, std::int64_t columns) {
     return make(rows, columns, 0.0F, 1.0F / std::sqrt(static_cast<float>(columns)));
   }
-  TensorView norm(std::int64_t n) { return make(1, n, 1.0F, 0.2F); }
+  TensorView norm(std::int64_t n) { return make(1, n, center_, 0.2F); }
+  TensorView norm(bool there, std::int64_t n) { return there ? norm(n) : TensorView{}; }
   TensorView bias(bool there, std::int64_t n) { return there ? make(1, n, 0.0F, 0.3F) : TensorView{}; }
   std::shared_ptr<const void> storage() const { return blocks_; }
 
  private:
   DType dtype_;
+  float center_;
   Random random_;
   std::shared_ptr<std::vector<std::vector<std::byte>>> blocks_ =
       std::make_shared<std::vector<std::vector<std::byte>>>();
@@ -86,20 +90,51 @@ speculation::ModelShape random_shape(Random& random) {
   return shape;
 }
 
+speculation::ModelShape of_family(speculation::ModelShape shape, const speculation::ModelFamily& family,
+                                  Random& random) {
+  shape.architecture = family.architecture;
+  shape.traits = family.traits;
+  speculation::ArchitectureTraits& traits = shape.traits;
+  if (traits.full_attention_interval > 0) {
+    traits.full_attention_interval = pick(random, 2, 3);
+    shape.sliding_window = pick(random, 1, 20);
+  }
+  if (traits.no_rope_interval > 0) traits.no_rope_interval = pick(random, 1, 3);
+  if (traits.logit_cap > 0.0) traits.logit_cap = 2.0;
+  if (traits.attention_logit_cap > 0.0) traits.attention_logit_cap = 1.5;
+  if (traits.attention_multiplier > 0.0) traits.attention_multiplier = 0.3;
+  if (family.model_type == "granite") {
+    traits.embedding_multiplier = 1.5;
+    traits.residual_multiplier = 0.4;
+    traits.logit_multiplier = 0.25;
+  }
+  if (family.rotates_partly && shape.head_dim > 2)
+    shape.rope.rotated_dimensions = 2 * pick(random, 1, shape.head_dim / 2 - 1);
+  if (family.local_theta > 0.0) shape.rope.local_theta = 100.0;
+  return shape;
+}
+
 Checkpoint random_checkpoint(const speculation::ModelShape& shape, DType dtype, std::uint64_t seed) {
   Checkpoint checkpoint;
   checkpoint.shape = shape;
-  WeightMaker maker(dtype, seed);
+  using speculation::NormPlace;
+  using speculation::QkNorm;
+  const bool adds_one = shape.traits.norm_weight == speculation::NormWeight::plus_one;
+  const bool before = shape.traits.norm_place != NormPlace::after;
+  const bool after = shape.traits.norm_place != NormPlace::before;
+  const bool has_qk_norm = shape.traits.qk_norm != QkNorm::none;
+  const bool whole = shape.traits.qk_norm == QkNorm::whole;
+  WeightMaker maker(dtype, seed, adds_one ? 0.0F : 1.0F);
   Weights& weights = checkpoint.weights;
   weights.embedding = maker.make(shape.vocab, shape.d_model, 0.0F, 1.0F);
   for (std::int32_t i = 0; i < shape.n_layers; ++i) {
     LayerWeights layer;
-    layer.attention_norm = maker.norm(shape.d_model);
+    layer.attention_norm = maker.norm(before, shape.d_model);
     layer.q = maker.matrix(shape.q_width(), shape.d_model);
     layer.k = maker.matrix(shape.kv_width(), shape.d_model);
     layer.v = maker.matrix(shape.kv_width(), shape.d_model);
     layer.o = maker.matrix(shape.d_model, shape.q_width());
-    layer.mlp_norm = maker.norm(shape.d_model);
+    layer.mlp_norm = maker.norm(before, shape.d_model);
     layer.gate = maker.matrix(shape.d_ff, shape.d_model);
     layer.up = maker.matrix(shape.d_ff, shape.d_model);
     layer.down = maker.matrix(shape.d_model, shape.d_ff);
@@ -110,6 +145,10 @@ Checkpoint random_checkpoint(const speculation::ModelShape& shape, DType dtype, 
     layer.gate_bias = maker.bias(shape.mlp_bias, shape.d_ff);
     layer.up_bias = maker.bias(shape.mlp_bias, shape.d_ff);
     layer.down_bias = maker.bias(shape.mlp_bias, shape.d_model);
+    layer.attention_output_norm = maker.norm(after, shape.d_model);
+    layer.mlp_output_norm = maker.norm(after, shape.d_model);
+    layer.q_norm = maker.norm(has_qk_norm, whole ? shape.q_width() : shape.head_dim);
+    layer.k_norm = maker.norm(has_qk_norm, whole ? shape.kv_width() : shape.head_dim);
     weights.layers.push_back(layer);
   }
   weights.final_norm = maker.norm(shape.d_model);

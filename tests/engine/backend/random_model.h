@@ -5,6 +5,7 @@
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
+#include <draftscope/speculation/model_families.h>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -21,7 +22,13 @@ bool chance(Random& random, double probability);
 /// A shape with every width different; even head_dim from 2 up, GQA groups of 1 to 5.
 speculation::ModelShape random_shape(Random& random);
 
-/// Weights of such a size that activations stay near 1. Biases are there if the shape asks for them.
+/// The shape with a family's traits, of such numbers that each shows in a small model: windows and caps are
+/// met.
+speculation::ModelShape of_family(speculation::ModelShape shape, const speculation::ModelFamily& family,
+                                  Random& random);
+
+/// Weights of such a size that activations stay near 1. Biases and norms are there if the shape asks for
+/// them.
 Checkpoint random_checkpoint(const speculation::ModelShape& shape, DType dtype, std::uint64_t seed);
 
 /// A batch that owns its arrays.

@@ -22,6 +22,8 @@ struct TestedBackend {
   DType dtype = DType::bf16;
   /// A random shape that it can run.
   speculation::ModelShape (*shape)(Random&) = nullptr;
+  /// Whether it computes what a shape's traits say; its error otherwise.
+  bool (*computes)(const speculation::ModelFamily&) = nullptr;
   /// A backend that must come to be; throws with its error otherwise. `shares` is what its results must not
   /// depend on: threads, or multiprocessors.
   std::function<std::unique_ptr<Backend>(const Checkpoint&, std::int32_t shares, std::int32_t cache_rows)>

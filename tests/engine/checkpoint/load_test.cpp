@@ -62,6 +62,78 @@ TEST(LoadCheckpoint, TiedHeadIsTheEmbedding) {
   EXPECT_EQ(checkpoint->bytes_per_step(), checkpoint->weight_bytes());
 }
 
+TEST(LoadCheckpoint, FusedTensorsAreSplitWhereTheyLie) {
+  const TemporaryFolder folder;
+  auto config = tiny_config();
+  config["architectures"] = {"Phi3ForCausalLM"};
+  auto tensors = tiny_tensors();
+  std::vector<StoredTensor> fused;
+  const auto joined = [&](const std::string& prefix, const std::vector<std::string>& parts,
+                          const char* name) {
+    StoredTensor whole{prefix + name, "BF16", {0, 8}, ""};
+    for (const std::string& part : parts) {
+      const StoredTensor& tensor = tensor_named(tensors, prefix + part);
+      whole.shape[0] += tensor.shape[0];
+      whole.bytes += tensor.bytes;
+    }
+    fused.push_back(whole);
+  };
+  for (const char* const layer : {"model.layers.0.", "model.layers.1."}) {
+    joined(layer, {"self_attn.q_proj.weight", "self_attn.k_proj.weight", "self_attn.v_proj.weight"},
+           "self_attn.qkv_proj.weight");
+    joined(layer, {"mlp.gate_proj.weight", "mlp.up_proj.weight"}, "mlp.gate_up_proj.weight");
+  }
+  for (const StoredTensor& tensor : tensors)
+    if (tensor.name.find("_proj") == std::string::npos || tensor.name.find("o_proj") != std::string::npos ||
+        tensor.name.find("down_proj") != std::string::npos)
+      fused.push_back(tensor);
+  write_tiny_checkpoint(folder.path(), config, fused);
+  const auto checkpoint = load_checkpoint(folder.path());
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  const LayerWeights& layer = checkpoint->weights.layers[1];
+  EXPECT_EQ(bytes_of(layer.q), tensor_named(tensors, "model.layers.1.self_attn.q_proj.weight").bytes);
+  EXPECT_EQ(bytes_of(layer.k), tensor_named(tensors, "model.layers.1.self_attn.k_proj.weight").bytes);
+  EXPECT_EQ(bytes_of(layer.v), tensor_named(tensors, "model.layers.1.self_attn.v_proj.weight").bytes);
+  EXPECT_EQ(bytes_of(layer.up), tensor_named(tensors, "model.layers.1.mlp.up_proj.weight").bytes);
+  fused[0].shape[0] -= 1;
+  fused[0].bytes.resize(fused[0].bytes.size() - 16);
+  write_tiny_checkpoint(folder.path(), config, fused);
+  EXPECT_THAT(load_checkpoint(folder.path()).error().message,
+              HasSubstr("model.layers.0.self_attn.qkv_proj.weight: shape is [15, 8], expected [16, 8]"));
+}
+
+TEST(LoadCheckpoint, ADecoderNestedInALargerModelIsFoundUnderEitherPrefix) {
+  for (const std::string_view prefix : {"language_model.model.", "model.language_model."}) {
+    const TemporaryFolder folder;
+    auto decoder = tiny_config();
+    decoder["head_dim"] = 4;
+    const nlohmann::json config{{"architectures", {"Gemma3ForConditionalGeneration"}},
+                                {"text_config", decoder}};
+    std::vector<StoredTensor> tensors;
+    for (StoredTensor tensor : tiny_tensors()) {
+      if (tensor.name == "lm_head.weight") continue;  // tied
+      tensor.name = std::string(prefix) + tensor.name.substr(std::string_view("model.").size());
+      if (tensor.name.find("input_layernorm") != std::string::npos)
+        for (const auto& [name, columns] :
+             {std::pair{"self_attn.q_norm", 4}, std::pair{"self_attn.k_norm", 4},
+              std::pair{"pre_feedforward_layernorm", 8}, std::pair{"post_feedforward_layernorm", 8}}) {
+          StoredTensor norm = tensor;
+          norm.name = tensor.name.substr(0, tensor.name.find("input_layernorm")) + name + ".weight";
+          norm.shape = {static_cast<std::uint64_t>(columns)};
+          norm.bytes.resize(static_cast<std::size_t>(columns) * 2);
+          tensors.push_back(norm);
+        }
+      tensors.push_back(tensor);
+    }
+    tensors.push_back({"vision_tower.patch", "BF16", {1}, std::string(2, '\0')});
+    write_tiny_checkpoint(folder.path(), config, tensors);
+    const auto checkpoint = load_checkpoint(folder.path());
+    ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+    EXPECT_EQ(checkpoint->shape.n_layers, 2);
+    EXPECT_TRUE(checkpoint->weights.layers[1].mlp_output_norm.present());
+  }
+}
+
 TEST(LoadCheckpoint, AStepReadsOneRowOfAnUntiedEmbedding) {
   const TemporaryFolder folder;
   write_tiny_checkpoint(folder.path());
@@ -266,7 +338,7 @@ std::vector<Damage> damages() {
       {"ConfigNumberTooLarge", config_field("hidden_size", "99999999999999999999"),
        "hidden_size is 1e+20, expected an integer"},
       {"OtherArchitecture", config_field("architectures", R"(["GPT2LMHeadModel"])"),
-       "names 'GPT2LMHeadModel', expected LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM"},
+       "names 'GPT2LMHeadModel', expected that of llama, mistral, qwen2, qwen3"},
       {"ArchitecturesIsText", config_field("architectures", R"("LlamaForCausalLM")"),
        "expected a list of strings"},
       {"NoArchitecture", file_text("config.json", R"({"model_type":"gemma"})"),
@@ -292,8 +364,10 @@ std::vector<Damage> damages() {
       {"ThetaIsZero", config_field("rope_theta", "0"), "rope_theta is 0, expected a number from 1"},
       {"RopeIsText", config_field("rope_scaling", R"("linear")"),
        "rope_scaling is 'linear', expected an object"},
-      {"RopeOtherKind", config_field("rope_scaling", R"({"type":"longrope"})"),
-       "rope_scaling.type is 'longrope', expected default, linear, dynamic, llama3 or yarn"},
+      {"LongropeNoFactors", config_field("rope_scaling", R"({"type":"longrope"})"),
+       "rope_scaling.short_factor is missing"},
+      {"RopeUnknownKind", config_field("rope_scaling", R"({"type":"mrope"})"),
+       "rope_scaling.type is 'mrope', expected default, linear, dynamic, llama3, yarn or longrope"},
       {"RopeParametersOtherKind", config_field("rope_parameters", R"({"rope_type":"su"})"),
        "rope_parameters.rope_type is 'su', expected"},
       {"RopeNoFactor", config_field("rope_scaling", R"({"type":"linear"})"),
@@ -322,7 +396,7 @@ std::vector<Damage> damages() {
        "generation_config.json: eos_token_id is 'x'"},
       {"WindowInSomeLayers", qwen2_field("max_window_layers", "1"), "max_window_layers is 1 of 2 layers"},
       {"LayerTypesMixed", qwen2_field("layer_types", R"(["full_attention","sliding_attention"])"),
-       "layer_types holds 'sliding_attention', expected full_attention in every layer"},
+       "layer_types holds full_attention at no fixed interval, expected it in every n-th layer alone"},
       {"LayerTypesTooFew", qwen2_field("layer_types", R"(["full_attention"])"),
        "layer_types has 1 entries, expected num_hidden_layers = 2"},
       {"NoWeights", [](const Path& f) { std::filesystem::remove(f / "model.safetensors"); },

@@ -8,7 +8,8 @@ import numpy as np
 
 M64 = (1 << 64) - 1
 KINDS = ["attention_norm", "q", "k", "v", "o", "mlp_norm", "gate", "up", "down", "q_bias", "k_bias", "v_bias",
-         "o_bias", "gate_bias", "up_bias", "down_bias", "embedding", "final_norm", "head"]
+         "o_bias", "gate_bias", "up_bias", "down_bias", "embedding", "final_norm", "head", "q_norm", "k_norm",
+         "attention_output_norm", "mlp_output_norm"]
 
 
 def key_of(seed, layer, kind):
@@ -35,12 +36,18 @@ def bf16(values):
 
 def tensor(seed, r, layer, kind, elements, shape):
     d, q, f, tied = shape["d"], shape["heads"] * shape["head_dim"], shape["ff"], shape["tied"]
+    gemma = shape.get("gemma", False)
+    embedding = 1 / math.sqrt(d) if gemma else 1.0
+    scores = math.sqrt(1 / (0.3 * math.sqrt(shape["head_dim"]))) if gemma else 1.0
+    logits = 0.5 if gemma else 1.0
     x = bits_of(key_of(seed, layer, kind), elements)
     if kind.endswith("norm"):
-        scale = (4 / math.sqrt(d) if tied else 4.0) if kind == "final_norm" else 1.0
-        out = np.repeat(bf16(np.array([scale], dtype=np.float32)), elements)
-        return out | ((x & 1) << 15).astype(np.uint16) if kind == "final_norm" else out
-    sigma = {"embedding": 1.0, "q": 2 / math.sqrt(d), "k": 2 / math.sqrt(d), "o": (1 - r) / math.sqrt(q),
+        scale = {"final_norm": (4 / math.sqrt(d) / embedding if tied else 4.0) / logits, "q_norm": 2 * scores,
+                 "k_norm": 2 * scores, "attention_output_norm": 1 - r, "mlp_output_norm": 1 - r}.get(kind, 1.0)
+        signs = np.where((x & 1) != 0, -1, 1) if kind == "final_norm" else np.ones(elements)
+        return bf16(signs.astype(np.float32) * np.float32(scale) - np.float32(1 if gemma else 0))
+    sigma = {"embedding": embedding, "q": 2 / math.sqrt(d) * scores, "k": 2 / math.sqrt(d) * scores,
+             "o": (1 - r) / math.sqrt(q),
              "down": (1 - r) / math.sqrt(f), "o_bias": (1 - r) / 8, "down_bias": (1 - r) / 8}.get(
                  kind, 1 / 8 if kind.endswith("bias") else 1 / math.sqrt(d))
     total = sum(((x >> shift) & 0xFF).astype(np.int32) for shift in (0, 8, 16, 24))
@@ -59,6 +66,8 @@ def layer_tensors(s):
     d, f = s["d"], s["ff"]
     sizes = {"attention_norm": d, "q": q * d, "k": kv * d, "v": kv * d, "o": d * q, "mlp_norm": d, "gate": f * d,
              "up": f * d, "down": d * f}
+    if s.get("gemma", False):
+        sizes |= {"q_norm": s["head_dim"], "k_norm": s["head_dim"], "attention_output_norm": d, "mlp_output_norm": d}
     if s["biased"]:
         sizes |= {"q_bias": q, "k_bias": kv, "v_bias": kv, "o_bias": d, "gate_bias": f, "up_bias": f, "down_bias": d}
     return sizes
@@ -66,9 +75,11 @@ def layer_tensors(s):
 
 SHAPES = {
     "tied": dict(layers=2, d=16, heads=2, kv_heads=1, head_dim=8, ff=24, vocab=50, tied=True, biased=False),
+    "gemma": dict(layers=2, d=20, heads=4, kv_heads=2, head_dim=8, ff=28, vocab=31, tied=True, biased=False, gemma=True),
     "biased": dict(layers=3, d=24, heads=3, kv_heads=3, head_dim=6, ff=40, vocab=33, tied=False, biased=True),
 }
-RUNS = [("tied", 1, 0.0), ("tied", 3, 0.75), ("biased", 0xDEADBEEFCAFEF00D, 0.2)]
+RUNS = [("tied", 1, 0.0), ("tied", 3, 0.75), ("biased", 0xDEADBEEFCAFEF00D, 0.2),
+        ("gemma", 5, 0.25)]
 
 print("shape,seed,redundancy,layer,kind,fnv1a")
 for name, seed, redundancy in RUNS:

@@ -32,6 +32,7 @@ std::vector<TestedBackend> tested_backends() {
     for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
       tested.push_back(
           {test_name(kernels) + "_" + std::string(dtype_name(dtype)), dtype, random_shape,
+           [](const speculation::ModelFamily&) { return true; },
            [kernels](const Checkpoint& checkpoint, std::int32_t threads, std::int32_t cache_rows) {
              return make_backend(checkpoint,
                                  {.threads = threads, .cache_rows = cache_rows, .kernels = kernels});

@@ -2,6 +2,8 @@
 // Hidden states before every layer and logits against Hugging Face transformers (goldens/ from
 // make_goldens.py).
 
+#include <draftscope/engine/adapter.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cmath>
@@ -56,14 +58,9 @@ double relative_error(std::span<const float> found, std::span<const float> expec
   return error / scale;
 }
 
-class GoldenTest : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
-
-TEST_P(GoldenTest, HiddenStatesAndLogitsAreThoseOfTransformers) {
-  const auto [name, kernels] = GetParam();
-  const Expected expected = load_expected(name);
-  const auto checkpoint = load_checkpoint(goldens() / name);
-  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
-  const auto backend = make_backend(*checkpoint, {.threads = 2, .cache_rows = 32, .kernels = kernels});
+/// The whole text as one batch, against what transformers says; `expected` is goldens/NAME's.
+void expect_outputs(const Checkpoint& checkpoint, const Expected& expected, const std::string& kernels) {
+  const auto backend = make_backend(checkpoint, {.threads = 2, .cache_rows = 32, .kernels = kernels});
   OwnedBatch batch;
   for (std::int32_t i = 0; i < expected.n_tokens; ++i)
     batch.rows.push_back({expected.tokens[static_cast<std::size_t>(i)], -1, i});
@@ -76,17 +73,43 @@ TEST_P(GoldenTest, HiddenStatesAndLogitsAreThoseOfTransformers) {
   ASSERT_TRUE(done) << done.error().message;
   // In 16 bits transformers rounds every intermediate, its residual stream too; this backend only the inputs
   // of products.
-  const DType dtype = checkpoint->weights.embedding.dtype;
+  const DType dtype = checkpoint.weights.embedding.dtype;
   const double tolerance = dtype == DType::f32 ? 1e-4 : (dtype == DType::bf16 ? 3e-2 : 1e-2);
   EXPECT_LT(relative_error(outputs.hidden, expected.hidden), tolerance);
   EXPECT_LT(relative_error(outputs.logits, expected.logits), tolerance);
+}
+
+class GoldenTest : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(GoldenTest, HiddenStatesAndLogitsAreThoseOfTransformers) {
+  const auto [name, kernels] = GetParam();
+  const Expected expected = load_expected(name);
+  const auto checkpoint = load_checkpoint(goldens() / name);
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  expect_outputs(*checkpoint, expected, kernels);
+}
+
+TEST(AdapterGolden, MergedWeightsGiveTheStatesAndLogitsOfTheAdaptedModel) {
+  for (const auto& [base, adapter] :
+       {std::pair{"llama-fp32", "llama-fp32-adapter"}, std::pair{"phi3-short", "phi3-short-adapter"}}) {
+    SCOPED_TRACE(adapter);
+    auto checkpoint = load_checkpoint(goldens() / base);
+    ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+    const std::string hash = checkpoint->hash;
+    const auto merged = merge_adapter(goldens() / adapter, *checkpoint);
+    ASSERT_TRUE(merged) << merged.error().message;
+    EXPECT_NE(checkpoint->hash, hash);
+    EXPECT_EQ(checkpoint->shape.name, fmt::format("{}+{}", base, adapter));
+    expect_outputs(*checkpoint, load_expected(adapter), "portable");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryModel, GoldenTest,
                          testing::Combine(testing::Values("llama-fp32", "llama-bf16", "llama-fp16",
                                                           "tied-bias", "qwen2", "mistral-window",
                                                           "rope-linear", "rope-dynamic", "rope-llama3",
-                                                          "rope-yarn"),
+                                                          "rope-yarn", "qwen3", "smollm3", "granite", "olmo2",
+                                                          "phi3-short", "phi3-long", "gemma2", "gemma3"),
                                           testing::ValuesIn(kernel_names())),
                          [](const auto& parameters) {
                            return test_name(std::get<0>(parameters.param)) + "_" +

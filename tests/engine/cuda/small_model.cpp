@@ -39,10 +39,20 @@ std::vector<std::int32_t> text(Backend& backend, const std::string& specificatio
   return decoded ? decoded->tokens : std::vector<std::int32_t>();
 }
 
-}  // namespace
+/// With norms behind products, heads that are rotated in part and layers that are not rotated.
+speculation::ModelShape small_shape_with_norms() {
+  speculation::ModelShape shape = small_shape();
+  shape.architecture = "Olmo2ForCausalLM";
+  shape.traits = {.norm_place = speculation::NormPlace::after,
+                  .qk_norm = speculation::QkNorm::whole,
+                  .no_rope_interval = 2,
+                  .residual_multiplier = 0.5};
+  shape.rope.rotated_dimensions = 24;
+  return shape;
+}
 
-void put_through_everything(const MakeOnDevice& make) {
-  const auto checkpoint = make_synthetic(small_shape(), 0.6, 5, SyntheticMatrices::by_backend);
+void put_through(const speculation::ModelShape& shape, const MakeOnDevice& make) {
+  const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
     const auto backend = make(*checkpoint, weights);
@@ -64,6 +74,13 @@ void put_through_everything(const MakeOnDevice& make) {
       EXPECT_EQ(text(*backend, "layerskip:exit=2,gamma=3", sampled), text(*backend, "vanilla", sampled));
     }
   }
+}
+
+}  // namespace
+
+void put_through_everything(const MakeOnDevice& make) {
+  put_through(small_shape(), make);
+  put_through(small_shape_with_norms(), make);
 }
 
 }  // namespace draftscope::engine::test

@@ -6,6 +6,7 @@
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/decode.h>
+#include <draftscope/speculation/model_families.h>
 
 #include <memory>
 #include <random>
@@ -16,6 +17,9 @@ namespace draftscope::engine {
 
 /// A small random model; weights are synthetic. Sizes vary, always legal.
 [[nodiscard]] Checkpoint random_checkpoint(std::mt19937& random);
+
+/// A family's small random model of four layers; its windows are shorter than a text of 30 tokens.
+[[nodiscard]] Checkpoint random_checkpoint(std::mt19937& random, const speculation::ModelFamily& family);
 
 [[nodiscard]] std::unique_ptr<Backend> cpu_backend(const Checkpoint& checkpoint, std::int32_t threads,
                                                    std::int32_t cache_rows);

@@ -66,6 +66,33 @@ TEST(LosslessOnRandomModels, GreedyTextOfAnyMixEqualsVanilla) {
   EXPECT_GT(rejected, 1000);
 }
 
+TEST(LosslessOnRandomModels, GreedyTextOfEveryFamilyEqualsVanilla) {
+  std::mt19937 random(27);
+  for (const speculation::ModelFamily& family : speculation::model_families()) {
+    const Checkpoint checkpoint = random_checkpoint(random, family);
+    const std::int32_t n_layers = checkpoint.shape.n_layers;
+    const auto backend = cpu_backend(checkpoint, 2, 160);
+    // Longer than every window, so that drafts and trees have keys on both sides of its edge.
+    const auto prompt = random_tokens(random, 30 + random() % 40, checkpoint.shape.vocab);
+    const DecodeRequest request{.prompt = prompt, .max_new_tokens = 40, .eos_tokens = {}};
+    const Decoded vanilla = decode_with(*backend, "vanilla", request);
+    std::vector<std::string> specifications{"layerskip:exit=1,gamma=4,verify=above-exit",
+                                            "draft-verify:gamma=4,skip-attention=1,skip-mlp=0+2",
+                                            "mix:mask=exit,exit=3,shape=tree", "clasp", "del"};
+    for (int mix = 0; mix < 3; ++mix) specifications.push_back(random_mix(random, n_layers));
+    std::int64_t accepted = 0;
+    std::int64_t rejected = 0;
+    for (const std::string& specification : specifications) {
+      const Decoded speculative = decode_with(*backend, specification, request);
+      ASSERT_EQ(speculative.tokens, vanilla.tokens) << family.architecture << ' ' << specification;
+      accepted += speculative.accepted;
+      rejected += speculative.drafted - speculative.accepted;
+    }
+    EXPECT_GT(accepted, 50) << family.architecture;
+    EXPECT_GT(rejected, 50) << family.architecture;
+  }
+}
+
 TEST(LosslessOnRandomModels, CoupledTextOfAnyMixEqualsVanilla) {
   std::mt19937 random(18);
   std::int64_t accepted = 0;

@@ -39,15 +39,18 @@ struct TensorView {
 };
 
 struct LayerWeights {
-  TensorView attention_norm;  ///< [1][d_model]
+  TensorView attention_norm;  ///< [1][d_model]; like other norms there if the shape's traits say so
   TensorView q, k, v;         ///< [q_width][d_model], [kv_width][d_model] ×2
   TensorView q_bias, k_bias, v_bias;
-  TensorView o;  ///< [d_model][q_width]
+  TensorView q_norm, k_norm;  ///< [1][head_dim] ×2, or [1][q_width] and [1][kv_width]
+  TensorView o;               ///< [d_model][q_width]
   TensorView o_bias;
-  TensorView mlp_norm;  ///< [1][d_model]
-  TensorView gate, up;  ///< [d_ff][d_model] ×2
-  TensorView down;      ///< [d_model][d_ff]
+  TensorView attention_output_norm;  ///< [1][d_model]
+  TensorView mlp_norm;               ///< [1][d_model]
+  TensorView gate, up;               ///< [d_ff][d_model] ×2
+  TensorView down;                   ///< [d_model][d_ff]
   TensorView gate_bias, up_bias, down_bias;
+  TensorView mlp_output_norm;  ///< [1][d_model]
 };
 
 struct Weights {

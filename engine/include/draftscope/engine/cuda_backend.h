@@ -33,8 +33,9 @@ struct CudaOptions {
 };
 
 /// Backend of a checkpoint on a GPU. Fails with one line if there is no device, its driver is too old, the
-/// model's shape does not fit the kernels (d_model, d_ff multiples of 8, of 16 where any are fp8; head_dim
-/// 32, 64, 96 or 128; bf16 with fp8 drafts), or memory is short (with what was needed, and what there was).
+/// model's architecture has a trait that the kernels lack (those of Gemma: caps, GELU, windows in some
+/// layers), its shape does not fit them (d_model, d_ff multiples of 8, of 16 where any are fp8; head_dim 32,
+/// 64, 96 or 128; bf16 with fp8 drafts), or memory is short (with what was needed, and what there was).
 /// Synthetic matrices that are not in host memory are made on the device. `checkpoint` may go once the
 /// backend stands.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,

@@ -17,8 +17,8 @@ struct ConfigText {
 };
 
 /// The shape of a model that is to run, without its name. End tokens are those of both files; the family's
-/// default end token holds only if neither file names one. Errors: a family or a trait of it that no backend
-/// supports, quantised weights, a field that is missing or out of its range.
+/// default end token holds only if neither file names one. Errors: an unknown family, a part of one that is
+/// not supported or contradicts another, quantised weights, a field that is missing or out of its range.
 [[nodiscard]] Result<ModelShape> parse_model_config(ConfigText config,
                                                     std::optional<ConfigText> generation = std::nullopt);
 

@@ -17,7 +17,7 @@ namespace draftscope::speculation {
 
 /// How rotary frequencies are changed for contexts longer than the model was trained on. The formulas are
 /// those of Hugging Face transformers (modeling_rope_utils.py) and the papers named there.
-enum class RopeKind : std::uint8_t { standard, linear, dynamic, llama3, yarn };
+enum class RopeKind : std::uint8_t { standard, linear, dynamic, llama3, yarn, longrope };
 
 struct RopeScaling {
   RopeKind kind = RopeKind::standard;
@@ -25,16 +25,23 @@ struct RopeScaling {
   double factor = 1.0;
   double low_frequency_factor = 1.0;        ///< llama3
   double high_frequency_factor = 4.0;       ///< llama3
-  std::int32_t original_max_positions = 0;  ///< llama3, yarn, dynamic
+  std::int32_t original_max_positions = 0;  ///< llama3, yarn, dynamic, longrope
   double beta_fast = 32.0;                  ///< yarn
   double beta_slow = 1.0;                   ///< yarn
-  double attention_factor = 0.0;            ///< yarn: scales cos and sin; 0 = derived from factor, mscale
+  double attention_factor = 0.0;            ///< yarn, longrope: scales cos and sin; 0 = derived
   double mscale = 0.0;                      ///< yarn
   double mscale_all_dim = 0.0;              ///< yarn
   bool truncate = true;                     ///< yarn: round the correction range to whole dimensions
   /// standard: divisors of the frequencies, one for each pair; empty = none. GGUF files hold the result of
   /// llama3's formula in this way.
   std::vector<float> divisors;
+  /// longrope: divisors of each pair's frequency, for contexts up to original_max_positions and longer ones.
+  std::vector<double> short_factors, long_factors;
+  /// Base of the layers that attend to the sliding window, whose frequencies are not scaled; 0 = theta, as
+  /// all.
+  double local_theta = 0.0;
+  /// Dimensions of a head that are rotated, from its first on; 0 = all of them.
+  std::int32_t rotated_dimensions = 0;
 };
 
 /// The MLP's activation: x·σ(x), or GELU in its tanh approximation.
@@ -47,12 +54,15 @@ enum class NormWeight : std::uint8_t { plain, plus_one };
 /// both.
 enum class NormPlace : std::uint8_t { before, after, around };
 
+/// Norm of queries and keys before they are rotated: of each head by itself, or of a row's whole projection.
+enum class QkNorm : std::uint8_t { none, heads, whole };
+
 /// In what an architecture departs from Llama's. The defaults are Llama's.
 struct ArchitectureTraits {
   Activation activation = Activation::silu;
   NormWeight norm_weight = NormWeight::plain;
   NormPlace norm_place = NormPlace::before;
-  bool qk_norm = false;  ///< queries and keys are normalised before they are rotated
+  QkNorm qk_norm = QkNorm::none;
   /// Every so many-th layer attends to the whole context, the others to the sliding window; 0 = all layers
   /// alike.
   std::int32_t full_attention_interval = 0;
@@ -61,7 +71,7 @@ struct ArchitectureTraits {
   double logit_cap = 0.0;             ///< logits become cap · tanh(logit / cap); 0 = no cap
   double attention_logit_cap = 0.0;   ///< the same for attention scores
   double attention_multiplier = 0.0;  ///< scales attention scores; 0 = 1/√head_dim
-  double embedding_multiplier = 1.0;  ///< scales the embeddings
+  double embedding_multiplier = 1.0;  ///< scales the embeddings; 0 = by √d_model
   double residual_multiplier = 1.0;   ///< scales a sublayer's output where it joins the residual stream
   double logit_multiplier = 1.0;      ///< scales the logits
   bool fused_qkv = false;             ///< one tensor for the projections of queries, keys and values
@@ -85,13 +95,24 @@ struct ModelShape {
   bool qkv_bias = false;
   bool output_bias = false;  ///< bias on the attention's output projection (Llama's attention_bias sets both)
   bool mlp_bias = false;
-  std::int32_t sliding_window = 0;  ///< Mistral v0.1, Qwen2 if enabled; 0 = full attention
+  std::int32_t sliding_window = 0;  ///< of the layers that have one (window_of()); 0 = full attention
   std::int32_t bos_token = -1;
   std::vector<std::int32_t> eos_tokens;  ///< any of these ends a request
   ArchitectureTraits traits;
 
   [[nodiscard]] std::int32_t q_width() const { return n_heads * head_dim; }
   [[nodiscard]] std::int32_t kv_width() const { return n_kv_heads * head_dim; }
+  [[nodiscard]] std::int32_t rotary_width() const {
+    return rope.rotated_dimensions > 0 ? rope.rotated_dimensions : head_dim;
+  }
+  /// Positions that a layer attends to, itself included; 0 = all before.
+  [[nodiscard]] std::int32_t window_of(std::int32_t layer) const {
+    const std::int32_t interval = traits.full_attention_interval;
+    return interval > 0 && (layer + 1) % interval == 0 ? 0 : sliding_window;
+  }
+  [[nodiscard]] bool rotates(std::int32_t layer) const {
+    return traits.no_rope_interval == 0 || (layer + 1) % traits.no_rope_interval != 0;
+  }
 };
 
 /// The seven numbers that the bytes of weights and cache follow from, under the names that traces,

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "backend/trait_numbers.h"
+
+#include <cmath>
+
+#include "cpu/kernels/bf16.h"
+
+namespace draftscope::engine {
+namespace {
+
+/// To the 11 significant bits of fp16, ties to even; within its range.
+float round_to_f16(float value) {
+  int exponent = 0;
+  const float mantissa = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(mantissa, 11)), exponent - 11);
+}
+
+}  // namespace
+
+float attention_scale(const speculation::ModelShape& shape) {
+  if (shape.traits.attention_multiplier > 0.0) return static_cast<float>(shape.traits.attention_multiplier);
+  return 1.0F / std::sqrt(static_cast<float>(shape.head_dim));
+}
+
+float embedding_scale(const speculation::ModelShape& shape, DType dtype) {
+  const double multiplier = shape.traits.embedding_multiplier;
+  const auto scale = static_cast<float>(multiplier > 0.0 ? multiplier : std::sqrt(shape.d_model));
+  switch (dtype) {
+    case DType::bf16:
+      return cpu::round_to_bf16(scale);
+    case DType::f16:
+      return round_to_f16(scale);
+    case DType::f32:
+      break;
+  }
+  return scale;
+}
+
+float norm_offset(const speculation::ModelShape& shape) {
+  return shape.traits.norm_weight == speculation::NormWeight::plus_one ? 1.0F : 0.0F;
+}
+
+}  // namespace draftscope::engine

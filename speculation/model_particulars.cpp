@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model_particulars.h"
+
+#include <draftscope/base/quote.h>
+#include <algorithm>
+#include <cmath>
+
+#include "size_ranges.h"
+
+namespace draftscope::speculation {
+namespace {
+
+constexpr Range<std::int32_t> count_range{0, 1 << 20};
+constexpr Range<double> multiplier_range{1e-6, 1e6};
+
+/// Window of every family of the table whose config.json names none.
+constexpr std::int32_t default_window = 4096;
+
+/// Which layers of a list are marked, if that is every n-th: n, or 0 if none is.
+std::optional<std::int32_t> interval_of(const std::vector<bool>& marked) {
+  const auto first = std::find(marked.begin(), marked.end(), true);
+  if (first == marked.end()) return 0;
+  const auto interval = first - marked.begin() + 1;
+  for (std::ptrdiff_t i = 0; i < std::ssize(marked); ++i)
+    if (marked[static_cast<std::size_t>(i)] != ((i + 1) % interval == 0)) return std::nullopt;
+  return static_cast<std::int32_t>(interval);
+}
+
+/// Sets the window of the layers that have one, and which have: those that `layer_types` names, or all but
+/// every `interval`-th, or all if that is 0.
+Result<void> read_layer_types(const JsonField& config, std::int32_t window, std::int32_t interval,
+                              ModelShape& shape) {
+  shape.sliding_window = window;
+  shape.traits.full_attention_interval = window > 0 ? interval : 0;
+  const JsonField field = config["layer_types"];
+  if (field.is_null()) return {};
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> kinds, field.texts());
+  if (kinds.empty()) return {};
+  if (kinds.size() != static_cast<std::size_t>(shape.n_layers))
+    return fail("{} has {} entries, expected num_hidden_layers = {}", field.name(), kinds.size(),
+                shape.n_layers);
+  std::vector<bool> full;
+  for (const std::string& kind : kinds) {
+    if (kind != "full_attention" && kind != "sliding_attention")
+      return fail("{} holds {}, expected full_attention or sliding_attention", field.name(), quote(kind));
+    full.push_back(kind == "full_attention");
+  }
+  const auto every = interval_of(full);
+  if (every == 1) {
+    shape.sliding_window = 0;
+    shape.traits.full_attention_interval = 0;
+    return {};
+  }
+  if (window == 0)
+    return fail("{} holds 'sliding_attention', expected full_attention in every layer without sliding_window",
+                field.name());
+  if (!every)
+    return fail("{} holds full_attention at no fixed interval, expected it in every n-th layer alone",
+                field.name());
+  shape.traits.full_attention_interval = *every;
+  return {};
+}
+
+Result<void> read_mistral_window(const JsonField& config, ModelShape& shape) {
+  // Absent means Mistral v0.1's window, null means none: later versions write null.
+  const JsonField window = config["sliding_window"];
+  if (window.is_null() && !window.is_missing()) return {};
+  DRAFTSCOPE_TRY_ASSIGN(shape.sliding_window, window.integer_or(positions_range, default_window));
+  return {};
+}
+
+Result<void> read_qwen_window(const JsonField& config, ModelShape& shape) {
+  constexpr std::int32_t default_max_window_layers = 28;
+  DRAFTSCOPE_TRY_ASSIGN(const bool enabled, config["use_sliding_window"].boolean_or(false));
+  const JsonField field = config["sliding_window"];
+  if (!enabled || (field.is_null() && !field.is_missing())) return read_layer_types(config, 0, 0, shape);
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t window, field.integer_or(positions_range, default_window));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t full_layers,
+                        config["max_window_layers"].integer_or(count_range, default_max_window_layers));
+  if (!config["layer_types"].is_null()) return read_layer_types(config, window, 0, shape);
+  // Layers below max_window_layers have full attention.
+  if (full_layers > 0 && full_layers < shape.n_layers)
+    return fail(
+        "{}: max_window_layers is {} of {} layers, expected 0 or all: full attention in only the first "
+        "layers "
+        "is not supported",
+        config.file(), full_layers, shape.n_layers);
+  shape.sliding_window = full_layers == 0 ? window : 0;
+  return {};
+}
+
+/// Biases under the keys that most families share.
+Result<void> read_biases(const JsonField& config, ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(shape.qkv_bias, config["attention_bias"].boolean_or(false));
+  shape.output_bias = shape.qkv_bias;
+  return {};
+}
+
+Result<void> read_mlp_bias(const JsonField& config, ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(shape.mlp_bias, config["mlp_bias"].boolean_or(false));
+  return {};
+}
+
+/// The layers that do not rotate: those with 0 in `no_rope_layers`, or every `no_rope_layer_interval`-th.
+Result<void> read_unrotated_layers(const JsonField& config, ModelShape& shape) {
+  std::int32_t& interval = shape.traits.no_rope_interval;
+  const JsonField interval_field = config["no_rope_layer_interval"];
+  DRAFTSCOPE_TRY_ASSIGN(interval, interval_field.integer_or(Range<std::int32_t>{1, 1 << 20}, interval));
+  const JsonField field = config["no_rope_layers"];
+  if (field.is_null()) return {};
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<JsonField> entries, field.list());
+  if (entries.size() < static_cast<std::size_t>(shape.n_layers))
+    return fail("{} has {} entries, expected num_hidden_layers = {}", field.name(), entries.size(),
+                shape.n_layers);
+  std::vector<bool> unrotated;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(shape.n_layers); ++i) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto rotated, entries[i].integer(Range<std::int32_t>{0, 1}));
+    unrotated.push_back(rotated == 0);
+  }
+  const auto every = interval_of(unrotated);
+  if (!every)
+    return fail("{} names layers at no fixed interval, expected 0 for every n-th layer and 1 for the rest",
+                field.name());
+  if (!interval_field.is_null() && *every > 0 && *every != interval)
+    return fail("{}: no_rope_layer_interval is {}, expected {} as no_rope_layers has it", config.file(),
+                interval, *every);
+  interval = *every;
+  return {};
+}
+
+Result<void> read_smollm3(const JsonField& config, ModelShape& shape) {
+  DRAFTSCOPE_TRY(read_biases(config, shape));
+  DRAFTSCOPE_TRY(read_mlp_bias(config, shape));
+  DRAFTSCOPE_TRY_ASSIGN(const bool has_window, config["use_sliding_window"].boolean_or(false));
+  if (has_window)
+    return config["use_sliding_window"].wrong("false: a window in layers without rotation is not supported");
+  DRAFTSCOPE_TRY(read_layer_types(config, 0, 0, shape));
+  return read_unrotated_layers(config, shape);
+}
+
+Result<void> read_granite(const JsonField& config, ModelShape& shape) {
+  DRAFTSCOPE_TRY(read_biases(config, shape));
+  DRAFTSCOPE_TRY(read_mlp_bias(config, shape));
+  ArchitectureTraits& traits = shape.traits;
+  for (const auto& [key, multiplier] : {std::pair{"embedding_multiplier", &traits.embedding_multiplier},
+                                        std::pair{"attention_multiplier", &traits.attention_multiplier},
+                                        std::pair{"residual_multiplier", &traits.residual_multiplier}}) {
+    DRAFTSCOPE_TRY_ASSIGN(*multiplier, config[key].number_or(multiplier_range, *multiplier));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const double divisor, config["logits_scaling"].number_or(multiplier_range, 1.0));
+  traits.logit_multiplier = 1.0 / divisor;
+  return {};
+}
+
+Result<void> read_phi3(const JsonField& config, ModelShape& shape) {
+  DRAFTSCOPE_TRY_ASSIGN(shape.sliding_window, config["sliding_window"].integer_or(positions_range, 0));
+  return {};
+}
+
+/// A cap that null switches off.
+Result<void> read_cap(const JsonField& field, double& cap) {
+  if (field.is_missing()) return {};
+  DRAFTSCOPE_TRY_ASSIGN(cap, field.number_or(multiplier_range, 0.0));
+  return {};
+}
+
+/// Gemma 2 and 3 share their keys but for the pattern of layers.
+Result<void> read_gemma(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
+  DRAFTSCOPE_TRY(read_biases(config, shape));
+  DRAFTSCOPE_TRY_ASSIGN(const bool looks_ahead, config["use_bidirectional_attention"].boolean_or(false));
+  if (looks_ahead)
+    return config["use_bidirectional_attention"].wrong("false: only a decoder that looks back is supported");
+  ArchitectureTraits& traits = shape.traits;
+  constexpr double default_scalar = 256.0;
+  DRAFTSCOPE_TRY_ASSIGN(const double scalar,
+                        config["query_pre_attn_scalar"].number_or(multiplier_range, default_scalar));
+  traits.attention_multiplier = 1.0 / std::sqrt(scalar);
+  DRAFTSCOPE_TRY(read_cap(config["final_logit_softcapping"], traits.logit_cap));
+  DRAFTSCOPE_TRY(read_cap(config["attn_logit_softcapping"], traits.attention_logit_cap));
+  const JsonField field = config["sliding_window"];
+  std::int32_t window = 0;
+  if (field.is_missing() || !field.is_null()) {
+    DRAFTSCOPE_TRY_ASSIGN(window, field.integer_or(positions_range, default_window));
+  }
+  const JsonField pattern = config["sliding_window_pattern"];
+  DRAFTSCOPE_TRY_ASSIGN(const auto interval, pattern.integer_or(Range<std::int32_t>{1, 1 << 20},
+                                                                family.traits.full_attention_interval));
+  DRAFTSCOPE_TRY(read_layer_types(config, window, interval, shape));
+  const std::int32_t found = traits.full_attention_interval;
+  if (!pattern.is_null() && found > 0 && found != interval)
+    return fail("{}: sliding_window_pattern is {}, expected {} as layer_types has it", config.file(),
+                interval, found);
+  return {};
+}
+
+Result<void> read_activation(const JsonField& config, const ModelFamily& family) {
+  const bool is_silu = family.traits.activation == Activation::silu;
+  const std::string expected = is_silu ? "silu" : "gelu_pytorch_tanh";
+  const JsonField field = config[is_silu ? "hidden_act" : "hidden_activation"];
+  DRAFTSCOPE_TRY_ASSIGN(const std::string found, field.text_or(expected));
+  if (found != expected) return field.wrong(quote(expected));
+  return {};
+}
+
+}  // namespace
+
+Result<void> read_particulars(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
+  DRAFTSCOPE_TRY(read_activation(config, family));
+  const std::string_view type = family.model_type;
+  if (type == "llama") {
+    DRAFTSCOPE_TRY(read_biases(config, shape));
+    return read_mlp_bias(config, shape);
+  }
+  if (type == "mistral") return read_mistral_window(config, shape);
+  if (type == "qwen2") {
+    shape.qkv_bias = true;
+    return read_qwen_window(config, shape);
+  }
+  if (type == "qwen3") {
+    DRAFTSCOPE_TRY(read_biases(config, shape));
+    return read_qwen_window(config, shape);
+  }
+  if (type == "smollm3") return read_smollm3(config, shape);
+  if (type == "granite") return read_granite(config, shape);
+  if (type == "olmo2") return read_biases(config, shape);
+  if (type == "phi3") return read_phi3(config, shape);
+  return read_gemma(config, family, shape);
+}
+
+}  // namespace draftscope::speculation
