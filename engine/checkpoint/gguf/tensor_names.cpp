@@ -47,6 +47,14 @@ std::string_view own_name(TensorKind kind) {
       return "ffn_up.bias";
     case TensorKind::down_bias:
       return "ffn_down.bias";
+    case TensorKind::q_norm:
+      return "attn_q_norm.weight";
+    case TensorKind::k_norm:
+      return "attn_k_norm.weight";
+    case TensorKind::attention_output_norm:
+      return "post_attention_norm.weight";
+    case TensorKind::mlp_output_norm:
+      return "post_ffw_norm.weight";
   }
   return {};
 }

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoArchitecture", [](GgufParts& parts) { parts.remove("general.architecture"); },
          "general.architecture is missing, expected a string"},
         {"OtherArchitecture", set("general.architecture", "mamba"),
-         "general.architecture is 'mamba', expected llama or qwen2"},
+         "general.architecture is 'mamba', expected llama, qwen2, qwen3 or olmo2"},
         {"ArchitectureIsNumber", set("general.architecture", 3U),
          "general.architecture is 3, expected a string"},
         {"NoLayers", [](GgufParts& parts) { parts.remove("llama.block_count"); },

@@ -96,7 +96,7 @@ TEST_P(GgufOfFolder, ComputesTheFoldersLogits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, GgufOfFolder,
-                         testing::Values("llama-bf16", "tied-bias", "qwen2", "rope-llama3"),
+                         testing::Values("llama-bf16", "tied-bias", "qwen2", "rope-llama3", "qwen3", "olmo2"),
                          [](const auto& kind) {
                            std::string name = kind.param;
                            std::replace(name.begin(), name.end(), '-', '_');

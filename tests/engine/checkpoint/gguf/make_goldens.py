@@ -66,5 +66,5 @@ def blocks():
 if __name__ == "__main__":
     GOLDENS.mkdir(exist_ok=True)
     blocks()
-    for name in ["llama-bf16", "tied-bias", "qwen2", "rope-llama3"]:
+    for name in ["llama-bf16", "tied-bias", "qwen2", "rope-llama3", "qwen3", "olmo2"]:
         write(HERE.parents[1] / "cpu/goldens" / name, GOLDENS / f"{name}.gguf")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes a Hugging Face folder of the families llama and qwen2 as a GGUF file, as llama.cpp's converter lays it out.
+"""Writes a Hugging Face folder of the families llama, qwen2, qwen3 and olmo2 as a GGUF file, as llama.cpp's converter lays it out.
 
     python write_gguf.py FOLDER FILE.gguf [--type Q8_0] [--pre llama-bpe]        (needs the packages gguf, numpy)
 
@@ -18,7 +18,10 @@ NAMES = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": 
          "lm_head.weight": "output.weight"}
 PARTS = {"input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "self_attn.q_proj": "attn_q",
          "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
-         "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down"}
+         "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "self_attn.q_norm": "attn_q_norm",
+         "self_attn.k_norm": "attn_k_norm"}
+# Norms behind a sublayer in place of those before it.
+OLMO2_PARTS = {**PARTS, "post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm"}
 STORED = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
 
 
@@ -41,11 +44,11 @@ def wide(kind, values):
     return values.astype(np.float32)
 
 
-def gguf_name(name):
+def gguf_name(name, parts):
     if name in NAMES:
         return NAMES[name]
     layer, part, kind = name.removeprefix("model.layers.").split(".", 1)[0], name.split(".", 3)[3].rsplit(".", 1)[0], name.rsplit(".", 1)[1]
-    return f"blk.{layer}.{PARTS[part]}.{kind}"
+    return f"blk.{layer}.{parts[part]}.{kind}"
 
 
 def in_pairs(values, heads):
@@ -111,7 +114,9 @@ def add_tokenizer(writer, folder, pre):
 def write(folder, out, wanted=None, pre=None):
     folder = Path(folder)
     config = json.loads((folder / "config.json").read_text())
-    architecture = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2"}[config["architectures"][0]]
+    architecture = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2", "Qwen3ForCausalLM": "qwen3",
+                    "Olmo2ForCausalLM": "olmo2"}[config["architectures"][0]]
+    parts = OLMO2_PARTS if architecture == "olmo2" else PARTS
     heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     head_dim = config.get("head_dim") or config["hidden_size"] // heads
     writer = GGUFWriter(out, architecture)
@@ -138,9 +143,9 @@ def write(folder, out, wanted=None, pre=None):
         if architecture == "llama" and ".k_proj." in name:
             values = in_pairs(values, kv_heads)
         if values.ndim == 1:
-            writer.add_tensor(gguf_name(name), np.ascontiguousarray(wide(kind, values)))
+            writer.add_tensor(gguf_name(name, parts), np.ascontiguousarray(wide(kind, values)))
         else:
-            add_matrix(writer, gguf_name(name), kind, values, wanted)
+            add_matrix(writer, gguf_name(name, parts), kind, values, wanted)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
