@@ -85,6 +85,7 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
 
 Result<int> generate(const GenerateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
+  hint_at_chat_template(model, options.chat, options.quiet);
   DRAFTSCOPE_TRY_ASSIGN(const engine::ConfiguredStrategy strategy,
                         engine::make_strategy(options.strategy, model.checkpoint->shape,
                                               strategy_resources(options.model, model)));

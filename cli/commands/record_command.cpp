@@ -250,6 +250,7 @@ Result<int> record(const RecordOptions& options) {
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
+  hint_at_chat_template(model, options.chat, options.quiet);
   DraftModelShapes draft_models;
   const engine::StrategyResources resources =
       noting_shapes(strategy_resources(options.model, model), draft_models);

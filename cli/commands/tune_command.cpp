@@ -194,6 +194,7 @@ Result<int> tune_model(TuneOptions& options) {
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
+  hint_at_chat_template(model, options.chat, options.quiet);
   DRAFTSCOPE_TRY_ASSIGN(auto prompts, encode_prompts(options, model.tokenizer, questions));
   const speculation::ModelShape& shape = model.checkpoint->shape;
   DRAFTSCOPE_TRY_ASSIGN(TuneSearch search,

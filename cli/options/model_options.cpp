@@ -12,6 +12,7 @@
 
 #include "options/numbers.h"
 #include "options/one_of.h"
+#include "terminal/messages.h"
 
 namespace draftscope::cli {
 
@@ -131,6 +132,11 @@ Result<void> check_same_tokens(const LoadedModel& target, const LoadedModel& dra
 }
 
 }  // namespace
+
+void hint_at_chat_template(const LoadedModel& model, bool chat, bool quiet) {
+  if (chat || quiet || !model.tokenizer.has_chat_template()) return;
+  print_note("hint: this model has a chat template; --chat puts prompts into it");
+}
 
 engine::StrategyResources strategy_resources(const ModelOptions& options, const LoadedModel& target) {
   const auto known = std::make_shared<std::map<std::string, std::shared_ptr<OpenedModel>>>();

@@ -41,6 +41,10 @@ struct LoadedModel {
 
 [[nodiscard]] Result<LoadedModel> load_model(const ModelOptions& options);
 
+/// Says on stderr that the model has a chat template where prompts go without: such models answer questions
+/// that are put into it, and go on with a bare text.
+void hint_at_chat_template(const LoadedModel& model, bool chat, bool quiet);
+
 /// Lets a strategy open a second model on the same device. `target` is its tokenizer's yardstick; both must
 /// outlive the strategies.
 [[nodiscard]] engine::StrategyResources strategy_resources(const ModelOptions& options,

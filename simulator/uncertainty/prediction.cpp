@@ -13,7 +13,7 @@
 #include "sweep/sweep_checks.h"
 #include "uncertainty/confidence_draws.h"
 #include "uncertainty/prediction_pathology.h"
-#include "uncertainty/text_spread.h"
+#include "other_texts/text_spread.h"
 
 namespace draftscope::simulator {
 

@@ -7,7 +7,7 @@
 
 #include "sweep/pass_sums.h"
 #include "sweep/sweep_checks.h"
-#include "uncertainty/text_spread.h"
+#include "other_texts/text_spread.h"
 
 namespace draftscope::simulator {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "costs/cost_prices.h"
-#include "uncertainty/text_spread.h"
+#include "other_texts/text_spread.h"
 #include "what_if/answer_prices.h"
 
 namespace draftscope::simulator {

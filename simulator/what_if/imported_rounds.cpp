@@ -13,7 +13,7 @@
 #include "replay/acceptance_models.h"
 #include "replay/policy_choice.h"
 #include "what_if/recorded_statistics.h"
-#include "what_if/redraft.h"
+#include "drafts/redraft.h"
 #include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {

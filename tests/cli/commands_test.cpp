@@ -53,6 +53,35 @@ TEST_F(SmallTrace, ReportsItsFiguresAsCsvWithOneLineARun) {
   expect_golden("report.csv", result.out);
 }
 
+TEST_F(SmallTrace, ReportsOnOneScreen) {
+  const CommandResult result = run_command({"report", path_, "--brief"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_golden("report_brief.txt", result.out);
+  EXPECT_EQ(run_command({"report", path_, "--brief", "--json"}).exit_code, 1);
+}
+
+TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
+  const TemporaryFolder folder;
+  const std::filesystem::path shipped = std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip";
+  for (const auto& entry : std::filesystem::directory_iterator(shipped))
+    std::filesystem::create_symlink(entry.path(), folder / entry.path().filename().string());
+  std::filesystem::remove(folder / "tokenizer_config.json");
+  json config = json::parse(read_file((shipped / "tokenizer_config.json").string()));
+  config["chat_template"] = "{{ messages[0]['content'] }}";
+  std::ofstream(folder / "tokenizer_config.json") << config;
+  const auto generate = [](const std::string& model, std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "--model", model, "--prompt", "def", "--max-tokens", "1"});
+    const CommandResult result = run_command(more);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  const std::string model = folder / "";
+  EXPECT_THAT(generate(model, {}), HasSubstr("--chat puts prompts into it"));
+  EXPECT_THAT(generate(model, {"--chat"}), Not(HasSubstr("hint")));
+  EXPECT_THAT(generate(model, {"--quiet"}), Not(HasSubstr("hint")));
+  EXPECT_THAT(generate(shipped.string(), {}), Not(HasSubstr("hint")));
+}
+
 TEST(Version1Trace, IsTakenByEveryCommandThatReads) {
   const TemporaryFolder folder;
   const std::string path = std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/traces/version_1.dstrace";

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../advice/learnt.h"
-#include "what_if/prompt_statistics.h"
+#include "other_texts/prompt_statistics.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "uncertainty/text_spread.h"
+#include "other_texts/text_spread.h"
 
 #include <cmath>
 #include <cstddef>

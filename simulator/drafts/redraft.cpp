@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "what_if/redraft.h"
+#include "drafts/redraft.h"
 
 #include <draftscope/speculation/rules/rules_of.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "what_if/unrecorded_sets.h"
+#include "drafts/unrecorded_sets.h"
 
 #include <draftscope/speculation/rules/rules_of.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 #include "drafts/run_specification.h"
 #include "drafts/set_agreement.h"
-#include "what_if/redraft.h"
+#include "drafts/redraft.h"
 
 namespace draftscope::simulator {
 

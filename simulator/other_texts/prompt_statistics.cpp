@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "what_if/prompt_statistics.h"
+#include "other_texts/prompt_statistics.h"
 
 #include <array>
 #include <cmath>

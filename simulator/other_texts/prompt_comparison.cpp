@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "what_if/prompt_statistics.h"
+#include "other_texts/prompt_statistics.h"
 
 namespace draftscope::simulator {
 

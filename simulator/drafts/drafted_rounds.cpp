@@ -9,8 +9,8 @@
 #include "drafts/run_specification.h"
 #include "drafts/same_draft.h"
 #include "replay/policy_choice.h"
-#include "what_if/redraft.h"
-#include "what_if/unrecorded_sets.h"
+#include "drafts/redraft.h"
+#include "drafts/unrecorded_sets.h"
 
 namespace draftscope::simulator {
 
