@@ -29,7 +29,7 @@ int models_of_a_long_test() {
 std::vector<TestedBackend> tested_backends() {
   std::vector<TestedBackend> tested;
   for (const DType dtype : {DType::bf16, DType::f16})
-    tested.push_back({std::string(dtype_name(dtype)), dtype, random_cuda_shape,
+    tested.push_back({std::string(dtype_name(dtype)), dtype, random_cuda_shape, computed_by_cuda,
                       [](const Checkpoint& checkpoint, std::int32_t /*shares*/, std::int32_t cache_rows) {
                         return backend_on_device(checkpoint, {.cache_rows = cache_rows});
                       }});

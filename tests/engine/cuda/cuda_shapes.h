@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <draftscope/speculation/model_families.h>
+
 #include "random_model.h"
 
 namespace draftscope::engine::test {
@@ -15,6 +17,11 @@ inline speculation::ModelShape random_cuda_shape(Random& random) {
   shape.n_kv_heads = pick(random, 1, 2);
   shape.n_heads = shape.n_kv_heads * pick(random, 1, 5);
   return shape;
+}
+
+/// Whether the CUDA kernels compute what a family departs from Llama in: all but Gemma's.
+inline bool computed_by_cuda(const speculation::ModelFamily& family) {
+  return family.traits.activation == speculation::Activation::silu;
 }
 
 }  // namespace draftscope::engine::test

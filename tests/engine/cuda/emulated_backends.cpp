@@ -29,10 +29,7 @@ std::vector<TestedBackend> tested_backends() {
   std::vector<TestedBackend> tested;
   for (const DType dtype : {DType::bf16, DType::f16})
     tested.push_back(
-        {std::string(dtype_name(dtype)), dtype, random_cuda_shape,
-         [](const speculation::ModelFamily& family) {
-           return family.traits.activation == speculation::Activation::silu;  // all but Gemma
-         },
+        {std::string(dtype_name(dtype)), dtype, random_cuda_shape, computed_by_cuda,
          [](const Checkpoint& checkpoint, std::int32_t multiprocessors, std::int32_t cache_rows) {
            return backend_on_device(checkpoint, {.cache_rows = cache_rows}, multiprocessors);
          }});

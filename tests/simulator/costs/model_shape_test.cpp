@@ -120,6 +120,18 @@ TEST(ModelShape, AbsentKvHeadsAreTheFamilysInEngineAndSimulatorAlike) {
   EXPECT_TRUE(speculation::same_sizes(*priced, *run));
 }
 
+TEST(ModelShape, ADecoderNestedInAModelOfImagesIsPricedByItself) {
+  constexpr std::string_view text =
+      R"({"architectures":["Gemma3ForConditionalGeneration"],"vision_config":{"hidden_size":1152},
+          "text_config":{"hidden_size":2560,"intermediate_size":10240,"num_hidden_layers":34}})";
+  const auto priced = speculation::parse_model_sizes({text, "config.json"});
+  const auto run = speculation::parse_model_config({text, "config.json"});
+  ASSERT_TRUE(priced) << priced.error().message;
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_TRUE(speculation::same_sizes(*priced, *run));
+  EXPECT_TRUE(speculation::same_sizes(*priced, *speculation::find_model_shape("Gemma-3-4B")));
+}
+
 TEST(ModelShape, AWidthThatTheHeadsDoNotDivideIsRefusedNotTruncated) {
   constexpr std::string_view text =
       R"({"num_hidden_layers":2,"hidden_size":65,"num_attention_heads":4,"intermediate_size":96,"vocab_size":10})";
