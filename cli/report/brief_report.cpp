@@ -36,7 +36,7 @@ std::string acceptance_cell(const Figures& figures, const Glyphs& glyphs) {
   return figure_cell(simulator::measured_figure("acceptance_rate"), figures, glyphs);
 }
 
-/// What costs each run most, or that nothing does.
+/// Title of what costs the run most, or of nothing being wrong.
 std::string reason_of(const std::vector<simulator::Diagnosis>& diagnoses, const traces::Run& run,
                       const Glyphs& glyphs) {
   const auto diagnosis = std::find_if(diagnoses.begin(), diagnoses.end(),

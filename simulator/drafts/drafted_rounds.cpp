@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "drafts/redraft.h"
 #include "drafts/run_specification.h"
 #include "drafts/same_draft.h"
-#include "replay/policy_choice.h"
-#include "drafts/redraft.h"
 #include "drafts/unrecorded_sets.h"
+#include "replay/policy_choice.h"
 
 namespace draftscope::simulator {
 

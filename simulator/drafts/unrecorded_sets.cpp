@@ -9,9 +9,9 @@
 #include <tuple>
 #include <utility>
 
+#include "drafts/redraft.h"
 #include "drafts/run_specification.h"
 #include "drafts/set_agreement.h"
-#include "drafts/redraft.h"
 
 namespace draftscope::simulator {
 

@@ -9,11 +9,11 @@
 #include <draftscope/base/parallel.h>
 #include <draftscope/base/quote.h>
 
+#include "other_texts/text_spread.h"
 #include "sweep/pass_sums.h"
 #include "sweep/sweep_checks.h"
 #include "uncertainty/confidence_draws.h"
 #include "uncertainty/prediction_pathology.h"
-#include "other_texts/text_spread.h"
 
 namespace draftscope::simulator {
 

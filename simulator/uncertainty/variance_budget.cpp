@@ -5,9 +5,9 @@
 
 #include <draftscope/base/parallel.h>
 
+#include "other_texts/text_spread.h"
 #include "sweep/pass_sums.h"
 #include "sweep/sweep_checks.h"
-#include "other_texts/text_spread.h"
 
 namespace draftscope::simulator {
 

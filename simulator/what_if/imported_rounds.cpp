@@ -10,10 +10,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "drafts/redraft.h"
 #include "replay/acceptance_models.h"
 #include "replay/policy_choice.h"
 #include "what_if/recorded_statistics.h"
-#include "drafts/redraft.h"
 #include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {

@@ -57,7 +57,7 @@ TEST_F(SmallTrace, ReportsOnOneScreen) {
   const CommandResult result = run_command({"report", path_, "--brief"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   expect_golden("report_brief.txt", result.out);
-  EXPECT_EQ(run_command({"report", path_, "--brief", "--json"}).exit_code, 1);
+  EXPECT_EQ(run_command({"report", path_, "--brief", "--json"}).exit_code, 2);
 }
 
 TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
