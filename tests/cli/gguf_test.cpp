@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Commands on a GGUF file, target and draft: the recording says what was decoded.
+
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/traces/reader.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Gguf, IsRecordedAsWhatItIs) {
+  const TemporaryFolder folder;
+  // A model of one layer and twelve tokens, whose matrices are of three types.
+  const std::string model = (folder / "tiny.gguf").string();
+  std::filesystem::copy_file(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/gguf/corpus/llama", model);
+  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["Hello"]})" << '\n';
+  const auto trace = folder / "run.dstrace";
+  const CommandResult recorded =
+      run_command({"record", "--model", model, "--prompts", (folder / "prompts.jsonl").string(), "--strategy",
+                   "vanilla", "--strategy", "two-model:model=" + model + ",gamma=2", "--max-tokens", "8",
+                   "--threads", "1", "--quiet", "--output", trace.string()});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+
+  const auto checkpoint = engine::load_gguf(model);
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  auto reader = traces::Reader::open(trace);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording) << recording.error().message;
+  const traces::Meta& meta = recording->meta;
+  EXPECT_EQ(meta.at("model"), "tiny");
+  EXPECT_EQ(meta.at("model_path"), model);
+  EXPECT_EQ(meta.at("checkpoint_hash"), checkpoint->hash);
+  EXPECT_EQ(meta.at("dtype"), "bf16");
+  EXPECT_EQ(meta.at("weights"), "as-stored");
+  EXPECT_EQ(meta.at("stored_as"), checkpoint->stored_as);
+  EXPECT_THAT(meta.at("stored_as"), testing::MatchesRegex("gguf Q[458]_[01], Q[458]_[01], Q[458]_[01]"));
+  EXPECT_THAT(meta.at("model_shape"),
+              HasSubstr(R"("architecture":"LlamaForCausalLM","n_layers":1,"d_model":32)"));
+  EXPECT_THAT(meta.at("draft_model_shapes"), HasSubstr(R"("d_model":32)"));
+
+  // The draft is the target, so every draft token is right.
+  for (const traces::Round& round : recording->rounds) EXPECT_EQ(round.accepted, round.drafted);
+  EXPECT_EQ(recording->requests.at(0).text, recording->requests.at(1).text);
+
+  const CommandResult report = run_command({"report", trace.string()});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_THAT(report.out, HasSubstr("from " + meta.at("stored_as")));
+}
+
+TEST(Gguf, IsRefusedInOneLineWhereItIsNone) {
+  const CommandResult refused =
+      run_command({"generate", "--model", DRAFTSCOPE_SOURCE_DIR "/README.md", "--prompt", "a"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err,
+              HasSubstr("README.md: no GGUF file, expected it to begin with the letters GGUF\n"));
+}
+
+}  // namespace
+}  // namespace draftscope::cli
