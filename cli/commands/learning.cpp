@@ -61,6 +61,7 @@ Result<std::optional<std::string>> other_kind_of_texts(const SimulateOptions& op
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<engine::Question> questions,
                         engine::read_questions(*options.prompts));
   std::vector<std::string> texts;
+  texts.reserve(questions.size());
   for (const engine::Question& question : questions) texts.push_back(question.turns.front());
   auto comparison = simulator::compare_prompts(recording, texts);
   if (!comparison) return fail("{}: {}", options.prompts->string(), comparison.error().message);
