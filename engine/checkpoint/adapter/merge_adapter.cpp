@@ -89,10 +89,10 @@ struct Merge {
   const Factors* factors = nullptr;
 };
 
-Result<std::vector<Merge>> match(std::vector<TensorSlot> slots, Modules& modules, const AdapterConfig& config,
-                                 std::string_view name) {
+Result<std::vector<Merge>> match(const std::vector<TensorSlot>& slots, Modules& modules,
+                                 const AdapterConfig& config, std::string_view name) {
   std::vector<Merge> merges;
-  for (TensorSlot& slot : slots) {
+  for (const TensorSlot& slot : slots) {
     const auto place = slot.is_vector() || slot.kind == TensorKind::embedding ? modules.end()
                                                                               : modules.find(module_of(slot));
     if (place == modules.end()) continue;
