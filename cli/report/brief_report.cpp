@@ -32,8 +32,9 @@ std::string interval_cell(const Figures& figures, const Glyphs& glyphs) {
   return fmt::format("{:.2f}{}{:.2f}", interval.low, glyphs.range(), interval.high);
 }
 
+/// Accepted tokens per draft step: of a token tree, along its path.
 std::string acceptance_cell(const Figures& figures, const Glyphs& glyphs) {
-  return figure_cell(simulator::measured_figure("acceptance_rate"), figures, glyphs);
+  return figure_cell(simulator::measured_figure("step_acceptance"), figures, glyphs);
 }
 
 /// Title of what costs the run most, or of nothing being wrong.
@@ -51,7 +52,7 @@ std::string strategies_table(const MeasuredRecording& measured, const Glyphs& gl
                {"tokens/s"},
                {"speedup"},
                {"95 % of prompts"},
-               {"accepted"},
+               {"accepted per step"},
                {"what costs most", Align::left}});
   for (const RunFigures& run : measured.figures.runs)
     table.add_row({printable(run.all.run->specification),
@@ -91,7 +92,7 @@ std::string kinds_table(const MeasuredRecording& measured, const Glyphs& glyphs)
     }
     table.add_row(std::move(cells));
   }
-  return "\nBy kind of text: speedup (95 % of prompts) accepted\n" + table.text(2, glyphs.columns);
+  return "\nBy kind of text: speedup (95 % of prompts) accepted per step\n" + table.text(2, glyphs.columns);
 }
 
 std::string winner_line(const simulator::Winner& winner, const Glyphs& glyphs) {
