@@ -6,16 +6,6 @@
 #include "cpu/kernels/bf16.h"
 
 namespace draftscope::engine {
-namespace {
-
-/// To the 11 significant bits of fp16, ties to even; within its range.
-float round_to_f16(float value) {
-  int exponent = 0;
-  const float mantissa = std::frexp(value, &exponent);
-  return std::ldexp(std::nearbyint(std::ldexp(mantissa, 11)), exponent - 11);
-}
-
-}  // namespace
 
 float attention_scale(const speculation::ModelShape& shape) {
   if (shape.traits.attention_multiplier > 0.0) return static_cast<float>(shape.traits.attention_multiplier);
@@ -29,7 +19,7 @@ float embedding_scale(const speculation::ModelShape& shape, DType dtype) {
     case DType::bf16:
       return cpu::round_to_bf16(scale);
     case DType::f16:
-      return round_to_f16(scale);
+      return cpu::f16_to_float(cpu::float_to_f16(scale));
     case DType::f32:
       break;
   }

@@ -2,36 +2,16 @@
 #include <draftscope/engine/checkpoint.h>
 
 #include <draftscope/base/parallel.h>
-#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <optional>
 
 #include "element_bits.h"
+#include "row_parts.h"
 #include "tensor_slots.h"
 
 namespace draftscope::engine {
 namespace {
-
-/// A run of whole rows of one tensor, about 16 MB: small enough to share among threads, large enough to
-/// stream.
-struct Part {
-  std::size_t tensor;
-  std::int64_t first_row;
-  std::int64_t rows;
-};
-
-std::vector<Part> split(const std::vector<NamedTensor>& tensors) {
-  constexpr std::int64_t part_elements = std::int64_t{1} << 23;
-  std::vector<Part> parts;
-  for (std::size_t index = 0; index < tensors.size(); ++index) {
-    const auto& view = tensors[index].view;
-    const auto step = std::max<std::int64_t>(1, part_elements / std::max<std::int64_t>(1, view.columns));
-    for (std::int64_t row = 0; row < view.rows; row += step)
-      parts.push_back({index, row, std::min(step, view.rows - row)});
-  }
-  return parts;
-}
 
 /// "nan", "inf" or "-inf", of an element that is not finite.
 std::string_view value_name(const TensorView& tensor, std::int64_t element) {
@@ -61,7 +41,9 @@ bool is_of(const TensorSlot& slot, std::int32_t layer, const speculation::ModelS
 Result<void> check_finite(const Checkpoint& checkpoint) {
   if (!checkpoint.matrices_in_memory) return {};  // nothing to read, and the recipe has no infinities
   const auto tensors = named_tensors(checkpoint.shape, checkpoint.weights);
-  const auto parts = split(tensors);
+  constexpr std::int64_t part_elements = std::int64_t{1} << 23;  // about 16 MB
+  const auto parts = row_parts(tensors, part_elements,
+                               [](const NamedTensor& tensor) -> const TensorView& { return tensor.view; });
   std::mutex mutex;
   std::size_t worst = parts.size();  // the lowest part that fails, whichever thread comes first
   std::int64_t element = 0;

@@ -7,29 +7,11 @@
 #include <cstring>
 
 #include "architectures.h"
+#include "checkpoint/row_parts.h"
 #include "cpu/kernels/bf16.h"
 
 namespace draftscope::engine::gguf {
 namespace {
-
-/// A run of rows of one tensor, small enough to share among threads.
-struct Part {
-  std::size_t tensor;
-  std::int64_t first_row;
-  std::int64_t rows;
-};
-
-std::vector<Part> split(const std::vector<WidenedTensor>& tensors) {
-  constexpr std::int64_t part_weights = std::int64_t{1} << 22;
-  std::vector<Part> parts;
-  for (std::size_t index = 0; index < tensors.size(); ++index) {
-    const std::int64_t rows = tensors[index].rows;
-    const std::int64_t step = std::max<std::int64_t>(1, part_weights / tensors[index].columns);
-    for (std::int64_t row = 0; row < rows; row += step)
-      parts.push_back({index, row, std::min(step, rows - row)});
-  }
-  return parts;
-}
 
 void widen_row(const WidenedTensor& tensor, const std::byte* packed, std::byte* out) {
   const BlockFormat& format = *tensor.format;
@@ -58,9 +40,11 @@ void widen_row(const WidenedTensor& tensor, const std::byte* packed, std::byte* 
 }  // namespace
 
 void widen(const std::vector<WidenedTensor>& tensors) {
-  const std::vector<Part> parts = split(tensors);
+  constexpr std::int64_t part_weights = std::int64_t{1} << 22;
+  const std::vector<RowPart> parts = row_parts(
+      tensors, part_weights, [](const WidenedTensor& tensor) -> const WidenedTensor& { return tensor; });
   for_each_index(parts.size(), usable_processors(), [&](std::size_t index) {
-    const Part& part = parts[index];
+    const RowPart& part = parts[index];
     const WidenedTensor& tensor = tensors[part.tensor];
     const auto stored_bytes =
         static_cast<std::size_t>(tensor.columns) / tensor.format->weights * tensor.format->bytes;
