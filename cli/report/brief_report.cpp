@@ -96,14 +96,12 @@ std::string kinds_table(const MeasuredRecording& measured, const Glyphs& glyphs)
 }
 
 std::string winner_line(const simulator::Winner& winner, const Glyphs& glyphs) {
-  constexpr double significance_level = 0.05;
   const std::string kind = winner.category.empty() ? "all" : printable(winner.category);
   std::string line = fmt::format("  {}: {} is fastest", kind, printable(winner.run->specification));
-  if (winner.lead) {
-    const bool is_clear = winner.lead->p_value && *winner.lead->p_value < significance_level;
+  if (winner.lead)
     line += fmt::format(", {} over {}{}", factor(winner.lead->value, glyphs),
-                        printable(winner.runner_up->specification), is_clear ? "" : ", which may be chance");
-  }
+                        printable(winner.runner_up->specification),
+                        is_clear(winner) ? "" : ", which may be chance");
   return line + '\n';
 }
 

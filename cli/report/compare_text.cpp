@@ -20,8 +20,7 @@ using simulator::FigureTable;
 using simulator::measured_figure;
 using simulator::ratio_figure;
 using simulator::RunComparison;
-
-constexpr double significance_level = 0.05;
+using simulator::significance_level;
 
 /// The figures of a run of a recording.
 const Figures& figures_of(const simulator::MeasuredRecording& measured, const traces::Run* run) {
@@ -94,9 +93,8 @@ const Figures* figures_of_category(const simulator::RunFigures& run, const std::
 
 std::string lead_cell(const simulator::Winner& winner, const Glyphs& glyphs) {
   if (!winner.lead) return std::string(glyphs.absent());
-  return factor(winner.lead->value, glyphs) + ' ' +
-         (winner.lead->p_value && *winner.lead->p_value < significance_level ? "" : "(not clear) ") +
-         "over " + printable(winner.runner_up->specification);
+  return factor(winner.lead->value, glyphs) + ' ' + (is_clear(winner) ? "" : "(not clear) ") + "over " +
+         printable(winner.runner_up->specification);
 }
 
 /// Where one category of one recording was decoded fastest.

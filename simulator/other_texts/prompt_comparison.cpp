@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "other_texts/prompt_statistics.h"
+#include "uncertainty/median.h"
 
 namespace draftscope::simulator {
 
@@ -78,12 +79,6 @@ std::array<double, statistic_count> statistics_of(std::string_view text, const B
                                                   std::string_view known) {
   return {static_cast<double>(text.size()), 100.0 * repeated_share(text),
           all.entropy(text, ByteTrigrams(known))};
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// Chance that an asked prompt's value is above a recorded one's (Mann and Whitney 1947), ties being half.

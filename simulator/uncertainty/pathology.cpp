@@ -3,6 +3,7 @@
 #include <functional>
 #include <iterator>
 
+#include "uncertainty/median.h"
 #include "uncertainty/prediction_pathology.h"
 
 namespace draftscope::simulator {
@@ -16,12 +17,6 @@ constexpr std::size_t requests_in_one_percent = 100;
 
 double share_of(double part, double whole) {
   return whole > 0.0 ? part / whole : 0.0;
-}
-
-double median(std::vector<std::size_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return static_cast<double>(*middle);
 }
 
 }  // namespace
@@ -44,7 +39,7 @@ Pathology find_pathology(std::span<const std::vector<std::int32_t>> outputs) {
   std::vector<std::size_t> lengths;
   std::transform(outputs.begin(), outputs.end(), std::back_inserter(lengths),
                  [](const std::vector<std::int32_t>& output) { return output.size(); });
-  const double runaway = runaway_lengths * std::max(median(lengths), 1.0);
+  const double runaway = runaway_lengths * std::max(static_cast<double>(median(lengths)), 1.0);
   double all = 0.0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto length = static_cast<double>(lengths[i]);

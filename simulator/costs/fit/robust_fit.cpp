@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "uncertainty/median.h"
 
 namespace draftscope::simulator {
 
@@ -67,12 +70,6 @@ Solution nonnegative_minimum(const MatrixXd& gram, const VectorXd& right) {
     }
   }
   return solution;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 void add_priors(const std::vector<GaussianPrior>& priors, MatrixXd& gram, VectorXd& right) {

@@ -61,6 +61,14 @@ struct Winner {
   std::optional<Speedup> lead;
 };
 
+/// Maximum p value of a difference that is not put down to chance.
+inline constexpr double significance_level = 0.05;
+
+/// Whether the lead is more than chance; false where it is not known.
+[[nodiscard]] inline bool is_clear(const Winner& winner) {
+  return winner.lead && winner.lead->p_value && *winner.lead->p_value < significance_level;
+}
+
 /// All prompts first, then by category if there are several. Empty without a baseline or without another run
 /// that shares prompts with it. O(runs · categories · rows).
 [[nodiscard]] std::vector<Winner> winners(const traces::Recording& recording);
