@@ -106,13 +106,9 @@ Places index_entries(const Shards& shards, bool nested) {
   return places;
 }
 
-std::int64_t stored_rows(const TensorSlot& slot) {
-  return slot.stored_rows > 0 ? slot.stored_rows : slot.rows;
-}
-
 std::string expected_extents(const TensorSlot& slot) {
   return slot.is_vector() ? fmt::format("[{}]", slot.columns)
-                          : fmt::format("[{}, {}]", stored_rows(slot), slot.columns);
+                          : fmt::format("[{}, {}]", slot.rows_in_file(), slot.columns);
 }
 
 tl::unexpected<Error> missing(const TensorSlot& slot, const Shards& shards) {
@@ -140,7 +136,7 @@ Result<DType> parse_dtype(const Place& place) {
 Result<TensorView> view_of(const TensorSlot& slot, const Place& place) {
   const auto& [shard, entry] = place;
   const auto& extents = entry->shape;
-  const auto rows = static_cast<std::uint64_t>(stored_rows(slot));
+  const auto rows = static_cast<std::uint64_t>(slot.rows_in_file());
   const auto columns = static_cast<std::uint64_t>(slot.columns);
   const bool matches = slot.is_vector() ? extents.size() == 1 && extents[0] == columns
                                         : extents.size() == 2 && extents[0] == rows && extents[1] == columns;

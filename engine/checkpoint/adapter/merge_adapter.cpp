@@ -97,7 +97,7 @@ Result<std::vector<Merge>> match(const std::vector<TensorSlot>& slots, Modules& 
                                                                               : modules.find(module_of(slot));
     if (place == modules.end()) continue;
     Factors& factors = place->second;
-    const std::int64_t outputs = slot.stored_rows > 0 ? slot.stored_rows : slot.rows;
+    const std::int64_t outputs = slot.rows_in_file();
     if (!factors.a.present() || !factors.b.present())
       return fail("{}: module {} has no {}, expected lora_A and lora_B", name, place->first,
                   factors.a.present() ? "lora_B" : "lora_A");
