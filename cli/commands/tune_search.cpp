@@ -48,7 +48,7 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
   if (const auto made = engine::make_strategy(example, shape); !made)
     return fail("{} (--search skip-set adds skip-attention and skip-mlp to {})", made.error().message,
                 quote(search.base));
-  if (options.teacher_forced()) DRAFTSCOPE_TRY(engine::TeacherForced::layer_set_of(example, shape));
+  if (options.teacher_forced()) DRAFTSCOPE_TRY(engine::TeacherForced::submodel_of(example, shape));
   std::vector<std::string> probes;
   probes.reserve(search.probes.size());
   for (const speculation::SublayerMask& probe : search.probes) {

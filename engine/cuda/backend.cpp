@@ -25,13 +25,12 @@ constexpr std::int32_t default_cache_rows = 4096;
 
 class CudaBackend final : public Backend {
  public:
-  /// Without fp8 drafts `draft` has no layers.
-  CudaBackend(std::unique_ptr<Gpu> gpu, UploadedModel model, UploadedDraftLayers draft, DeviceMemory memory,
-              const Buffers& buffers, std::int32_t cache_rows, std::int32_t max_rows,
+  CudaBackend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint, UploadedModel model,
+              DeviceMemory memory, const Buffers& buffers, std::int32_t cache_rows, std::int32_t max_rows,
               std::int32_t n_positions, profiler::DeviceTrace* trace)
       : gpu_(std::move(gpu)),
+        checkpoint_(checkpoint),
         model_(std::move(model)),
-        draft_(std::move(draft)),
         memory_(std::move(memory)),
         buffers_(buffers),
         cache_rows_(cache_rows),
@@ -39,11 +38,8 @@ class CudaBackend final : public Backend {
         n_positions_(n_positions),
         launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0}, model_.shape, model_.stored,
                   model_.layers, trace),
-        draft_launcher_(*gpu_,
-                        {model_.model, buffers_.work,
-                         has_fp8_drafts() ? buffers_.draft_layers : buffers_.layers, 0, 0, 0},
-                        model_.shape, model_.stored, has_fp8_drafts() ? WeightFormat::fp8 : model_.layers,
-                        trace),
+        draft_launcher_(*gpu_, {model_.model, buffers_.work, buffers_.draft_layers, 0, 0, 0}, model_.shape,
+                        model_.stored, WeightFormat::fp8, trace),
         graphs_(*gpu_, launcher_, draft_launcher_, model_.shape.n_layers,
                 {buffers_.hidden, buffers_.boundary_states,
                  to_size(std::min(max_rows, max_decode_rows)) * to_size(model_.shape.d_model)},
@@ -64,16 +60,16 @@ class CudaBackend final : public Backend {
   BackendDescription describe() const override {
     const std::size_t kv_bytes = 2 * to_size(model_.shape.n_layers) * to_size(cache_rows_) *
                                  to_size(model_.shape.kv_width()) * sizeof(std::uint16_t);
-    const char* const kernels = has_fp8_drafts()                     ? "sm90-fp8-drafts"
-                                : model_.layers == WeightFormat::fp8 ? "sm90-fp8"
-                                                                     : "sm90";
+    const bool fp8 = model_.layers == WeightFormat::fp8;
+    const std::string stored(dtype_name(checkpoint_.weights.embedding.dtype));
     return {.device = "cuda",
             .processor = gpu_->describe().name,
-            .kernels = kernels,
+            .kernels = fp8 ? "sm90-fp8" : "sm90",
             .kv_bytes = kv_bytes,
             .workspace_bytes = memory_.bytes() - kv_bytes,
             .weight_bytes = model_.memory.bytes(),
-            .draft_weight_bytes = draft_.memory.bytes()};
+            .draft_weight_bytes = draft_.memory.bytes(),
+            .weights = fp8 ? "fp8, " + stored : stored};
   }
 
   /// Does what construction leaves to do on the device.
@@ -86,12 +82,6 @@ class CudaBackend final : public Backend {
     }
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.layers, model_.host_layers.data(),
                                 model_.host_layers.size() * sizeof(DeviceLayer)));
-    for (std::size_t i = 0; i < draft_.host_layers.size(); ++i) {
-      draft_.host_layers[i].keys = model_.host_layers[i].keys;
-      draft_.host_layers[i].values = model_.host_layers[i].values;
-    }
-    DRAFTSCOPE_TRY(gpu_->upload(buffers_.draft_layers, draft_.host_layers.data(),
-                                draft_.host_layers.size() * sizeof(DeviceLayer)));
     const cpu::Rope rope(shape, cache_rows_);
     const std::size_t half = to_size(shape.rotary_width() / 2);
     std::vector<float> cosine(to_size(n_positions_) * half), sine(cosine.size());
@@ -109,9 +99,19 @@ class CudaBackend final : public Backend {
     return gpu_->synchronise();
   }
 
+  Result<void> hold_weights(speculation::WeightFormat format) override {
+    if (is_held(format)) return {};
+    if (format != speculation::WeightFormat::fp8) return Backend::hold_weights(format);
+    DRAFTSCOPE_TRY(check_draft_layers(checkpoint_, model_));
+    DRAFTSCOPE_TRY_ASSIGN(draft_, upload_draft_layers(*gpu_, checkpoint_, model_));
+    return gpu_->upload(buffers_.draft_layers, draft_.host_layers.data(),
+                        draft_.host_layers.size() * sizeof(DeviceLayer));
+  }
+
   Result<void> forward(const Batch& batch, Outputs& outputs) override {
     DRAFTSCOPE_TRY(cpu::check_batch(batch, model_.shape, {cache_rows_, max_rows_}));
     DRAFTSCOPE_TRY(check_limits(batch, limits()));
+    DRAFTSCOPE_TRY(check_weights(batch.weights, "batch"));
     DRAFTSCOPE_TRY(upload_batch(batch));
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
     const bool is_wide = rows > max_decode_rows;
@@ -121,9 +121,9 @@ class CudaBackend final : public Backend {
     if (is_wide || !wanted.hidden_after.empty() || wanted.head_from != 0)
       DRAFTSCOPE_TRY(launch_singly(batch, is_wide, logits));
     else
-      DRAFTSCOPE_TRY(graphs_.launch_pass({static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits,
-                                          batch.is_draft && has_fp8_drafts()},
-                                         layers_));
+      DRAFTSCOPE_TRY(graphs_.launch_pass(
+          {static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits, batch.weights.has_value()},
+          layers_));
     if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
     return download(batch, head_rows, outputs);
   }
@@ -133,12 +133,14 @@ class CudaBackend final : public Backend {
 
   Result<void> chain_round(const ChainRound& round, ChainRoundOutputs& outputs) override {
     DRAFTSCOPE_TRY(check_round(round, limits()));
+    DRAFTSCOPE_TRY(check_weights(round.weights, "chain round"));
     set_round(round, *state_);
     for (std::int32_t i = 0; i <= round.draft_length; ++i)
       positions_[to_size(round.root_position + i)] = round.root_position + i;
     DRAFTSCOPE_TRY(upload_slots(round.layers, round.mask));
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.work.state, state_.get(), sizeof *state_));
     DRAFTSCOPE_TRY(graphs_.launch_round({.slots = static_cast<std::int32_t>(slots_.size()),
+                                         .own_weights = round.weights.has_value(),
                                          .sampled = is_sampled(round),
                                          .above_exit = round.above_exit,
                                          .keeps_states = !round.states.empty()},
@@ -175,7 +177,15 @@ class CudaBackend final : public Backend {
   [[nodiscard]] std::int32_t window() const {
     return model_.shape.sliding_window < cache_rows_ ? model_.shape.sliding_window : 0;
   }
-  [[nodiscard]] bool has_fp8_drafts() const { return !draft_.host_layers.empty(); }
+  [[nodiscard]] bool is_held(speculation::WeightFormat format) const {
+    return format == speculation::WeightFormat::fp8 && !draft_.host_layers.empty();
+  }
+  [[nodiscard]] Result<void> check_weights(std::optional<speculation::WeightFormat> weights,
+                                           std::string_view place) const {
+    if (!weights || is_held(*weights)) return {};
+    return fail("{}: found weights {}, expected those that are held for drafts", place,
+                speculation::weight_format_name(*weights));
+  }
 
   [[nodiscard]] BackendLimits limits() const {
     return {.vocab = model_.shape.vocab,
@@ -222,7 +232,7 @@ class CudaBackend final : public Backend {
   /// Launch by launch: what a graph does not cover.
   Result<void> launch_singly(const Batch& batch, bool is_wide, bool logits) {
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    PassLauncher& launcher = batch.is_draft && !is_wide ? draft_launcher_ : launcher_;
+    PassLauncher& launcher = batch.weights ? draft_launcher_ : launcher_;
     DRAFTSCOPE_TRY(launcher.load_inputs(rows));
     const auto boundaries = batch.wanted.hidden_after;
     std::size_t copied = 0;
@@ -289,6 +299,7 @@ class CudaBackend final : public Backend {
   }
 
   std::unique_ptr<Gpu> gpu_;  // first: memory is given back before the device goes
+  const Checkpoint& checkpoint_;
   UploadedModel model_;
   UploadedDraftLayers draft_;
   DeviceMemory memory_;
@@ -297,7 +308,7 @@ class CudaBackend final : public Backend {
   std::int32_t max_rows_;
   std::int32_t n_positions_;
   PassLauncher launcher_;
-  PassLauncher draft_launcher_;  // the same without fp8 drafts
+  PassLauncher draft_launcher_;  // runs layers in fp8
   PassGraphs graphs_;
   profiler::SpanRecorder* recorder_ = nullptr;
   traces::StringId layer_name_id_;
@@ -326,10 +337,6 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   (void)place_buffers(measured, shape, sizes);
   DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options, measured.bytes(), cache_rows));
   DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, checkpoint, options.weights));
-  UploadedDraftLayers draft;
-  if (options.fp8_drafts) {
-    DRAFTSCOPE_TRY_ASSIGN(draft, upload_draft_layers(*gpu, checkpoint, model));
-  }
   DRAFTSCOPE_TRY_ASSIGN(DeviceMemory memory,
                         DeviceMemory::allocate(*gpu, measured.bytes(), "the K/V cache and buffers"));
   Pieces pieces(memory.data());
@@ -339,8 +346,8 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   model.model.cosine = buffers.cosine;
   model.model.sine = buffers.sine;
   auto backend =
-      std::make_unique<CudaBackend>(std::move(gpu), std::move(model), std::move(draft), std::move(memory),
-                                    buffers, cache_rows, rows, n_positions, options.device_trace);
+      std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(model), std::move(memory), buffers,
+                                    cache_rows, rows, n_positions, options.device_trace);
   DRAFTSCOPE_TRY(backend->prepare());
   return backend;
 }

@@ -14,6 +14,8 @@ namespace {
 
 Result<void> check_round_states(const ChainRound& round, const BackendLimits& limits) {
   const bool is_exit = round.mask == nullptr || round.mask->is_early_exit();
+  if (round.above_exit && round.weights)
+    return fail("chain round: verifies above the exit, expected a draft on the model's own weights");
   if (round.above_exit && (round.draft_length < 1 || round.layers.end < 1 || !is_exit))
     return fail("chain round: verifies above the exit, expected a draft by all layers below layer {}",
                 round.layers.end);
@@ -59,6 +61,9 @@ Result<void> check_limits(const Batch& batch, const BackendLimits& limits) {
   if (batch.wanted.head && rows - batch.wanted.head_from > max_decode_rows)
     return fail("batch.wanted.head_from is {} of {} rows, expected at most {} head rows on this device",
                 batch.wanted.head_from, rows, max_decode_rows);
+  if (batch.weights && rows > max_decode_rows)
+    return fail("batch.weights is given for {} rows, expected at most {} on this device", rows,
+                max_decode_rows);
   if (!batch.wanted.hidden_after.empty() && rows > max_decode_rows)
     return fail("batch.wanted.hidden_after is given for {} rows, expected at most {} on this device", rows,
                 max_decode_rows);

@@ -72,8 +72,7 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
 
 Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint, const CudaOptions& options,
                           std::size_t buffer_bytes, std::int32_t cache_rows) {
-  const std::size_t weights =
-      model_bytes(checkpoint, options.weights) + (options.fp8_drafts ? draft_layer_bytes(checkpoint) : 0);
+  const std::size_t weights = model_bytes(checkpoint, options.weights);
   // A matrix passes through memory of its own while it is quantised, which is given back before the buffers
   // are allocated; they hold it widened, and so are larger.
   const std::size_t needed = weights + buffer_bytes + driver_bytes;

@@ -29,7 +29,7 @@ struct BufferSizes {
 /// Everything in device memory but the weights.
 struct Buffers {
   DeviceLayer* layers = nullptr;
-  DeviceLayer* draft_layers = nullptr;  ///< their matrices in fp8; used with fp8 drafts alone
+  DeviceLayer* draft_layers = nullptr;  ///< their matrices in fp8, once these are held
   LayerSlot* slots = nullptr;           ///< [2][n_layers]: a pass's (or a draft's), and all layers
   std::int32_t* extra_keys = nullptr;
   float* hidden = nullptr;

@@ -182,6 +182,20 @@ Result<void> bring_quantised(Gpu& gpu, const Checkpoint& checkpoint, const std::
   return gpu.synchronise();
 }
 
+constexpr std::int32_t fp8_granule = 16;
+
+Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t granule) {
+  struct Field {
+    std::string_view name;
+    std::int32_t value;
+  };
+  for (const Field& field : {Field{"d_model", shape.d_model}, Field{"d_ff", shape.d_ff}})
+    if (field.value % granule != 0)
+      return fail("model {}: {} is {}, expected a multiple of {} on a cuda device", shape.name, field.name,
+                  field.value, granule);
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
@@ -194,19 +208,7 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
   if (dtype == DType::f32)
     return fail("model {}: weights are {}, expected bf16 or fp16 on a cuda device", shape.name,
                 dtype_name(dtype));
-  if (options.fp8_drafts && options.weights != CudaWeights::as_stored)
-    return fail("cuda backend: fp8 drafts beside weights in fp8, expected weights as stored");
-  if (options.fp8_drafts && dtype != DType::bf16)
-    return fail("model {}: weights are {}, expected bf16 beside fp8 drafts", shape.name, dtype_name(dtype));
-  const std::int32_t granule = options.weights == CudaWeights::fp8 || options.fp8_drafts ? 16 : 8;
-  struct Field {
-    std::string_view name;
-    std::int32_t value;
-  };
-  for (const Field& field : {Field{"d_model", shape.d_model}, Field{"d_ff", shape.d_ff}})
-    if (field.value % granule != 0)
-      return fail("model {}: {} is {}, expected a multiple of {} on a cuda device", shape.name, field.name,
-                  field.value, granule);
+  DRAFTSCOPE_TRY(check_widths(shape, options.weights == CudaWeights::fp8 ? fp8_granule : 8));
   if (shape.head_dim % dimension_block != 0 || shape.head_dim > max_head_dim)
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);
@@ -228,19 +230,21 @@ std::size_t model_bytes(const Checkpoint& checkpoint, CudaWeights weights) {
   return layout.bytes();
 }
 
-std::size_t draft_layer_bytes(const Checkpoint& checkpoint) {
-  Pieces pieces(nullptr);
-  std::vector<DeviceLayer> unused;
-  place_draft_layers(pieces, checkpoint, unused);
-  return pieces.bytes();
+Result<void> check_draft_layers(const Checkpoint& checkpoint, const UploadedModel& model) {
+  const speculation::ModelShape& shape = checkpoint.shape;
+  if (model.layers != WeightFormat::bf16)
+    return fail("model {}: weights are {}, expected bf16 beside fp8 for drafts", shape.name,
+                model.layers == WeightFormat::fp8 ? "fp8" : dtype_name(DType::f16));
+  return check_widths(shape, fp8_granule);
 }
 
 Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
                                                 const UploadedModel& model) {
   UploadedDraftLayers result;
-  DRAFTSCOPE_TRY_ASSIGN(result.memory,
-                        DeviceMemory::allocate(gpu, draft_layer_bytes(checkpoint), "the draft's weights"));
   result.host_layers = model.host_layers;
+  Pieces measured(nullptr);
+  place_draft_layers(measured, checkpoint, result.host_layers);
+  DRAFTSCOPE_TRY_ASSIGN(result.memory, DeviceMemory::allocate(gpu, measured.bytes(), "the draft's weights"));
   Pieces pieces(result.memory.data());
   place_draft_layers(pieces, checkpoint, result.host_layers);
   for (std::size_t i = 0; i < result.host_layers.size(); ++i)

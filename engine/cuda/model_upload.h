@@ -22,9 +22,9 @@ struct UploadedModel {
   DeviceMemory memory;
 };
 
-/// The layers once more, their matrices in fp8; norms and biases are the model's.
+/// The layers once more, their matrices in fp8; all else is the model's.
 struct UploadedDraftLayers {
-  std::vector<DeviceLayer> host_layers;  ///< keys and values are not filled in
+  std::vector<DeviceLayer> host_layers;
   DeviceMemory memory;
 };
 
@@ -37,8 +37,8 @@ struct UploadedDraftLayers {
 
 [[nodiscard]] Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights);
 
-/// Bytes that upload_draft_layers() will allocate.
-[[nodiscard]] std::size_t draft_layer_bytes(const Checkpoint& checkpoint);
+/// Whether layers can be held in fp8 beside the model's: these are bf16, and of widths that fp8 kernels take.
+[[nodiscard]] Result<void> check_draft_layers(const Checkpoint& checkpoint, const UploadedModel& model);
 
 /// Quantises the matrices of `model`, which are as stored, where they are.
 [[nodiscard]] Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,

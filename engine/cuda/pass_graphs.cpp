@@ -54,7 +54,7 @@ Result<int> PassGraphs::graph_of(std::map<Form, int>& graphs, const Form& form, 
 }
 
 Result<void> PassGraphs::pass(const PassForm& form) {
-  PassLauncher& launcher = form.is_draft ? draft_launcher_ : launcher_;
+  PassLauncher& launcher = form.own_weights ? draft_launcher_ : launcher_;
   DRAFTSCOPE_TRY(launcher.load_inputs(form.rows));
   for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher.layer(slot, form.rows));
   if (!form.head) return {};
@@ -63,8 +63,7 @@ Result<void> PassGraphs::pass(const PassForm& form) {
 }
 
 Result<void> PassGraphs::draft_step(const StepForm& form) {
-  // States that the verification goes on from, or that it does not compute again, are the target's own.
-  PassLauncher& launcher = form.above_exit ? launcher_ : draft_launcher_;
+  PassLauncher& launcher = form.own_weights ? draft_launcher_ : launcher_;
   const bool keeps = form.above_exit && form.keeps_states;
   DRAFTSCOPE_TRY(launcher_.load_inputs(1));
   if (keeps) DRAFTSCOPE_TRY(launcher_.keep_states(1, states_.boundary(0)));

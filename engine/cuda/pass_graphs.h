@@ -23,24 +23,25 @@ struct PassForm {
   std::int32_t rows = 1;   ///< at most; the number itself is in device memory
   bool head = false;
   bool logits = false;
-  bool is_draft = false;  ///< runs on the draft's own weights
+  bool own_weights = false;  ///< the draft's
 
   friend bool operator<(const PassForm& a, const PassForm& b) {
-    return std::tie(a.slots, a.rows, a.head, a.logits, a.is_draft) <
-           std::tie(b.slots, b.rows, b.head, b.logits, b.is_draft);
+    return std::tie(a.slots, a.rows, a.head, a.logits, a.own_weights) <
+           std::tie(b.slots, b.rows, b.head, b.logits, b.own_weights);
   }
 };
 
 /// Key of a draft step's graph.
 struct StepForm {
-  std::int32_t slots = 0;  ///< layers that run
+  std::int32_t slots = 0;    ///< layers that run
+  bool own_weights = false;  ///< the draft's
   bool sampled = false;
   bool above_exit = false;    ///< the verification goes on above these layers
   bool keeps_states = false;  ///< of every boundary
 
   friend bool operator<(const StepForm& a, const StepForm& b) {
-    return std::tie(a.slots, a.sampled, a.above_exit, a.keeps_states) <
-           std::tie(b.slots, b.sampled, b.above_exit, b.keeps_states);
+    return std::tie(a.slots, a.own_weights, a.sampled, a.above_exit, a.keeps_states) <
+           std::tie(b.slots, b.own_weights, b.sampled, b.above_exit, b.keeps_states);
   }
 };
 

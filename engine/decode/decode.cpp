@@ -287,6 +287,8 @@ class Decoder {
 Result<DecodeResult> decode(Backend& backend, Strategy& strategy, const DecodeRequest& request,
                             Chooser& chooser, DecodeListener& listener, profiler::SpanRecorder* recorder) {
   DRAFTSCOPE_TRY(check_request(backend, request, chooser));
+  // Before the request's time begins: making a copy takes as long as loading a model.
+  if (const auto weights = strategy.draft_weights()) DRAFTSCOPE_TRY(backend.hold_weights(*weights));
   return Decoder(backend, strategy, request, chooser, listener, recorder).run();
 }
 

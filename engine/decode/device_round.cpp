@@ -34,6 +34,7 @@ Result<void> DeviceRound::run(const RoundPlan& plan, std::int32_t steps, std::sp
                                        .draft_length = steps,
                                        .mask = steps > 0 ? plan.mask : nullptr,
                                        .layers = {0, steps > 0 ? plan.mask->exit_layer() : 0},
+                                       .weights = steps > 0 ? plan.weights : std::nullopt,
                                        .above_exit = verifies_above(plan, steps),
                                        .states = plan.states,
                                        .threshold = plan.threshold,

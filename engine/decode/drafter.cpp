@@ -125,7 +125,7 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   batch.layers = {0, exit};
   batch.wanted.top_k = std::min(batch.wanted.top_k, backend_.shape().vocab);
   const bool keep_states = plan.verification == Verification::above_exit;
-  batch.is_draft = !keep_states;  // else the target goes on from what the draft left
+  batch.weights = plan.weights;
   if (keep_states) batch.wanted.hidden_after = boundaries_;
   return backend_.forward(batch, outputs_);
 }

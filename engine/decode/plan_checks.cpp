@@ -62,6 +62,9 @@ Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& sh
   if (plan.draft_model != nullptr && plan.draft_model->backend->shape().vocab != shape.vocab)
     return fail("draft model: found a vocabulary of {}, expected the target's {}",
                 plan.draft_model->backend->shape().vocab, shape.vocab);
+  if (plan.verification == Verification::above_exit && plan.weights)
+    return fail("verification above the exit: found weights {}, expected a draft on the target's own",
+                speculation::weight_format_name(*plan.weights));
   if (plan.verification == Verification::above_exit && (!plan.branches.empty() || !plan.extra_rows.empty()))
     return fail("verification above the exit: found a tree or extra rows, expected a chain alone");
   if (!plan.states.empty() && !plan.extra_rows.empty())

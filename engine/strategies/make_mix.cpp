@@ -36,6 +36,11 @@ std::shared_ptr<Part> learn(Mixing& mixing, std::shared_ptr<Part> part) {
 
 // ---- masks ----
 
+Result<void> add_full(const StrategySpecification& /*mix*/, const ModelShape& shape, Mixing& mixing) {
+  mixing.parts.mask = std::make_shared<FixedMask>(speculation::SublayerMask(shape.n_layers), "fixed");
+  return {};
+}
+
 Result<void> add_exit(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
   mixing.parts.mask = std::make_shared<FixedMask>(
       speculation::SublayerMask::early_exit(shape.n_layers, mix.integer("exit")), "fixed");
@@ -156,7 +161,8 @@ struct PartMaker {
   Result<void> (*add)(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing);
 };
 
-constexpr std::array<PartMaker, 17> part_makers{{{PartKind::mask, "exit", add_exit},
+constexpr std::array<PartMaker, 18> part_makers{{{PartKind::mask, "full", add_full},
+                                                 {PartKind::mask, "exit", add_exit},
                                                  {PartKind::mask, "skip-set", add_skip_set},
                                                  {PartKind::mask, "swift", add_swift},
                                                  {PartKind::mask, "clasp", add_clasp},
@@ -178,6 +184,7 @@ constexpr std::array<PartMaker, 17> part_makers{{{PartKind::mask, "exit", add_ex
 
 Result<std::unique_ptr<Strategy>> make_mix(const StrategySpecification& mix, const ModelShape& shape) {
   Mixing mixing;
+  mixing.parts.weights = mix.draft_weights();
   for (std::size_t i = 0; i < speculation::part_kind_count; ++i) {
     const auto kind = static_cast<PartKind>(i);
     const auto maker = std::find_if(part_makers.begin(), part_makers.end(), [&](const PartMaker& candidate) {

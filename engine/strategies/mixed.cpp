@@ -12,6 +12,8 @@ class Mixed final : public Strategy {
  public:
   explicit Mixed(Parts parts) : parts_(std::move(parts)) {}
 
+  std::optional<speculation::WeightFormat> draft_weights() const override { return parts_.weights; }
+
   void begin_request(const RequestView& request) override {
     for (const auto& learner : parts_.learners) learner->begin_request(request);
   }
@@ -25,6 +27,7 @@ class Mixed final : public Strategy {
     plan.states = states_;
     plan.branches = parts_.branches;
     plan.verification = parts_.verification;
+    plan.weights = parts_.weights;
     if (plan.mask == nullptr) return plan;
     plan.draft_length = parts_.length->length(round);
     plan.entropy_weight = parts_.entropy_weight;

@@ -9,6 +9,7 @@
 
 #include <draftscope/engine/strategy.h>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace draftscope::engine {
@@ -53,9 +54,10 @@ class Learner {
 struct Parts {
   std::shared_ptr<MaskChoice> mask;
   std::shared_ptr<LengthChoice> length;
-  std::shared_ptr<ThresholdChoice> threshold;  ///< null = none
-  double entropy_weight = 0.0;                 ///< RoundPlan's
-  std::vector<BranchWidth> branches;           ///< empty = a chain
+  std::shared_ptr<ThresholdChoice> threshold;        ///< null = none
+  double entropy_weight = 0.0;                       ///< RoundPlan's
+  std::vector<BranchWidth> branches;                 ///< empty = a chain
+  std::optional<speculation::WeightFormat> weights;  ///< RoundPlan's
   Verification verification = Verification::all_layers;
   std::vector<std::shared_ptr<Learner>> learners;  ///< each once, in the order in which they hear of a round
 };

@@ -54,10 +54,7 @@ std::vector<std::size_t> spread_order(std::size_t count) {
 }  // namespace
 
 KnownTexts::KnownTexts(const ScoringSetup& setup)
-    : setup_(&setup),
-      scratch_(setup.backend.cache_rows() - widest_pass(setup.backend)),
-      lowest_(scratch_),
-      drafts_have_own_weights_(setup.backend.describe().draft_weight_bytes > 0) {}
+    : setup_(&setup), scratch_(setup.backend.cache_rows() - widest_pass(setup.backend)), lowest_(scratch_) {}
 
 std::size_t KnownTexts::width() const {
   return static_cast<std::size_t>(widest_pass(setup_->backend));
@@ -165,11 +162,11 @@ Result<void> KnownTexts::keep_states() {
   return {};
 }
 
-Result<void> KnownTexts::predict(const speculation::SublayerMask& mask, std::size_t begin, std::size_t end,
+Result<void> KnownTexts::predict(const DraftSubmodel& draft, std::size_t begin, std::size_t end,
                                  std::vector<TopToken>& best) {
   const auto d_model = static_cast<std::size_t>(setup_->backend.shape().d_model);
   list_rows(begin, end);
-  const std::int32_t from = drafts_have_own_weights_ ? 0 : first_skipping_layer(mask);
+  const std::int32_t from = draft.weights ? 0 : first_skipping_layer(draft.mask);
   std::span<const float> states;
   if (from > 0) {
     const std::size_t first = (static_cast<std::size_t>(from) - 1) * places_.size() + begin;
@@ -179,7 +176,7 @@ Result<void> KnownTexts::predict(const speculation::SublayerMask& mask, std::siz
       rows_[i].hidden = static_cast<std::int32_t>(i);
     }
   }
-  const std::int32_t exit = std::max(from, mask.exit_layer());
+  const std::int32_t exit = std::max(from, draft.mask.exit_layer());
   if (exit > from)
     list_ancestors(begin, end);
   else
@@ -189,10 +186,10 @@ Result<void> KnownTexts::predict(const speculation::SublayerMask& mask, std::siz
                                           .committed = 0,
                                           .first_row = scratch_,
                                           .ancestors = ancestors_,
-                                          .mask = &mask,
+                                          .mask = &draft.mask,
                                           .layers = {from, exit},
                                           .wanted = {.head = true, .top_k = 1},
-                                          .is_draft = true},
+                                          .weights = draft.weights},
                                          outputs_));
   best.insert(best.end(), outputs_.top.begin(), outputs_.top.end());
   return {};

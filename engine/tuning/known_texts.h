@@ -7,6 +7,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/tuning/score_setting.h>
+#include <draftscope/engine/tuning/teacher_forced.h>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,12 +43,11 @@ class KnownTexts {
   /// Width of the widest pass, in output tokens.
   [[nodiscard]] std::size_t width() const;
 
-  /// Predictions of a draft under `mask` after output tokens [begin, end) of all texts, at most width() of
-  /// them, appended to `best`. A pass starts at the first sublayer that the mask skips, from the states that
-  /// the target had there, unless drafts have weights of their own. Another decode on the backend voids the
-  /// texts.
-  [[nodiscard]] Result<void> predict(const speculation::SublayerMask& mask, std::size_t begin,
-                                     std::size_t end, std::vector<TopToken>& best);
+  /// Predictions of a draft after output tokens [begin, end) of all texts, at most width() of them, appended
+  /// to `best`. A pass starts at the first sublayer that the draft skips, from the states that the target had
+  /// there, unless it has weights of its own. Another decode on the backend voids the texts.
+  [[nodiscard]] Result<void> predict(const DraftSubmodel& draft, std::size_t begin, std::size_t end,
+                                     std::vector<TopToken>& best);
 
  private:
   explicit KnownTexts(const ScoringSetup& setup);
@@ -64,7 +64,6 @@ class KnownTexts {
   const ScoringSetup* setup_;
   std::int32_t scratch_ = 0;  ///< first cache row of a pass
   std::int32_t lowest_ = 0;   ///< cache rows from here on are taken
-  bool drafts_have_own_weights_ = false;
   std::vector<KnownText> texts_;
   std::vector<Place> places_;       ///< of each output token
   std::vector<std::int32_t> next_;  ///< behind each output token

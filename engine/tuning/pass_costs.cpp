@@ -59,6 +59,12 @@ double PassCosts::draft_step(const speculation::SublayerMask& mask) const {
   return draft_step(mask.packed());
 }
 
+double PassCosts::draft_step(const speculation::SublayerMask& mask,
+                             std::optional<speculation::WeightFormat> weights) const {
+  const double bits = weights ? speculation::weight_format_row(*weights).bits : weight_bits;
+  return draft_step(mask) * bits / weight_bits;
+}
+
 double PassCosts::verification(std::int32_t rows) const {
   const auto same_or_more = verifications.lower_bound(rows);
   if (verifications.size() == 1 || same_or_more == verifications.begin())
@@ -83,6 +89,7 @@ PassCosts byte_costs(const Checkpoint& checkpoint) {
   }
   costs.step = std::accumulate(costs.sublayers.begin(), costs.sublayers.end(), costs.rest);
   costs.verifications = {{1, costs.step}};
+  costs.weight_bits = 8.0 * static_cast<double>(dtype_bytes(checkpoint.weights.head.dtype));
   return costs;
 }
 

@@ -39,7 +39,7 @@ class Replay {
          .remaining_tokens = room.remaining_tokens,
          .text = std::span(known_.text.tokens).first(static_cast<std::size_t>(room.root_position) + 1)});
     DRAFTSCOPE_TRY(check_replayable(plan, setting_));
-    if (!(*plan.mask == known_.mask))
+    if (!(*plan.mask == known_.draft.mask))
       return fail("strategy {}: drafts with more than one layer set, expected one to score it teacher-forced",
                   quote(setting_));
     const std::int32_t planned = planned_depth(plan);
@@ -53,7 +53,8 @@ class Replay {
     sums_.emitted += emitted;
     sums_.steps += known_.costs.verification(static_cast<std::int32_t>(nodes_.size()) + 1);
     if (!nodes_.empty())
-      sums_.steps += static_cast<double>(nodes_.size()) * known_.costs.draft_step(known_.mask);
+      sums_.steps += static_cast<double>(nodes_.size()) *
+                     known_.costs.draft_step(known_.draft.mask, known_.draft.weights);
     strategy_.observe({.steps = steps_,
                        .nodes = nodes_,
                        .accepted_nodes = path_,

@@ -10,6 +10,7 @@
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tuning/pass_costs.h>
 #include <draftscope/engine/tuning/score_setting.h>
+#include <draftscope/engine/tuning/teacher_forced.h>
 #include <span>
 #include <string>
 
@@ -31,7 +32,7 @@ struct KnownRounds {
   const KnownText& text;
   std::span<const std::int32_t> next;     ///< behind each of the text's output tokens
   std::span<const TopToken> predictions;  ///< the draft's, likewise
-  const speculation::SublayerMask& mask;  ///< of which they are
+  const DraftSubmodel& draft;             ///< of which they are
   const PassCosts& costs;
 };
 

@@ -11,7 +11,10 @@ namespace {
 /// Sums over rounds.
 class RoundCounts final : public DecodeListener {
  public:
-  explicit RoundCounts(const Checkpoint& checkpoint) : costs_(byte_costs(checkpoint)) {}
+  RoundCounts(const Checkpoint& checkpoint, std::optional<speculation::WeightFormat> weights)
+      : costs_(byte_costs(checkpoint)) {
+    if (weights) weights_share_ = speculation::weight_format_row(*weights).bits / costs_.weight_bits;
+  }
 
   void on_round(const RoundReport& report) override {
     ++rounds;
@@ -20,7 +23,7 @@ class RoundCounts final : public DecodeListener {
     emitted += static_cast<double>(report.emitted.size());
     passes += 1.0;  // the verification
     if (report.layer_set.n_layers > 0)
-      passes += report.round.drafted * costs_.draft_step(report.layer_set.skipped);
+      passes += report.round.drafted * costs_.draft_step(report.layer_set.skipped) * weights_share_;
   }
 
   double rounds = 0.0;
@@ -31,6 +34,7 @@ class RoundCounts final : public DecodeListener {
 
  private:
   PassCosts costs_;
+  double weights_share_ = 1.0;  // of a weight's bytes that a draft reads
 };
 
 struct Timed {
@@ -111,7 +115,8 @@ Result<std::optional<Measurement>> score_setting(const ScoringSetup& setup, cons
   const Checkpoint& checkpoint = setup.checkpoint;
   DRAFTSCOPE_TRY_ASSIGN(auto strategy, make_strategy(setting, checkpoint.shape, {{}, checkpoint.hash}));
   DRAFTSCOPE_TRY_ASSIGN(auto vanilla, make_strategy("vanilla", checkpoint.shape));
-  Comparison comparison{setup, std::move(strategy), std::move(vanilla), RoundCounts(checkpoint), {}, {}};
+  const RoundCounts counts(checkpoint, strategy.strategy->draft_weights());
+  Comparison comparison{setup, std::move(strategy), std::move(vanilla), counts, {}, {}};
   const std::size_t count = std::min(static_cast<std::size_t>(prompts), setup.prompts.size());
   for (std::size_t i = 0; i < count; ++i) {
     const auto& prompt = setup.prompts[i * setup.prompts.size() / count];

@@ -34,11 +34,11 @@ struct TeacherForced::State {
   }
   /// Brings the predictions up to `end`, in passes that go on up to `last` where they have room. False =
   /// cancelled.
-  Result<bool> predict_up_to(std::size_t end, std::size_t last, const speculation::SublayerMask& mask) {
+  Result<bool> predict_up_to(std::size_t end, std::size_t last, const DraftSubmodel& draft) {
     while (predictions.size() < end) {
       if (cancelled()) return false;
       const std::size_t begin = predictions.size();
-      DRAFTSCOPE_TRY(texts.predict(mask, begin, std::min(begin + texts.width(), last), predictions));
+      DRAFTSCOPE_TRY(texts.predict(draft, begin, std::min(begin + texts.width(), last), predictions));
     }
     return true;
   }
@@ -55,14 +55,14 @@ TeacherForced::TeacherForced(TeacherForced&&) noexcept = default;
 TeacherForced& TeacherForced::operator=(TeacherForced&&) noexcept = default;
 TeacherForced::~TeacherForced() = default;
 
-Result<speculation::SublayerMask> TeacherForced::layer_set_of(const std::string& setting,
-                                                              const speculation::ModelShape& shape) {
+Result<DraftSubmodel> TeacherForced::submodel_of(const std::string& setting,
+                                                 const speculation::ModelShape& shape) {
   DRAFTSCOPE_TRY_ASSIGN(const auto made, make_strategy(setting, shape));
   constexpr std::array<std::int32_t, 2> text{0, 0};
   made.strategy->begin_request({.prompt = std::span(text).first(1), .max_new_tokens = 2});
   const RoundPlan plan = made.strategy->plan({.root_position = 1, .remaining_tokens = 1, .text = text});
   DRAFTSCOPE_TRY(check_replayable(plan, setting));
-  return *plan.mask;
+  return DraftSubmodel{*plan.mask, plan.weights};
 }
 
 Result<std::optional<TeacherForced>> TeacherForced::create(const ScoringSetup& setup, PassCosts costs) {
@@ -94,9 +94,10 @@ Result<std::optional<TeacherForcedScore>> TeacherForced::score_on(std::size_t co
   State& state = *state_;
   const Checkpoint& checkpoint = state.setup.checkpoint;
   const std::span<const KnownText> texts = state.texts.texts().first(count);
-  DRAFTSCOPE_TRY_ASSIGN(const speculation::SublayerMask mask, layer_set_of(setting, checkpoint.shape));
+  DRAFTSCOPE_TRY_ASSIGN(const DraftSubmodel draft, submodel_of(setting, checkpoint.shape));
+  if (draft.weights) DRAFTSCOPE_TRY(state.setup.backend.hold_weights(*draft.weights));
   DRAFTSCOPE_TRY_ASSIGN(const auto made, make_strategy(setting, checkpoint.shape, {{}, checkpoint.hash}));
-  const double rate = best_rate(state.costs, state.costs.draft_step(mask));
+  const double rate = best_rate(state.costs, state.costs.draft_step(draft.mask, draft.weights));
   double to_come = 0.0;
   for (const KnownText& text : texts) to_come += static_cast<double>(text.emitted());
   state.predictions.clear();
@@ -104,13 +105,13 @@ Result<std::optional<TeacherForcedScore>> TeacherForced::score_on(std::size_t co
   TeacherForcedScore found;
   std::size_t looked_at = 0;
   for (const KnownText& text : texts) {
-    DRAFTSCOPE_TRY_ASSIGN(const bool went_on, state.predict_up_to(text.end(), texts.back().end(), mask));
+    DRAFTSCOPE_TRY_ASSIGN(const bool went_on, state.predict_up_to(text.end(), texts.back().end(), draft));
     if (!went_on) return std::nullopt;
     DRAFTSCOPE_TRY(replay_rounds({.setup = state.setup,
                                   .text = text,
                                   .next = state.texts.next().subspan(text.first, text.count),
                                   .predictions = std::span(state.predictions).subspan(text.first, text.count),
-                                  .mask = mask,
+                                  .draft = draft,
                                   .costs = state.costs},
                                  setting, *made.strategy, sums));
     ++found.prompts;

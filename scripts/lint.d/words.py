@@ -39,6 +39,7 @@ COMMENT_RULES = [
      "a comment on a declaration is a phrase about this symbol"),
 ]
 DIALECT_PATTERNS = [(re.compile(rf"\b(?:{word})\b"), better) for word, better in DIALECT.items()]
+MERGE_MARK = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |$)")
 PATH_RULES = [
     ("vague file", re.compile(r"(?:^|[/_])(?:managers?|helpers?|utils?|common|misc)(?:[/_.]|$)"),
      "a file is named for its idea"),
@@ -51,6 +52,8 @@ def check(path, lines):
         if pattern.search(path):
             yield rule, f"{path}:1: is a {rule}: {advice}"
     for number, line in enumerate(lines, 1):
+        if MERGE_MARK.match(line):
+            yield "merge mark", f"{path}:{number}: a merge's mark, expected one wording"
         for word, better in DIALECT_PATTERNS:
             for match in word.finditer(line):
                 yield "dialect", f"{path}:{number}: {match.group()}, expected {better}"

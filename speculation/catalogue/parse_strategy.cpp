@@ -68,8 +68,10 @@ class SpecificationParser {
     }
     for (const auto& [key, value] : items) DRAFTSCOPE_TRY(assign(key, value));
     DRAFTSCOPE_TRY(check_layers());
-    DRAFTSCOPE_TRY(check_verification());
     for (std::size_t i = 0; i < rows_.size(); ++i) DRAFTSCOPE_TRY(check(i));
+    DRAFTSCOPE_TRY(check_verification());
+    if (made_.no_replay_.empty() && made_.draft_weights())
+      made_.no_replay_ = "it drafts on weights of fewer bits, which shadow tokens were not computed with";
     return std::move(made_);
   }
 
@@ -200,9 +202,20 @@ class SpecificationParser {
                 quote(text));
   }
 
-  /// The rows below an exit can be skipped only where all sublayers below it draft.
-  Result<void> check_verification() const {
+  /// The rows below an exit can be skipped only where all sublayers below it draft, and as the target would:
+  /// a draft on other weights is verified by all layers unless told otherwise.
+  Result<void> check_verification() {
     if (!made_.has_parts() || made_.text("verify") != "above-exit") return {};
+    const auto verify = std::find_if(made_.values_.begin(), made_.values_.end(), [](const auto& value) {
+      return value.parameter == "verify";
+    });
+    if (made_.draft_weights() && !verify->is_given) {
+      verify->value = "all-layers";
+      return {};
+    }
+    if (made_.draft_weights())
+      return fail("strategy {}: verify is above-exit, expected all-layers beside weights={}", made_.name_,
+                  made_.text("weights"));
     if (can_verify_above_exit(made_.parts_)) return {};
     return fail("strategy {}: verify is above-exit, expected all-layers but with mask=exit or mask=del",
                 made_.name_);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The parts: masks, lengths, stops, shapes.
+#include <draftscope/speculation/weight_format.h>
+
 #include "catalogue/parameter_rows.h"
 #include "catalogue/shipped_rows.h"
 
@@ -25,6 +27,17 @@ std::vector<ParameterRow> del_parameters() {
                      "every-1")};
 }
 
+/// A parameter of every mask, behind its own ones.
+ParameterRow weights_parameter() {
+  std::vector<std::string> formats{std::string(own_weights)};
+  std::string made;
+  for (const WeightFormatRow& row : weight_formats())
+    if (row.made_by != MadeBy::none) formats.emplace_back(row.name);
+  return choice("weights", std::string(own_weights), std::move(formats),
+                "what the draft computes on: as-held, the target's own; or a copy of them in fewer bits, of "
+                "blocks of 32 (cpu), or in fp8 (cuda)");
+}
+
 constexpr const char* gamma_meaning = "speculation length; 0 decodes as vanilla does";
 
 std::vector<PartRow> masks() {
@@ -32,7 +45,12 @@ std::vector<PartRow> masks() {
       "and a draft without middle sublayers reads its own K/V behind its first token, which shadow tokens do "
       "not "
       "have";
-  return {
+  std::vector<PartRow> rows{
+      {.kind = PartKind::mask,
+       .name = "full",
+       .summary = "every sublayer; drafts differ from the target by their weights",
+       .source = "Zhao et al. 2024, QSpec; Tiwari et al. 2025, QuantSpec",
+       .no_replay = "it drafts with every sublayer, on weights that shadow tokens were not computed with"},
       {.kind = PartKind::mask,
        .name = "exit",
        .summary = "the first E layers",
@@ -99,6 +117,8 @@ std::vector<PartRow> masks() {
        .source = "Entezari Zarch et al. 2025, DEL, §4",
        .parameters = del_parameters(),
        .min_layers = 2}};
+  for (PartRow& row : rows) row.parameters.push_back(weights_parameter());
+  return rows;
 }
 
 std::vector<PartRow> lengths() {

@@ -49,7 +49,12 @@ std::vector<StrategyRow> presets() {
            .summary = "chooses exit, length and threshold from what every layer would have drafted",
            .source = "Entezari Zarch et al. 2025, DEL",
            .parts = {"del", "del", "del", "chain"},
-           .defaults = {{"verify", "above-exit"}}}};
+           .defaults = {{"verify", "above-exit"}}},
+          {.name = "quantised",
+           .summary = "drafts with all of the model on a copy of its weights in fewer bits",
+           .source = "Zhao et al. 2024, QSpec; Tiwari et al. 2025, QuantSpec",
+           .parts = {"full", "fixed", "none", "chain"},
+           .defaults = {{"gamma", "5"}, {"weights", "q4_0"}}}};
 }
 
 StrategyRow mix(const StrategyCatalogue& parts) {

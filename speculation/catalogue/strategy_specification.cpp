@@ -27,6 +27,13 @@ const std::string& StrategySpecification::text(std::string_view parameter) const
   return value_of(parameter).value;
 }
 
+std::optional<WeightFormat> StrategySpecification::draft_weights() const {
+  const std::string& name = text("weights");
+  if (name.empty() || name == own_weights) return std::nullopt;
+  const auto format = parse_weight_format(name);
+  return format ? std::optional(*format) : std::nullopt;
+}
+
 std::string StrategySpecification::given() const {
   std::string text = name_;
   char separator = ':';

@@ -17,7 +17,7 @@ TEST(Catalogue, HasEveryStrategyThatShips) {
   for (const StrategyRow& row : strategy_catalogue().strategies()) names.push_back(row.name);
   EXPECT_THAT(
       names, testing::ElementsAre("vanilla", "layerskip", "fs", "dv", "draft-verify", "swift", "clasp", "del",
-                                  "mix", "two-model", "prompt-lookup", "jacobi", "lookahead", "tuned"));
+                                  "quantised", "mix", "two-model", "prompt-lookup", "jacobi", "lookahead", "tuned"));
 }
 
 void expect_complete(const std::string& owner, const std::vector<ParameterRow>& parameters) {
@@ -80,7 +80,7 @@ TEST(Catalogue, MixesEveryPartWithEveryOther) {
           expect_complete(text, catalogue.parameters_of(made->parts()));
           ++mixes;
         }
-  EXPECT_EQ(mixes, 240);
+  EXPECT_EQ(mixes, 288);
 }
 
 TEST(Catalogue, RefusesRowsThatCannotBe) {

@@ -115,7 +115,7 @@ TEST(Specification, IsRefusedAsJsonToo) {
   EXPECT_THAT(error("[1"), HasSubstr("strategy fs: parameters are '[1', expected a JSON object"));
   EXPECT_THAT(error(R"({"gamma":true})"),
               HasSubstr("'gamma' is of another type, expected a number or a string"));
-  EXPECT_THAT(error(R"({"gama":3})"), HasSubstr("unknown parameter 'gama', expected one of: exit, gamma"));
+  EXPECT_THAT(error(R"({"gama":3})"), HasSubstr("unknown parameter 'gama', expected one of: exit, weights, gamma"));
   EXPECT_THAT(error(R"({"gamma":3.5})"), HasSubstr("gamma is '3.5', expected an integer from 1 to 63"));
   EXPECT_THAT(parse_strategy_json("fst", "{}", 12).error().message, HasSubstr("unknown name 'fst'"));
 }
@@ -125,6 +125,38 @@ TEST(Specification, NamesTheLayersThatAModelLacks) {
             "strategy layerskip: the model has 1 layer, expected at least 2");
   EXPECT_EQ(parse_strategy("swift", 2).error().message,
             "strategy swift: the model has 2 layers, expected at least 3 (first and last are kept)");
+}
+
+TEST(Specification, SaysWhatWeightsItDraftsOn) {
+  EXPECT_EQ(parse_strategy("quantised", 12)->draft_weights(), WeightFormat::q4_0);
+  EXPECT_EQ(parse_strategy("swift:weights=q8_0", 12)->draft_weights(), WeightFormat::q8_0);
+  EXPECT_EQ(parse_strategy("swift", 12)->draft_weights(), std::nullopt);
+  EXPECT_EQ(parse_strategy("vanilla", 12)->draft_weights(), std::nullopt);
+  EXPECT_EQ(parse_strategy("mix:mask=full,weights=as-held", 12)->draft_weights(), std::nullopt);
+}
+
+TEST(Specification, VerifiesADraftOnOtherWeightsByAllLayers) {
+  EXPECT_EQ(parse_strategy("layerskip:weights=q4_0", 12)->text("verify"), "all-layers");
+  EXPECT_EQ(parse_strategy("layerskip:verify=above-exit,weights=q4_0", 12).error().message,
+            "strategy layerskip: verify is above-exit, expected all-layers beside weights=q4_0");
+}
+
+TEST(Specification, OfADraftOnOtherWeightsIsNoneThatShadowTokensTell) {
+  EXPECT_EQ(parse_strategy("layerskip", 12)->no_replay(), "");
+  EXPECT_THAT(parse_strategy("layerskip:weights=fp8", 12)->no_replay(), HasSubstr("weights of fewer bits"));
+  EXPECT_THAT(parse_strategy("quantised", 12)->no_replay(), HasSubstr("every sublayer"));
+}
+
+TEST(WeightFormats, HaveOneRowEachInTheOrderOfTheirNumbers) {
+  std::size_t index = 0;
+  for (const WeightFormatRow& row : weight_formats()) {
+    EXPECT_EQ(static_cast<std::size_t>(row.format), index++) << row.name;
+    EXPECT_EQ(&weight_format_row(row.format), &row);
+    EXPECT_EQ(parse_weight_format(row.name), row.format);
+    EXPECT_GT(row.bits, 0.0);
+    EXPECT_FALSE(row.meaning.empty());
+  }
+  EXPECT_THAT(parse_weight_format("q9").error().message, HasSubstr("weights: found 'q9', expected one of: f32"));
 }
 
 }  // namespace

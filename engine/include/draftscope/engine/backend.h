@@ -18,6 +18,7 @@
 #include <draftscope/profiler/span_recorder.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/speculation/sublayer_mask.h>
+#include <draftscope/speculation/weight_format.h>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -66,9 +67,9 @@ struct Batch {
   const speculation::SublayerMask* mask = nullptr;  ///< null = nothing skipped
   LayerRange layers;
   Wanted wanted;
-  /// A step of a draft whose K/V a verification by all layers will write over: a backend may compute it on
-  /// weights of lower precision, if it was asked to hold any.
-  bool is_draft = false;
+  /// Weights to compute on, which hold_weights() made: of a step of a draft, whose K/V a verification by all
+  /// layers will write over. None = the model's own.
+  std::optional<speculation::WeightFormat> weights;
 };
 
 /// A token of the vocabulary, whatever the logits are.
@@ -97,15 +98,16 @@ struct CacheMove {
   std::int32_t to = 0;
 };
 
-/// A round that a backend runs by itself, without the host in between: drafts a chain under a mask
-/// (Batch::is_draft), then verifies root and draft tokens with all layers. K/V rows below root_position are
+/// A round that a backend runs by itself, without the host in between: drafts a chain under a mask, then
+/// verifies root and draft tokens with all layers. K/V rows below root_position are
 /// the committed context.
 struct ChainRound {
   std::int32_t root = -1;
   std::int32_t root_position = 0;  ///< of the root, and its cache row
   std::int32_t draft_length = 0;   ///< γ, 0 … max_invariant_rows() − 1; γ + 1 rows must fit the cache
-  const speculation::SublayerMask* mask = nullptr;  ///< the draft's
-  LayerRange layers;                                ///< the draft's: [0, exit)
+  const speculation::SublayerMask* mask = nullptr;   ///< the draft's
+  LayerRange layers;                                 ///< the draft's: [0, exit)
+  std::optional<speculation::WeightFormat> weights;  ///< the draft's, as Batch::weights
   /// The verification keeps the draft's K/V and states: layers below the exit run for the last draft token
   /// only. Takes a draft of one step at least by every sublayer below the exit, on the target's own weights.
   bool above_exit = false;
@@ -142,7 +144,8 @@ struct BackendDescription {
   std::size_t kv_bytes = 0;
   std::size_t workspace_bytes = 0;
   std::size_t weight_bytes = 0;        ///< as they are held: mapped, or on the device
-  std::size_t draft_weight_bytes = 0;  ///< held a second time for drafts
+  std::size_t draft_weight_bytes = 0;  ///< held beside them for drafts
+  std::string weights;                 ///< formats of the matrices, most weights first: "bf16", "q4_1, q8_0"
 };
 
 /// Rows of the widest verification: a window of lookahead decoding at its public code's defaults (60 columns,
@@ -164,7 +167,14 @@ class Backend {
   /// Rows of one verification, which takes as many batches of max_invariant_rows() as it needs: rows attend
   /// to earlier ones alone, whose K/V is in the cache by then.
   [[nodiscard]] virtual std::int32_t max_verified_rows() const { return max_invariant_rows(); }
-  /// Checks the batch (indices, capacity, ranges) and fails without touching the cache if it is wrong.
+  /// Makes a copy of the matrices in a format, for Batch::weights; nothing is done where it is held already.
+  /// Errors: a format that this backend does not make, memory is short.
+  [[nodiscard]] virtual Result<void> hold_weights(speculation::WeightFormat format) {
+    return fail("{} backend: found weights {} for drafts, expected the model's own", describe().device,
+                speculation::weight_format_name(format));
+  }
+  /// Checks the batch (indices, capacity, ranges, weights) and fails without touching the cache if it is
+  /// wrong.
   [[nodiscard]] virtual Result<void> forward(const Batch& batch, Outputs& outputs) = 0;
   /// Whether chain_round() is there. Otherwise the caller drafts and verifies by forward().
   [[nodiscard]] virtual bool has_chain_rounds() const { return false; }

@@ -24,9 +24,6 @@ struct CudaOptions {
   std::int32_t device = 0;
   std::int32_t cache_rows = 0;  ///< 0 = min(max_positions, 4096)
   CudaWeights weights = CudaWeights::as_stored;
-  /// Whether the layers are held a second time, in fp8, for drafts that all layers verify (Batch::is_draft).
-  /// Needs weights as stored, in bf16. Greedy and coupled text stays that of the stored weights.
-  bool fp8_drafts = false;
   /// Hears which layer and operation each part of a graph computes. Started before the backend is made; not
   /// owned, must outlive it. Null = nobody.
   profiler::DeviceTrace* device_trace = nullptr;
@@ -35,9 +32,9 @@ struct CudaOptions {
 /// Backend of a checkpoint on a GPU. Fails with one line if there is no device, its driver is too old, the
 /// model's architecture has a trait that the kernels lack (those of Gemma: caps, GELU, windows in some
 /// layers), its shape does not fit them (d_model, d_ff multiples of 8, of 16 where any are fp8; head_dim 32,
-/// 64, 96 or 128; bf16 with fp8 drafts), or memory is short (with what was needed, and what there was).
-/// Synthetic matrices that are not in host memory are made on the device. `checkpoint` may go once the
-/// backend stands.
+/// 64, 96 or 128), or memory is short (with what was needed, and what there was). Synthetic matrices that are
+/// not in host memory are made on the device. The backend holds fp8 for drafts (Backend::hold_weights) beside
+/// layers that are stored in bf16, with d_model and d_ff multiples of 16. `checkpoint` must outlive it.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
                                                                  const CudaOptions& options);
 

@@ -12,10 +12,12 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/speculation/sublayer_mask.h>
+#include <draftscope/speculation/weight_format.h>
 #include <draftscope/traces/records.h>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +81,8 @@ struct RoundPlan {
   /// w > 0: what the threshold is compared with is not the confidence but AdaEDL's bound on the acceptance,
   /// 1 − √(w·H), with H the entropy of the draft's distribution at temperature 1, in nats.
   double entropy_weight = 0.0;
+  /// Weights of a self-draft, as Strategy::draft_weights() announced; none = the target's own.
+  std::optional<speculation::WeightFormat> weights;
   Verification verification = Verification::all_layers;  ///< above_exit needs an early-exit mask
   std::string_view origin = "fixed";                     ///< what chose the mask, for the record
   /// By falling confidence; the first that a step's confidence exceeds counts. Empty = a chain.
@@ -146,6 +150,10 @@ class DecisionLog {
 class Strategy {
  public:
   virtual ~Strategy() = default;
+  /// Weights that its plans may name: decode() has the backend hold them before the request begins.
+  [[nodiscard]] virtual std::optional<speculation::WeightFormat> draft_weights() const {
+    return std::nullopt;
+  }
   /// Forgets what it learnt if it learns per request.
   virtual void begin_request(const RequestView& /*request*/) {}
   [[nodiscard]] virtual RoundPlan plan(const RoundView& round) = 0;

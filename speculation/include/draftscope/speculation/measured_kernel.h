@@ -15,6 +15,8 @@ namespace draftscope::speculation {
 struct DraftSublayers {
   std::int32_t attention = 0;
   std::int32_t mlp = 0;
+  double weights_share = 1.0;  ///< bits of a weight that they read, in those of the target's
+  friend bool operator==(const DraftSublayers&, const DraftSublayers&) = default;
 };
 
 enum class KernelKind : std::uint8_t {

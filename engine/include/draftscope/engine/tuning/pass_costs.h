@@ -10,6 +10,7 @@
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/tuning/policy.h>
 #include <draftscope/speculation/sublayer_mask.h>
+#include <draftscope/speculation/weight_format.h>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -23,6 +24,7 @@ struct PassCosts {
   std::vector<double> sublayers;  ///< in the order of traces::LayerSet's bits
   double rest = 0.0;              ///< of a draft step beside its sublayers: final norm and head
   double step = 1.0;              ///< a vanilla step
+  double weight_bits = 16.0;      ///< of a weight as the model has it
   /// By rows, at least that of one row; linear in between and behind the last two, constant where there is
   /// but one.
   std::map<std::int32_t, double> verifications;
@@ -30,6 +32,9 @@ struct PassCosts {
   /// In vanilla steps; `skipped` has the bits of traces::LayerSet::skipped.
   [[nodiscard]] double draft_step(std::span<const std::uint8_t> skipped) const;
   [[nodiscard]] double draft_step(const speculation::SublayerMask& mask) const;
+  /// On weights of that format: the share that their bits are of the model's own.
+  [[nodiscard]] double draft_step(const speculation::SublayerMask& mask,
+                                  std::optional<speculation::WeightFormat> weights) const;
   /// In vanilla steps; `rows` ≥ 1.
   [[nodiscard]] double verification(std::int32_t rows) const;
 };

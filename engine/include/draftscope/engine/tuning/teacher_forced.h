@@ -28,6 +28,12 @@ struct TeacherForcedScore {
   double agreement = 0.0;    ///< share of their output tokens that the draft predicts
 };
 
+/// A chain's draft: the sublayers that it runs, and on which weights.
+struct DraftSubmodel {
+  speculation::SublayerMask mask;
+  std::optional<speculation::WeightFormat> weights;  ///< none = the target's own
+};
+
 class TeacherForced {
  public:
   /// Decodes every prompt once. `setup` must outlive this. None = cancelled. Fails as decode() does, where
@@ -35,10 +41,10 @@ class TeacherForced {
   /// first token.
   [[nodiscard]] static Result<std::optional<TeacherForced>> create(const ScoringSetup& setup,
                                                                    PassCosts costs);
-  /// The set that the setting drafts with. Fails as make_strategy() does, and on a setting that is no chain
-  /// under a set by its first plan.
-  [[nodiscard]] static Result<speculation::SublayerMask> layer_set_of(const std::string& setting,
-                                                                      const speculation::ModelShape& shape);
+  /// The sub-model that the setting drafts with. Fails as make_strategy() does, and on a setting that is no chain under a
+  /// set by its first plan.
+  [[nodiscard]] static Result<DraftSubmodel> submodel_of(const std::string& setting,
+                                                         const speculation::ModelShape& shape);
   TeacherForced(TeacherForced&&) noexcept;
   TeacherForced& operator=(TeacherForced&&) noexcept;
   ~TeacherForced();

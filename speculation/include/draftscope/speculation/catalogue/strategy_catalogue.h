@@ -92,6 +92,9 @@ struct StrategyRow {
   [[nodiscard]] bool has_parts() const { return !parts.front().empty(); }
 };
 
+/// The choice of `weights` that drafts on what the target computes on.
+inline constexpr std::string_view own_weights = "as-held";
+
 /// Whether verify=above-exit goes with these parts: what drafts is every sublayer below an exit.
 [[nodiscard]] bool can_verify_above_exit(const PartNames& parts);
 

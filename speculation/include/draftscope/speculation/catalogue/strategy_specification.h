@@ -8,7 +8,9 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
+#include <draftscope/speculation/weight_format.h>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +27,8 @@ class StrategySpecification {
     return parts_[static_cast<std::size_t>(kind)];
   }
   [[nodiscard]] bool has_parts() const { return !parts_.front().empty(); }
+  /// Format of the weights that the draft computes on; none = the target's own.
+  [[nodiscard]] std::optional<WeightFormat> draft_weights() const;
   /// Why no policy replays it from shadow tokens, one line; empty = one does.
   [[nodiscard]] const std::string& no_replay() const { return no_replay_; }
 
