@@ -14,14 +14,10 @@ namespace draftscope::simulator {
 namespace {
 
 bool same_passes(const PriceGroup& group, const StrategyRounds& rounds) {
-  const auto same = [](const speculation::DraftSublayers& a, const speculation::DraftSublayers& b) {
-    return a.attention == b.attention && a.mlp == b.mlp;
-  };
   return group.verified_layers == rounds.verified_layers && group.own_passes == rounds.own_passes &&
          group.draft_model.has_value() == rounds.draft_model.has_value() &&
          (!group.draft_model || speculation::same_sizes(*group.draft_model, *rounds.draft_model)) &&
-         std::equal(group.drafts.begin(), group.drafts.end(), rounds.drafts.begin(), rounds.drafts.end(),
-                    same);
+         group.drafts == rounds.drafts;
 }
 
 /// Appends the group's drafts and own passes to `into`, which holds those of the groups before it.

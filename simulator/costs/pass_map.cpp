@@ -194,7 +194,11 @@ void PassMap::correct_passes(const CostModel& model) {
                                        [](const MeasuredPass& pass) { return pass.kind.is_vanilla; });
   std::vector<MeasuredPassKind> kinds{{.is_vanilla = has_vanilla, .n_layers = n_layers}};
   for (const speculation::DraftSublayers& draft : drafts)
-    kinds.push_back({.is_draft = true, .attention = draft.attention, .mlp = draft.mlp, .n_layers = n_layers});
+    kinds.push_back({.is_draft = true,
+                     .attention = draft.attention,
+                     .mlp = draft.mlp,
+                     .n_layers = n_layers,
+                     .weights_share = draft.weights_share});
   const std::size_t verifiers = above_exit ? drafts.size() : 1;
   for (std::size_t i = 0; i < verifiers; ++i)
     for (std::int32_t rows = 2; rows <= widths; ++rows)

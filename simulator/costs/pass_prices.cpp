@@ -60,8 +60,10 @@ class PassMap::PassTimes {
     }
   }
   [[nodiscard]] AffineTime draft_step(std::size_t draft) const {
-    return corrected(pass(1, {}, made_.drafts[draft], draft_rest_part, made_.draft_host_ns),
-                     step_place(draft));
+    // Where memory decides a step takes as long as its weights do.
+    AffineTime step = pass(1, {}, made_.drafts[draft], draft_rest_part, made_.draft_host_ns);
+    step.ns *= made_.drafts[draft].weights_share;
+    return corrected(step, step_place(draft));
   }
   /// By the law: the rows and what the host takes to launch them.
   [[nodiscard]] AffineTime own_pass(std::size_t own) const {

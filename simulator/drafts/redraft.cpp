@@ -33,10 +33,7 @@ template <typename StatisticsOf>
 Result<void> put_other_end(const RedraftedRun& other_end, const StatisticsOf& statistics_of,
                            StrategyRounds& rounds) {
   DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics most, statistics_of(other_end));
-  const auto is_same = [](const speculation::DraftSublayers& a, const speculation::DraftSublayers& b) {
-    return a.attention == b.attention && a.mlp == b.mlp;
-  };
-  if (std::ranges::equal(most.drafts, rounds.drafts, is_same) && most.own_passes == rounds.own_passes)
+  if (most.drafts == rounds.drafts && most.own_passes == rounds.own_passes)
     rounds.setting.most = std::move(most.requests);
   return {};
 }

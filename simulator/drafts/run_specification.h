@@ -13,4 +13,9 @@ namespace draftscope::simulator {
 [[nodiscard]] Result<speculation::StrategySpecification> run_specification(const traces::Run& run,
                                                                            std::int32_t n_layers);
 
+/// Bits of a weight that the run's drafts read, in those of the target's weights: 1 where they are its own,
+/// or where the recording does not say.
+[[nodiscard]] double draft_weights_share(const traces::Run& run, const traces::Meta& meta,
+                                         std::int32_t n_layers);
+
 }  // namespace draftscope::simulator

@@ -36,7 +36,8 @@ std::string draft_key(const StrategySpecification& strategy) {
   if (part == nullptr || mask == "del") return {};
   std::string key = mask;
   for (const ParameterRow& parameter : part->parameters)
-    if (!is_of_the_search(mask, parameter.name))
+    if (!is_of_the_search(mask, parameter.name) &&
+        (parameter.name != "weights" || strategy.draft_weights().has_value()))
       key += (parameter.name == mask ? " " : ", " + parameter.name + " ") + strategy.text(parameter.name);
   return key;
 }

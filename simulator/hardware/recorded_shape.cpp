@@ -2,8 +2,61 @@
 #include <draftscope/simulator/hardware/scenario.h>
 
 #include <draftscope/speculation/model_shape_json.h>
+#include <draftscope/speculation/weight_format.h>
 
 namespace draftscope::simulator {
+
+namespace {
+
+using speculation::WeightFormat;
+
+std::string_view text_of(const traces::Meta& meta, const std::string& key) {
+  const auto found = meta.find(key);
+  return found == meta.end() ? std::string_view() : std::string_view(found->second);
+}
+
+/// The format that most of the matrices were held in, of "q4_1, q8_0" or "as-stored"; that of the file where
+/// older recordings say nothing.
+std::string_view held_weights(const traces::Meta& meta) {
+  const std::string_view weights = text_of(meta, "weights");
+  const std::string_view first = weights.substr(0, weights.find(','));
+  return first.empty() || first == "as-stored" ? text_of(meta, "dtype") : first;
+}
+
+/// The number type whose prices are nearest.
+WeightType priced_as(WeightFormat format) {
+  switch (format) {
+    case WeightFormat::f32:
+      return WeightType::fp32;
+    case WeightFormat::bf16:
+      return WeightType::bf16;
+    case WeightFormat::f16:
+      return WeightType::fp16;
+    case WeightFormat::fp8:
+      return WeightType::fp8;
+    case WeightFormat::q8_0:
+    case WeightFormat::q6_k:
+      return WeightType::int8;
+    default:
+      return WeightType::int4;
+  }
+}
+
+}  // namespace
+
+Result<WeightType> recorded_weight_type(const traces::Meta& meta) {
+  const std::string_view held = held_weights(meta);
+  if (const auto format = speculation::parse_weight_format(held)) return priced_as(*format);
+  return parse_weight_type(held);
+}
+
+Result<double> recorded_weight_bits(const traces::Meta& meta) {
+  const std::string_view held = held_weights(meta);
+  if (const auto format = speculation::parse_weight_format(held))
+    return speculation::weight_format_row(*format).bits;
+  DRAFTSCOPE_TRY_ASSIGN(const WeightType type, parse_weight_type(held));
+  return 8.0 * layer_weight_bytes(type);
+}
 
 Result<ModelShape> recorded_shape(const traces::Meta& meta) {
   constexpr std::string_view name = "meta model_shape";

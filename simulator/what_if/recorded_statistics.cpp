@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "drafts/run_specification.h"
 #include "what_if/own_times.h"
 
 namespace draftscope::simulator {
@@ -27,7 +28,8 @@ bool is_target_step(const traces::Round& round, std::int32_t steps) {
 /// Gives every kind of draft a number from 1 on: the exit layer, or a place among the sublayer counts.
 class DraftNumbers {
  public:
-  DraftNumbers(bool by_exit, const LayerSetsById& sets) : by_exit_(by_exit), sets_(sets) {}
+  DraftNumbers(bool by_exit, double weights_share, const LayerSetsById& sets)
+      : by_exit_(by_exit && weights_share == 1.0), weights_share_(weights_share), sets_(sets) {}
 
   std::int32_t number(const traces::Round& round) {
     const auto set = sets_.find(round.layer_set_id);
@@ -36,13 +38,14 @@ class DraftNumbers {
         set == sets_.end() ? speculation::DraftSublayers{} : kept(*set->second);
     const auto [place, is_new] = numbers_.try_emplace({sublayers.attention, sublayers.mlp},
                                                       static_cast<std::int32_t>(drafts_.size()) + 1);
-    if (is_new) drafts_.push_back(sublayers);
+    if (is_new) drafts_.push_back({sublayers.attention, sublayers.mlp, weights_share_});
     return place->second;
   }
   [[nodiscard]] std::vector<speculation::DraftSublayers> drafts() && { return std::move(drafts_); }
 
  private:
   bool by_exit_;
+  double weights_share_;
   const LayerSetsById& sets_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> numbers_;
   std::vector<speculation::DraftSublayers> drafts_;
@@ -156,7 +159,7 @@ Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSe
                                                const traces::Meta& meta, const ModelShape& shape) {
   DRAFTSCOPE_TRY_ASSIGN(const bool by_exit, drafts_by_exit(run, sets));
   RecordedStatistics result;
-  DraftNumbers numbers(by_exit, sets);
+  DraftNumbers numbers(by_exit, draft_weights_share(*run.run, meta, shape.n_layers), sets);
   for (const RequestRows& request : run.requests) {
     RoundStatistics& statistics = result.requests.emplace_back();
     std::vector<RecordedDraft>& by_round = result.by_round.emplace_back();

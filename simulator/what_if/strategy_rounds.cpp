@@ -130,10 +130,10 @@ StrategyRounds for_shape(StrategyRounds rounds, const ModelShape& recorded, cons
     const std::vector<speculation::DraftSublayers> before = rounds.drafts;
     for (speculation::DraftSublayers& draft : rounds.drafts)
       if (exit && draft.attention == draft.mlp)
-        draft = {*exit, *exit};
+        draft = {*exit, *exit, draft.weights_share};
       else
         draft = {same_share(draft.attention, recorded.n_layers, asked.n_layers),
-                 same_share(draft.mlp, recorded.n_layers, asked.n_layers)};
+                 same_share(draft.mlp, recorded.n_layers, asked.n_layers), draft.weights_share};
     put_at_depth(rounds.setting.least, rounds.own_passes, recorded.n_layers, asked.n_layers);
     put_at_depth(rounds.setting.most, rounds.own_passes, recorded.n_layers, asked.n_layers);
     for (OwnPass& pass : rounds.own_passes) pass = at_depth(pass, recorded.n_layers, asked.n_layers);

@@ -13,6 +13,7 @@
 #include "costs/fit/operation_times.h"
 #include "costs/fit/pass_times.h"
 #include "costs/verified_layers.h"
+#include "drafts/run_specification.h"
 
 namespace draftscope::simulator {
 
@@ -135,6 +136,7 @@ struct RoundContext {
   /// do.
   bool has_usual_rest = true;
   bool has_draft_model = false;
+  double weights_share = 1.0;  ///< speculation::DraftSublayers'
 };
 
 /// Relative deviation of one time, over all groups of a kind: few times do not tell their own.
@@ -179,13 +181,16 @@ class Collector {
     if (has_draft) {
       const std::int32_t steps = round.tree_depth;
       const double middle = root + 0.5 * (steps - 1);
-      put({Kind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
-          static_cast<double>(draft_ns));
+      // The law is of the target's weights; other weights have passes of their own beside it.
+      if (of.weights_share == 1.0)
+        put({Kind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
+            static_cast<double>(draft_ns));
       if (draft_ns > 0)
         pass_times_[{.is_draft = true,
                      .attention = of.layers.attention,
                      .mlp = of.layers.mlp,
-                     .n_layers = out_.shape.n_layers}]
+                     .n_layers = out_.shape.n_layers,
+                     .weights_share = of.weights_share}]
             .push_back(
                 {static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run_id, of.block});
     }
@@ -226,7 +231,7 @@ class Collector {
     }
     MeasuredPasses measured =
         measure(pass_times_, [this](const MeasuredPassKind& kind, double steps, double context) {
-          return kind.is_draft ? draft(steps, {kind.attention, kind.mlp}, context)
+          return kind.is_draft ? draft_on(kind.weights_share, steps, {kind.attention, kind.mlp}, context)
                                : at_context(passes_.target(kind.rows, kind.one_row), context);
         });
     std::erase_if(measured.passes, [](const MeasuredPass& pass) { return pass.ns <= 0.0; });
@@ -238,6 +243,12 @@ class Collector {
  private:
   void put(const GroupKey& key, double context, double ns) {
     groups_[key].push_back({static_cast<float>(ns), static_cast<float>(context)});
+  }
+  /// On weights of other bits, which K/V of the context are none of.
+  CostVector draft_on(double weights_share, double steps, const DraftLayers& layers, double context) {
+    CostVector sum = draft(steps, layers, context);
+    if (weights_share != 1.0) add_to(sum, draft(steps, layers, 0.0), weights_share - 1.0);
+    return sum;
   }
   static std::int64_t bucket(double context) { return static_cast<std::int64_t>(context / 64.0); }
 
@@ -302,11 +313,7 @@ std::unordered_map<traces::RequestId, std::int64_t> blocks_of_requests(const tra
 
 Result<void> read_identity(const traces::Recording& recording, CostObservations& out) {
   DRAFTSCOPE_TRY_ASSIGN(out.shape, recorded_shape(recording.meta));
-  // "as-stored", "fp8", or nothing in older files.
-  const std::string weights = meta_text(recording.meta, "weights");
-  const bool is_stored = weights.empty() || weights == "as-stored";
-  DRAFTSCOPE_TRY_ASSIGN(out.weights,
-                        parse_weight_type(is_stored ? meta_text(recording.meta, "dtype") : weights));
+  DRAFTSCOPE_TRY_ASSIGN(out.weights, recorded_weight_type(recording.meta));
   // A recording says "cpu", or the device's own name.
   const std::string device = meta_text(recording.meta, "device");
   out.on_gpu = !device.empty() && device != "cpu";
@@ -372,8 +379,11 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   RunOfRequest run_of_request = used_runs(recording, use);
   const auto blocks = blocks_of_requests(recording);
   std::unordered_set<traces::RunId> above_exit;
-  for (const traces::Run& run : recording.runs)
+  std::unordered_map<traces::RunId, double> weights_shares;
+  for (const traces::Run& run : recording.runs) {
     if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
+    weights_shares.emplace(run.id, draft_weights_share(run, recording.meta, n_layers));
+  }
   const UsedRounds used = used_rounds(recording, run_of_request);
   const auto with_own = runs_with_own_passes(used.rounds, run_of_request);
   OperationRounds timed_rounds;
@@ -393,8 +403,9 @@ OperationRounds collect_rounds(const traces::Recording& recording,
                                  .block = blocks.at(round->request_id),
                                  .is_vanilla = is_vanilla,
                                  .has_usual_rest = !with_own.contains(run.id),
-                                 .has_draft_model = run.strategy == "two-model"});
-    if (round->tree_depth != round->drafted) continue;
+                                 .has_draft_model = run.strategy == "two-model",
+                                 .weights_share = weights_shares.at(run.id)});
+    if (round->tree_depth != round->drafted || weights_shares.at(run.id) != 1.0) continue;
     timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
                                                    .draft_steps = round->drafted,
                                                    .root = round->root_position,

@@ -43,14 +43,15 @@ struct MeasuredPassKind {
   bool is_vanilla = false;
   std::int32_t attention = 0;  ///< sublayers of a draft step
   std::int32_t mlp = 0;
-  std::int32_t rows = 1;      ///< of a target pass
-  std::int32_t one_row = 0;   ///< of its layers that run one row: those below the exit
-  std::int32_t n_layers = 1;  ///< of the model
+  std::int32_t rows = 1;       ///< of a target pass
+  std::int32_t one_row = 0;    ///< of its layers that run one row: those below the exit
+  std::int32_t n_layers = 1;   ///< of the model
+  double weights_share = 1.0;  ///< of a draft step: speculation::DraftSublayers'
 
   [[nodiscard]] bool operator<(const MeasuredPassKind& other) const {
     const auto key = [](const MeasuredPassKind& kind) {
       return std::tie(kind.is_draft, kind.is_vanilla, kind.attention, kind.mlp, kind.rows, kind.one_row,
-                      kind.n_layers);
+                      kind.n_layers, kind.weights_share);
     };
     return key(*this) < key(other);
   }
