@@ -10,6 +10,7 @@
 #include <draftscope/engine/tuning/teacher_forced.h>
 
 #include <fmt/ranges.h>
+#include <array>
 
 namespace draftscope::cli {
 
@@ -69,7 +70,11 @@ Result<TuneSearch> make_grid_search(const TuneOptions& options, const speculatio
   if (!options.probe.empty()) return fail("probe: given for --search grid, expected it with skip-set only");
   if (options.score == "teacher-forced")
     return fail("score: teacher-forced is given for --search grid, expected it with skip-set only");
-  engine::Grid grid = engine::default_grid(shape.n_layers);
+  using enum speculation::WeightFormat;
+  constexpr std::array cpu_formats{q8_0, q4_0};
+  constexpr std::array cuda_formats{fp8};
+  engine::Grid grid = options.model.device == "cpu" ? engine::default_grid(shape.n_layers, cpu_formats)
+                                                    : engine::default_grid(shape.n_layers, cuda_formats);
   if (!options.strategies.empty()) grid.bases = options.strategies;
   if (!options.exits.empty()) grid.exits = options.exits;
   if (!options.gammas.empty()) grid.gammas = options.gammas;

@@ -5,7 +5,9 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/model_shape.h>
+#include <draftscope/speculation/weight_format.h>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,9 @@ struct Grid {
   std::vector<double> thresholds;
 };
 
-/// LayerSkip, FS, DV and a fixed threshold over six exits from L/8 to 3L/4.
-[[nodiscard]] Grid default_grid(std::int32_t n_layers);
+/// LayerSkip, FS, DV and a fixed threshold over six exits from L/8 to 3L/4, and drafts by all layers on
+/// weights of each of these formats.
+[[nodiscard]] Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightFormat> weights);
 
 /// Strategy specifications, each once. Fails on a setting that the model can't have.
 [[nodiscard]] Result<std::vector<std::string>> grid_settings(const Grid& grid,
