@@ -64,7 +64,7 @@ class CpuBackend final : public Backend {
     outputs.hidden.resize(wanted.hidden_after.size() * batch.rows.size() * d_model);
     outputs.logits.resize(wanted.logits ? head_rows * static_cast<std::size_t>(model_.shape.vocab) : 0);
     outputs.top.resize(head_rows * top_k);
-    top_.reset(team_.size(), static_cast<std::int32_t>(head_rows), static_cast<std::int32_t>(top_k));
+    top_.reset(team_.active(), static_cast<std::int32_t>(head_rows), static_cast<std::int32_t>(top_k));
     if (batch.layers.begin < batch.layers.end) {
       for (std::size_t i = 0; i < batch.rows.size(); ++i)
         cache_.set_position(batch.first_row + static_cast<std::int32_t>(i), batch.rows[i].position);

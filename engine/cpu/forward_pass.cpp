@@ -51,7 +51,7 @@ ForwardPass::ForwardPass(Engine& engine, const LayerKeys& keys, const Batch& bat
       products_(engine.kernels.products[static_cast<std::size_t>(engine.model.dtype)]),
       epsilon_(static_cast<float>(shape_.rms_epsilon)),
       rows_(static_cast<std::int32_t>(batch.rows.size())),
-      threads_(engine.team.size()),
+      threads_(engine.team.active()),
       wide_(engine.wide != nullptr && rows_ > max_invariant_rows) {}
 
 void ForwardPass::operator()(std::int32_t thread) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "thread_team.h"
 
+#include <chrono>
 #include <limits>
 
 namespace draftscope::engine::cpu {
@@ -9,6 +10,14 @@ namespace {
 // About 50 µs on current processors: longer than any hand-over inside a forward pass of a small model,
 // shorter than what a scheduler tick costs when the partner has lost its core.
 constexpr int spins_before_sleep = 2000;
+// Where another program waits for the core.
+constexpr int spins_when_crowded = 20;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 void pause() {
 #if defined(__x86_64__)
@@ -18,7 +27,7 @@ void pause() {
 
 }  // namespace
 
-ThreadTeam::ThreadTeam(std::int32_t threads) : threads_(threads) {
+ThreadTeam::ThreadTeam(std::int32_t threads) : threads_(threads), choice_(threads), is_alone_(threads == 1) {
   workers_.reserve(static_cast<std::size_t>(threads - 1));
   try {
     for (std::int32_t thread = 1; thread < threads; ++thread)
@@ -37,27 +46,38 @@ ThreadTeam::~ThreadTeam() {
 
 void ThreadTeam::stop() {
   stopping_ = true;
-  barrier();
+  if (threads_ > 1) meet();
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadTeam::start_and_join() {
-  barrier();
-  call_(body_, 0);
-  barrier();
+void ThreadTeam::run_and_choose() {
+  if (threads_ == 1) return call_(body_, 0);
+  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  if (is_alone_) {
+    call_(body_, 0);
+    choice_.observe_alone();
+  } else {
+    slept_ns_ = 0;
+    const std::int64_t start_ns = now_ns();
+    meet();
+    call_(body_, 0);
+    meet();
+    choice_.observe_team(now_ns() - start_ns, slept_ns_);
+    is_crowded_.store(choice_.is_crowded(), std::memory_order_relaxed);
+  }
+  is_alone_ = choice_.runs_alone();
 }
 
 void ThreadTeam::work(std::int32_t thread) {
   while (true) {
-    barrier();
+    meet();
     if (stopping_) return;
     call_(body_, thread);
-    barrier();
+    meet();
   }
 }
 
-void ThreadTeam::barrier() {
-  if (threads_ == 1) return;
+void ThreadTeam::meet() {
   const std::int32_t generation = generation_.load(std::memory_order_relaxed);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_ - 1) {
     arrived_.store(0, std::memory_order_relaxed);
@@ -67,11 +87,18 @@ void ThreadTeam::barrier() {
     generation_.notify_all();
     return;
   }
-  for (int spin = 0; spin < spins_before_sleep; ++spin) {
+  const int spins = is_crowded_.load(std::memory_order_relaxed) ? spins_when_crowded : spins_before_sleep;
+  for (int spin = 0; spin < spins; ++spin) {
     if (generation_.load(std::memory_order_acquire) != generation) return;
     pause();
   }
+  sleep_until_met(generation);
+}
+
+void ThreadTeam::sleep_until_met(std::int32_t generation) {
+  const std::int64_t start_ns = now_ns();
   while (generation_.load(std::memory_order_acquire) == generation) generation_.wait(generation);
+  if (std::this_thread::get_id() == caller_.load(std::memory_order_relaxed)) slept_ns_ += now_ns() - start_ns;
 }
 
 }  // namespace draftscope::engine::cpu

@@ -3,7 +3,9 @@
 
 // A fixed team of threads that runs one body together: the caller is thread 0, and all meet at barriers
 // inside the body. Waiting spins for a bounded time first, because within a forward pass the next piece of
-// work is usually microseconds away, then sleeps on a futex, so that an idle backend costs nothing.
+// work is usually microseconds away, then sleeps on a futex, so that an idle backend costs nothing. Where
+// others want the cores, threads that wait leave them at once, and the caller runs alone while that is
+// faster (team_choice.h).
 //
 // Thread-safety: one caller at a time. The body must not throw.
 
@@ -11,6 +13,8 @@
 #include <cstdint>
 #include <thread>
 #include <vector>
+
+#include "team_choice.h"
 
 namespace draftscope::engine::cpu {
 
@@ -24,24 +28,35 @@ class ThreadTeam {
   ~ThreadTeam();
 
   [[nodiscard]] std::int32_t size() const { return threads_; }
+  /// Threads of the next run: all, or the caller alone.
+  [[nodiscard]] std::int32_t active() const { return is_alone_ ? 1 : threads_; }
 
-  /// Calls body(thread) on every thread and returns when all have returned.
+  /// Calls body(thread) on every active thread and returns when all have returned.
   template <typename Body>
   void run(Body& body) {
     body_ = &body;
     call_ = [](void* object, std::int32_t thread) { (*static_cast<Body*>(object))(thread); };
-    start_and_join();
+    run_and_choose();
   }
 
-  /// Inside a body: returns when every thread of the team has called it. What was written before is visible.
-  void barrier();
+  /// Inside a body: returns when every active thread has called it. What was written before is visible.
+  void barrier() {
+    if (!is_alone_) meet();
+  }
 
  private:
-  void start_and_join();
+  void run_and_choose();
+  void meet();
+  void sleep_until_met(std::int32_t generation);
   void work(std::int32_t thread);
   void stop();
 
   const std::int32_t threads_;
+  TeamChoice choice_;
+  bool is_alone_;              // read inside bodies, written between runs
+  std::atomic<std::thread::id> caller_;     // of the run
+  std::int64_t slept_ns_ = 0;  // by the caller, in the run
+  std::atomic<bool> is_crowded_{false};
   void* body_ = nullptr;
   void (*call_)(void*, std::int32_t) = nullptr;
   bool stopping_ = false;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "team_choice.h"
+
+#include <algorithm>
+
+namespace draftscope::engine::cpu {
+namespace {
+
+// A trial of the team is short and comes ever more rarely while it loses, so that it costs a few per cent.
+constexpr std::int32_t trial_passes = 4;
+constexpr std::int32_t first_alone = 64;
+constexpr std::int32_t max_alone = 1024;
+constexpr double weight_of_latest = 0.25;
+
+}  // namespace
+
+void TeamChoice::observe_team(std::int64_t ns, std::int64_t slept_ns) {
+  if (threads_ < 2 || ns <= 0) return;
+  const double share = std::clamp(static_cast<double>(slept_ns) / static_cast<double>(ns), 0.0, 1.0);
+  slept_share_ += weight_of_latest * (share - slept_share_);
+  ++team_passes_;
+  // Alone, the first thread would do the others' work too: slower, unless it slept longer than that.
+  const bool loses = slept_share_ > 1.0 - 1.0 / threads_;
+  if (!loses) {
+    if (team_passes_ > 2 * trial_passes) next_alone_ = 0;
+    return;
+  }
+  if (team_passes_ < trial_passes) return;
+  next_alone_ = next_alone_ == 0 ? first_alone : std::min(2 * next_alone_, max_alone);
+  passes_alone_ = next_alone_;
+  team_passes_ = 0;
+}
+
+void TeamChoice::observe_alone() {
+  if (passes_alone_ > 0) --passes_alone_;
+}
+
+}  // namespace draftscope::engine::cpu

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// When a team gives way to one thread, and comes back.
+#include "cpu/team_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "cpu/thread_team.h"
+
+namespace draftscope::engine::cpu {
+namespace {
+
+constexpr std::int64_t pass_ns = 1'000'000;
+
+/// Passes of the team and alone until `count` were made, each with this share of sleep; returns those alone.
+int alone_of(TeamChoice& choice, int count, double slept_share) {
+  int alone = 0;
+  for (int i = 0; i < count; ++i) {
+    if (choice.runs_alone()) {
+      ++alone;
+      choice.observe_alone();
+    } else
+      choice.observe_team(pass_ns, static_cast<std::int64_t>(slept_share * pass_ns));
+  }
+  return alone;
+}
+
+TEST(TeamChoice, KeepsATeamThatDoesNotWait) {
+  TeamChoice choice(2);
+  EXPECT_EQ(alone_of(choice, 1000, 0.02), 0);
+  EXPECT_FALSE(choice.is_crowded());
+}
+
+TEST(TeamChoice, KeepsATeamThatWaitsLessThanItGains) {
+  TeamChoice two(2);
+  EXPECT_EQ(alone_of(two, 1000, 0.45), 0);
+  EXPECT_TRUE(two.is_crowded());
+  TeamChoice eight(8);
+  EXPECT_EQ(alone_of(eight, 1000, 0.8), 0);
+}
+
+TEST(TeamChoice, LeavesATeamThatSleepsAndTriesItRarely) {
+  for (const std::int32_t threads : {2, 4, 8}) {
+    TeamChoice choice(threads);
+    const int passes = 10'000;
+    const int alone = alone_of(choice, passes, 0.95);
+    EXPECT_GT(alone, passes * 97 / 100) << threads;
+    EXPECT_LT(alone, passes) << threads;
+  }
+}
+
+TEST(TeamChoice, ComesBackWhenTheCoresAreFree) {
+  TeamChoice choice(2);
+  alone_of(choice, 20'000, 0.95);
+  alone_of(choice, 1100, 0.0);  // the longest time alone, and trials
+  EXPECT_EQ(alone_of(choice, 5000, 0.0), 0);
+  EXPECT_FALSE(choice.is_crowded());
+}
+
+TEST(TeamChoice, OfOneThreadIsNone) {
+  TeamChoice choice(1);
+  EXPECT_EQ(alone_of(choice, 100, 0.99), 0);
+}
+
+/// The first thread waits for others that dawdle: the team gives way, and every run is whole all the same.
+TEST(ThreadTeam, RunsAloneWhileOthersAreLate) {
+  ThreadTeam team(2);
+  int alone = 0;
+  for (int run = 0; run < 40; ++run) {
+    const std::int32_t active = team.active();
+    alone += active == 1 ? 1 : 0;
+    std::atomic<std::int32_t> before{0};
+    std::atomic<std::int32_t> seen{0};
+    auto body = [&](std::int32_t thread) {
+      if (thread > 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      before.fetch_add(1);
+      team.barrier();
+      if (before.load() == active) seen.fetch_add(1);
+    };
+    team.run(body);
+    EXPECT_EQ(seen.load(), active);
+  }
+  EXPECT_GT(alone, 0);
+}
+
+}  // namespace
+}  // namespace draftscope::engine::cpu
