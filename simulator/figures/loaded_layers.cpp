@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "drafts/run_specification.h"
+
 namespace draftscope::simulator {
 
 std::int32_t model_layers(const traces::Recording& recording) {
@@ -36,6 +38,8 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
   for (const traces::LayerSet& layer_set : recording.layer_sets)
     layers_of_set.emplace(layer_set.id, layers_per_step(layer_set));
 
+  // A layer in fewer bits is loaded in as much less time.
+  const double share = draft_weights_share(*run.run, recording.meta, result.n_layers);
   double etpl_sum = 0.0;
   std::int64_t etpl_count = 0;
   for (const RequestRows& rows : run.requests) {
@@ -47,7 +51,7 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
       // A round without a layer set drafted nothing, or from text alone (prompt lookup), unless it names its
       // exit.
       const double draft_layers = set != layers_of_set.end() ? set->second : round.exit_layer;
-      loaded += rows.draft_steps[i] * draft_layers + result.n_layers;
+      loaded += rows.draft_steps[i] * share * draft_layers + result.n_layers;
       tokens += round.accepted + 1;
     }
     if (rows.rounds.empty()) continue;

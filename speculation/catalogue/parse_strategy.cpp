@@ -68,8 +68,8 @@ class SpecificationParser {
     }
     for (const auto& [key, value] : items) DRAFTSCOPE_TRY(assign(key, value));
     DRAFTSCOPE_TRY(check_layers());
-    for (std::size_t i = 0; i < rows_.size(); ++i) DRAFTSCOPE_TRY(check(i));
     DRAFTSCOPE_TRY(check_verification());
+    for (std::size_t i = 0; i < rows_.size(); ++i) DRAFTSCOPE_TRY(check(i));
     if (made_.no_replay_.empty() && made_.draft_weights())
       made_.no_replay_ = "it drafts on weights of fewer bits, which shadow tokens were not computed with";
     return std::move(made_);

@@ -115,7 +115,8 @@ TEST(Specification, IsRefusedAsJsonToo) {
   EXPECT_THAT(error("[1"), HasSubstr("strategy fs: parameters are '[1', expected a JSON object"));
   EXPECT_THAT(error(R"({"gamma":true})"),
               HasSubstr("'gamma' is of another type, expected a number or a string"));
-  EXPECT_THAT(error(R"({"gama":3})"), HasSubstr("unknown parameter 'gama', expected one of: exit, weights, gamma"));
+  EXPECT_THAT(error(R"({"gama":3})"),
+              HasSubstr("unknown parameter 'gama', expected one of: exit, weights, gamma"));
   EXPECT_THAT(error(R"({"gamma":3.5})"), HasSubstr("gamma is '3.5', expected an integer from 1 to 63"));
   EXPECT_THAT(parse_strategy_json("fst", "{}", 12).error().message, HasSubstr("unknown name 'fst'"));
 }
@@ -156,7 +157,8 @@ TEST(WeightFormats, HaveOneRowEachInTheOrderOfTheirNumbers) {
     EXPECT_GT(row.bits, 0.0);
     EXPECT_FALSE(row.meaning.empty());
   }
-  EXPECT_THAT(parse_weight_format("q9").error().message, HasSubstr("weights: found 'q9', expected one of: f32"));
+  EXPECT_THAT(parse_weight_format("q9").error().message,
+              HasSubstr("weights: found 'q9', expected one of: f32"));
 }
 
 }  // namespace

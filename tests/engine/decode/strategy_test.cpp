@@ -18,7 +18,8 @@ TEST(MakeStrategy, FillsInEveryDefaultAndSaysSo) {
   ASSERT_TRUE(strategy) << strategy.error().message;
   EXPECT_EQ(strategy->specification, "layerskip");
   const auto parameters = nlohmann::json::parse(strategy->parameters);
-  EXPECT_EQ(parameters, (nlohmann::json{{"exit", 3}, {"gamma", 6}, {"verify", "above-exit"}}));
+  EXPECT_EQ(parameters,
+            (nlohmann::json{{"exit", 3}, {"gamma", 6}, {"verify", "above-exit"}, {"weights", "as-held"}}));
 }
 
 TEST(MakeStrategy, ReadsItsOwnSpecificationBack) {
@@ -48,7 +49,7 @@ TEST(MakeStrategy, RefusesWhatItDoesNotKnow) {
       {"", "unknown name ''"},
       {"turbo", "unknown name 'turbo', expected one of: vanilla, layerskip"},
       {"vanilla:gamma=3", "unknown parameter 'gamma', expected one of: none"},
-      {"layerskip:speed=9", "unknown parameter 'speed', expected one of: exit, gamma, verify"},
+      {"layerskip:speed=9", "unknown parameter 'speed', expected one of: exit, weights, gamma, verify"},
       {"layerskip:exit=3,exit=4", "'exit' is given twice"},
       {"layerskip:exit", "found 'exit', expected key=value"},
       {"layerskip:=3", "found '=3', expected key=value"},

@@ -75,7 +75,7 @@ TEST(PolicyChoice, SaysWhyThereIsNone) {
 TEST(PolicyChoice, RefusesWhatTheEngineDoes) {
   EXPECT_THAT(error_of("layerskipp"), HasSubstr("unknown name 'layerskipp', expected one of: vanilla"));
   EXPECT_THAT(error_of("layerskip:gama=3"),
-              HasSubstr("unknown parameter 'gama', expected one of: exit, gamma"));
+              HasSubstr("unknown parameter 'gama', expected one of: exit, weights, gamma"));
   EXPECT_THAT(error_of("layerskip:gamma=256"),
               HasSubstr("gamma is '256', expected an integer from 0 to 255"));
   EXPECT_THAT(error_of("layerskip:exit=8"), HasSubstr("exit is '8', expected an integer from 1 to 7"));
@@ -83,7 +83,7 @@ TEST(PolicyChoice, RefusesWhatTheEngineDoes) {
   EXPECT_THAT(error_of("dv:rule=mine"), HasSubstr("expected one of: paper, code, del"));
   EXPECT_THAT(error_of("fs:gamma=1,gamma=2"), HasSubstr("given twice"));
   EXPECT_THAT(error_of("fs:gamma"), HasSubstr("expected key=value"));
-  EXPECT_THAT(error_of("mix:mask=none"), HasSubstr("mask is 'none', expected one of: exit"));
+  EXPECT_THAT(error_of("mix:mask=none"), HasSubstr("mask is 'none', expected one of: full, exit"));
   EXPECT_THAT(error_of("del\n"), HasSubstr("control character"));
   const auto one_layer = policy_of_specification("layerskip", {.n_layers = 1});
   EXPECT_FALSE(one_layer);

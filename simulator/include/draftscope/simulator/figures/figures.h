@@ -92,8 +92,8 @@ struct Acceptance {
 [[nodiscard]] Acceptance acceptance(const RunRows& run);
 
 // Tokens per loaded layer as observed (eTPL; DEL, "Evaluation metrics" and Appendix B). A draft step loads
-// the layers that its mask keeps (E of an early exit; half a layer a sublayer otherwise), a verification
-// loads all L:
+// the layers that its mask keeps (E of an early exit; half a layer a sublayer otherwise), on weights of fewer
+// bits as much less of each, a verification loads all L:
 //     eTPL of a request = Σ (accepted + 1) / Σ (draft steps · E + L)
 // Tokens that were cut after EOS count, as they do in DEL's code. Vanilla decoding has eTPL = 1 / L.
 
