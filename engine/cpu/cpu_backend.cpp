@@ -3,6 +3,7 @@
 #include <draftscope/engine/cpu_backend.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -51,11 +52,21 @@ class CpuBackend final : public Backend {
             .threads = team_.size(),
             .kv_bytes = cache_.bytes(),
             .workspace_bytes = workspace_.memory.bytes(),
-            .weight_bytes = checkpoint_.weight_bytes()};
+            .weight_bytes = held_bytes(model_),
+            .draft_weight_bytes = draft_weight_bytes(),
+            .weights = matrix_formats(model_)};
+  }
+
+  Result<void> hold_weights(speculation::WeightFormat format) override {
+    if (copies_.contains(format)) return {};
+    DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_matrices(checkpoint_, model_, format));
+    copies_.emplace(format, std::move(copy));
+    return {};
   }
 
   Result<void> forward(const Batch& batch, Outputs& outputs) override {
     DRAFTSCOPE_TRY(check_batch(batch, model_.shape, {cache_.rows(), max_rows()}));
+    DRAFTSCOPE_TRY_ASSIGN(const Matrices* matrices, matrices_for(batch));
     const Wanted& wanted = batch.wanted;
     const auto d_model = static_cast<std::size_t>(model_.shape.d_model);
     const std::size_t head_rows =
@@ -74,8 +85,8 @@ class CpuBackend final : public Backend {
         keys_.full.build(batch, cache_.positions(), 0);
       if (has_window) keys_.windowed.build(batch, cache_.positions(), shape.sliding_window);
     }
-    Engine engine{model_, kernels_,    rope_, local_rope_, cache_, workspace_,
-                  team_,  wide_.get(), top_,  recorder_,   names_};
+    Engine engine{model_,     *matrices, kernels_,    rope_, local_rope_, cache_,
+                  workspace_, team_,     wide_.get(), top_,  recorder_,   names_};
     // Each thread has its own pass: the steps it remembers are its own.
     auto body = [&](std::int32_t thread) { ForwardPass(engine, keys_, batch, outputs)(thread); };
     team_.run(body);
@@ -93,8 +104,25 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  Result<const Matrices*> matrices_for(const Batch& batch) const {
+    if (!batch.weights) return &model_.matrices;
+    if (const auto found = copies_.find(*batch.weights); found != copies_.end()) return &found->second;
+    std::string held;
+    for (const auto& [format, matrices] : copies_)
+      held += ", " + std::string(speculation::weight_format_name(format));
+    return fail("batch.weights is {}, expected the model's own{}",
+                speculation::weight_format_name(*batch.weights), held);
+  }
+
+  std::size_t draft_weight_bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& [format, matrices] : copies_) bytes += matrices.packed.bytes();
+    return bytes;
+  }
+
   const Checkpoint& checkpoint_;
   Model model_;
+  std::map<speculation::WeightFormat, Matrices> copies_;  // for drafts
   KvCache cache_;
   Workspace workspace_;
   const Kernels& kernels_;
@@ -132,7 +160,7 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
     return fail("cpu backend: {}'s matrices are not in memory, expected a model opened with them",
                 checkpoint.shape.name);
   DRAFTSCOPE_TRY_ASSIGN(const cpu::Kernels* kernels, cpu::choose_kernels(options.kernels));
-  DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(checkpoint));
+  DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(checkpoint, options.weights));
   const speculation::ModelShape& shape = model.shape;
   const std::int32_t threads = options.threads > 0 ? options.threads : cpu::usable_cores();
   const std::int32_t cache_rows =

@@ -69,8 +69,8 @@ void ForwardPass::operator()(std::int32_t thread) {
   if (batch_.wanted.head) head(thread);
 }
 
-std::int64_t ForwardPass::granule_of(std::int64_t outputs) const {
-  if (!wide_) return output_granule;
+std::int64_t ForwardPass::granule_of(const Matrix& matrix, std::int64_t outputs) const {
+  if (!is_wide(matrix)) return output_granule;
   return outputs < small_wide_outputs ? small_wide_block : wide_block;
 }
 
@@ -80,8 +80,8 @@ ForwardPass::Share ForwardPass::share_of(std::int64_t n, std::int64_t granule, s
           std::min(n, units * (thread + 1) / threads_ * granule), granule};
 }
 
-ForwardPass::Share ForwardPass::share_of_outputs(std::int64_t outputs, std::int32_t thread) const {
-  return share_of(outputs, granule_of(outputs), thread);
+ForwardPass::Share ForwardPass::share_of_outputs(const Matrix& matrix, std::int32_t thread) const {
+  return share_of(matrix.outputs, granule_of(matrix, matrix.outputs), thread);
 }
 
 profiler::ScopedSpan ForwardPass::span(std::int32_t thread, traces::StringId name_id,
@@ -120,9 +120,11 @@ void ForwardPass::copy_hidden(std::int32_t thread, std::int32_t boundary) {
                 to_size(shape_.d_model) * sizeof(float));
 }
 
-/// Normalises (if `norm` is given), rounds and packs `rows` rows; returns the set to multiply with.
+/// Normalises (if `norm` is given), rounds and packs `rows` rows for a matrix; returns the set to multiply
+/// with.
 const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, const float* norm,
-                                      std::int32_t rows, std::int64_t depth) {
+                                      std::int32_t rows, const Matrix& matrix) {
+  const std::int64_t depth = matrix.depth;
   ThreadWorkspace& own = workspace_.threads[to_size(thread)];
   const bool alone = rows <= private_rows && rows * depth <= private_values;
   std::byte* set = alone ? own.set : workspace_.set;
@@ -132,7 +134,9 @@ const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, 
       engine_.kernels.rms_norm(values, norm, depth, epsilon_, own.row);
       values = own.row;
     }
-    if (!wide_)
+    if (matrix.is_packed())
+      engine_.kernels.packed->pack(values, row, depth, set);
+    else if (!wide_)
       products_.pack(values, row, depth, set);
     else if (engine_.model.dtype == DType::bf16)
       engine_.kernels.to_bf16(values, depth, reinterpret_cast<std::uint16_t*>(set) + row * depth);
@@ -144,12 +148,17 @@ const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, 
   return set;
 }
 
-void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::byte* set, Share share,
-                          bool accumulate, float* out, std::int64_t out_stride) {
+void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::byte* set, std::int32_t rows,
+                          Share share, bool accumulate, float* out, std::int64_t out_stride) {
   if (share.begin >= share.end) return;
+  if (matrix.is_packed()) {
+    engine_.kernels.packed->product({matrix.packed(), set, matrix.bias, rows, accumulate, out, out_stride},
+                                    share.begin, share.end);
+    return;
+  }
   if (!wide_) {
     products_.product(
-        {matrix.data, set, matrix.bias, matrix.depth, rows_, accumulate, out, out_stride, matrix.outputs},
+        {matrix.data, set, matrix.bias, matrix.depth, rows, accumulate, out, out_stride, matrix.outputs},
         share.begin, share.end);
     return;
   }
@@ -157,11 +166,11 @@ void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::
   float* sums = accumulate ? workspace_.product : out;
   const std::int64_t row_bytes = matrix.depth * static_cast<std::int64_t>(dtype_bytes(engine_.model.dtype));
   for (std::int64_t begin = share.begin; begin < share.end; begin += share.granule)
-    engine_.wide->run(
-        thread, {matrix.data + begin * row_bytes, set, rows_, std::min(share.granule, share.end - begin),
-                 matrix.depth, sums + begin, out_stride});
+    engine_.wide->run(thread,
+                      {matrix.data + begin * row_bytes, set, rows, std::min(share.granule, share.end - begin),
+                       matrix.depth, sums + begin, out_stride});
   if (!accumulate && matrix.bias == nullptr) return;
-  for (std::int32_t row = 0; row < rows_; ++row)
+  for (std::int32_t row = 0; row < rows; ++row)
     for (std::int64_t o = share.begin; o < share.end; ++o) {
       const float dot = sums[row * out_stride + o] + (matrix.bias != nullptr ? matrix.bias[o] : 0.0F);
       float& result = out[row * out_stride + o];
@@ -189,7 +198,7 @@ void ForwardPass::finish_sublayer(std::int32_t thread, const Matrix& matrix, con
   const std::int64_t d_model = shape_.d_model;
   const auto multiplier = static_cast<float>(shape_.traits.residual_multiplier);
   const bool adds = norm == nullptr && multiplier == 1.0F;
-  product(thread, matrix, set, share_of_outputs(d_model, thread), adds,
+  product(thread, matrix, set, rows_, share_of_outputs(matrix, thread), adds,
           adds ? workspace_.residual : workspace_.product, d_model);
   engine_.team.barrier();
   if (adds) return;
@@ -207,11 +216,11 @@ void ForwardPass::finish_sublayer(std::int32_t thread, const Matrix& matrix, con
 }
 
 void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
-  const Layer& weights = engine_.model.layers[to_size(layer)];
+  const Layer& weights = engine_.matrices.layers[to_size(layer)];
   const std::byte* set = nullptr;
   {
     const auto timed = span(thread, engine_.names.attention_norm, layer);
-    set = prepare(thread, workspace_.residual, weights.attention_norm, rows_, shape_.d_model);
+    set = prepare(thread, workspace_.residual, weights.attention_norm, rows_, weights.q);
   }
   {
     const auto timed = span(thread, engine_.names.qkv, layer);
@@ -229,16 +238,16 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
     engine_.team.barrier();
   }
   const auto timed = span(thread, engine_.names.output_projection, layer);
-  set = prepare(thread, workspace_.attended, nullptr, rows_, shape_.q_width());
+  set = prepare(thread, workspace_.attended, nullptr, rows_, weights.o);
   finish_sublayer(thread, weights.o, set, weights.attention_output_norm);
 }
 
 /// q, k and v are one list of granules, cut into shares regardless of where a matrix ends.
 void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std::byte* set) {
-  const Layer& weights = engine_.model.layers[to_size(layer)];
+  const Layer& weights = engine_.matrices.layers[to_size(layer)];
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
   const std::array<const Matrix*, 3> matrices{&weights.q, &weights.k, &weights.v};
-  const std::int64_t granule = granule_of(width);
+  const std::int64_t granule = granule_of(weights.q, width);
   const auto granules = [&](const Matrix& matrix) { return (matrix.outputs + granule - 1) / granule; };
   std::int64_t all = 0;
   for (const Matrix* matrix : matrices) all += granules(*matrix);
@@ -248,7 +257,7 @@ void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std
   for (const Matrix* matrix : matrices) {
     const Share part{std::max(share.begin - before, std::int64_t{0}) * granule,
                      std::min((share.end - before) * granule, matrix->outputs), granule};
-    product(thread, *matrix, set, part, false, workspace_.qkv + column, width);
+    product(thread, *matrix, set, rows_, part, false, workspace_.qkv + column, width);
     before += granules(*matrix);
     column += matrix->outputs;
   }
@@ -258,7 +267,7 @@ void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std
 void ForwardPass::normalise_heads(std::int32_t thread, std::int32_t layer) {
   const speculation::QkNorm kind = shape_.traits.qk_norm;
   if (kind == speculation::QkNorm::none) return;
-  const Layer& weights = engine_.model.layers[to_size(layer)];
+  const Layer& weights = engine_.matrices.layers[to_size(layer)];
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
   const bool whole = kind == speculation::QkNorm::whole;
   const std::int32_t queries = whole ? 1 : shape_.n_heads;
@@ -347,21 +356,21 @@ void ForwardPass::attend_one(std::int32_t thread, std::int32_t layer, std::int32
 }
 
 void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
-  const Layer& weights = engine_.model.layers[to_size(layer)];
+  const Layer& weights = engine_.matrices.layers[to_size(layer)];
   const std::int64_t d_ff = shape_.d_ff;
   const std::byte* set = nullptr;
   {
     const auto timed = span(thread, engine_.names.mlp_norm, layer);
-    set = prepare(thread, workspace_.residual, weights.mlp_norm, rows_, shape_.d_model);
+    set = prepare(thread, workspace_.residual, weights.mlp_norm, rows_, weights.gate);
   }
   {
     const auto timed = span(thread, engine_.names.gate_up, layer);
     const auto gate = engine_.kernels.gate[static_cast<std::size_t>(shape_.traits.activation)];
-    const Share share = share_of_outputs(d_ff, thread);
+    const Share share = share_of_outputs(weights.gate, thread);
     for (std::int64_t begin = share.begin; begin < share.end; begin += gated_block) {
       const Share block{begin, std::min(begin + gated_block, share.end), share.granule};
-      product(thread, weights.gate, set, block, false, workspace_.gate, d_ff);
-      product(thread, weights.up, set, block, false, workspace_.up, d_ff);
+      product(thread, weights.gate, set, rows_, block, false, workspace_.gate, d_ff);
+      product(thread, weights.up, set, rows_, block, false, workspace_.up, d_ff);
       for (std::int32_t row = 0; row < rows_; ++row)
         gate(workspace_.gate + row * d_ff + block.begin, workspace_.up + row * d_ff + block.begin,
              block.end - block.begin);
@@ -369,7 +378,7 @@ void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
     engine_.team.barrier();
   }
   const auto timed = span(thread, engine_.names.down, layer);
-  set = prepare(thread, workspace_.gate, nullptr, rows_, d_ff);
+  set = prepare(thread, workspace_.gate, nullptr, rows_, weights.down);
   finish_sublayer(thread, weights.down, set, weights.mlp_output_norm);
 }
 
@@ -388,12 +397,12 @@ void ForwardPass::head(std::int32_t thread) {
   const Wanted& wanted = batch_.wanted;
   const std::int32_t head_rows = rows_ - wanted.head_from;
   const std::int64_t vocab = shape_.vocab;
-  const Matrix& matrix = engine_.model.head;
+  const Matrix& matrix = engine_.matrices.head;
   const ThreadWorkspace& own = workspace_.threads[to_size(thread)];
   wide_ = false;  // one order of summation for logits at any width
   const std::byte* set =
       prepare(thread, workspace_.residual + std::int64_t{wanted.head_from} * shape_.d_model,
-              engine_.model.final_norm, head_rows, shape_.d_model);
+              engine_.model.final_norm, head_rows, matrix);
   const std::int64_t n_blocks = (vocab + head_block - 1) / head_block;
   const Share share = share_of(n_blocks, 1, thread);
   for (std::int64_t block = share.begin; block < share.end; ++block) {
@@ -401,8 +410,7 @@ void ForwardPass::head(std::int32_t thread) {
     const std::int64_t end = std::min(begin + head_block, vocab);
     float* logits = wanted.logits ? outputs_.logits.data() : own.logits - begin;
     const std::int64_t stride = wanted.logits ? vocab : head_block;
-    products_.product({matrix.data, set, nullptr, matrix.depth, head_rows, false, logits, stride, vocab},
-                      begin, end);
+    product(thread, matrix, set, head_rows, {begin, end, head_block}, false, logits, stride);
     for (std::int32_t row = 0; row < head_rows; ++row)
       finish_logits(logits + row * stride + begin, end - begin);
     if (wanted.top_k == 0) continue;

@@ -38,6 +38,7 @@ struct LayerKeys {
 /// Resources that outlive a pass; owned by the backend.
 struct Engine {
   const Model& model;
+  const Matrices& matrices;  ///< the model's, or a copy of them in another format
   const Kernels& kernels;
   const Rope& rope;
   const Rope& local_rope;  ///< of layers with a window
@@ -62,18 +63,20 @@ class ForwardPass {
     std::int64_t granule;  ///< that it is whole multiples of, but for the list's end
   };
 
+  /// Whether oneDNN multiplies it.
+  [[nodiscard]] bool is_wide(const Matrix& matrix) const { return wide_ && !matrix.is_packed(); }
   /// Outputs that no share cuts, counted from a matrix's first, in a product of `outputs` in all.
-  [[nodiscard]] std::int64_t granule_of(std::int64_t outputs) const;
+  [[nodiscard]] std::int64_t granule_of(const Matrix& matrix, std::int64_t outputs) const;
   [[nodiscard]] Share share_of(std::int64_t n, std::int64_t granule, std::int32_t thread) const;
-  [[nodiscard]] Share share_of_outputs(std::int64_t outputs, std::int32_t thread) const;
+  [[nodiscard]] Share share_of_outputs(const Matrix& matrix, std::int32_t thread) const;
   [[nodiscard]] profiler::ScopedSpan span(std::int32_t thread, traces::StringId name_id,
                                           std::int32_t layer) const;
   void load_inputs(std::int32_t thread);
   void copy_hidden(std::int32_t thread, std::int32_t boundary);
   const std::byte* prepare(std::int32_t thread, const float* source, const float* norm, std::int32_t rows,
-                           std::int64_t depth);
-  void product(std::int32_t thread, const Matrix& matrix, const std::byte* set, Share share, bool accumulate,
-               float* out, std::int64_t out_stride);
+                           const Matrix& matrix);
+  void product(std::int32_t thread, const Matrix& matrix, const std::byte* set, std::int32_t rows,
+               Share share, bool accumulate, float* out, std::int64_t out_stride);
   /// A layer's angles, [rows][rotary_width / 2]; null if it does not rotate.
   struct Angles {
     const float* cosine;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model.h"
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "backend/trait_numbers.h"
 #include "cpu/kernels/bf16.h"
+#include "cpu/quantised/pack_matrices.h"
 
 namespace draftscope::engine::cpu {
 namespace {
@@ -127,9 +131,79 @@ class Preparation {
   std::size_t used_ = 0;
 };
 
+/// Calls visit(tensor, matrix) with every matrix and the tensor that it is made of.
+template <typename Visit>
+void for_each_matrix(const Weights& weights, Matrices& matrices, Visit visit) {
+  for (std::size_t layer = 0; layer < matrices.layers.size(); ++layer) {
+    const LayerWeights& tensors = weights.layers[layer];
+    Layer& own = matrices.layers[layer];
+    visit(tensors.q, own.q);
+    visit(tensors.k, own.k);
+    visit(tensors.v, own.v);
+    visit(tensors.o, own.o);
+    visit(tensors.gate, own.gate);
+    visit(tensors.up, own.up);
+    visit(tensors.down, own.down);
+  }
+  visit(weights.head, matrices.head);
+}
+
+/// A matrix that is to be packed.
+struct Packing {
+  TensorView tensor;
+  const PackedLayout* layout;
+  Matrix* matrix;
+};
+
+/// Points the matrices at memory that it fills.
+Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
+  constexpr std::size_t page = 4096;
+  std::vector<std::size_t> offsets;
+  std::size_t bytes = 0;
+  for (const Packing& packing : packings) {
+    offsets.push_back(bytes);
+    const std::size_t own = packed_bytes(*packing.layout, packing.matrix->outputs, packing.matrix->depth);
+    bytes += (own + page - 1) / page * page;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(memory, Memory::allocate(bytes));
+  std::vector<PackedTensor> tensors;
+  for (std::size_t i = 0; i < packings.size(); ++i) {
+    const Packing& packing = packings[i];
+    tensors.push_back({packing.tensor, packing.layout, memory.data() + offsets[i]});
+    packing.matrix->data = tensors.back().data;
+    packing.matrix->layout = packing.layout;
+  }
+  pack_matrices(tensors);
+  return {};
+}
+
+Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
+                                        speculation::WeightFormat format) {
+  const speculation::WeightFormatRow& row = speculation::weight_format_row(format);
+  if (row.made_by == speculation::MadeBy::cpu) return packed_layout(format);
+  return fail("model {}: found weights {}, expected one of {}", shape.name, row.name,
+              speculation::made_weight_formats(speculation::MadeBy::cpu));
+}
+
+Result<void> pack_plain(const Checkpoint& checkpoint, speculation::WeightFormat format, Matrices& matrices) {
+  DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(checkpoint.shape, format));
+  std::vector<Packing> packings;
+  for_each_matrix(checkpoint.weights, matrices, [&](const TensorView& tensor, Matrix& matrix) {
+    if (!matrix.is_packed()) packings.push_back({tensor, layout, &matrix});
+  });
+  return pack(packings, matrices.packed);
+}
+
+speculation::WeightFormat format_of(const Matrix& matrix, DType plain) {
+  using enum speculation::WeightFormat;
+  if (matrix.is_packed()) return matrix.layout->format;
+  return plain == DType::f32 ? f32 : (plain == DType::f16 ? f16 : bf16);
+}
+
 }  // namespace
 
-Result<Model> prepare_model(const Checkpoint& checkpoint) {
+Result<Model> prepare_model(const Checkpoint& checkpoint,
+                            std::optional<speculation::WeightFormat> weights_as) {
   Model model;
   model.shape = checkpoint.shape;
   const speculation::ModelShape& shape = model.shape;
@@ -150,13 +224,60 @@ Result<Model> prepare_model(const Checkpoint& checkpoint) {
   Matrix embedding;
   DRAFTSCOPE_TRY(preparation.matrix("embedding", weights.embedding, shape.vocab, shape.d_model, embedding));
   model.embedding = weights.embedding;
-  model.layers.resize(weights.layers.size());
+  model.matrices.layers.resize(weights.layers.size());
   for (std::size_t layer = 0; layer < weights.layers.size(); ++layer)
-    DRAFTSCOPE_TRY(
-        preparation.layer(fmt::format("layer {} ", layer), weights.layers[layer], model.layers[layer]));
+    DRAFTSCOPE_TRY(preparation.layer(fmt::format("layer {} ", layer), weights.layers[layer],
+                                     model.matrices.layers[layer]));
   DRAFTSCOPE_TRY(preparation.norm("final_norm", weights.final_norm, shape.d_model, model.final_norm));
-  DRAFTSCOPE_TRY(preparation.matrix("head", weights.head, shape.vocab, shape.d_model, model.head));
+  DRAFTSCOPE_TRY(preparation.matrix("head", weights.head, shape.vocab, shape.d_model, model.matrices.head));
+  if (weights_as) DRAFTSCOPE_TRY(pack_plain(checkpoint, *weights_as, model.matrices));
   return model;
+}
+
+Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
+                               speculation::WeightFormat format) {
+  DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model.shape, format));
+  Matrices copy;
+  copy.layers = model.matrices.layers;
+  copy.head = model.matrices.head;
+  std::vector<Packing> packings;
+  for_each_matrix(checkpoint.weights, copy, [&](const TensorView& tensor, Matrix& matrix) {
+    // One that is held in the format already is shared.
+    if (matrix.layout != layout) packings.push_back({tensor, layout, &matrix});
+  });
+  DRAFTSCOPE_TRY(pack(packings, copy.packed));
+  return copy;
+}
+
+std::string matrix_formats(const Model& model) {
+  std::map<speculation::WeightFormat, std::int64_t> weights;
+  const auto count = [&](const Matrix& matrix) {
+    weights[format_of(matrix, model.dtype)] += matrix.outputs * matrix.depth;
+  };
+  for (const Layer& layer : model.matrices.layers)
+    for (const Matrix* matrix : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
+      count(*matrix);
+  count(model.matrices.head);
+  std::vector<std::pair<speculation::WeightFormat, std::int64_t>> order(weights.begin(), weights.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (const auto& [format, n] : order)
+    text += (text.empty() ? "" : ", ") + std::string(speculation::weight_format_name(format));
+  return text;
+}
+
+std::size_t held_bytes(const Model& model) {
+  const auto bytes = [&](const Matrix& matrix) {
+    if (matrix.is_packed()) return packed_bytes(*matrix.layout, matrix.outputs, matrix.depth);
+    return static_cast<std::size_t>(matrix.outputs * matrix.depth) * dtype_bytes(model.dtype);
+  };
+  std::size_t all = bytes(model.matrices.head);
+  if (!model.shape.tied_embeddings) all += model.embedding.bytes();
+  for (const Layer& layer : model.matrices.layers)
+    for (const Matrix* matrix : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
+      all += bytes(*matrix);
+  return all + model.vectors.bytes();
 }
 
 void copy_row(const TensorView& tensor, std::int64_t row, float* out) {

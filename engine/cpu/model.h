@@ -6,19 +6,27 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/checkpoint.h>
+#include <draftscope/speculation/weight_format.h>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "cpu/quantised/packed_matrix.h"
 #include "memory.h"
 
 namespace draftscope::engine::cpu {
 
 struct Matrix {
-  const std::byte* data = nullptr;  ///< [outputs][depth]
+  const std::byte* data = nullptr;  ///< [outputs][depth], or in the layout's blocks
   std::int64_t outputs = 0;
   std::int64_t depth = 0;
   const float* bias = nullptr;
+  const PackedLayout* layout = nullptr;  ///< null = plain numbers of the model's type
+
+  [[nodiscard]] bool is_packed() const { return layout != nullptr; }
+  [[nodiscard]] PackedMatrix packed() const { return {layout, data, outputs, depth}; }
 };
 
 /// Norms are null where the architecture has none.
@@ -33,20 +41,37 @@ struct Layer {
   const float* mlp_output_norm = nullptr;
 };
 
+/// The matrices of a model: q, k and v of a layer are all packed or all plain, and so are gate and up.
+struct Matrices {
+  std::vector<Layer> layers;
+  Matrix head;
+  Memory packed;  ///< what those that are packed point into
+};
+
 struct Model {
   speculation::ModelShape shape;
-  DType dtype = DType::bf16;  ///< of all matrices
+  DType dtype = DType::bf16;  ///< of the plain matrices
   TensorView embedding;
-  std::vector<Layer> layers;
+  Matrices matrices;
   const float* final_norm = nullptr;
-  Matrix head;
   Memory vectors;  ///< what the fp32 pointers point into
 
   [[nodiscard]] DType cache_dtype() const { return dtype == DType::f32 ? DType::f32 : DType::bf16; }
 };
 
-/// Fails with the name of the first tensor or shape field that does not fit.
-[[nodiscard]] Result<Model> prepare_model(const Checkpoint& checkpoint);
+/// Fails with the name of the first tensor or shape field that does not fit, and where plain matrices are to
+/// be rounded to `weights` but no backend of this kind makes that format.
+[[nodiscard]] Result<Model> prepare_model(const Checkpoint& checkpoint,
+                                          std::optional<speculation::WeightFormat> weights = {});
+
+/// A copy of a model's matrices, all in one format. Errors: the format is not made here, memory is short.
+[[nodiscard]] Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
+                                             speculation::WeightFormat format);
+
+/// Formats of the matrices, most weights first: "bf16", "q4_1, q8_0".
+[[nodiscard]] std::string matrix_formats(const Model& model);
+/// Bytes of all tensors, as they are held; a tied embedding counts as the head.
+[[nodiscard]] std::size_t held_bytes(const Model& model);
 
 /// `n` values of a tensor's row as fp32.
 void copy_row(const TensorView& tensor, std::int64_t row, float* out);

@@ -2,6 +2,7 @@
 #include "processor.h"
 
 #include "cpu/kernels/kernels.h"
+#include "cpu/quantised/packed_products.h"
 
 #include <sched.h>
 #include <sys/syscall.h>
@@ -62,6 +63,7 @@ InstructionSets detect() {
   sets.avx2 = saves(ymm) && bit(one.ecx, 12) && bit(one.ecx, 29) && bit(seven.ebx, 5);
   sets.avx512 = sets.avx2 && saves(zmm) && bit(seven.ebx, 16) && bit(seven.ebx, 17) && bit(seven.ebx, 30) &&
                 bit(seven.ebx, 31);
+  sets.avx512_vnni = sets.avx512 && bit(seven.ecx, 11);
   sets.avx512_bf16 = sets.avx512 && bit(seven_one.eax, 5);
   sets.amx_bf16 =
       sets.avx512_bf16 && saves(tiles) && bit(seven.edx, 22) && bit(seven.edx, 24) && tiles_permitted();
@@ -91,6 +93,17 @@ std::vector<const Kernels*> available_kernels() {
   if (sets.avx512) available.push_back(&avx512_kernels());
   if (sets.avx512_bf16) available.push_back(&avx512_bf16_kernels());
   if (sets.amx_bf16) available.push_back(&amx_bf16_kernels());
+#endif
+  return available;
+}
+
+std::vector<const PackedProducts*> available_packed_products() {
+  std::vector<const PackedProducts*> available{&portable_packed_products()};
+#if defined(__x86_64__)
+  const InstructionSets& sets = instruction_sets();
+  if (sets.avx2) available.push_back(&avx2_packed_products());
+  if (sets.avx512) available.push_back(&avx512_packed_products());
+  if (sets.avx512_vnni) available.push_back(&avx512_vnni_packed_products());
 #endif
   return available;
 }

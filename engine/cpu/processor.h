@@ -11,6 +11,7 @@ namespace draftscope::engine::cpu {
 struct InstructionSets {
   bool avx2 = false;         ///< with FMA and F16C
   bool avx512 = false;       ///< F, BW, VL, DQ
+  bool avx512_vnni = false;  ///< VPDPBUSD
   bool avx512_bf16 = false;  ///< VDPBF16PS
   bool amx_bf16 = false;     ///< tiles, and the kernel let this process use them
 };

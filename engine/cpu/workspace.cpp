@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cpu/quantised/activations.h"
+
 namespace draftscope::engine::cpu {
 namespace {
 
@@ -44,9 +46,12 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
   layout.place(workspace.product, sizes.rows * sizes.d_model);
   layout.place(workspace.blocks, sizes.rows * sizes.blocks);
   const auto widest = static_cast<std::int64_t>(sizes.widest);
-  layout.place(workspace.set, std::max(products.set_bytes(static_cast<std::int32_t>(sizes.rows), widest),
-                                       sizes.rows * sizes.widest * sizeof(float)));
-  const std::size_t private_set = products.set_bytes(private_rows, std::min(widest, private_values));
+  const auto rows = static_cast<std::int32_t>(sizes.rows);
+  layout.place(workspace.set, std::max({products.set_bytes(rows, widest), activation_set_bytes(rows, widest),
+                                        sizes.rows * sizes.widest * sizeof(float)}));
+  const std::int64_t private_depth = std::min(widest, private_values);
+  const std::size_t private_set = std::max(products.set_bytes(private_rows, private_depth),
+                                           activation_set_bytes(private_rows, private_depth));
   for (ThreadWorkspace& thread : workspace.threads) {
     layout.place(thread.row, sizes.widest);
     layout.place(thread.set, private_set);

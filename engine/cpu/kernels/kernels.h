@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/quantised/packed_products.h"
+
 namespace draftscope::engine::cpu {
 
 /// Products of up to this many rows run on these kernels, whatever else is there.
@@ -98,6 +100,7 @@ struct Kernels {
   void (*soft_cap)(float* values, float cap, std::int64_t n) = nullptr;
   void (*to_bf16)(const float* row, std::int64_t n, std::uint16_t* out) = nullptr;
   BlockSoftmax (*block_softmax)(const float* logits, std::int64_t n) = nullptr;
+  const PackedProducts* packed = nullptr;  ///< the same bits in every set
 };
 
 [[nodiscard]] const Kernels& portable_kernels();

@@ -5,7 +5,7 @@
 namespace draftscope::engine::cpu {
 
 const Kernels& avx2_kernels() {
-  static const Kernels kernels = vector_kernels<VectorAvx2>("avx2");
+  static const Kernels kernels = vector_kernels<VectorAvx2>("avx2", avx2_packed_products());
   return kernels;
 }
 

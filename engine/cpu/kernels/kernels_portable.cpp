@@ -171,7 +171,8 @@ const Kernels& portable_kernels() {
                                {swiglu, geglu},
                                soft_cap,
                                to_bf16,
-                               block_softmax};
+                               block_softmax,
+                               &portable_packed_products()};
   return kernels;
 }
 

@@ -34,7 +34,7 @@ constexpr ProductKernels vector_products{set_bytes_of<WideningDot<V, dtype>>, ve
                                          vector_product<WideningDot<V, dtype>>};
 
 template <typename V>
-[[nodiscard]] Kernels vector_kernels(std::string_view name) {
+[[nodiscard]] Kernels vector_kernels(std::string_view name, const PackedProducts& packed) {
   return {name,
           {vector_products<V, DType::f32>, vector_products<V, DType::bf16>, vector_products<V, DType::f16>},
           {vector_attention<V, DType::f32>, vector_attention<V, DType::bf16>},
@@ -42,7 +42,8 @@ template <typename V>
           {vector_gate<V, Silu<V>>, vector_gate<V, GeluTanh<V>>},
           vector_soft_cap<V>,
           vector_to_bf16<V>,
-          vector_block_softmax<V>};
+          vector_block_softmax<V>,
+          &packed};
 }
 
 }  // namespace draftscope::engine::cpu

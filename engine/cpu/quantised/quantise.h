@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// From weights to blocks of one level. The same bits on every processor.
+//
+//   q8_0    scale = absmax / 127, rounded to fp16 before it is used
+//   others  scale (and minimum) of the least squares Σ x² (x − w)², among roundings by several scales around
+//           the one of absmax (by several ranges inside that of the values); never worse than by that one
+
+#include "packed_matrix.h"
+
+namespace draftscope::engine::cpu {
+
+/// `weights` are 32, of which the first `count` are the matrix's and the others zeros. A block that holds a
+/// NaN or an infinity gets the scale NaN.
+[[nodiscard]] QuantisedBlock quantise_block(const PackedLayout& layout, const float* weights,
+                                            std::int64_t count);
+
+/// The same by absmax (by the values' range) alone: what the search begins with.
+[[nodiscard]] QuantisedBlock quantise_plainly(const PackedLayout& layout, const float* weights,
+                                              std::int64_t count);
+
+}  // namespace draftscope::engine::cpu

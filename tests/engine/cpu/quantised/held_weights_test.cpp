@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Models whose matrices are packed, and copies of them for drafts.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "backends.h"
+#include "random_model.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using speculation::WeightFormat;
+using testing::HasSubstr;
+
+constexpr std::int32_t cache_rows = 96;
+constexpr WeightFormat made[] = {WeightFormat::q8_0, WeightFormat::q5_1, WeightFormat::q5_0,
+                                 WeightFormat::q4_1, WeightFormat::q4_0, WeightFormat::q3_0};
+
+std::vector<float> logits_of(Backend& backend, const Batch& batch) {
+  Outputs outputs;
+  const auto done = backend.forward(batch, outputs);
+  EXPECT_TRUE(done) << (done ? "" : done.error().message);
+  return outputs.logits;
+}
+
+double relative_error(const std::vector<float>& found, const std::vector<float>& expected) {
+  double missed = 0.0;
+  double size = 0.0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double difference = static_cast<double>(found[i]) - static_cast<double>(expected[i]);
+    missed += difference * difference;
+    size += static_cast<double>(expected[i]) * static_cast<double>(expected[i]);
+  }
+  return std::sqrt(missed / size);
+}
+
+TEST(PackedModels, AreNearTheModelTheyWereMadeOfAndTheNearerTheMoreBits) {
+  Random random(41);
+  double errors[std::size(made)] = {};
+  constexpr int rounds = 4;
+  for (int round = 0; round < rounds; ++round) {
+    const speculation::ModelShape shape = random_shape(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+    const OwnedBatch batch = chain(shape, random, 12, 0);
+    const std::vector<float> expected =
+        logits_of(*make_backend(checkpoint, {.threads = 1, .cache_rows = cache_rows}), batch.view());
+    for (std::size_t i = 0; i < std::size(made); ++i) {
+      const auto packed =
+          make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows, .weights = made[i]});
+      EXPECT_EQ(packed->describe().weights, speculation::weight_format_name(made[i]));
+      errors[i] += relative_error(logits_of(*packed, batch.view()), expected) / rounds;
+    }
+  }
+  EXPECT_LT(errors[0], 0.03);
+  for (std::size_t i = 1; i < std::size(made); ++i) {
+    EXPECT_GT(errors[i], errors[0]);
+    EXPECT_LT(errors[i], 0.6);
+  }
+}
+
+TEST(PackedModels, HaveBitsThatDependNeitherOnOtherRowsNorOnThreads) {
+  Random random(43);
+  for (const std::string& kernels : kernel_names())
+    for (const WeightFormat format : {WeightFormat::q8_0, WeightFormat::q4_1}) {
+      const speculation::ModelShape shape = random_shape(random);
+      const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+      const auto one = make_backend(
+          checkpoint, {.threads = 1, .cache_rows = cache_rows, .kernels = kernels, .weights = format});
+      const auto three = make_backend(
+          checkpoint, {.threads = 3, .cache_rows = cache_rows, .kernels = kernels, .weights = format});
+      const OwnedBatch batch = chain(shape, random, pick(random, 2, 64), 0);
+      const std::vector<float> expected = logits_of(*three, batch.view());
+      std::vector<float> alone;
+      for (std::size_t row = 0; row < batch.rows.size(); ++row) {
+        OwnedBatch single = batch;
+        single.rows = {batch.rows[row]};
+        single.first_row = static_cast<std::int32_t>(row);
+        single.committed = single.first_row;
+        const std::vector<float> logits = logits_of(*one, single.view());
+        alone.insert(alone.end(), logits.begin(), logits.end());
+      }
+      ASSERT_EQ(alone.size(), expected.size());
+      EXPECT_EQ(std::memcmp(alone.data(), expected.data(), alone.size() * sizeof(float)), 0) << kernels;
+    }
+}
+
+TEST(HeldWeights, AreThoseOfAModelThatWasPackedWhenItWasLoaded) {
+  Random random(47);
+  for (const WeightFormat format : made) {
+    const speculation::ModelShape shape = random_shape(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+    const auto plain = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
+    const auto packed = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows, .weights = format});
+    const std::size_t before = plain->describe().draft_weight_bytes;
+    ASSERT_TRUE(plain->hold_weights(format));
+    EXPECT_EQ(before, 0U);
+    EXPECT_GT(plain->describe().draft_weight_bytes, 0U);
+    EXPECT_EQ(plain->describe().weights, "bf16");
+    const OwnedBatch batch = chain(shape, random, 7, 0);
+    Batch draft = batch.view();
+    draft.weights = format;
+    EXPECT_EQ(logits_of(*plain, draft), logits_of(*packed, batch.view()));
+    // What is held already is neither made again nor held twice.
+    const std::size_t held = plain->describe().draft_weight_bytes;
+    ASSERT_TRUE(plain->hold_weights(format));
+    EXPECT_EQ(plain->describe().draft_weight_bytes, held);
+    ASSERT_TRUE(packed->hold_weights(format));
+    EXPECT_EQ(packed->describe().draft_weight_bytes, 0U);
+  }
+}
+
+TEST(HeldWeights, LeaveTheModelsOwnPassesAsTheyWere) {
+  Random random(53);
+  const speculation::ModelShape shape = random_shape(random);
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+  const auto backend = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
+  const OwnedBatch batch = chain(shape, random, 7, 0);
+  const std::vector<float> before = logits_of(*backend, batch.view());
+  ASSERT_TRUE(backend->hold_weights(WeightFormat::q4_0));
+  Batch draft = batch.view();
+  draft.weights = WeightFormat::q4_0;
+  EXPECT_NE(logits_of(*backend, draft), before);
+  EXPECT_EQ(logits_of(*backend, batch.view()), before);
+}
+
+TEST(HeldWeights, AreRefusedWhereTheyAreNotHeldOrNotMade) {
+  Random random(59);
+  const speculation::ModelShape shape = random_shape(random);
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+  const auto backend = make_backend(checkpoint, {.threads = 1, .cache_rows = cache_rows});
+  ASSERT_TRUE(backend->hold_weights(WeightFormat::q8_0));
+  const OwnedBatch batch = chain(shape, random, 3, 0);
+  Batch draft = batch.view();
+  draft.weights = WeightFormat::q4_0;
+  Outputs outputs;
+  const auto refused = backend->forward(draft, outputs);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "batch.weights is q4_0, expected the model's own, q8_0");
+  for (const WeightFormat format : {WeightFormat::fp8, WeightFormat::q4_k, WeightFormat::bf16}) {
+    const auto not_made = backend->hold_weights(format);
+    ASSERT_FALSE(not_made);
+    EXPECT_THAT(not_made.error().message, HasSubstr("expected one of q8_0"));
+    EXPECT_FALSE(make_cpu_backend(checkpoint, {.weights = format}));
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "quantised/quantise.h"
+#include "random_packed.h"
+
+namespace draftscope::engine::cpu::test {
+namespace {
+
+using Weights = std::array<float, block_depth>;
+
+std::vector<const PackedLayout*> made_layouts() {
+  std::vector<const PackedLayout*> layouts;
+  for (const PackedLayout& layout : packed_layouts)
+    if (speculation::weight_format_row(layout.format).made_by == speculation::MadeBy::cpu)
+      layouts.push_back(&layout);
+  return layouts;
+}
+
+/// Normal ones of any size, some with a large one, some of one sign.
+Weights random_weights(Random& random) {
+  std::normal_distribution<float> normal;
+  Weights weights{};
+  const float size = std::exp2(static_cast<float>(pick(random, -9, 3)));
+  const bool positive = chance(random, 0.2);
+  for (float& weight : weights) weight = size * (positive ? std::abs(normal(random)) : normal(random));
+  if (chance(random, 0.3)) weights[static_cast<std::size_t>(pick(random, 0, 31))] *= 8.0F;
+  return weights;
+}
+
+double weighted_error(const PackedLayout& layout, const Weights& weights, const QuantisedBlock& block) {
+  Weights found{};
+  dequantise(layout, block, found.data());
+  double error = 0.0;
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const double weight = static_cast<double>(weights[k]);
+    const double missed = weight - static_cast<double>(found[k]);
+    error += weight * weight * missed * missed;
+  }
+  return error;
+}
+
+TEST(QuantisedBlocks, MissTheWeightsByNoMoreThanThoseOfAbsmax) {
+  Random random(29);
+  ASSERT_FALSE(made_layouts().empty());
+  for (const PackedLayout* layout : made_layouts()) {
+    double all = 0.0;
+    double plain = 0.0;
+    for (int round = 0; round < 300; ++round) {
+      const Weights weights = random_weights(random);
+      const double error = weighted_error(*layout, weights, quantise_block(*layout, weights.data(), 32));
+      const double of_plain = weighted_error(*layout, weights, quantise_plainly(*layout, weights.data(), 32));
+      ASSERT_LE(error, of_plain * (1 + 1e-4) + 1e-20);
+      all += error / (of_plain + 1e-30);
+      plain += 1.0;
+    }
+    if (layout->format == speculation::WeightFormat::q8_0) continue;
+    EXPECT_LT(all, 0.95 * plain) << speculation::weight_format_name(layout->format);
+  }
+}
+
+TEST(QuantisedBlocks, OfAbsmaxMissNoWeightByMoreThanAStep) {
+  Random random(31);
+  for (const PackedLayout* layout : made_layouts())
+    for (int round = 0; round < 100; ++round) {
+      const Weights weights = random_weights(random);
+      const QuantisedBlock block = quantise_plainly(*layout, weights.data(), 32);
+      Weights found{};
+      dequantise(*layout, block, found.data());
+      const float step = std::abs(f16_to_float(block.scale));
+      for (std::size_t k = 0; k < weights.size(); ++k)
+        // Half a step; a whole one at the end that reaches less far; and what fp16 rounds off.
+        ASSERT_LE(std::abs(found[k] - weights[k]), 1.03F * step) << k;
+    }
+}
+
+TEST(QuantisedBlocks, OfZerosAreZeros) {
+  const Weights zeros{};
+  for (const PackedLayout* layout : made_layouts()) {
+    Weights found{};
+    dequantise(*layout, quantise_block(*layout, zeros.data(), 7), found.data());
+    for (const float value : found) EXPECT_EQ(value, 0.0F);
+  }
+}
+
+TEST(QuantisedBlocks, OfOtherThanNumbersAreNone) {
+  Random random(37);
+  for (const PackedLayout* layout : made_layouts())
+    for (const float value :
+         {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+      Weights weights = random_weights(random);
+      weights[9] = value;
+      EXPECT_TRUE(std::isnan(f16_to_float(quantise_block(*layout, weights.data(), 32).scale)));
+    }
+}
+
+}  // namespace
+}  // namespace draftscope::engine::cpu::test
