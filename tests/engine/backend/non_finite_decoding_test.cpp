@@ -39,6 +39,7 @@ class SpoiltBackend final : public Backend {
   std::int32_t cache_rows() const override { return inner_.cache_rows(); }
   std::int32_t max_rows() const override { return inner_.max_rows(); }
   std::int32_t max_invariant_rows() const override { return inner_.max_invariant_rows(); }
+  Result<void> hold_weights(speculation::WeightFormat format) override { return inner_.hold_weights(format); }
   Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
     return inner_.move_cache_rows(moves);
   }
@@ -117,7 +118,7 @@ class NonFiniteDecodingTest : public testing::TestWithParam<TestedBackend> {
 };
 
 TEST_P(NonFiniteDecodingTest, EveryStrategyEndsWithALineAndWithoutAToken) {
-  const EveryStrategy strategies(checkpoint_.shape);
+  const EveryStrategy strategies(checkpoint_.shape, held_weights(*backend_));
   int trial = 0;
   for (const std::string& specification : strategies.specifications()) {
     // Another way in which logits are bad, or a layer, for each.
@@ -145,7 +146,7 @@ TEST_P(NonFiniteDecodingTest, EveryStrategyEndsWithALineAndWithoutAToken) {
 
 /// A token whose embedding is a NaN: whoever comes to it cannot go on, others never know.
 TEST_P(NonFiniteDecodingTest, EveryStrategyEndsWhereVanillaDoes) {
-  const EveryStrategy strategies(checkpoint_.shape);
+  const EveryStrategy strategies(checkpoint_.shape, held_weights(*backend_));
   for (const SamplingOptions& sampling : {greedy, coupled}) {
     const std::vector<std::int32_t> clean = run(*backend_, "vanilla", sampling).tokens;
     ASSERT_EQ(clean.size(), static_cast<std::size_t>(new_tokens));
@@ -177,7 +178,7 @@ TEST_P(NonFiniteDecodingTest, EveryStrategyEndsWhereVanillaDoes) {
 }
 
 TEST_P(NonFiniteDecodingTest, WhatSpoilsDraftsAndSearchesLeavesTheText) {
-  const EveryStrategy strategies(checkpoint_.shape);
+  const EveryStrategy strategies(checkpoint_.shape, held_weights(*backend_));
   int spoilt = 0;
   for (const SamplingOptions& sampling : {greedy, coupled}) {
     const std::vector<std::int32_t> vanilla = run(*backend_, "vanilla", sampling).tokens;
@@ -197,7 +198,7 @@ TEST_P(NonFiniteDecodingTest, WhatSpoilsDraftsAndSearchesLeavesTheText) {
 }
 
 TEST_P(NonFiniteDecodingTest, AVerificationThatIsNotFiniteEndsTheRequest) {
-  const EveryStrategy strategies(checkpoint_.shape);
+  const EveryStrategy strategies(checkpoint_.shape, held_weights(*backend_));
   for (const SamplingOptions& sampling : {greedy, sampled, coupled})
     for (const std::string& specification : strategies.specifications()) {
       SCOPED_TRACE(specification);

@@ -9,6 +9,7 @@
 #include <random>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace draftscope::engine::test {
 namespace {
@@ -36,9 +37,17 @@ std::vector<std::string> choices(const speculation::ParameterRow& parameter) {
 
 }  // namespace
 
-EveryStrategy::EveryStrategy(const speculation::ModelShape& shape)
+std::vector<std::string> held_weights(Backend& backend) {
+  std::vector<std::string> held;
+  for (const speculation::WeightFormatRow& row : speculation::weight_formats())
+    if (backend.hold_weights(row.format)) held.emplace_back(row.name);
+  return held;
+}
+
+EveryStrategy::EveryStrategy(const speculation::ModelShape& shape, std::vector<std::string> weights)
     : policy_(std::filesystem::temp_directory_path() /
-              fmt::format("draftscope-policy-{}.json", std::random_device{}())) {
+              fmt::format("draftscope-policy-{}.json", std::random_device{}())),
+      weights_(std::move(weights)) {
   write_policy_for(shape);
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
     add(strategy);
@@ -51,6 +60,10 @@ EveryStrategy::~EveryStrategy() {
 
 void EveryStrategy::add(const speculation::StrategyRow& strategy) {
   const std::string& name = strategy.name;
+  if (name == "quantised") {
+    for (const std::string& format : weights_) specifications_.push_back("quantised:weights=" + format);
+    return;
+  }
   if (name == "mix") return add_mixes(strategy);
   if (name == "tuned") {
     specifications_.push_back(fmt::format("tuned:policy={}", policy_.string()));
@@ -71,7 +84,7 @@ void EveryStrategy::add(const speculation::StrategyRow& strategy) {
 /// Choices other than the defaults, beside a specification with everything that the strategy needs.
 void EveryStrategy::add_choices(const speculation::StrategyRow& strategy, const std::string& specification) {
   for (const speculation::ParameterRow& parameter : strategy.parameters)
-    for (const std::string& choice : parameter.choices)
+    for (const std::string& choice : parameter.name == "weights" ? weights_ : parameter.choices)
       if (choice != parameter.default_value && !speculation::has_parameter(specification, parameter.name))
         specifications_.push_back(speculation::with_parameter(specification, parameter.name, choice));
 }

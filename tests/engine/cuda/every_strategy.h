@@ -4,6 +4,7 @@
 // Specifications of every strategy that the engine lists, whatever it will list: what each needs to decode a
 // small model, and the parts of `mix` one after another.
 
+#include <draftscope/engine/backend.h>
 #include <draftscope/engine/strategy.h>
 
 #include <filesystem>
@@ -12,11 +13,14 @@
 
 namespace draftscope::engine::test {
 
+/// Names of the formats that the backend can hold for drafts; it holds them from then on.
+[[nodiscard]] std::vector<std::string> held_weights(Backend& backend);
+
 /// Owns the file that `tuned` reads.
 class EveryStrategy {
  public:
-  /// For models of `shape`, of at least three layers.
-  explicit EveryStrategy(const speculation::ModelShape& shape);
+  /// For models of `shape`, of at least three layers. Drafts take `weights` beside the model's own.
+  EveryStrategy(const speculation::ModelShape& shape, std::vector<std::string> weights);
   EveryStrategy(const EveryStrategy&) = delete;
   EveryStrategy& operator=(const EveryStrategy&) = delete;
   ~EveryStrategy();
@@ -30,6 +34,7 @@ class EveryStrategy {
   void write_policy_for(const speculation::ModelShape& shape) const;
 
   std::filesystem::path policy_;
+  std::vector<std::string> weights_;
   std::vector<std::string> specifications_;
 };
 

@@ -37,6 +37,8 @@ speculation::ModelShape shape_with_layers(Random& random) {
   shape.d_model = 8 * pick(random, 1, 8);
   shape.d_ff = 8 * pick(random, 1, 12);
   shape.head_dim = 32 * pick(random, 1, 2);
+  shape.d_model = 16 * pick(random, 1, 10);  // as fp8 wants them
+  shape.d_ff = 16 * pick(random, 1, 15);
   shape.vocab = pick(random, 4, 60);
   return shape;
 }
@@ -80,7 +82,7 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
       EXPECT_TRUE(decoded) << decoded.error().message;
       return decoded ? decoded->tokens : std::vector<std::int32_t>();
     };
-    const EveryStrategy strategies(shape);
+    const EveryStrategy strategies(shape, held_weights(*backend));
     Counted unused;
     const std::vector<std::int32_t> vanilla = text("vanilla", unused);
     for (const std::string& specification : strategies.specifications()) {

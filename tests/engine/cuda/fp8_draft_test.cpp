@@ -83,7 +83,7 @@ TEST(Fp8Drafts, LeaveTheTextOfTheTargetUnderEveryStrategy) {
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 10};
     if (trial % 2 == 1) request.sampling = {.temperature = 0.8, .coupled = true};
-    const EveryStrategy strategies(shape);
+    const EveryStrategy strategies(shape, {});
     Heard unheard;
     const std::vector<std::int32_t> vanilla = text(*plain, "vanilla", request, unheard);
     for (const std::string& specification : strategies.specifications()) {

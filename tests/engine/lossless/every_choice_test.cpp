@@ -34,7 +34,8 @@ void add(const std::string& base, const std::vector<ParameterRow>& parameters, s
   all.insert(complete);
   for (const ParameterRow& parameter : parameters)
     for (const std::string& choice : parameter.choices)
-      if (!speculation::has_parameter(base, parameter.name))
+      if (!(parameter.name == "weights" && choice == "fp8") &&  // a GPU's
+          !speculation::has_parameter(base, parameter.name))
         all.insert(speculation::with_parameter(complete, parameter.name, choice));
 }
 

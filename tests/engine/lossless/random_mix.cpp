@@ -9,10 +9,16 @@ namespace {
 
 class Mixer {
  public:
-  Mixer(std::mt19937& random, std::int32_t n_layers) : random_(random), n_layers_(n_layers) {}
+  Mixer(std::mt19937& random, std::int32_t n_layers, bool takes_weights)
+      : random_(random), n_layers_(n_layers), takes_weights_(takes_weights) {}
 
   std::string operator()() {
-    std::string text = "mix:" + mask() + length() + stop() + shape();
+    std::string text = "mix:";
+    text += mask();
+    text += weights();
+    text += length();
+    text += stop();
+    text += shape();
     if (has_del_)
       text += fmt::format(",mode={},most={},prompt-window={}{}", one("paper", "code", "repaired"),
                           pick(1, 20), pick(0, 10), one("", ",exits=1-2", ",exits=every-2"));
@@ -27,7 +33,9 @@ class Mixer {
   const char* one(const char* a, const char* b, const char* c) { return pick(0, 2) == 0 ? a : one(b, c); }
 
   std::string mask() {
-    switch (pick(0, 3)) {
+    switch (pick(0, takes_weights_ ? 4 : 3)) {
+      case 4:
+        return "mask=full";
       case 0:
         exits_early_ = true;
         return fmt::format("mask=exit,exit={}", pick(1, n_layers_ - 1));
@@ -43,6 +51,13 @@ class Mixer {
         exits_early_ = true;
         return "mask=del";
     }
+  }
+
+  /// A draft on other weights is verified by all layers.
+  std::string weights() {
+    if (!takes_weights_ || pick(0, 3) > 0) return "";
+    exits_early_ = false;
+    return fmt::format(",weights={}", one("q8_0", "q4_1", "q3_0"));
   }
 
   std::string length() {
@@ -88,14 +103,15 @@ class Mixer {
 
   std::mt19937& random_;
   std::int32_t n_layers_;
+  bool takes_weights_;
   bool has_del_ = false;
   bool exits_early_ = false;
 };
 
 }  // namespace
 
-std::string random_mix(std::mt19937& random, std::int32_t n_layers) {
-  return Mixer(random, n_layers)();
+std::string random_mix(std::mt19937& random, std::int32_t n_layers, bool takes_weights) {
+  return Mixer(random, n_layers, takes_weights)();
 }
 
 }  // namespace draftscope::engine

@@ -55,7 +55,7 @@ TEST(LosslessOnRandomModels, GreedyTextOfAnyMixEqualsVanilla) {
         .prompt = prompt, .max_new_tokens = static_cast<std::int32_t>(1 + random() % 80), .eos_tokens = eos};
     const Decoded vanilla = decode_with(*backend, "vanilla", request);
     for (int mix = 0; mix < 4; ++mix) {
-      const std::string specification = random_mix(random, checkpoint.shape.n_layers);
+      const std::string specification = random_mix(random, checkpoint.shape.n_layers, true);
       const Decoded mixed = decode_with(*backend, specification, request);
       ASSERT_EQ(mixed.tokens, vanilla.tokens) << "trial " << trial << ' ' << specification;
       accepted += mixed.accepted;
@@ -79,7 +79,7 @@ TEST(LosslessOnRandomModels, GreedyTextOfEveryFamilyEqualsVanilla) {
     std::vector<std::string> specifications{"layerskip:exit=1,gamma=4,verify=above-exit",
                                             "draft-verify:gamma=4,skip-attention=1,skip-mlp=0+2",
                                             "mix:mask=exit,exit=3,shape=tree", "clasp", "del"};
-    for (int mix = 0; mix < 3; ++mix) specifications.push_back(random_mix(random, n_layers));
+    for (int mix = 0; mix < 3; ++mix) specifications.push_back(random_mix(random, n_layers, true));
     std::int64_t accepted = 0;
     std::int64_t rejected = 0;
     for (const std::string& specification : specifications) {
@@ -107,7 +107,7 @@ TEST(LosslessOnRandomModels, CoupledTextOfAnyMixEqualsVanilla) {
     const std::uint64_t seed = random();
     const Decoded vanilla = decode_with(*backend, "vanilla", request, seed);
     for (int mix = 0; mix < 3; ++mix) {
-      const std::string specification = random_mix(random, checkpoint.shape.n_layers);
+      const std::string specification = random_mix(random, checkpoint.shape.n_layers, true);
       const Decoded mixed = decode_with(*backend, specification, request, seed);
       ASSERT_EQ(mixed.tokens, vanilla.tokens) << "trial " << trial << ' ' << specification;
       accepted += mixed.accepted;
