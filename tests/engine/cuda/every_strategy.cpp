@@ -83,10 +83,17 @@ void EveryStrategy::add(const speculation::StrategyRow& strategy) {
 
 /// Choices other than the defaults, beside a specification with everything that the strategy needs.
 void EveryStrategy::add_choices(const speculation::StrategyRow& strategy, const std::string& specification) {
-  for (const speculation::ParameterRow& parameter : strategy.parameters)
-    for (const std::string& choice : parameter.name == "weights" ? weights_ : parameter.choices)
-      if (choice != parameter.default_value && !speculation::has_parameter(specification, parameter.name))
-        specifications_.push_back(speculation::with_parameter(specification, parameter.name, choice));
+  for (const speculation::ParameterRow& parameter : strategy.parameters) {
+    if (speculation::has_parameter(specification, parameter.name)) continue;
+    const bool is_weights = parameter.name == "weights";
+    // The target can't go on from the states of a draft on other weights.
+    const std::string base = is_weights && speculation::has_parameter(specification, "verify")
+                                 ? speculation::set_parameter(specification, "verify", "all-layers")
+                                 : specification;
+    for (const std::string& choice : is_weights ? weights_ : parameter.choices)
+      if (choice != parameter.default_value)
+        specifications_.push_back(speculation::with_parameter(base, parameter.name, choice));
+  }
 }
 
 void EveryStrategy::add_mixes(const speculation::StrategyRow& mix) {
