@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 
+#include "options/chat_options.h"
 #include "options/model_options.h"
 #include "options/one_of.h"
 #include "terminal/interrupt.h"
@@ -30,7 +31,7 @@ struct GenerateOptions {
   std::string prompt_file;
   std::string strategy = "vanilla";
   std::string colour = "auto";
-  bool chat = false;
+  ChatOptions chat;
   bool quiet = false;
 };
 
@@ -55,10 +56,10 @@ Result<std::vector<std::int32_t>> encode_prompt(const GenerateOptions& options,
                                                 const engine::Tokenizer& tokenizer) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_prompt(options));
   if (text.empty()) return fail("prompt: found an empty text, expected at least one character");
-  if (!options.chat) return tokenizer.encode(text);
+  if (!options.chat.chat) return tokenizer.encode(text);
   const engine::Message message{.role = "user", .content = text};
   DRAFTSCOPE_TRY_ASSIGN(const std::string conversation,
-                        tokenizer.apply_chat_template(std::span(&message, 1)));
+                        conversation_text(tokenizer, options.chat.system, std::span(&message, 1)));
   return tokenizer.encode(conversation, {.add_special_tokens = false});
 }
 
@@ -84,8 +85,9 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
 }
 
 Result<int> generate(const GenerateOptions& options) {
+  DRAFTSCOPE_TRY(check(options.chat));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
-  hint_at_chat_template(model, options.chat, options.quiet);
+  hint_at_chat_template(model, options.chat.chat, options.quiet);
   DRAFTSCOPE_TRY_ASSIGN(const engine::ConfiguredStrategy strategy,
                         engine::make_strategy(options.strategy, model.checkpoint->shape,
                                               strategy_resources(options.model, model)));
@@ -124,7 +126,7 @@ void add_generate_command(CLI::App& app, Outcome& outcome) {
   command->add_option("-s,--strategy", options->strategy, "name:key=value,… (see draftscope strategies)")
       ->capture_default_str();
   add_decoding_options(*command, options->decoding);
-  command->add_flag("--chat", options->chat, "Put the prompt into the model's chat template");
+  add_chat_options(*command, options->chat, "the prompt");
   command->add_option("--colour", options->colour, "Tell accepted, rejected and bonus tokens apart")
       ->check(one_of({"auto", "always", "never"}))
       ->capture_default_str();

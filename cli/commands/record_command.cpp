@@ -64,18 +64,19 @@ Result<engine::RecordedPrompt> prompt_of_turn(const RecordOptions& options,
   engine::RecordedPrompt prompt{.question_id = question.question_id,
                                 .category = question.category,
                                 .turn = static_cast<std::int32_t>(turn)};
-  if (options.chat) {
+  if (options.chat.chat) {
     std::vector<engine::Message> messages;
     for (std::size_t i = 0; i <= turn; ++i) {
       messages.push_back({"user", question.turns[i]});
       if (i < turn) messages.push_back({"assistant", answers[i]});
     }
-    DRAFTSCOPE_TRY_ASSIGN(prompt.text, tokenizer.apply_chat_template(messages));
+    DRAFTSCOPE_TRY_ASSIGN(prompt.text, conversation_text(tokenizer, options.chat.system, messages));
   } else {
     for (std::size_t i = 0; i < turn; ++i) prompt.text += question.turns[i] + answers[i] + "\n\n";
     prompt.text += question.turns[turn];
   }
-  DRAFTSCOPE_TRY_ASSIGN(prompt.tokens, tokenizer.encode(prompt.text, {.add_special_tokens = !options.chat}));
+  DRAFTSCOPE_TRY_ASSIGN(prompt.tokens,
+                        tokenizer.encode(prompt.text, {.add_special_tokens = !options.chat.chat}));
   return prompt;
 }
 
@@ -245,12 +246,13 @@ std::string draft_model_shapes_json(const DraftModelShapes& shapes) {
 }  // namespace
 
 Result<int> record(const RecordOptions& options) {
+  DRAFTSCOPE_TRY(check(options.chat));
   DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
-  hint_at_chat_template(model, options.chat, options.quiet);
+  hint_at_chat_template(model, options.chat.chat, options.quiet);
   DraftModelShapes draft_models;
   const engine::StrategyResources resources =
       noting_shapes(strategy_resources(options.model, model), draft_models);
@@ -313,7 +315,7 @@ void add_recording_options(CLI::App& command, RecordOptions& options) {
       ->capture_default_str();
   command.add_flag("--shadow", options.shadow,
                    "After each request, record what every layer would have predicted at every position");
-  command.add_flag("--chat", options.chat, "Put the turns into the model's chat template");
+  add_chat_options(command, options.chat, "the turns");
   command.add_flag("--overwrite", options.overwrite, "Replace an existing trace");
   command.add_flag("-q,--quiet", options.quiet, "No progress, no closing line");
 }

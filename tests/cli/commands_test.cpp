@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/figures/conventions.h>
+#include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -60,15 +61,22 @@ TEST_F(SmallTrace, ReportsOnOneScreen) {
   EXPECT_EQ(run_command({"report", path_, "--brief", "--json"}).exit_code, 2);
 }
 
-TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
-  const TemporaryFolder folder;
-  const std::filesystem::path shipped = std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip";
+const std::filesystem::path shipped = std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip";
+
+/// The shipped model in `folder`, with a chat template.
+void give_chat_template(const TemporaryFolder& folder, const std::string& chat_template) {
   for (const auto& entry : std::filesystem::directory_iterator(shipped))
-    std::filesystem::create_symlink(entry.path(), folder / entry.path().filename().string());
+    if (!std::filesystem::exists(folder / entry.path().filename().string()))
+      std::filesystem::create_symlink(entry.path(), folder / entry.path().filename().string());
   std::filesystem::remove(folder / "tokenizer_config.json");
   json config = json::parse(read_file((shipped / "tokenizer_config.json").string()));
-  config["chat_template"] = "{{ messages[0]['content'] }}";
+  config["chat_template"] = chat_template;
   std::ofstream(folder / "tokenizer_config.json") << config;
+}
+
+TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
+  const TemporaryFolder folder;
+  give_chat_template(folder, "{{ messages[0]['content'] }}");
   const auto generate = [](const std::string& model, std::vector<std::string> more) {
     more.insert(more.begin(), {"generate", "--model", model, "--prompt", "def", "--max-tokens", "1"});
     const CommandResult result = run_command(more);
@@ -80,6 +88,47 @@ TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
   EXPECT_THAT(generate(model, {"--chat"}), Not(HasSubstr("hint")));
   EXPECT_THAT(generate(model, {"--quiet"}), Not(HasSubstr("hint")));
   EXPECT_THAT(generate(shipped.string(), {}), Not(HasSubstr("hint")));
+}
+
+TEST(SystemPrompt, GoesInFrontOfEveryTurnOfARecording) {
+  const TemporaryFolder folder;
+  give_chat_template(folder,
+                     "{% for m in messages %}{{ m['role'] }}: {{ m['content'] | trim }};{% endfor %}");
+  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["One", "Two"]})" << '\n';
+  const auto trace = folder / "run.dstrace";
+  const CommandResult recorded =
+      run_command({"record", "--model", folder / "", "--prompts", folder / "prompts.jsonl", "--strategy",
+                   "vanilla", "--max-tokens", "2", "--repeats", "1", "--warmup", "0", "--chat", "--system",
+                   " Be brief. ", "--quiet", "--output", trace});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  auto reader = traces::Reader::open(trace);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording) << recording.error().message;
+  ASSERT_EQ(recording->prompts.size(), 2U);
+  EXPECT_EQ(recording->prompts[0].text, "system: Be brief.;user: One;");
+  EXPECT_THAT(recording->prompts[1].text, testing::StartsWith("system: Be brief.;user: One;assistant:"));
+}
+
+TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
+  const auto refusal = [](const std::string& model, std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "--model", model, "--prompt", "def", "--max-tokens", "1",
+                               "--system", "Be brief."});
+    const CommandResult result = run_command(more);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    return result.err;
+  };
+  const TemporaryFolder folder;
+  const std::string model = folder / "";
+  EXPECT_THAT(refusal(shipped.string(), {}), HasSubstr("system: found a system prompt without --chat"));
+  EXPECT_THAT(refusal(shipped.string(), {"--chat"}), HasSubstr("chat"));
+  give_chat_template(folder, "{{ messages[-1]['content'] }}");
+  EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template leaves it out"));
+  give_chat_template(folder,
+                     "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}"
+                     "{% endif %}{{ messages[-1]['content'] }}");
+  EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template refuses it"));
 }
 
 TEST(Version1Trace, IsTakenByEveryCommandThatReads) {
