@@ -37,7 +37,7 @@ void add_export_command(CLI::App& app, Outcome& outcome);
 /// `draftscope import FILE…`: others' recordings as a trace.
 void add_import_command(CLI::App& app, Outcome& outcome);
 
-/// `draftscope inspect FILE`: what a trace holds, and whether it is sound.
+/// `draftscope inspect FILE`: what a model is, or what a trace holds and whether it is sound.
 void add_inspect_command(CLI::App& app, Outcome& outcome);
 
 /// `draftscope simulate`: what another strategy, machine or model would have given on a recorded text.
