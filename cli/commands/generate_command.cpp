@@ -86,6 +86,7 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
 
 Result<int> generate(const GenerateOptions& options) {
   DRAFTSCOPE_TRY(check(options.chat));
+  DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
   hint_at_chat_template(model, options.chat.chat, options.quiet);
   DRAFTSCOPE_TRY_ASSIGN(const engine::ConfiguredStrategy strategy,
@@ -95,14 +96,17 @@ Result<int> generate(const GenerateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
 
   const InterruptScope interrupt;
-  TokenPrinter printer(model.tokenizer, use_colour(options), InterruptScope::ask_to_end);
+  TokenPrinter printer(model.tokenizer, options.decoding.stop_strings, use_colour(options),
+                       InterruptScope::ask_to_end);
   auto progress = std::make_unique<ProgressBar>("reading the prompt", options.quiet);
   printer.before_first_token([&progress] { progress.reset(); });
   engine::SeededChooser chooser(options.decoding.seed, 0);
+  engine::TextEnd text_end(model.tokenizer, options.decoding.stop_strings);
   const engine::DecodeRequest request{.prompt = prompt,
                                       .max_new_tokens = options.decoding.max_tokens,
                                       .sampling = options.decoding.sampling,
                                       .eos_tokens = model.checkpoint->shape.eos_tokens,
+                                      .text_end = &text_end,
                                       .cancelled = &InterruptScope::flag()};
   const auto result = engine::decode(*backend, *strategy.strategy, request, chooser, printer);
   progress.reset();

@@ -82,11 +82,12 @@ Result<engine::RecordedPrompt> prompt_of_turn(const RecordOptions& options,
 
 /// A request of the recording: all have everything but their prompt in common.
 engine::DecodeRequest request_for(const RecordOptions& options, const LoadedModel& model,
-                                  std::span<const std::int32_t> prompt) {
+                                  std::span<const std::int32_t> prompt, engine::TextEnd* text_end = nullptr) {
   return {.prompt = prompt,
           .max_new_tokens = options.decoding.max_tokens,
           .sampling = options.decoding.sampling,
           .eos_tokens = model.checkpoint->shape.eos_tokens,
+          .text_end = text_end,
           .cancelled = &InterruptScope::flag()};
 }
 
@@ -124,6 +125,7 @@ struct Session {
   engine::RunMemories memories;
   std::vector<traces::RunId> run_ids;
   std::int64_t planned;  // requests
+  engine::TextEnd text_end;
   std::int64_t requests = 0;
   bool interrupted = false;
 
@@ -137,7 +139,8 @@ struct Session {
       device.begin_request(run_ids[strategy]);
       const Result<traces::Request> request =
           recorder.request(run_ids[strategy], *strategies[strategy].strategy, prompt, repeat,
-                           request_for(options, model, prompt.tokens), options.decoding.seed);
+                           request_for(options, model, prompt.tokens, &text_end), options.decoding.seed,
+                           options.decoding.stop_strings);
       device.end_request();
       memories.end_request(run_ids[strategy], *strategies[strategy].strategy);
       if (!request) return tl::unexpected(at_turn(options, question, turn, request.error()));
@@ -193,7 +196,8 @@ Recorded record_all(const RecordOptions& options, const LoadedModel& model, cons
                   progress,
                   engine::RunMemories(backend),
                   {},
-                  turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
+                  turns * options.repeats * static_cast<std::int64_t>(strategies.size()),
+                  engine::TextEnd(model.tokenizer, options.decoding.stop_strings)};
   for (const engine::ConfiguredStrategy& strategy : strategies)
     session.run_ids.push_back(recorder.add_run(strategy));
   const Result<void> done = session.record_questions(questions);
@@ -247,6 +251,7 @@ std::string draft_model_shapes_json(const DraftModelShapes& shapes) {
 
 Result<int> record(const RecordOptions& options) {
   DRAFTSCOPE_TRY(check(options.chat));
+  DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
   DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
   if (options.limit > 0)

@@ -49,6 +49,10 @@ void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
   add_number(command, "--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum",
              {0.0, 1.0})
       ->capture_default_str();
+  command
+      .add_option("--stop", options.stop_strings,
+                  "A text that ends the output, which is cut before it; may be given several times")
+      ->allow_extra_args(false);
   add_number(command, "--seed", options.seed, "Same seed, same text")->capture_default_str();
   command.add_flag(
       "--coupled", options.sampling.coupled,

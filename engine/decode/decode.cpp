@@ -54,6 +54,7 @@ class Decoder {
   Result<DecodeResult> run() {
     RoundClock clock(recorder_);
     result_.start_ns = clock.now_ns();
+    if (request_.text_end != nullptr) request_.text_end->begin();
     strategy_.begin_request({.prompt = request_.prompt,
                              .max_new_tokens = request_.max_new_tokens,
                              .eos_tokens = request_.eos_tokens,
@@ -233,7 +234,9 @@ class Decoder {
     }
     result_.tokens.push_back(token);
     text_.push_back(token);
-    if (result_.tokens.size() >= static_cast<std::size_t>(request_.max_new_tokens))
+    if (request_.text_end != nullptr && request_.text_end->add(token))
+      (void)end(RequestStop::stop_string);
+    else if (result_.tokens.size() >= static_cast<std::size_t>(request_.max_new_tokens))
       (void)end(RequestStop::length);
     return true;
   }

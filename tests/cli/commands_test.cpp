@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/tokenizer.h>
 #include <draftscope/simulator/figures/conventions.h>
 #include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
@@ -129,6 +130,77 @@ TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
                      "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}"
                      "{% endif %}{{ messages[-1]['content'] }}");
   EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template refuses it"));
+}
+
+TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
+  const auto generate = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "--model", shipped.string(), "--prompt",
+                               "def read_file(path):", "--max-tokens", "40", "--quiet"});
+    return run_command(more);
+  };
+  const std::string whole = generate({}).out;
+  ASSERT_GT(whole.size(), 30U);
+  const std::string stop = whole.substr(20, 3);
+  const std::string cut = whole.substr(0, whole.find(stop));
+  for (const char* strategy : {"vanilla", "layerskip:exit=7,gamma=5", "jacobi"})
+    for (const char* colour : {"never", "always"}) {
+      std::string found =
+          generate({"--strategy", strategy, "--colour", colour, "--stop", "never said", "--stop", stop}).out;
+      EXPECT_EQ(found, cut + '\n') << strategy;
+    }
+
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "run.dstrace").string();
+  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["def read_file(path):"]})" << '\n';
+  const CommandResult recorded = run_command({"record",
+                                              "--model",
+                                              shipped.string(),
+                                              "--prompts",
+                                              folder / "prompts.jsonl",
+                                              "--strategy",
+                                              "vanilla",
+                                              "--strategy",
+                                              "layerskip:exit=7,gamma=5",
+                                              "--max-tokens",
+                                              "40",
+                                              "--repeats",
+                                              "1",
+                                              "--warmup",
+                                              "0",
+                                              "--stop",
+                                              stop,
+                                              "--shadow",
+                                              "--quiet",
+                                              "--output",
+                                              trace});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  auto reader = traces::Reader::open(trace);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_EQ(recording->meta.at("stop_strings"), json({stop}).dump());
+  const auto tokenizer = engine::Tokenizer::load(shipped);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  ASSERT_EQ(recording->requests.size(), 2U);
+  for (const traces::Request& request : recording->requests) {
+    EXPECT_EQ(request.stop, traces::RequestStop::stop_string);
+    EXPECT_EQ(request.text, cut);
+    EXPECT_THAT(tokenizer->decode(request.tokens), HasSubstr(stop));
+    const std::span<const std::int32_t> before(request.tokens.data(), request.tokens.size() - 1);
+    EXPECT_THAT(tokenizer->decode(before), Not(HasSubstr(stop)));
+  }
+  EXPECT_EQ(run_command({"inspect", trace, "--validate"}).exit_code, 0);
+  EXPECT_EQ(run_command({"simulate", trace, "--strategy", "layerskip:exit=5,gamma=3"}).exit_code, 0);
+}
+
+TEST(StopStrings, AreRefusedWhereTheyAreNoText) {
+  for (const std::string& odd : {std::string(), std::string("\xC3")}) {
+    const CommandResult result =
+        run_command({"generate", "--model", shipped.string(), "--prompt", "def", "--stop", odd});
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    EXPECT_THAT(result.err, HasSubstr("stop: found"));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
 }
 
 TEST(Version1Trace, IsTakenByEveryCommandThatReads) {
