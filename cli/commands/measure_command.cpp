@@ -49,6 +49,8 @@ Result<void> take_settings(const CLI::App& command, const simulator::PredictionF
   DRAFTSCOPE_TRY(take(command, "--temperature", prediction, "temperature", sampling.temperature));
   DRAFTSCOPE_TRY(take(command, "--top-k", prediction, "top_k", sampling.top_k));
   DRAFTSCOPE_TRY(take(command, "--top-p", prediction, "top_p", sampling.top_p));
+  DRAFTSCOPE_TRY(
+      take(command, "--repetition-penalty", prediction, "repetition_penalty", sampling.repetition_penalty));
   if (const std::string stops = meta_value(prediction.recording_meta, "stop_strings");
       options.decoding.stop_strings.empty() && !stops.empty()) {
     const auto list = nlohmann::json::parse(stops, nullptr, false);

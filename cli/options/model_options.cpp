@@ -49,6 +49,11 @@ void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
   add_number(command, "--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum",
              {0.0, 1.0})
       ->capture_default_str();
+  add_number(
+      command, "--repetition-penalty", options.sampling.repetition_penalty,
+      "Makes tokens that occurred less likely: divides their logits by this, or multiplies negative ones",
+      {engine::min_repetition_penalty, engine::max_repetition_penalty})
+      ->capture_default_str();
   command
       .add_option("--stop", options.stop_strings,
                   "A text that ends the output, which is cut before it; may be given several times")

@@ -193,6 +193,55 @@ TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
   EXPECT_EQ(run_command({"simulate", trace, "--strategy", "layerskip:exit=5,gamma=3"}).exit_code, 0);
 }
 
+TEST(RepetitionPenalty, IsRecordedAndItsRoundsAreNotReplayed) {
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "run.dstrace").string();
+  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["def read_file(path):"]})" << '\n';
+  const CommandResult recorded = run_command({"record",
+                                              "--model",
+                                              shipped.string(),
+                                              "--prompts",
+                                              folder / "prompts.jsonl",
+                                              "--strategy",
+                                              "vanilla",
+                                              "--strategy",
+                                              "layerskip:exit=7,gamma=5",
+                                              "--max-tokens",
+                                              "30",
+                                              "--repeats",
+                                              "1",
+                                              "--warmup",
+                                              "0",
+                                              "--repetition-penalty",
+                                              "1.3",
+                                              "--shadow",
+                                              "--quiet",
+                                              "--output",
+                                              trace});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const json report = json::parse(run_command({"report", trace, "--json"}).out);
+  EXPECT_EQ(report["recording"]["meta"]["repetition_penalty"], "1.3");
+  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("repetition penalty 1.3"));
+  EXPECT_TRUE(report["recording"]["warnings"].empty()) << "greedy texts are the same";
+  for (const char* strategy : {"layerskip:exit=5,gamma=3", "prompt-lookup"}) {
+    const CommandResult simulated = run_command({"simulate", trace, "--strategy", strategy});
+    EXPECT_EQ(simulated.exit_code, 1) << simulated.out;
+    EXPECT_THAT(simulated.err, HasSubstr("recorded with a repetition penalty"));
+    EXPECT_EQ(std::count(simulated.err.begin(), simulated.err.end(), '\n'), 1) << simulated.err;
+  }
+}
+
+TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {
+  for (const char* odd : {"0", "nan", "inf", "-1", "1e9", ""}) {
+    const CommandResult result = run_command(
+        {"generate", "--model", shipped.string(), "--prompt", "def", "--repetition-penalty", odd});
+    EXPECT_NE(result.exit_code, 0) << odd;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr("repetition-penalty")) << odd;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
 TEST(StopStrings, AreRefusedWhereTheyAreNoText) {
   for (const std::string& odd : {std::string(), std::string("\xC3")}) {
     const CommandResult result =
