@@ -14,6 +14,9 @@ namespace draftscope::cli {
 /// terminal.
 void add_generate_command(CLI::App& app, Outcome& outcome);
 
+/// `draftscope chat`: a conversation in the terminal, under a strategy.
+void add_chat_command(CLI::App& app, Outcome& outcome);
+
 /// `draftscope record`: decodes prompts under one or several strategies and writes a trace. `command_line`
 /// goes into the trace's meta.
 void add_record_command(CLI::App& app, Outcome& outcome, const std::string& command_line);

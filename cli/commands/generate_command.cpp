@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
-#include <unistd.h>
-
 #include <draftscope/base/text_file.h>
 #include <draftscope/engine/decode.h>
-#include <cstdlib>
 #include <iostream>
 #include <iterator>
 #include <memory>
 
 #include "options/chat_options.h"
 #include "options/model_options.h"
-#include "options/one_of.h"
 #include "terminal/interrupt.h"
 #include "terminal/messages.h"
 #include "terminal/progress_bar.h"
@@ -47,11 +43,6 @@ Result<std::string> read_prompt(const GenerateOptions& options) {
   return text;
 }
 
-bool use_colour(const GenerateOptions& options) {
-  if (options.quiet || options.colour == "never") return false;
-  return options.colour == "always" || (isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr);
-}
-
 Result<std::vector<std::int32_t>> encode_prompt(const GenerateOptions& options,
                                                 const engine::Tokenizer& tokenizer) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_prompt(options));
@@ -78,7 +69,7 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
                         static_cast<double>(printer.accepted()) / static_cast<double>(printer.drafted()),
                         static_cast<double>(printer.emitted()) / static_cast<double>(printer.rounds()));
   if (model.checkpoint->synthetic) line += " · synthetic weights";
-  const bool colour = use_colour(options);
+  const bool colour = marks_tokens(options.colour, options.quiet);
   draw(colour ? "\n\033[2m" : "\n");
   print_note(line);
   if (colour) draw("\033[0m");
@@ -96,8 +87,8 @@ Result<int> generate(const GenerateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
 
   const InterruptScope interrupt;
-  TokenPrinter printer(model.tokenizer, options.decoding.stop_strings, use_colour(options),
-                       InterruptScope::ask_to_end);
+  TokenPrinter printer(model.tokenizer, options.decoding.stop_strings,
+                       marks_tokens(options.colour, options.quiet), InterruptScope::ask_to_end);
   auto progress = std::make_unique<ProgressBar>("reading the prompt", options.quiet);
   printer.before_first_token([&progress] { progress.reset(); });
   engine::SeededChooser chooser(options.decoding.seed, 0);
@@ -131,10 +122,7 @@ void add_generate_command(CLI::App& app, Outcome& outcome) {
       ->capture_default_str();
   add_decoding_options(*command, options->decoding);
   add_chat_options(*command, options->chat, "the prompt");
-  command->add_option("--colour", options->colour, "Tell accepted, rejected and bonus tokens apart")
-      ->check(one_of({"auto", "always", "never"}))
-      ->capture_default_str();
-  command->add_flag("-q,--quiet", options->quiet, "Print the text alone");
+  add_colour_options(*command, options->colour, options->quiet);
   command->callback([options, &outcome] { finish(outcome, generate(*options)); });
 }
 

@@ -65,6 +65,13 @@ void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
       "the seed alone, whatever drafts");
 }
 
+void add_colour_options(CLI::App& command, std::string& colour, bool& quiet) {
+  command.add_option("--colour", colour, "Tell accepted, rejected and bonus tokens apart")
+      ->check(one_of({"auto", "always", "never"}))
+      ->capture_default_str();
+  command.add_flag("-q,--quiet", quiet, "Print the text alone");
+}
+
 Result<LoadedModel> load_model(const ModelOptions& options) {
   using enum engine::SyntheticMatrices;
   DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "terminal/token_printer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 #include "terminal/outcome.h"
 
@@ -15,6 +18,11 @@ constexpr std::string_view rejected_style = "\033[31;9m";
 constexpr std::string_view plain = "\033[0m";
 
 }  // namespace
+
+bool marks_tokens(std::string_view colour, bool quiet) {
+  if (quiet || colour == "never") return false;
+  return colour == "always" || (isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr);
+}
 
 void TokenPrinter::add(std::string text, std::string_view style, bool is_output) {
   if (text.empty()) return;

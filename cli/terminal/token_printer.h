@@ -15,6 +15,10 @@
 
 namespace draftscope::cli {
 
+/// Whether streamed tokens are told apart by colour: `colour` is always, never, or auto, on a terminal whose
+/// user did not say NO_COLOR.
+[[nodiscard]] bool marks_tokens(std::string_view colour, bool quiet);
+
 class TokenPrinter final : public engine::DecodeListener {
  public:
   /// Text from where one of `stop_strings` begins is not printed. `stop` is called once if stdout can't be

@@ -62,6 +62,8 @@ class Decoder {
     DRAFTSCOPE_TRY(prefill(clock));
     while (!ended_) DRAFTSCOPE_TRY(round(clock));
     result_.end_ns = clock.now_ns();
+    // A last round may have verified more; so many there are whatever drafted.
+    result_.cached_tokens = static_cast<std::int32_t>(text_.size()) - 1;
     DRAFTSCOPE_TRY(check_watched_files_unchanged());
     return std::move(result_);
   }

@@ -20,7 +20,7 @@ Target::Target(Backend& backend, const DecodeRequest& request, Chooser& chooser)
 
 Result<std::int32_t> Target::prefill() {
   const auto length = static_cast<std::int32_t>(request_.prompt.size());
-  for (std::int32_t done = 0; done < length;) {
+  for (std::int32_t done = request_.cached_tokens; done < length;) {
     const std::int32_t count = std::min(backend_.max_rows(), length - done);
     rows_.clear();
     for (std::int32_t i = done; i < done + count; ++i)

@@ -64,17 +64,6 @@ TEST_F(SmallTrace, ReportsOnOneScreen) {
 
 const std::filesystem::path shipped = std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip";
 
-/// The shipped model in `folder`, with a chat template.
-void give_chat_template(const TemporaryFolder& folder, const std::string& chat_template) {
-  for (const auto& entry : std::filesystem::directory_iterator(shipped))
-    if (!std::filesystem::exists(folder / entry.path().filename().string()))
-      std::filesystem::create_symlink(entry.path(), folder / entry.path().filename().string());
-  std::filesystem::remove(folder / "tokenizer_config.json");
-  json config = json::parse(read_file((shipped / "tokenizer_config.json").string()));
-  config["chat_template"] = chat_template;
-  std::ofstream(folder / "tokenizer_config.json") << config;
-}
-
 TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
   const TemporaryFolder folder;
   give_chat_template(folder, "{{ messages[0]['content'] }}");
