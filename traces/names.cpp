@@ -19,7 +19,8 @@ std::string_view draft_stop_name(DraftStop stop) {
 }
 
 std::string_view request_stop_name(RequestStop stop) {
-  static constexpr std::array<std::string_view, 5> names{"eos", "length", "context", "cancelled", "error"};
+  static constexpr std::array<std::string_view, 6> names{"eos",       "length", "context",
+                                                         "cancelled", "error",  "stop_string"};
   return names.at(static_cast<std::size_t>(stop));
 }
 

@@ -14,6 +14,9 @@ namespace draftscope::cli {
 /// terminal.
 void add_generate_command(CLI::App& app, Outcome& outcome);
 
+/// `draftscope chat`: a conversation in the terminal, under a strategy.
+void add_chat_command(CLI::App& app, Outcome& outcome);
+
 /// `draftscope record`: decodes prompts under one or several strategies and writes a trace. `command_line`
 /// goes into the trace's meta.
 void add_record_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
@@ -37,7 +40,7 @@ void add_export_command(CLI::App& app, Outcome& outcome);
 /// `draftscope import FILE…`: others' recordings as a trace.
 void add_import_command(CLI::App& app, Outcome& outcome);
 
-/// `draftscope inspect FILE`: what a trace holds, and whether it is sound.
+/// `draftscope inspect FILE`: what a model is, or what a trace holds and whether it is sound.
 void add_inspect_command(CLI::App& app, Outcome& outcome);
 
 /// `draftscope simulate`: what another strategy, machine or model would have given on a recorded text.

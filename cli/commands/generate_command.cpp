@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
-#include <unistd.h>
-
 #include <draftscope/base/text_file.h>
 #include <draftscope/engine/decode.h>
-#include <cstdlib>
 #include <iostream>
 #include <iterator>
 #include <memory>
 
+#include "options/chat_options.h"
 #include "options/model_options.h"
-#include "options/one_of.h"
 #include "terminal/interrupt.h"
 #include "terminal/messages.h"
 #include "terminal/progress_bar.h"
@@ -30,7 +27,7 @@ struct GenerateOptions {
   std::string prompt_file;
   std::string strategy = "vanilla";
   std::string colour = "auto";
-  bool chat = false;
+  ChatOptions chat;
   bool quiet = false;
 };
 
@@ -46,19 +43,14 @@ Result<std::string> read_prompt(const GenerateOptions& options) {
   return text;
 }
 
-bool use_colour(const GenerateOptions& options) {
-  if (options.quiet || options.colour == "never") return false;
-  return options.colour == "always" || (isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr);
-}
-
 Result<std::vector<std::int32_t>> encode_prompt(const GenerateOptions& options,
                                                 const engine::Tokenizer& tokenizer) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_prompt(options));
   if (text.empty()) return fail("prompt: found an empty text, expected at least one character");
-  if (!options.chat) return tokenizer.encode(text);
+  if (!options.chat.chat) return tokenizer.encode(text);
   const engine::Message message{.role = "user", .content = text};
   DRAFTSCOPE_TRY_ASSIGN(const std::string conversation,
-                        tokenizer.apply_chat_template(std::span(&message, 1)));
+                        conversation_text(tokenizer, options.chat.system, std::span(&message, 1)));
   return tokenizer.encode(conversation, {.add_special_tokens = false});
 }
 
@@ -77,15 +69,17 @@ void print_summary(const GenerateOptions& options, const LoadedModel& model,
                         static_cast<double>(printer.accepted()) / static_cast<double>(printer.drafted()),
                         static_cast<double>(printer.emitted()) / static_cast<double>(printer.rounds()));
   if (model.checkpoint->synthetic) line += " · synthetic weights";
-  const bool colour = use_colour(options);
+  const bool colour = marks_tokens(options.colour, options.quiet);
   draw(colour ? "\n\033[2m" : "\n");
   print_note(line);
   if (colour) draw("\033[0m");
 }
 
 Result<int> generate(const GenerateOptions& options) {
+  DRAFTSCOPE_TRY(check(options.chat));
+  DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
-  hint_at_chat_template(model, options.chat, options.quiet);
+  hint_at_chat_template(model, options.chat.chat, options.quiet);
   DRAFTSCOPE_TRY_ASSIGN(const engine::ConfiguredStrategy strategy,
                         engine::make_strategy(options.strategy, model.checkpoint->shape,
                                               strategy_resources(options.model, model)));
@@ -93,14 +87,17 @@ Result<int> generate(const GenerateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
 
   const InterruptScope interrupt;
-  TokenPrinter printer(model.tokenizer, use_colour(options), InterruptScope::ask_to_end);
+  TokenPrinter printer(model.tokenizer, options.decoding.stop_strings,
+                       marks_tokens(options.colour, options.quiet), InterruptScope::ask_to_end);
   auto progress = std::make_unique<ProgressBar>("reading the prompt", options.quiet);
   printer.before_first_token([&progress] { progress.reset(); });
   engine::SeededChooser chooser(options.decoding.seed, 0);
+  engine::TextEnd text_end(model.tokenizer, options.decoding.stop_strings);
   const engine::DecodeRequest request{.prompt = prompt,
                                       .max_new_tokens = options.decoding.max_tokens,
                                       .sampling = options.decoding.sampling,
                                       .eos_tokens = model.checkpoint->shape.eos_tokens,
+                                      .text_end = &text_end,
                                       .cancelled = &InterruptScope::flag()};
   const auto result = engine::decode(*backend, *strategy.strategy, request, chooser, printer);
   progress.reset();
@@ -124,11 +121,8 @@ void add_generate_command(CLI::App& app, Outcome& outcome) {
   command->add_option("-s,--strategy", options->strategy, "name:key=value,… (see draftscope strategies)")
       ->capture_default_str();
   add_decoding_options(*command, options->decoding);
-  command->add_flag("--chat", options->chat, "Put the prompt into the model's chat template");
-  command->add_option("--colour", options->colour, "Tell accepted, rejected and bonus tokens apart")
-      ->check(one_of({"auto", "always", "never"}))
-      ->capture_default_str();
-  command->add_flag("-q,--quiet", options->quiet, "Print the text alone");
+  add_chat_options(*command, options->chat, "the prompt");
+  add_colour_options(*command, options->colour, options->quiet);
   command->callback([options, &outcome] { finish(outcome, generate(*options)); });
 }
 

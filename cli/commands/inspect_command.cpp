@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 
+#include "report/model/model_report.h"
 #include "report/report_json_parts.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
@@ -19,6 +23,30 @@ struct InspectOptions {
   bool validate = false;
   bool json = false;
 };
+
+/// Whether what is there is a model: told by the content, as names say nothing. Fails on a file or a folder
+/// that is neither a model nor a trace; what is not there, or no file, the reader of traces refuses.
+Result<bool> is_model(const std::string& name) {
+  constexpr std::string_view synthetic = "synthetic:";
+  constexpr std::string_view gguf = "GGUF";
+  constexpr std::string_view sqlite = "SQLite format 3";
+  if (name.starts_with(synthetic)) return true;
+  std::error_code ignored;
+  const std::filesystem::path path(name);
+  if (std::filesystem::is_directory(path, ignored)) {
+    if (std::filesystem::exists(path / "config.json", ignored)) return true;
+    return fail("{}: found a folder without config.json, expected a model's folder or a regular file", name);
+  }
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return false;
+  std::array<char, sqlite.size()> begin{};
+  file.read(begin.data(), begin.size());
+  const std::string_view found(begin.data(), static_cast<std::size_t>(file.gcount()));
+  if (found.starts_with(gguf)) return true;
+  if (found == sqlite) return false;
+  return fail("{}: found neither a trace (SQLite) nor a model (GGUF), expected one of them", name);
+}
 
 struct Inspection {
   std::string path;
@@ -92,7 +120,17 @@ std::string json_of(const Inspection& inspection) {
   return json_text(json);
 }
 
+Result<int> inspect_model(const InspectOptions& options) {
+  if (options.validate)
+    return fail(
+        "validate: given for a model, expected it for a trace (generate --check-weights reads weights)");
+  DRAFTSCOPE_TRY_ASSIGN(const ModelReport report, describe_model(options.file));
+  return print_out(options.json ? model_json(report) : model_text(report));
+}
+
 Result<int> inspect_and_print(const InspectOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(const bool model, is_model(options.file));
+  if (model) return inspect_model(options);
   DRAFTSCOPE_TRY_ASSIGN(const Inspection inspection, inspect(options));
   const int written = print_out(options.json ? json_of(inspection) : text_of(inspection));
   if (written != 0) return written;
@@ -103,14 +141,18 @@ Result<int> inspect_and_print(const InspectOptions& options) {
 
 void add_inspect_command(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<InspectOptions>();
-  CLI::App* command = app.add_subcommand("inspect", "Show what a trace holds and whether it is sound");
+  CLI::App* command = app.add_subcommand("inspect", "Show what a model or a trace is");
   command->footer(
       "Ends with exit code 1 if --validate finds a broken rule.\n"
       "Keys of --json: cli/OUTPUT.md.\n"
-      "Example: draftscope inspect demo.dstrace --validate");
-  command->add_option("FILE", options->file, "Trace to read")->required();
+      "Examples: draftscope inspect models/demo-layerskip\n"
+      "          draftscope inspect demo.dstrace --validate");
+  command
+      ->add_option("FILE", options->file,
+                   "Trace, model folder, GGUF file, or synthetic:NAME[,redundancy=R,…]")
+      ->required();
   command->add_flag("--validate", options->validate,
-                    "Check every rule of the schema and the file's integrity");
+                    "Of a trace: check every rule of the schema and the file's integrity");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &outcome] { finish(outcome, inspect_and_print(*options)); });
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include <draftscope/simulator/prediction/prediction_file.h>
 #include "commands/record_command.h"
@@ -48,6 +49,17 @@ Result<void> take_settings(const CLI::App& command, const simulator::PredictionF
   DRAFTSCOPE_TRY(take(command, "--temperature", prediction, "temperature", sampling.temperature));
   DRAFTSCOPE_TRY(take(command, "--top-k", prediction, "top_k", sampling.top_k));
   DRAFTSCOPE_TRY(take(command, "--top-p", prediction, "top_p", sampling.top_p));
+  DRAFTSCOPE_TRY(
+      take(command, "--repetition-penalty", prediction, "repetition_penalty", sampling.repetition_penalty));
+  if (const std::string stops = meta_value(prediction.recording_meta, "stop_strings");
+      options.decoding.stop_strings.empty() && !stops.empty()) {
+    const auto list = nlohmann::json::parse(stops, nullptr, false);
+    const auto is_text = [](const nlohmann::json& value) { return value.is_string(); };
+    if (!list.is_array() || !std::all_of(list.begin(), list.end(), is_text))
+      return fail("prediction: field recording.meta.stop_strings is {}, expected a list of texts",
+                  quote(stops));
+    options.decoding.stop_strings = list.get<engine::StopStrings>();
+  }
   sampling.coupled = sampling.coupled || meta_value(prediction.recording_meta, "coupling") == "gumbel";
   const bool same_device = options.model.device == "cpu" &&
                            meta_value(prediction.recording_meta, "device") == options.model.device;

@@ -64,28 +64,30 @@ Result<engine::RecordedPrompt> prompt_of_turn(const RecordOptions& options,
   engine::RecordedPrompt prompt{.question_id = question.question_id,
                                 .category = question.category,
                                 .turn = static_cast<std::int32_t>(turn)};
-  if (options.chat) {
+  if (options.chat.chat) {
     std::vector<engine::Message> messages;
     for (std::size_t i = 0; i <= turn; ++i) {
       messages.push_back({"user", question.turns[i]});
       if (i < turn) messages.push_back({"assistant", answers[i]});
     }
-    DRAFTSCOPE_TRY_ASSIGN(prompt.text, tokenizer.apply_chat_template(messages));
+    DRAFTSCOPE_TRY_ASSIGN(prompt.text, conversation_text(tokenizer, options.chat.system, messages));
   } else {
     for (std::size_t i = 0; i < turn; ++i) prompt.text += question.turns[i] + answers[i] + "\n\n";
     prompt.text += question.turns[turn];
   }
-  DRAFTSCOPE_TRY_ASSIGN(prompt.tokens, tokenizer.encode(prompt.text, {.add_special_tokens = !options.chat}));
+  DRAFTSCOPE_TRY_ASSIGN(prompt.tokens,
+                        tokenizer.encode(prompt.text, {.add_special_tokens = !options.chat.chat}));
   return prompt;
 }
 
 /// A request of the recording: all have everything but their prompt in common.
 engine::DecodeRequest request_for(const RecordOptions& options, const LoadedModel& model,
-                                  std::span<const std::int32_t> prompt) {
+                                  std::span<const std::int32_t> prompt, engine::TextEnd* text_end = nullptr) {
   return {.prompt = prompt,
           .max_new_tokens = options.decoding.max_tokens,
           .sampling = options.decoding.sampling,
           .eos_tokens = model.checkpoint->shape.eos_tokens,
+          .text_end = text_end,
           .cancelled = &InterruptScope::flag()};
 }
 
@@ -123,6 +125,7 @@ struct Session {
   engine::RunMemories memories;
   std::vector<traces::RunId> run_ids;
   std::int64_t planned;  // requests
+  engine::TextEnd text_end;
   std::int64_t requests = 0;
   bool interrupted = false;
 
@@ -136,7 +139,8 @@ struct Session {
       device.begin_request(run_ids[strategy]);
       const Result<traces::Request> request =
           recorder.request(run_ids[strategy], *strategies[strategy].strategy, prompt, repeat,
-                           request_for(options, model, prompt.tokens), options.decoding.seed);
+                           request_for(options, model, prompt.tokens, &text_end), options.decoding.seed,
+                           options.decoding.stop_strings);
       device.end_request();
       memories.end_request(run_ids[strategy], *strategies[strategy].strategy);
       if (!request) return tl::unexpected(at_turn(options, question, turn, request.error()));
@@ -192,7 +196,8 @@ Recorded record_all(const RecordOptions& options, const LoadedModel& model, cons
                   progress,
                   engine::RunMemories(backend),
                   {},
-                  turns * options.repeats * static_cast<std::int64_t>(strategies.size())};
+                  turns * options.repeats * static_cast<std::int64_t>(strategies.size()),
+                  engine::TextEnd(model.tokenizer, options.decoding.stop_strings)};
   for (const engine::ConfiguredStrategy& strategy : strategies)
     session.run_ids.push_back(recorder.add_run(strategy));
   const Result<void> done = session.record_questions(questions);
@@ -245,12 +250,14 @@ std::string draft_model_shapes_json(const DraftModelShapes& shapes) {
 }  // namespace
 
 Result<int> record(const RecordOptions& options) {
+  DRAFTSCOPE_TRY(check(options.chat));
+  DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
   DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
-  hint_at_chat_template(model, options.chat, options.quiet);
+  hint_at_chat_template(model, options.chat.chat, options.quiet);
   DraftModelShapes draft_models;
   const engine::StrategyResources resources =
       noting_shapes(strategy_resources(options.model, model), draft_models);
@@ -313,7 +320,7 @@ void add_recording_options(CLI::App& command, RecordOptions& options) {
       ->capture_default_str();
   command.add_flag("--shadow", options.shadow,
                    "After each request, record what every layer would have predicted at every position");
-  command.add_flag("--chat", options.chat, "Put the turns into the model's chat template");
+  add_chat_options(command, options.chat, "the turns");
   command.add_flag("--overwrite", options.overwrite, "Replace an existing trace");
   command.add_flag("-q,--quiet", options.quiet, "No progress, no closing line");
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "options/chat_options.h"
 #include "options/model_options.h"
 #include "terminal/outcome.h"
 
@@ -25,7 +26,7 @@ struct RecordOptions {
   std::int32_t repeats = 3;
   std::int32_t warmup = 1;
   std::int32_t limit = 0;
-  bool chat = false;
+  ChatOptions chat;
   bool overwrite = false;
   bool shadow = false;
   bool quiet = false;

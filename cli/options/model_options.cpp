@@ -49,11 +49,27 @@ void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
   add_number(command, "--top-p", options.sampling.top_p, "Keep the most probable tokens up to this sum",
              {0.0, 1.0})
       ->capture_default_str();
+  add_number(
+      command, "--repetition-penalty", options.sampling.repetition_penalty,
+      "Makes tokens that occurred less likely: divides their logits by this, or multiplies negative ones",
+      {engine::min_repetition_penalty, engine::max_repetition_penalty})
+      ->capture_default_str();
+  command
+      .add_option("--stop", options.stop_strings,
+                  "A text that ends the output, which is cut before it; may be given several times")
+      ->allow_extra_args(false);
   add_number(command, "--seed", options.seed, "Same seed, same text")->capture_default_str();
   command.add_flag(
       "--coupled", options.sampling.coupled,
       "With a temperature: target and draft choose with the same noise, so that the text depends on "
       "the seed alone, whatever drafts");
+}
+
+void add_colour_options(CLI::App& command, std::string& colour, bool& quiet) {
+  command.add_option("--colour", colour, "Tell accepted, rejected and bonus tokens apart")
+      ->check(one_of({"auto", "always", "never"}))
+      ->capture_default_str();
+  command.add_flag("-q,--quiet", quiet, "Print the text alone");
 }
 
 Result<LoadedModel> load_model(const ModelOptions& options) {

@@ -32,6 +32,8 @@ struct ModelOptions {
 
 void add_model_options(CLI::App& command, ModelOptions& options);
 void add_decoding_options(CLI::App& command, engine::DecodingOptions& options);
+/// How streamed text looks: --colour and --quiet.
+void add_colour_options(CLI::App& command, std::string& colour, bool& quiet);
 
 /// A checkpoint with its tokenizer. The checkpoint's address must not change while a backend reads it.
 struct LoadedModel {

@@ -69,12 +69,14 @@ std::string decoding_line(const traces::Recording& recording, const Glyphs& glyp
     prompts.insert(request.prompt_id);
   }
   const std::string limit = simulator::meta_value(recording.meta, "max_tokens");
+  const std::string penalty = simulator::meta_value(recording.meta, "repetition_penalty");
   const bool temperature_is_unknown = !simulator::import_note(recording.meta).empty() &&
                                       simulator::meta_value(recording.meta, "temperature").empty();
   return joined({temperature_is_unknown ? ""
                  : simulator::is_greedy(recording.meta)
                      ? "greedy"
                      : "temperature " + simulator::meta_value(recording.meta, "temperature"),
+                 penalty.empty() || penalty == "1" ? "" : "repetition penalty " + penalty,
                  limit.empty() ? "" : "at most " + limit + " new tokens",
                  fmt::format("{} prompts {} {} repeats", prompts.size(), glyphs.times(), repeats.size())},
                 glyphs);

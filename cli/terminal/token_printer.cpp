@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "terminal/token_printer.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
 #include "terminal/outcome.h"
 
 namespace draftscope::cli {
@@ -14,11 +19,35 @@ constexpr std::string_view plain = "\033[0m";
 
 }  // namespace
 
-void TokenPrinter::add(std::string_view text, std::string_view style) {
+bool marks_tokens(std::string_view colour, bool quiet) {
+  if (quiet || colour == "never") return false;
+  return colour == "always" || (isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr);
+}
+
+void TokenPrinter::add(std::string text, std::string_view style, bool is_output) {
   if (text.empty()) return;
-  if (colour_) line_ += style;
-  line_ += text;
-  if (colour_) line_ += plain;
+  if (is_output) (void)search_.add(text);
+  waiting_.push_back({std::move(text), style, is_output});
+  add_settled();
+}
+
+/// Moves what is the output's, whatever follows, to the line.
+void TokenPrinter::add_settled() {
+  while (!waiting_.empty()) {
+    Piece& piece = waiting_.front();
+    const std::size_t settled = search_.settled_bytes() - printed_bytes_;
+    if (search_.found() && settled == 0) return waiting_.clear();
+    const std::size_t bytes = piece.is_output ? std::min(settled, piece.text.size()) : piece.text.size();
+    if (bytes > 0) {
+      if (colour_) line_ += piece.style;
+      line_.append(piece.text, 0, bytes);
+      if (colour_) line_ += plain;
+    }
+    if (piece.is_output) printed_bytes_ += bytes;
+    piece.text.erase(0, bytes);
+    if (!piece.text.empty()) return;
+    waiting_.pop_front();
+  }
 }
 
 void TokenPrinter::write() {
@@ -44,7 +73,7 @@ void TokenPrinter::on_round(const engine::RoundReport& report) {
     if (i == accepted && colour_) {
       for (const traces::DraftToken& token : report.draft_tokens.subspan(accepted)) {
         const std::int32_t id = token.token;
-        add(tokenizer_.decode(std::span(&id, 1)), rejected_style);
+        add(tokenizer_.decode(std::span(&id, 1)), rejected_style, false);
       }
     }
     add(decoder_.next(report.emitted[i]), i < accepted ? accepted_style : bonus_style);
@@ -54,6 +83,8 @@ void TokenPrinter::on_round(const engine::RoundReport& report) {
 
 Result<void> TokenPrinter::finish() {
   add(decoder_.finish(), bonus_style);
+  search_.end();
+  add_settled();
   line_ += '\n';
   write();
   return written_;

@@ -5,7 +5,9 @@
 // and bold, rejected draft tokens red and struck through. Without: the text alone.
 
 #include <draftscope/engine/decode.h>
+#include <draftscope/engine/stop_strings.h>
 #include <draftscope/engine/tokenizer.h>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -13,19 +15,29 @@
 
 namespace draftscope::cli {
 
+/// Whether streamed tokens are told apart by colour: `colour` is always, never, or auto, on a terminal whose
+/// user did not say NO_COLOR.
+[[nodiscard]] bool marks_tokens(std::string_view colour, bool quiet);
+
 class TokenPrinter final : public engine::DecodeListener {
  public:
-  /// `stop` is called once if stdout can't be written any more.
-  TokenPrinter(const engine::Tokenizer& tokenizer, bool colour, std::function<void()> stop)
-      : tokenizer_(tokenizer), decoder_(tokenizer), stop_(std::move(stop)), colour_(colour) {}
+  /// Text from where one of `stop_strings` begins is not printed. `stop` is called once if stdout can't be
+  /// written any more.
+  TokenPrinter(const engine::Tokenizer& tokenizer, engine::StopStrings stop_strings, bool colour,
+               std::function<void()> stop)
+      : tokenizer_(tokenizer),
+        decoder_(tokenizer),
+        search_(std::move(stop_strings)),
+        stop_(std::move(stop)),
+        colour_(colour) {}
 
   /// `begin` is called once, before the first token is printed.
   void before_first_token(std::function<void()> begin) { begin_ = std::move(begin); }
 
   void on_first_token(std::int32_t token) override;
   void on_round(const engine::RoundReport& report) override;
-  /// Prints what waits for the end of a character, and ends the line. Returns the first error of writing;
-  /// nothing is printed after one.
+  /// Prints what waits for the end of a character or of a stop string, and ends the line. Returns the first
+  /// error of writing; nothing is printed after one.
   [[nodiscard]] Result<void> finish();
 
   [[nodiscard]] std::int64_t rounds() const { return rounds_; }
@@ -34,11 +46,21 @@ class TokenPrinter final : public engine::DecodeListener {
   [[nodiscard]] std::int64_t emitted() const { return emitted_; }  ///< by rounds, without the prefill's token
 
  private:
-  void add(std::string_view text, std::string_view style);
+  /// Text that waits to be printed; only the output's can be a stop string.
+  struct Piece {
+    std::string text;
+    std::string_view style;
+    bool is_output = true;
+  };
+  void add(std::string text, std::string_view style, bool is_output = true);
+  void add_settled();
   void write();
 
   const engine::Tokenizer& tokenizer_;
   engine::StreamDecoder decoder_;
+  engine::StopSearch search_;
+  std::deque<Piece> waiting_;
+  std::size_t printed_bytes_ = 0;  ///< of the output
   std::function<void()> stop_;
   std::function<void()> begin_;
   bool colour_;

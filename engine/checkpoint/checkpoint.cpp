@@ -5,6 +5,13 @@
 
 namespace draftscope::engine {
 
+std::size_t Checkpoint::parameters() const {
+  std::size_t numbers = 0;
+  for (const auto& tensor : named_tensors(shape, weights))
+    numbers += static_cast<std::size_t>(tensor.view.rows) * static_cast<std::size_t>(tensor.view.columns);
+  return numbers;
+}
+
 std::size_t Checkpoint::weight_bytes() const {
   std::size_t bytes = 0;
   for (const auto& tensor : named_tensors(shape, weights)) bytes += tensor.view.bytes();

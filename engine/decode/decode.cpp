@@ -54,6 +54,7 @@ class Decoder {
   Result<DecodeResult> run() {
     RoundClock clock(recorder_);
     result_.start_ns = clock.now_ns();
+    if (request_.text_end != nullptr) request_.text_end->begin();
     strategy_.begin_request({.prompt = request_.prompt,
                              .max_new_tokens = request_.max_new_tokens,
                              .eos_tokens = request_.eos_tokens,
@@ -61,6 +62,8 @@ class Decoder {
     DRAFTSCOPE_TRY(prefill(clock));
     while (!ended_) DRAFTSCOPE_TRY(round(clock));
     result_.end_ns = clock.now_ns();
+    // A last round may have verified more; so many there are whatever drafted.
+    result_.cached_tokens = static_cast<std::int32_t>(text_.size()) - 1;
     DRAFTSCOPE_TRY(check_watched_files_unchanged());
     return std::move(result_);
   }
@@ -233,7 +236,9 @@ class Decoder {
     }
     result_.tokens.push_back(token);
     text_.push_back(token);
-    if (result_.tokens.size() >= static_cast<std::size_t>(request_.max_new_tokens))
+    if (request_.text_end != nullptr && request_.text_end->add(token))
+      (void)end(RequestStop::stop_string);
+    else if (result_.tokens.size() >= static_cast<std::size_t>(request_.max_new_tokens))
       (void)end(RequestStop::length);
     return true;
   }

@@ -24,7 +24,7 @@ class DeviceRound {
       : backend_(backend), request_(request), chooser_(chooser) {}
 
   /// Whether the backend can do draft and verification of such a round in one go: a chain, drafted by a mask
-  /// in `steps` steps, with nothing beside it.
+  /// in `steps` steps, with nothing beside it, without a repetition penalty.
   [[nodiscard]] bool can_run(const RoundPlan& plan, std::int32_t steps) const;
 
   /// Runs the round behind `text`, whose last token is the root, and hands what was drafted to `drafter`.

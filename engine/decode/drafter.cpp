@@ -16,7 +16,8 @@ Drafter::Drafter(Backend& backend, const DecodeRequest& request, Chooser& choose
       request_(request),
       chooser_(chooser),
       recorder_(recorder),
-      step_name_id_(recorder != nullptr ? recorder->name_id("draft step") : traces::StringId()) {
+      step_name_id_(recorder != nullptr ? recorder->name_id("draft step") : traces::StringId()),
+      repetition_(request.sampling, backend.shape().vocab) {
   const auto widest = static_cast<std::size_t>(backend.max_verified_rows());
   nodes_.reserve(widest);
   steps_.reserve(widest);
@@ -53,6 +54,7 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
     }
     const profiler::ScopedSpan span(recorder_, profiler::Level::layers, step_name_id_);
     DRAFTSCOPE_TRY(forward_step(plan, text, k));
+    if (repetition_.is_on()) penalise(text);
     if (!has_distribution(outputs_.top[0])) {
       stop = DraftStop::threshold;
       break;
@@ -75,6 +77,14 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
     }
   }
   return {};
+}
+
+/// The step's logits as of the text and the earlier steps' tokens behind it.
+void Drafter::penalise(std::span<const std::int32_t> text) {
+  repetition_.follow(text);
+  for (const DraftStep& step : steps_) repetition_.push(step.token);
+  repetition_.apply(outputs_.logits, outputs_.top);
+  for (std::size_t i = 0; i < steps_.size(); ++i) repetition_.pop();
 }
 
 /// Those of the draft that the plan wants, and its exit.
@@ -110,7 +120,9 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   std::int32_t widest = 1;
   for (const BranchWidth& branch : plan.branches) widest = std::max(widest, branch.width);
   const bool greedy = request_.sampling.greedy();
-  Wanted wanted{.head = true, .logits = !greedy || plan.entropy_weight > 0.0, .top_k = greedy ? widest : 1};
+  Wanted wanted{.head = true,
+                .logits = !greedy || plan.entropy_weight > 0.0 || repetition_.is_on(),
+                .top_k = greedy ? widest : 1};
   Batch batch{.rows = rows_, .committed = position, .first_row = position, .wanted = wanted};
   if (plan.draft_model != nullptr) {
     Backend& model = *plan.draft_model->backend;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "decode/draft_limits.h"
+#include "decode/penalty/repetition.h"
 
 namespace draftscope::engine {
 
@@ -53,6 +54,7 @@ class Drafter {
  private:
   [[nodiscard]] Result<void> forward_step(const RoundPlan& plan, std::span<const std::int32_t> text,
                                           std::int32_t step);
+  void penalise(std::span<const std::int32_t> text);
   void list_boundaries(const RoundPlan& plan);
   [[nodiscard]] Result<void> catch_up(DraftModel& model, std::span<const std::int32_t> text);
   void add_level(const RoundPlan& plan, std::int32_t step, std::int32_t position, std::int32_t room);
@@ -78,6 +80,7 @@ class Drafter {
   std::vector<double> probabilities_;  // those of candidates_
   std::vector<std::int32_t> place_;    // each proposal's among the nodes; -1 = left out
   Distribution rest_;
+  Repetition repetition_;
   Outputs outputs_;
 };
 

@@ -46,6 +46,9 @@ Result<void> check_request(const Backend& backend, const DecodeRequest& request,
   if (request.prompt.size() > static_cast<std::size_t>(backend.cache_rows()))
     return fail("prompt: found {} tokens, expected at most {} (the context)", request.prompt.size(),
                 backend.cache_rows());
+  if (request.cached_tokens < 0 || static_cast<std::size_t>(request.cached_tokens) >= request.prompt.size())
+    return fail("cached tokens: found {}, expected 0 to {} (below the prompt)", request.cached_tokens,
+                request.prompt.size() - 1);
   if (request.sampling.coupled && !chooser.counter_key())
     return fail(
         "sampling: found a chooser without counter-based random numbers, expected one for coupled choices");

@@ -71,7 +71,19 @@ Result<void> check(const SamplingOptions& options) {
   if (options.top_k < 0) return fail("top-k: found {}, expected 0 (off) or more", options.top_k);
   if (!(options.top_p > 0.0 && options.top_p <= 1.0))
     return fail("top-p: found {}, expected (0, 1]", options.top_p);
+  if (!(options.repetition_penalty >= min_repetition_penalty &&
+        options.repetition_penalty <= max_repetition_penalty))
+    return fail("repetition-penalty: found {}, expected {} to {} (1 = none)", options.repetition_penalty,
+                min_repetition_penalty, max_repetition_penalty);
   return {};
+}
+
+void penalise_repetition(std::span<float> logits, std::span<const std::int32_t> tokens, double penalty) {
+  const auto factor = static_cast<float>(penalty);
+  for (const std::int32_t token : tokens) {
+    float& logit = logits[static_cast<std::size_t>(token)];
+    logit = logit < 0.0F ? logit * factor : logit / factor;
+  }
 }
 
 double Distribution::probability(std::int32_t token) const {

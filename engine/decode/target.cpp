@@ -10,13 +10,17 @@
 namespace draftscope::engine {
 
 Target::Target(Backend& backend, const DecodeRequest& request, Chooser& chooser)
-    : backend_(backend), request_(request), chooser_(chooser), n_layers_(backend.shape().n_layers) {
+    : backend_(backend),
+      request_(request),
+      chooser_(chooser),
+      n_layers_(backend.shape().n_layers),
+      repetition_(request.sampling, backend.shape().vocab) {
   rows_.reserve(static_cast<std::size_t>(backend.max_verified_rows()));
 }
 
 Result<std::int32_t> Target::prefill() {
   const auto length = static_cast<std::int32_t>(request_.prompt.size());
-  for (std::int32_t done = 0; done < length;) {
+  for (std::int32_t done = request_.cached_tokens; done < length;) {
     const std::int32_t count = std::min(backend_.max_rows(), length - done);
     rows_.clear();
     for (std::int32_t i = done; i < done + count; ++i)
@@ -25,6 +29,7 @@ Result<std::int32_t> Target::prefill() {
     DRAFTSCOPE_TRY(backend_.forward(chain(done, {0, n_layers_}, wanted), outputs_));
     done += count;
   }
+  if (repetition_.is_on()) penalise({}, {}, request_.prompt);
   if (!has_distribution(outputs_.top[0])) return tl::unexpected(non_finite(backend_, {request_.prompt}));
   if (request_.sampling.greedy()) return outputs_.top[0].token;
   warp(outputs_.logits, request_.sampling, distribution_);
@@ -34,10 +39,47 @@ Result<std::int32_t> Target::prefill() {
 
 Result<void> Target::verify(const RoundPlan& plan, const Drafter& drafter,
                             std::span<const std::int32_t> text) {
+  went_above_ = !drafter.nodes().empty() && plan.verification == Verification::above_exit;
+  if (went_above_)
+    DRAFTSCOPE_TRY(verify_above(plan, drafter, static_cast<std::int32_t>(text.size()) - 1));
+  else
+    DRAFTSCOPE_TRY(verify_all(plan, drafter, text));
+  if (repetition_.is_on()) penalise(drafter.nodes(), plan.extra_rows, text);
+  return {};
+}
+
+/// Changes the logits of one row of the outputs, and its best token.
+void Target::penalise(std::size_t row) {
+  const auto vocab = static_cast<std::size_t>(backend_.shape().vocab);
+  repetition_.apply(std::span(outputs_.logits).subspan(row * vocab, vocab),
+                    std::span(outputs_.top).subspan(row, 1));
+}
+
+/// Changes every row as of the text and what is behind it on the way to the row: the path of a draft token,
+/// the rows that an extra row sees.
+void Target::penalise(std::span<const DraftNode> nodes, std::span<const ExtraRow> extra_rows,
+                      std::span<const std::int32_t> text) {
+  repetition_.follow(text);
+  penalise(0);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (auto at = static_cast<std::int32_t>(i); at >= 0; at = nodes[static_cast<std::size_t>(at)].parent)
+      repetition_.push(nodes[static_cast<std::size_t>(at)].token);
+    penalise(i + 1);
+    for (std::int32_t depth = 0; depth < nodes[i].depth; ++depth) repetition_.pop();
+  }
+  for (std::size_t i = 0; i < extra_rows.size(); ++i) {
+    repetition_.push(extra_rows[i].token);
+    for (const std::int32_t seen : extra_rows[i].sees)
+      repetition_.push(extra_rows[static_cast<std::size_t>(seen)].token);
+    penalise(nodes.size() + 1 + i);
+    for (std::size_t popped = 0; popped <= extra_rows[i].sees.size(); ++popped) repetition_.pop();
+  }
+}
+
+Result<void> Target::verify_all(const RoundPlan& plan, const Drafter& drafter,
+                                std::span<const std::int32_t> text) {
   const std::vector<DraftNode>& nodes = drafter.nodes();
   const auto root_position = static_cast<std::int32_t>(text.size()) - 1;
-  went_above_ = !nodes.empty() && plan.verification == Verification::above_exit;
-  if (went_above_) return verify_above(plan, drafter, root_position);
   rows_.assign(1, {.token = text.back(), .hidden = -1, .position = root_position});
   for (const DraftNode& node : nodes)
     rows_.push_back({.token = node.token, .hidden = -1, .position = root_position + node.depth});
@@ -161,8 +203,11 @@ void Target::judge(const Drafter& drafter, std::int32_t root_position, Verdict& 
 }
 
 Wanted Target::head_wanted(std::int32_t from) const {
-  return {
-      .hidden_after = {}, .head_from = from, .head = true, .logits = !request_.sampling.greedy(), .top_k = 1};
+  return {.hidden_after = {},
+          .head_from = from,
+          .head = true,
+          .logits = !request_.sampling.greedy() || repetition_.is_on(),
+          .top_k = 1};
 }
 
 Batch Target::chain(std::int32_t first_row, LayerRange layers, const Wanted& wanted) const {

@@ -16,6 +16,7 @@
 
 #include "decode/acceptance.h"
 #include "decode/drafter.h"
+#include "decode/penalty/repetition.h"
 
 namespace draftscope::engine {
 
@@ -46,6 +47,11 @@ class Target {
  private:
   [[nodiscard]] Result<void> verify_above(const RoundPlan& plan, const Drafter& drafter,
                                           std::int32_t root_position);
+  void penalise(std::size_t row);
+  void penalise(std::span<const DraftNode> nodes, std::span<const ExtraRow> extra_rows,
+                std::span<const std::int32_t> text);
+  [[nodiscard]] Result<void> verify_all(const RoundPlan& plan, const Drafter& drafter,
+                                        std::span<const std::int32_t> text);
   void gather_states(const Drafter& drafter);
   [[nodiscard]] Result<void> forward(const Batch& whole);
   [[nodiscard]] Batch part(const Batch& whole, std::size_t done, std::size_t count);
@@ -67,6 +73,7 @@ class Target {
   std::vector<float> states_;  // and those that the plan asked for, [plan.states][rows][d_model]
   SampledJudge judge_;
   Distribution distribution_;
+  Repetition repetition_;
   Outputs outputs_;
 };
 

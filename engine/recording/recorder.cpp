@@ -42,7 +42,8 @@ traces::PromptId Recorder::prompt_id(const RecordedPrompt& prompt) {
 
 Result<traces::Request> Recorder::request(traces::RunId run_id, Strategy& strategy,
                                           const RecordedPrompt& prompt, std::int32_t repeat,
-                                          const DecodeRequest& request, std::uint64_t seed) {
+                                          const DecodeRequest& request, std::uint64_t seed,
+                                          const StopStrings& stop_strings) {
   traces::Request row{.id = writer_.next_request_id(),
                       .run_id = run_id,
                       .prompt_id = prompt_id(prompt),
@@ -71,7 +72,7 @@ Result<traces::Request> Recorder::request(traces::RunId run_id, Strategy& strate
   row.first_token_ns = result->first_token_ns;
   row.end_ns = result->end_ns;
   row.stop = result->stop;
-  row.text = tokenizer_.decode(result->tokens);
+  row.text = before_stop(tokenizer_.decode(result->tokens), stop_strings);
   row.tokens = std::move(result->tokens);
   // Texts are looked up after the request, where nobody measures.
   for (const std::int32_t token : row.tokens) add_token_text(token);

@@ -6,6 +6,8 @@
 #include <draftscope/profiler/clock.h>
 #include <draftscope/speculation/model_shape_json.h>
 
+#include <nlohmann/json.hpp>
+
 namespace draftscope::engine {
 
 traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
@@ -14,39 +16,42 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
   const profiler::ClockPair clock = profiler::read_clock_pair();
   utsname system{};
   uname(&system);
-  return {{"tool_version", DRAFTSCOPE_VERSION},
-          {"model", checkpoint.shape.name},
-          {"model_path", checkpoint.path.string()},
-          {"model_shape", speculation::recorded_shape_json(checkpoint.shape)},
-          {"checkpoint_hash", checkpoint.hash},
-          {"weight_bytes", std::to_string(checkpoint.weight_bytes())},
-          {"bytes_a_step", std::to_string(checkpoint.bytes_per_step())},
-          {"synthetic", checkpoint.synthetic ? "1" : "0"},
-          {"redundancy", fmt::format("{}", checkpoint.redundancy)},
-          {"dtype", std::string(dtype_name(checkpoint.weights.embedding.dtype))},
-          {"weights", settings.weights},
-          {"stored_as", checkpoint.stored_as},
-          {"device", device.device},
-          {"processor", device.processor},
-          {"kernels", device.kernels},
-          {"threads", std::to_string(device.threads)},
-          {"kv_bytes", std::to_string(device.kv_bytes)},
-          {"cache_rows", std::to_string(backend.cache_rows())},
-          {"clock_start_monotonic_ns", std::to_string(clock.monotonic_ns)},
-          {"clock_start_realtime_ns", std::to_string(clock.realtime_ns)},
-          {"seed", std::to_string(decoding.seed)},
-          {"temperature", fmt::format("{}", decoding.sampling.temperature)},
-          {"coupling", decoding.sampling.coupled ? "gumbel" : "none"},
-          {"top_k", std::to_string(decoding.sampling.top_k)},
-          {"top_p", fmt::format("{}", decoding.sampling.top_p)},
-          {"max_tokens", std::to_string(decoding.max_tokens)},
-          {"repeats", std::to_string(settings.repeats)},
-          {"prompts_file", settings.prompts_file},
-          {"level", settings.level},
-          {"command_line", settings.command_line},
-          {"hostname", system.nodename},
-          {"kernel_release", system.release},
-          {"rank", "0"}};
+  traces::Meta meta{{"tool_version", DRAFTSCOPE_VERSION},
+                    {"model", checkpoint.shape.name},
+                    {"model_path", checkpoint.path.string()},
+                    {"model_shape", speculation::recorded_shape_json(checkpoint.shape)},
+                    {"checkpoint_hash", checkpoint.hash},
+                    {"weight_bytes", std::to_string(checkpoint.weight_bytes())},
+                    {"bytes_a_step", std::to_string(checkpoint.bytes_per_step())},
+                    {"synthetic", checkpoint.synthetic ? "1" : "0"},
+                    {"redundancy", fmt::format("{}", checkpoint.redundancy)},
+                    {"dtype", std::string(dtype_name(checkpoint.weights.embedding.dtype))},
+                    {"weights", settings.weights},
+                    {"stored_as", checkpoint.stored_as},
+                    {"device", device.device},
+                    {"processor", device.processor},
+                    {"kernels", device.kernels},
+                    {"threads", std::to_string(device.threads)},
+                    {"kv_bytes", std::to_string(device.kv_bytes)},
+                    {"cache_rows", std::to_string(backend.cache_rows())},
+                    {"clock_start_monotonic_ns", std::to_string(clock.monotonic_ns)},
+                    {"clock_start_realtime_ns", std::to_string(clock.realtime_ns)},
+                    {"seed", std::to_string(decoding.seed)},
+                    {"temperature", fmt::format("{}", decoding.sampling.temperature)},
+                    {"coupling", decoding.sampling.coupled ? "gumbel" : "none"},
+                    {"top_k", std::to_string(decoding.sampling.top_k)},
+                    {"top_p", fmt::format("{}", decoding.sampling.top_p)},
+                    {"repetition_penalty", fmt::format("{}", decoding.sampling.repetition_penalty)},
+                    {"max_tokens", std::to_string(decoding.max_tokens)},
+                    {"repeats", std::to_string(settings.repeats)},
+                    {"prompts_file", settings.prompts_file},
+                    {"level", settings.level},
+                    {"command_line", settings.command_line},
+                    {"hostname", system.nodename},
+                    {"kernel_release", system.release},
+                    {"rank", "0"}};
+  if (!decoding.stop_strings.empty()) meta["stop_strings"] = nlohmann::json(decoding.stop_strings).dump();
+  return meta;
 }
 
 }  // namespace draftscope::engine

@@ -29,7 +29,7 @@ class ChatTemplate {
  private:
   std::optional<jinja::Block> block_;
   std::string label_ = "chat template";
-  std::string problem_ = "chat template: the tokenizer has none";
+  std::string problem_ = "chat template: found none, expected one with the tokenizer";
   jinja::Dictionary special_tokens_;
 };
 

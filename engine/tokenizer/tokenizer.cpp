@@ -2,9 +2,11 @@
 #include <draftscope/base/text_file.h>
 #include <draftscope/engine/tokenizer.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
+#include <variant>
 
 #include "checkpoint/file_watch.h"
 #include "checkpoint/gguf/gguf_file.h"
@@ -59,6 +61,12 @@ Result<void> parse_configuration(std::string_view text, const std::string& label
   DRAFTSCOPE_TRY_ASSIGN(const auto document, tokenizer::parse_json(text, label));
   DRAFTSCOPE_TRY_ASSIGN(it.chat, tokenizer::ChatTemplate::parse(JsonField(document, label)));
   return {};
+}
+
+template <typename Step>
+bool has_step(const std::vector<tokenizer::DecoderStep>& steps) {
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const tokenizer::DecoderStep& step) { return std::holds_alternative<Step>(step); });
 }
 
 }  // namespace
@@ -167,6 +175,12 @@ std::optional<std::int32_t> Tokenizer::token_id(std::string_view piece) const {
 
 bool Tokenizer::is_special(std::int32_t token) const {
   return token >= 0 && token < vocab_size() && implementation_->special[static_cast<std::size_t>(token)];
+}
+
+std::string_view Tokenizer::kind() const {
+  if (implementation_->raw_bytes) return "bytes";
+  if (has_step<tokenizer::JoinBytes>(implementation_->decoder)) return "byte-level BPE";
+  return has_step<tokenizer::ByteFallback>(implementation_->decoder) ? "BPE with byte fallback" : "BPE";
 }
 
 bool Tokenizer::has_chat_template() const {

@@ -80,7 +80,8 @@ Result<void> check_texts(const WhatIf& what_if, const traces::Recording& recordi
     return fail("found no finished request with token ids, expected some");
   const PolicyChoice text = text_choice(recording);
   if (text.status != AnswerStatus::exact)
-    return fail("{}, expected greedy texts: record with --temperature 0", text.reason);
+    return fail("{}, expected greedy texts: record with --temperature 0 and no --repetition-penalty",
+                text.reason);
   return {};
 }
 

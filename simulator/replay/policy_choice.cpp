@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/policy_choice.h"
 
+#include <draftscope/base/number.h>
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/speculation/rules/rules_of.h>
 #include <utility>
@@ -117,6 +118,12 @@ PolicyChoice text_choice(const traces::Recording& recording) {
     const auto found = recording.meta.find(key);
     return found == recording.meta.end() ? std::string() : found->second;
   };
+  const std::string penalty = value("repetition_penalty");
+  if (!penalty.empty() && parse_number<double>(penalty) != 1.0)
+    return none(AnswerStatus::invalid,
+                "recorded with a repetition penalty, expected none: shadow tokens and recorded drafts do not "
+                "say what "
+                "another policy would have drafted under it");
   const std::string temperature = value("temperature");
   if (temperature.empty() || temperature == "0") return {};
   if (value("coupling") == "gumbel")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/tokenizer.h>
 #include <draftscope/simulator/figures/conventions.h>
+#include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -60,15 +62,11 @@ TEST_F(SmallTrace, ReportsOnOneScreen) {
   EXPECT_EQ(run_command({"report", path_, "--brief", "--json"}).exit_code, 2);
 }
 
+const std::filesystem::path shipped = std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip";
+
 TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
   const TemporaryFolder folder;
-  const std::filesystem::path shipped = std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip";
-  for (const auto& entry : std::filesystem::directory_iterator(shipped))
-    std::filesystem::create_symlink(entry.path(), folder / entry.path().filename().string());
-  std::filesystem::remove(folder / "tokenizer_config.json");
-  json config = json::parse(read_file((shipped / "tokenizer_config.json").string()));
-  config["chat_template"] = "{{ messages[0]['content'] }}";
-  std::ofstream(folder / "tokenizer_config.json") << config;
+  give_chat_template(folder, "{{ messages[0]['content'] }}");
   const auto generate = [](const std::string& model, std::vector<std::string> more) {
     more.insert(more.begin(), {"generate", "--model", model, "--prompt", "def", "--max-tokens", "1"});
     const CommandResult result = run_command(more);
@@ -80,6 +78,167 @@ TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
   EXPECT_THAT(generate(model, {"--chat"}), Not(HasSubstr("hint")));
   EXPECT_THAT(generate(model, {"--quiet"}), Not(HasSubstr("hint")));
   EXPECT_THAT(generate(shipped.string(), {}), Not(HasSubstr("hint")));
+}
+
+TEST(SystemPrompt, GoesInFrontOfEveryTurnOfARecording) {
+  const TemporaryFolder folder;
+  give_chat_template(folder,
+                     "{% for m in messages %}{{ m['role'] }}: {{ m['content'] | trim }};{% endfor %}");
+  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["One", "Two"]})" << '\n';
+  const auto trace = folder / "run.dstrace";
+  const CommandResult recorded =
+      run_command({"record", "--model", folder / "", "--prompts", folder / "prompts.jsonl", "--strategy",
+                   "vanilla", "--max-tokens", "2", "--repeats", "1", "--warmup", "0", "--chat", "--system",
+                   " Be brief. ", "--quiet", "--output", trace});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  auto reader = traces::Reader::open(trace);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording) << recording.error().message;
+  ASSERT_EQ(recording->prompts.size(), 2U);
+  EXPECT_EQ(recording->prompts[0].text, "system: Be brief.;user: One;");
+  EXPECT_THAT(recording->prompts[1].text, testing::StartsWith("system: Be brief.;user: One;assistant:"));
+}
+
+TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
+  const auto refusal = [](const std::string& model, std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "--model", model, "--prompt", "def", "--max-tokens", "1",
+                               "--system", "Be brief."});
+    const CommandResult result = run_command(more);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    return result.err;
+  };
+  const TemporaryFolder folder;
+  const std::string model = folder / "";
+  EXPECT_THAT(refusal(shipped.string(), {}), HasSubstr("system: found a system prompt without --chat"));
+  EXPECT_THAT(refusal(shipped.string(), {"--chat"}), HasSubstr("chat"));
+  give_chat_template(folder, "{{ messages[-1]['content'] }}");
+  EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template leaves it out"));
+  give_chat_template(folder,
+                     "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}"
+                     "{% endif %}{{ messages[-1]['content'] }}");
+  EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template refuses it"));
+}
+
+TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
+  const auto generate = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", "--model", shipped.string(), "--prompt",
+                               "def read_file(path):", "--max-tokens", "40", "--quiet"});
+    return run_command(more);
+  };
+  const std::string whole = generate({}).out;
+  ASSERT_GT(whole.size(), 30U);
+  const std::string stop = whole.substr(20, 3);
+  const std::string cut = whole.substr(0, whole.find(stop));
+  for (const char* strategy : {"vanilla", "layerskip:exit=7,gamma=5", "jacobi"})
+    for (const char* colour : {"never", "always"}) {
+      std::string found =
+          generate({"--strategy", strategy, "--colour", colour, "--stop", "never said", "--stop", stop}).out;
+      EXPECT_EQ(found, cut + '\n') << strategy;
+    }
+
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "run.dstrace").string();
+  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["def read_file(path):"]})" << '\n';
+  const CommandResult recorded = run_command({"record",
+                                              "--model",
+                                              shipped.string(),
+                                              "--prompts",
+                                              folder / "prompts.jsonl",
+                                              "--strategy",
+                                              "vanilla",
+                                              "--strategy",
+                                              "layerskip:exit=7,gamma=5",
+                                              "--max-tokens",
+                                              "40",
+                                              "--repeats",
+                                              "1",
+                                              "--warmup",
+                                              "0",
+                                              "--stop",
+                                              stop,
+                                              "--shadow",
+                                              "--quiet",
+                                              "--output",
+                                              trace});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  auto reader = traces::Reader::open(trace);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto recording = reader->recording();
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_EQ(recording->meta.at("stop_strings"), json({stop}).dump());
+  const auto tokenizer = engine::Tokenizer::load(shipped);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  ASSERT_EQ(recording->requests.size(), 2U);
+  for (const traces::Request& request : recording->requests) {
+    EXPECT_EQ(request.stop, traces::RequestStop::stop_string);
+    EXPECT_EQ(request.text, cut);
+    EXPECT_THAT(tokenizer->decode(request.tokens), HasSubstr(stop));
+    const std::span<const std::int32_t> before(request.tokens.data(), request.tokens.size() - 1);
+    EXPECT_THAT(tokenizer->decode(before), Not(HasSubstr(stop)));
+  }
+  EXPECT_EQ(run_command({"inspect", trace, "--validate"}).exit_code, 0);
+  EXPECT_EQ(run_command({"simulate", trace, "--strategy", "layerskip:exit=5,gamma=3"}).exit_code, 0);
+}
+
+TEST(RepetitionPenalty, IsRecordedAndItsRoundsAreNotReplayed) {
+  const TemporaryFolder folder;
+  const std::string trace = (folder / "run.dstrace").string();
+  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["def read_file(path):"]})" << '\n';
+  const CommandResult recorded = run_command({"record",
+                                              "--model",
+                                              shipped.string(),
+                                              "--prompts",
+                                              folder / "prompts.jsonl",
+                                              "--strategy",
+                                              "vanilla",
+                                              "--strategy",
+                                              "layerskip:exit=7,gamma=5",
+                                              "--max-tokens",
+                                              "30",
+                                              "--repeats",
+                                              "1",
+                                              "--warmup",
+                                              "0",
+                                              "--repetition-penalty",
+                                              "1.3",
+                                              "--shadow",
+                                              "--quiet",
+                                              "--output",
+                                              trace});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const json report = json::parse(run_command({"report", trace, "--json"}).out);
+  EXPECT_EQ(report["recording"]["meta"]["repetition_penalty"], "1.3");
+  EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("repetition penalty 1.3"));
+  EXPECT_TRUE(report["recording"]["warnings"].empty()) << "greedy texts are the same";
+  for (const char* strategy : {"layerskip:exit=5,gamma=3", "prompt-lookup"}) {
+    const CommandResult simulated = run_command({"simulate", trace, "--strategy", strategy});
+    EXPECT_EQ(simulated.exit_code, 1) << simulated.out;
+    EXPECT_THAT(simulated.err, HasSubstr("recorded with a repetition penalty"));
+    EXPECT_EQ(std::count(simulated.err.begin(), simulated.err.end(), '\n'), 1) << simulated.err;
+  }
+}
+
+TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {
+  for (const char* odd : {"0", "nan", "inf", "-1", "1e9", ""}) {
+    const CommandResult result = run_command(
+        {"generate", "--model", shipped.string(), "--prompt", "def", "--repetition-penalty", odd});
+    EXPECT_NE(result.exit_code, 0) << odd;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr("repetition-penalty")) << odd;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
+TEST(StopStrings, AreRefusedWhereTheyAreNoText) {
+  for (const std::string& odd : {std::string(), std::string("\xC3")}) {
+    const CommandResult result =
+        run_command({"generate", "--model", shipped.string(), "--prompt", "def", "--stop", odd});
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    EXPECT_THAT(result.err, HasSubstr("stop: found"));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
 }
 
 TEST(Version1Trace, IsTakenByEveryCommandThatReads) {

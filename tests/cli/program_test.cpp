@@ -205,7 +205,7 @@ TEST_F(Program, SaysWhatIsNoCommandAndNoOption) {
   EXPECT_THAT(option.err, StartsWith("draftscope: record: '--promtps' is no option, expected --prompts"));
   const ProcessResult further = run_process({"report", sample, "further"});
   EXPECT_THAT(further.err, HasSubstr("found 'further', expected no further argument"));
-  EXPECT_THAT(run_process({}).err, HasSubstr("found no command, expected one of generate, record"));
+  EXPECT_THAT(run_process({}).err, HasSubstr("found no command, expected one of generate, chat, record"));
   for (const ProcessResult& result : {command, option, further}) EXPECT_EQ(lines_of(result.err), 1);
 }
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "program.h"
 #include "terminal/outcome.h"
@@ -190,6 +192,18 @@ void expect_message(const std::string& message) {
   EXPECT_TRUE(std::any_of(says.begin(), says.end(), [&](const char* words) {
     return message.find(words) != std::string::npos;
   })) << message;
+}
+
+void give_chat_template(const TemporaryFolder& folder, const std::string& chat_template) {
+  const std::filesystem::path shipped = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
+  for (const auto& entry : std::filesystem::directory_iterator(shipped))
+    if (!std::filesystem::exists(folder / entry.path().filename().string()))
+      std::filesystem::create_symlink(entry.path(), folder / entry.path().filename().string());
+  std::filesystem::remove(folder / "tokenizer_config.json");
+  std::ifstream configuration(shipped / "tokenizer_config.json");
+  nlohmann::json config = nlohmann::json::parse(configuration);
+  config["chat_template"] = chat_template;
+  std::ofstream(folder / "tokenizer_config.json") << config;
 }
 
 CommandResult run_command(const std::vector<std::string>& arguments) {

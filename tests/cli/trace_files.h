@@ -34,6 +34,9 @@ void write_trace(const std::filesystem::path& path, const traces::Recording& rec
 [[nodiscard]] traces::Recording small_recording();
 [[nodiscard]] std::vector<traces::Span> small_spans();
 
+/// Makes the folder a model: the shipped demo-layerskip, with a chat template.
+void give_chat_template(const TemporaryFolder& folder, const std::string& chat_template);
+
 struct CommandResult {
   int exit_code = 0;
   std::string out;

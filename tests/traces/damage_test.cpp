@@ -137,7 +137,7 @@ const Damage damages[] = {
      "expected more than its parent"},
     {"UPDATE runs SET parameters = '[1]' WHERE id = 2", "runs", 2, "parameters is not a JSON object"},
     {"UPDATE runs SET is_baseline = 2 WHERE id = 2", "runs", 2, "is_baseline is 2, expected 0 to 1"},
-    {"UPDATE requests SET stop = 5 WHERE id = 2", "requests", 2, "stop is 5, expected 0 to 4"},
+    {"UPDATE requests SET stop = 6 WHERE id = 2", "requests", 2, "stop is 6, expected 0 to 5"},
     {"UPDATE requests SET end_ns = 0 WHERE id = 2", "requests", 2, "end_ns is 0"},
     {"UPDATE requests SET end_ns = start_ns - 1 WHERE id = 2", "requests", 2, "expected at least start_ns"},
     {"UPDATE requests SET first_token_ns = end_ns + 1 WHERE id = 2", "requests", 2, "first_token_ns is"},

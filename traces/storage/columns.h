@@ -21,7 +21,7 @@
 namespace draftscope::traces {
 
 inline constexpr int draft_stop_count = 5;
-inline constexpr int request_stop_count = 5;
+inline constexpr int request_stop_count = 6;
 
 /// A row of the table `strings`.
 struct StringRow {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "exact_law.h"
 
 namespace draftscope::engine {
@@ -30,6 +32,98 @@ TEST(SampledDecoding, HasExactlyTheTargetsLawOverTheFirstThreeTokens) {
       }
     }
   }
+}
+
+/// Adds the probabilities of all texts behind `text`, by the definition of the penalty: passes over the whole
+/// text, and for each token of the vocabulary whether the text holds it.
+void add_penalised_law(const ToyBackend::Options& options, std::vector<std::int32_t> text,
+                       const SamplingOptions& sampling, std::size_t left, double probability,
+                       std::vector<std::int32_t> output, Law& law) {
+  if (left == 0) {
+    law[output] += probability;
+    return;
+  }
+  ToyBackend backend(options);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    rows.push_back({.token = text[i], .hidden = -1, .position = static_cast<std::int32_t>(i)});
+  Outputs outputs;
+  ASSERT_TRUE(backend.forward({.rows = rows,
+                               .layers = {0, options.n_layers},
+                               .wanted = {.head_from = static_cast<std::int32_t>(rows.size()) - 1,
+                                          .head = true,
+                                          .logits = true,
+                                          .top_k = 1}},
+                              outputs));
+  for (std::int32_t token = 0; token < options.vocab; ++token) {
+    if (std::find(text.begin(), text.end(), token) == text.end()) continue;
+    float& logit = outputs.logits[static_cast<std::size_t>(token)];
+    const auto penalty = static_cast<float>(sampling.repetition_penalty);
+    logit = logit > 0.0F ? logit / penalty : logit * penalty;
+  }
+  Distribution next;
+  warp(outputs.logits, sampling, next);
+  for (std::size_t i = 0; i < next.tokens.size(); ++i) {
+    std::vector<std::int32_t> longer = text;
+    longer.push_back(next.tokens[i]);
+    std::vector<std::int32_t> more = output;
+    more.push_back(next.tokens[i]);
+    add_penalised_law(options, longer, sampling, left - 1, probability * next.probabilities[i], more, law);
+  }
+}
+
+TEST(PenalisedDecoding, HasExactlyTheLawOfTheDefinition) {
+  const SamplingOptions samplings[] = {
+      {.temperature = 1.0, .repetition_penalty = 1.8},
+      {.temperature = 0.7, .top_k = 3, .repetition_penalty = 0.5},
+      {.temperature = 1.3, .top_p = 0.8, .repetition_penalty = 3.0},
+  };
+  for (const std::uint32_t seed : {1U, 2U}) {
+    const ToyBackend::Options options{.vocab = 4, .n_layers = 4, .seed = seed, .agreement = 0.4};
+    for (const SamplingOptions& sampling : samplings) {
+      Law defined;
+      add_penalised_law(options, {0, 1, 1}, sampling, law_length, 1.0, {}, defined);
+      SamplingOptions without = sampling;
+      without.repetition_penalty = 1.0;
+      EXPECT_GT(total_variation(law_of(options, "vanilla", without, {}), defined), 0.01)
+          << "the penalty must matter";
+      for (const char* specification :
+           {"vanilla", "layerskip:exit=2,gamma=2", "layerskip:exit=1,gamma=3,verify=above-exit",
+            "mix:mask=exit,exit=1,gamma=2,shape=tree", "prompt-lookup:ngram=2,length=2", "jacobi:block=2"})
+        EXPECT_LT(total_variation(law_of(options, specification, sampling, {}), defined), 1e-9)
+            << specification;
+    }
+  }
+}
+
+/// A backend with rounds of its own, which can't penalise.
+class RoundsOfItsOwn final : public ToyBackend {
+ public:
+  using ToyBackend::ToyBackend;
+  bool has_chain_rounds() const override { return true; }
+  Result<void> chain_round(const ChainRound& /*round*/, ChainRoundOutputs& /*outputs*/) override {
+    ++rounds;
+    return fail("rounds of its own: found one, expected none");
+  }
+  int rounds = 0;
+};
+
+TEST(PenalisedDecoding, BypassesRoundsOfTheDevice) {
+  const std::vector<std::int32_t> prompt{0, 1, 1};
+  for (const double temperature : {0.0, 1.0})
+    for (const double penalty : {1.0, 1.5}) {
+      RoundsOfItsOwn backend({.vocab = 5});
+      auto strategy = make_strategy("layerskip:exit=1,gamma=2", backend.shape());
+      ASSERT_TRUE(strategy) << strategy.error().message;
+      SeededChooser chooser(1, 1);
+      DecodeListener nobody;
+      const DecodeRequest request{.prompt = prompt,
+                                  .max_new_tokens = 5,
+                                  .sampling = {.temperature = temperature, .repetition_penalty = penalty}};
+      const auto result = decode(backend, *strategy->strategy, request, chooser, nobody);
+      EXPECT_EQ(result.has_value(), penalty != 1.0);
+      EXPECT_EQ(backend.rounds, penalty != 1.0 ? 0 : 1);
+    }
 }
 
 // The measure must be able to fail: a different seed is a different model, and its law is far away.

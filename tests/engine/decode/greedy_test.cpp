@@ -64,6 +64,62 @@ TEST(GreedyDecoding, LayerSkipEqualsVanillaOnRandomModelsPromptsAndSettings) {
   EXPECT_GT(ended_by_context, 100);
 }
 
+// The toy's states hash what they attend to: one row that is not as the target wrote it changes the text.
+TEST(GreedyDecoding, GoesOnFromWhatAnEarlierRequestLeftInTheCache) {
+  std::mt19937 random(77);
+  std::int64_t kept = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    const ToyBackend::Options options{.vocab = 6,
+                                      .n_layers = 5,
+                                      .cache_rows = 160,
+                                      .seed = static_cast<std::uint32_t>(random()),
+                                      .agreement = 0.6};
+    ToyBackend backend(options);
+    std::vector<std::int32_t> prompt{1, 2, 3};
+    const std::vector<std::int32_t> eos{5};
+    for (int turn = 0; turn < 3; ++turn) {
+      const DecodeRequest fresh{.prompt = prompt, .max_new_tokens = 12, .eos_tokens = eos};
+      DecodeRequest request = fresh;
+      request.cached_tokens = turn == 0 ? 0 : static_cast<std::int32_t>(prompt.size()) - 3;
+      kept += request.cached_tokens;
+      const std::vector<std::string> all{"vanilla",
+                                         "layerskip:exit=2,gamma=4",
+                                         "layerskip:exit=3,gamma=3,verify=all-layers",
+                                         "swift:every=1",
+                                         "clasp:interval=2",
+                                         "del",
+                                         "jacobi",
+                                         "lookahead",
+                                         "prompt-lookup"};
+      const std::string& specification = all[random() % all.size()];
+      auto strategy = make_strategy(specification, backend.shape());
+      ASSERT_TRUE(strategy) << strategy.error().message;
+      SeededChooser chooser(1, 1);
+      DecodeListener nobody;
+      const auto result = decode(backend, *strategy->strategy, request, chooser, nobody);
+      ASSERT_TRUE(result) << result.error().message;
+      ASSERT_EQ((Text{result->tokens, result->stop}), decode_with(options, "vanilla", fresh))
+          << specification;
+      prompt.insert(prompt.end(), result->tokens.begin(), result->tokens.end());
+      ASSERT_EQ(result->cached_tokens, static_cast<std::int32_t>(prompt.size()) - 1);
+      // Two tokens more: the last one of the reply has no K/V.
+      prompt.insert(prompt.end(), {static_cast<std::int32_t>(random() % 5), 4});
+    }
+  }
+  EXPECT_GT(kept, 1000);
+}
+
+TEST(GreedyDecoding, RefusesMoreCachedTokensThanThePromptHas) {
+  ToyBackend backend({.vocab = 4, .cache_rows = 8});
+  auto strategy = make_strategy("vanilla", backend.shape());
+  SeededChooser chooser(1, 1);
+  DecodeListener nobody;
+  const std::vector<std::int32_t> prompt{1, 2};
+  for (const std::int32_t odd : {-1, 2, 3})
+    EXPECT_FALSE(
+        decode(backend, *strategy->strategy, {.prompt = prompt, .cached_tokens = odd}, chooser, nobody));
+}
+
 TEST(GreedyDecoding, APromptThatFillsTheContextYieldsOneToken) {
   ToyBackend::Options options{.cache_rows = 8};
   const std::vector<std::int32_t> prompt(8, 1);

@@ -11,7 +11,7 @@
 
 namespace draftscope::engine {
 
-class ToyBackend final : public Backend {
+class ToyBackend : public Backend {
  public:
   struct Options {
     std::int32_t vocab = 4;

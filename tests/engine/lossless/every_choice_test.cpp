@@ -60,13 +60,16 @@ TEST(LosslessCatalogue, EveryChoiceHasTheTextOfVanilla) {
   std::mt19937 random(23);
   std::int64_t drafted = 0;
   std::int64_t accepted = 0;
-  for (const bool sampled : {false, true}) {
+  for (const SamplingOptions& sampling :
+       {SamplingOptions{}, SamplingOptions{.temperature = 0.7, .top_p = 0.95, .coupled = true},
+        SamplingOptions{.repetition_penalty = 1.2},
+        SamplingOptions{.temperature = 0.9, .coupled = true, .repetition_penalty = 1.1}}) {
     Checkpoint checkpoint = random_checkpoint(random);
     while (checkpoint.shape.n_layers < 3) checkpoint = random_checkpoint(random);
     const auto backend = cpu_backend(checkpoint, 1, 320);
     const auto prompt = random_tokens(random, 20, checkpoint.shape.vocab);
-    DecodeRequest request{.prompt = prompt, .max_new_tokens = 60};
-    if (sampled) request.sampling = {.temperature = 0.7, .top_p = 0.95, .coupled = true};
+    const DecodeRequest request{
+        .prompt = prompt, .max_new_tokens = sampling.penalises() ? 25 : 60, .sampling = sampling};
     const Decoded vanilla = decode_with(*backend, "vanilla", request);
     for (const std::string& specification : specifications()) {
       const Decoded found = decode_with(*backend, specification, request);

@@ -125,7 +125,8 @@ TEST(ChatTemplate, SaysWhyATemplateCannotBeRendered) {
 TEST(ChatTemplate, IsAbsentWithoutAConfiguration) {
   const Tokenizer tokenizer = goldens::tokenizer("llama3");
   EXPECT_FALSE(tokenizer.has_chat_template());
-  EXPECT_EQ(tokenizer.apply_chat_template({}).error().message, "chat template: the tokenizer has none");
+  EXPECT_EQ(tokenizer.apply_chat_template({}).error().message,
+            "chat template: found none, expected one with the tokenizer");
 }
 
 TEST(ChatTemplate, RefusesAMalformedConfiguration) {

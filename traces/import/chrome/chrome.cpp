@@ -241,7 +241,7 @@ class ChromeImport {
         return fail("{}: event {}: tokens is no integer from 0 to {}", file_, event.index, max_answer_tokens);
       frame.tokens = *tokens;
     }
-    frame.stop = enumeration_named(event, "stop", 5, request_stop_name, RequestStop::length);
+    frame.stop = enumeration_named(event, "stop", 6, request_stop_name, RequestStop::length);
     frames_.add(std::move(frame));
     return {};
   }

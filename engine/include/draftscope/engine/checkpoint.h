@@ -74,6 +74,8 @@ class Checkpoint {
   bool matrices_in_memory = true;
   std::string hash;  ///< XXH3-128 hex over config.json, the files' headers and sampled pages; stable
 
+  /// Numbers in all tensors; tied ones count once.
+  [[nodiscard]] std::size_t parameters() const;
   /// Bytes of all tensors, and of those a decode step reads (the embedding table counts one row unless tied).
   [[nodiscard]] std::size_t weight_bytes() const;
   [[nodiscard]] std::size_t bytes_per_step() const;

@@ -16,6 +16,7 @@
 #include <draftscope/engine/draft_model.h>
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/sampling.h>
+#include <draftscope/engine/stop_strings.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/profiler/span_recorder.h>
 #include <draftscope/traces/records.h>
@@ -29,14 +30,21 @@ namespace draftscope::engine {
 /// One text to decode; nothing is owned, and everything must outlive decode().
 struct DecodeRequest {
   std::span<const std::int32_t> prompt;  ///< token ids, at least one
-  std::int32_t max_new_tokens = 128;     ///< ≥ 1
+  /// Tokens of the prompt whose K/V the target wrote at their positions in an earlier request and nobody has
+  /// written over since (DecodeResult::cached_tokens); the prefill leaves them out. Below the prompt's size.
+  std::int32_t cached_tokens = 0;
+  std::int32_t max_new_tokens = 128;  ///< ≥ 1
   SamplingOptions sampling;
-  std::span<const std::int32_t> eos_tokens;      ///< any of them ends the text and is not part of it
+  std::span<const std::int32_t> eos_tokens;  ///< any of them ends the text and is not part of it
+  TextEnd* text_end = nullptr;  ///< ends the text with the token that completes a stop string; null = none
   const std::atomic<bool>* cancelled = nullptr;  ///< looked at between rounds
 };
 
 struct DecodeResult {
-  std::vector<std::int32_t> tokens;  ///< the output, without a token that ended it
+  std::vector<std::int32_t> tokens;  ///< the output, without an end-of-sequence token
+  /// The first so many tokens of prompt and output have K/V that the target wrote: a later request whose
+  /// prompt begins with them may build on it.
+  std::int32_t cached_tokens = 0;
   traces::RequestStop stop = traces::RequestStop::length;
   std::int64_t start_ns = 0;  ///< on the profiler's clock, as the others
   std::int64_t first_token_ns = 0;

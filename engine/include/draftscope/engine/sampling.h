@@ -4,7 +4,7 @@
 // From logits to a distribution, and the exact rejection rule of speculative sampling.
 // Sources: Leviathan et al. 2023 and Chen et al. 2023 (docs/methods.md, rule 1: accept x ~ q with probability
 // min(1, p/q), on rejection draw from norm(max(p − q, 0))). Both sides are warped alike, in Hugging Face's
-// order: temperature, top-k, top-p.
+// order: repetition penalty, temperature, top-k, top-p.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/random.h>
@@ -19,11 +19,25 @@ struct SamplingOptions {
   std::int32_t top_k = 0;    ///< 0 = off
   double top_p = 1.0;        ///< 1 = off; keeps the smallest set of tokens whose probability reaches it
   bool coupled = false;      ///< target and draft choose with the same noise: see coupled_token()
+  /// Tokens of prompt and output before a position are made less likely there: see penalise_repetition().
+  /// Draft and target by the same rule; a drafted prefix counts as text. 1 = off.
+  double repetition_penalty = 1.0;
+  [[nodiscard]] bool penalises() const { return repetition_penalty != 1.0; }
   [[nodiscard]] bool greedy() const { return temperature <= 0.0; }
 };
 
-/// Fails on a negative or non-finite temperature, a negative top-k, a top-p outside (0, 1].
+/// Bounds of the repetition penalty: beyond them logits would leave the range of their type.
+inline constexpr double min_repetition_penalty = 0.01;
+inline constexpr double max_repetition_penalty = 100.0;
+
+/// Fails on a negative or non-finite temperature, a negative top-k, a top-p outside (0, 1], a penalty out of
+/// its bounds.
 [[nodiscard]] Result<void> check(const SamplingOptions& options);
+
+/// Divides the logits of `tokens`, each given once, by the penalty if they are positive, and multiplies them
+/// by it otherwise (Keskar et al. 2019, CTRL, §4.1, with the sign rule of transformers'
+/// RepetitionPenaltyLogitsProcessor).
+void penalise_repetition(std::span<float> logits, std::span<const std::int32_t> tokens, double penalty);
 
 /// Tokens that can occur, by ascending id, with probabilities that add up to 1.
 struct Distribution {

@@ -53,6 +53,8 @@ class Tokenizer {
   [[nodiscard]] std::int32_t vocab_size() const;
   [[nodiscard]] std::optional<std::int32_t> token_id(std::string_view piece) const;
   [[nodiscard]] bool is_special(std::int32_t token) const;
+  /// For people: "byte-level BPE", "BPE with byte fallback", "BPE", "bytes".
+  [[nodiscard]] std::string_view kind() const;
 
   /// True when tokenizer_config.json (or chat_template.jinja) holds a chat template that can be rendered.
   [[nodiscard]] bool has_chat_template() const;

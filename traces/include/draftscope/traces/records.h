@@ -34,7 +34,14 @@ enum class DraftStop : std::uint8_t {
 [[nodiscard]] std::string_view draft_stop_name(DraftStop stop);
 
 /// Why a request ended.
-enum class RequestStop : std::uint8_t { eos, length, context, cancelled, error };
+enum class RequestStop : std::uint8_t {
+  eos,
+  length,
+  context,
+  cancelled,
+  error,
+  stop_string,  ///< the text holds a string that ends it; its last token completed that
+};
 [[nodiscard]] std::string_view request_stop_name(RequestStop stop);
 
 /// One strategy with one set of parameters; a file holds one or several, recorded interleaved.

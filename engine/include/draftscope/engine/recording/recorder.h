@@ -42,11 +42,13 @@ class Recorder final : public DecodeListener, private DecisionLog {
   [[nodiscard]] traces::RunId add_run(const ConfiguredStrategy& strategy);
 
   /// Decodes one prompt and writes its request, rounds, draft tokens and spans. The stream of random numbers
-  /// depends on the question, the turn and the repeat, not on the strategy. Returns the request's row; fails
+  /// depends on the question, the turn and the repeat, not on the strategy. The row's text ends before the
+  /// stop strings, which are those of the request's `text_end`. Returns the request's row; fails
   /// as decode() does, with the request written as one that ended in an error.
   [[nodiscard]] Result<traces::Request> request(traces::RunId run_id, Strategy& strategy,
                                                 const RecordedPrompt& prompt, std::int32_t repeat,
-                                                const DecodeRequest& request, std::uint64_t seed);
+                                                const DecodeRequest& request, std::uint64_t seed,
+                                                const StopStrings& stop_strings = {});
 
   traces::RoundId next_round_id() override { return round_id_ = writer_.next_round_id(); }
   DecisionLog* decisions() override { return this; }

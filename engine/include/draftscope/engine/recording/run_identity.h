@@ -6,6 +6,7 @@
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/sampling.h>
+#include <draftscope/engine/stop_strings.h>
 #include <draftscope/traces/writer.h>
 #include <cstdint>
 #include <string>
@@ -16,6 +17,7 @@ struct DecodingOptions {
   SamplingOptions sampling;
   std::uint64_t seed = 0;
   std::int32_t max_tokens = 128;
+  StopStrings stop_strings;
 };
 
 struct RecordingSettings {

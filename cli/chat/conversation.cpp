@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "chat/conversation.h"
+
+#include <nlohmann/json.hpp>
+
+#include "options/chat_options.h"
+
+namespace draftscope::cli {
+
+Result<void> Conversation::set_system(const std::string& system) {
+  if (!system.empty()) {
+    const engine::Message message{.role = "user", .content = "?"};
+    DRAFTSCOPE_TRY(conversation_text(tokenizer_, system, std::span(&message, 1)));
+  }
+  system_ = system;
+  return {};
+}
+
+Result<std::vector<std::int32_t>> Conversation::prompt_for(const std::string& text) const {
+  if (!tokenizer_.has_chat_template()) {
+    std::string joined;
+    for (const engine::Message& message : messages_)
+      joined += message.content + (message.role == "assistant" ? "\n\n" : "");
+    return tokenizer_.encode(joined + text);
+  }
+  std::vector<engine::Message> messages = messages_;
+  messages.push_back({.role = "user", .content = text});
+  DRAFTSCOPE_TRY_ASSIGN(const std::string whole, conversation_text(tokenizer_, system_, messages));
+  return tokenizer_.encode(whole, {.add_special_tokens = false});
+}
+
+void Conversation::add_turn(const std::string& text, const std::string& reply) {
+  messages_.push_back({.role = "user", .content = text});
+  messages_.push_back({.role = "assistant", .content = reply});
+}
+
+std::string Conversation::json_lines() const {
+  std::string lines;
+  const auto add = [&lines](const std::string& role, const std::string& content) {
+    const nlohmann::ordered_json line{{"role", role}, {"content", content}};
+    lines += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  };
+  if (!system_.empty()) add("system", system_);
+  for (const engine::Message& message : messages_) add(message.role, message.content);
+  return lines;
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/model/model_report.h"
+#include "terminal/numbers.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+/// Cells of the longest text beside a label; what is longer ends in "...".
+constexpr std::size_t max_text_cells = 84;
+constexpr std::size_t max_parameter_cells = 34;
+
+std::string cut(const std::string& text, std::size_t cells) {
+  if (display_width(text) <= cells) return text;
+  std::string kept = text;
+  while (!kept.empty() && display_width(kept) + 3 > cells) {
+    while (!kept.empty() && (static_cast<unsigned char>(kept.back()) & 0xC0U) == 0x80U) kept.pop_back();
+    if (!kept.empty()) kept.pop_back();
+  }
+  return kept + "...";
+}
+
+std::string token_text(const NamedToken& token) {
+  return token.text.empty() ? std::to_string(token.id)
+                            : fmt::format("{} \"{}\"", token.id, printable(token.text));
+}
+
+std::string tokens_text(const std::vector<NamedToken>& tokens) {
+  std::string text;
+  for (const NamedToken& token : tokens) text += (text.empty() ? "" : ", ") + token_text(token);
+  return text.empty() ? "none" : text;
+}
+
+std::string shape_line(const speculation::ModelShape& shape) {
+  return fmt::format("{} layers of width {}, {} heads of {} ({} of keys and values), MLP {}{}",
+                     shape.n_layers, shape.d_model, shape.n_heads, shape.head_dim, shape.n_kv_heads,
+                     shape.d_ff, shape.tied_embeddings ? ", tied" : "");
+}
+
+std::string stored_line(const ModelReport& report) {
+  const engine::Checkpoint& checkpoint = report.checkpoint;
+  const std::string held =
+      fmt::format("{} in memory as {}", bytes_text(static_cast<double>(checkpoint.weight_bytes())),
+                  engine::dtype_name(checkpoint.weights.embedding.dtype));
+  if (checkpoint.synthetic) return "nowhere: synthetic weights; " + held;
+  return fmt::format("{} as {}; {}", bytes_text(static_cast<double>(report.file_bytes)),
+                     printable(checkpoint.stored_as), held);
+}
+
+std::string context_line(const speculation::ModelShape& shape) {
+  std::string line = count(shape.max_positions) + " tokens";
+  if (shape.sliding_window > 0)
+    line += fmt::format("; {} see the latest {} alone",
+                        shape.traits.full_attention_interval > 0 ? "some layers" : "layers",
+                        count(shape.sliding_window));
+  return line;
+}
+
+/// "exit=7, gamma=6": numbers and words that are set, as far as they fit.
+std::string parameters_text(const std::string& json) {
+  if (json.empty()) return "";
+  std::string text;
+  const auto parameters = nlohmann::ordered_json::parse(json);
+  for (const auto& [name, value] : parameters.items()) {
+    if (value.is_string() && value.get<std::string>().empty()) continue;
+    const std::string item = (text.empty() ? "" : ",") + name + '=' +
+                             (value.is_string() ? value.get<std::string>() : value.dump());
+    if (display_width(text) + display_width(item) + 4 > max_parameter_cells) return text + ",...";
+    text += item;
+  }
+  return text;
+}
+
+std::string strategies_table(const ModelReport& report) {
+  Table table({{"strategy", Align::left},
+               {"defaults here", Align::left},
+               {"draft step"},
+               {"what drafts, or what it lacks", Align::left}});
+  for (const StrategyOnModel& strategy : report.strategies) {
+    const std::string& lacks = strategy.lacks;
+    table.add_row({strategy.name, lacks.empty() ? parameters_text(strategy.parameters) : "",
+                   strategy.draft_layers && lacks.empty() ? number(*strategy.draft_layers) : "",
+                   lacks.empty() ? strategy.draft : cut(printable(lacks.substr(0, lacks.find(", "))), 32)});
+  }
+  return table.text(2);
+}
+
+}  // namespace
+
+std::string model_text(const ModelReport& report) {
+  const engine::Checkpoint& checkpoint = report.checkpoint;
+  const speculation::ModelShape& shape = checkpoint.shape;
+  std::string text = cut(printable(shape.name), max_text_cells) + '\n';
+  const auto add = [&text](std::string_view label, const std::string& line) {
+    text += fmt::format("  {:<10} {}\n", label, cut(line, max_text_cells));
+  };
+  add("family", printable(shape.architecture.empty() ? "not known" : shape.architecture));
+  add("shape", shape_line(shape));
+  add("parameters", count(static_cast<std::int64_t>(checkpoint.parameters())));
+  add("stored", stored_line(report));
+  add("a step", fmt::format("reads {} of weights, and {} of K/V for each token of context",
+                            bytes_text(static_cast<double>(checkpoint.bytes_per_step())),
+                            bytes_text(static_cast<double>(report.kv_bytes_per_token))));
+  add("context", context_line(shape));
+  add("vocabulary", count(shape.vocab) + " tokens");
+  add("tokenizer", report.tokenizer.empty() ? printable(report.tokenizer_problem) : report.tokenizer);
+  add("BOS", report.bos ? token_text(*report.bos) : "none");
+  add("EOS", tokens_text(report.eos));
+  add("chat", report.has_chat_template ? "has a chat template: --chat puts prompts into it"
+                                       : "no chat template: it goes on with a text");
+  text += fmt::format("\nA vanilla step is {} layers and the head, which weighs as much as {} layers.\n",
+                      shape.n_layers, number(report.head_in_layers));
+  return text + strategies_table(report);
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The repetition penalty (SamplingOptions::repetition_penalty) on rows of a pass, each as of its own text: a
+// prefix that all share, and what was drafted behind it on the way to the row.
+
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/sampling.h>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cpu/top_tokens.h"
+
+namespace draftscope::engine {
+
+class Repetition {
+ public:
+  Repetition(const SamplingOptions& sampling, std::int32_t vocab);
+
+  /// Whether there is a penalty; without one nothing below is to be called.
+  [[nodiscard]] bool is_on() const { return !counts_.empty(); }
+
+  /// The prefix: the text of one request, which only grows from call to call.
+  void follow(std::span<const std::int32_t> text);
+  /// A token behind prefix and earlier pushed tokens.
+  void push(std::int32_t token);
+  /// Takes the last pushed token back.
+  void pop();
+
+  /// Changes a row's logits, and makes its best tokens anew from them.
+  void apply(std::span<float> logits, std::span<TopToken> best);
+
+ private:
+  double penalty_;
+  std::vector<std::int32_t> counts_;    // of each token of the vocabulary; empty without a penalty
+  std::vector<std::int32_t> distinct_;  // tokens that occur, in the order of their first occurrence
+  std::vector<std::int32_t> pushed_;
+  std::size_t followed_ = 0;
+  cpu::TopTokens top_;
+};
+
+}  // namespace draftscope::engine
