@@ -57,7 +57,7 @@ float total(const Lanes& sums) {
   return sum;
 }
 
-/// What an error of that weight counts. With minima small weights matter as much as large ones: were they
+/// The weight of an error in the sum. With minima small weights matter as much as large ones: were they
 /// neglected, those near zero would all be off by the same, and sums of many by a lot.
 float importance_of(float x, bool has_minima) {
   return has_minima ? 1.0F : x * x;

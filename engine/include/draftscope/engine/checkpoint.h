@@ -94,7 +94,7 @@ class Checkpoint {
 /// norms and biases: finite, of any of the types. Data off its elements' alignment is refused.
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
 
-/// What becomes of a GGUF file's matrices in blocks. The hash and the numbers are the same either way, but
+/// Ways to hold a GGUF file's matrices in blocks. The hash and the numbers are the same either way, but
 /// for the rounding to bf16.
 enum class BlockMatrices : std::uint8_t {
   widened,    ///< to bf16: what every user of a checkpoint reads
