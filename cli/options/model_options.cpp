@@ -6,6 +6,7 @@
 #include <draftscope/engine/adapter.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
+#include <draftscope/speculation/weight_format.h>
 
 #include <algorithm>
 #include <optional>
@@ -16,6 +17,39 @@
 
 namespace draftscope::cli {
 
+namespace {
+
+/// Words of --weights.
+std::vector<std::string> held_weights() {
+  std::vector<std::string> words{"as-stored", "bf16"};
+  for (const speculation::WeightFormatRow& row : speculation::weight_formats())
+    if (row.made_by != speculation::MadeBy::none) words.emplace_back(row.name);
+  return words;
+}
+
+/// Blocks are multiplied as they are where nothing else is asked for that reads plain numbers.
+engine::BlockMatrices block_matrices(const ModelOptions& options) {
+  const bool kept = options.device == "cpu" && options.weights == "as-stored" && options.adapter.empty();
+  return kept ? engine::BlockMatrices::as_stored : engine::BlockMatrices::widened;
+}
+
+/// The format that a CPU rounds plain matrices to, if any.
+Result<std::optional<speculation::WeightFormat>> packed_weights(const ModelOptions& options,
+                                                                const engine::Checkpoint& checkpoint) {
+  if (options.weights == "as-stored") return std::nullopt;
+  DRAFTSCOPE_TRY_ASSIGN(const speculation::WeightFormat format,
+                        speculation::parse_weight_format(options.weights));
+  if (speculation::weight_format_row(format).made_by == speculation::MadeBy::cpu) return format;
+  if (format != speculation::WeightFormat::bf16)
+    return fail("weights: found {} for device cpu, expected as-stored, bf16 or one of {}", options.weights,
+                speculation::made_weight_formats(speculation::MadeBy::cpu));
+  if (const engine::DType dtype = checkpoint.weights.embedding.dtype; dtype != engine::DType::bf16)
+    return fail("weights: found bf16 for a model of {}, expected as-stored", engine::dtype_name(dtype));
+  return std::nullopt;
+}
+
+}  // namespace
+
 void add_model_options(CLI::App& command, ModelOptions& options) {
   command
       .add_option("-m,--model", options.model,
@@ -24,8 +58,11 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--adapter", options.adapter, "Folder of a PEFT LoRA adapter to merge into the weights");
   command.add_option("--device", options.device, "cpu, cuda, or cuda:N for the N-th GPU")
       ->capture_default_str();
-  command.add_option("--weights", options.weights, "On a GPU: as-stored, or fp8 (e4m3, a scale an output)")
-      ->check(one_of({"as-stored", "fp8"}))
+  command
+      .add_option("--weights", options.weights,
+                  "How matrices are held: as-stored; on a CPU also bf16, or rounded to blocks of q8_0, q5_1, "
+                  "q5_0, q4_1, q4_0 or q3_0; on a GPU also fp8 (e4m3, a scale an output)")
+      ->check(one_of(held_weights()))
       ->capture_default_str();
   add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
       ->capture_default_str();
@@ -75,7 +112,8 @@ void add_colour_options(CLI::App& command, std::string& colour, bool& quiet) {
 Result<LoadedModel> load_model(const ModelOptions& options) {
   using enum engine::SyntheticMatrices;
   DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint,
-                        engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend));
+                        engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend,
+                                           block_matrices(options)));
   if (!options.adapter.empty()) DRAFTSCOPE_TRY(engine::merge_adapter(options.adapter, checkpoint));
   if (options.check_weights) DRAFTSCOPE_TRY(engine::check_finite(checkpoint));
   auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));
@@ -115,6 +153,9 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& option
   const std::int32_t cache_rows =
       options.min_cache_rows > 0 ? std::max(options.context, options.min_cache_rows) : options.context;
   if (gpu) {
+    if (!fp8 && options.weights != "as-stored")
+      return fail("weights: found {} for device {}, expected as-stored or fp8", options.weights,
+                  options.device);
     if (options.threads != 0 || !options.kernels.empty())
       return fail("{}: given for device {}, expected it for cpu only",
                   options.threads != 0 ? "threads" : "kernels", options.device);
@@ -124,9 +165,10 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& option
                             .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored,
                             .device_trace = trace});
   }
-  if (fp8) return fail("weights: found fp8 for device cpu, expected as-stored");
+  DRAFTSCOPE_TRY_ASSIGN(const auto weights, packed_weights(options, *model.checkpoint));
   return engine::make_cpu_backend(
-      *model.checkpoint, {.threads = options.threads, .cache_rows = cache_rows, .kernels = options.kernels});
+      *model.checkpoint,
+      {.threads = options.threads, .cache_rows = cache_rows, .kernels = options.kernels, .weights = weights});
 }
 
 namespace {

@@ -41,13 +41,19 @@ std::string stored_types(const Meta& meta) {
   return stored.starts_with("gguf") ? "from " + stored : "";
 }
 
+/// "layers in fp8", "held in q4_1, q8_0": of weights that are not held as the files have them.
+std::string held_weights(const Meta& meta) {
+  const std::string weights = simulator::meta_value(meta, "weights");
+  if (weights.empty() || weights == "as-stored") return "";
+  return weights == "fp8" ? "layers in fp8" : "held in " + weights;
+}
+
 std::string model_line(const traces::Recording& recording, const Glyphs& glyphs) {
   const Meta& meta = recording.meta;
   const std::string name = simulator::meta_value(meta, "model");
   const std::int32_t layers = simulator::model_layers(recording);
   return joined({name.empty() ? "unknown model" : name, layers > 0 ? fmt::format("{} layers", layers) : "",
-                 simulator::meta_value(meta, "dtype"), stored_types(meta),
-                 simulator::meta_value(meta, "weights") == "fp8" ? "layers in fp8" : "",
+                 simulator::meta_value(meta, "dtype"), stored_types(meta), held_weights(meta),
                  simulator::meta_value(meta, "synthetic") == "1" ? "synthetic weights" : ""},
                 glyphs);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/checkpoint.h>
 
+#include <algorithm>
+
+#include "gguf/block_formats.h"
 #include "tensor_slots.h"
 
 namespace draftscope::engine {
@@ -12,6 +15,17 @@ std::size_t Checkpoint::parameters() const {
   return numbers;
 }
 
+std::size_t TensorView::row_bytes() const {
+  const auto n = static_cast<std::size_t>(columns);
+  return blocks == nullptr ? n * dtype_bytes(dtype) : n / blocks->weights * blocks->bytes;
+}
+
+bool Checkpoint::has_blocks() const {
+  const auto tensors = named_tensors(shape, weights);
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const NamedTensor& tensor) { return tensor.view.blocks != nullptr; });
+}
+
 std::size_t Checkpoint::weight_bytes() const {
   std::size_t bytes = 0;
   for (const auto& tensor : named_tensors(shape, weights)) bytes += tensor.view.bytes();
@@ -20,8 +34,7 @@ std::size_t Checkpoint::weight_bytes() const {
 
 std::size_t Checkpoint::bytes_per_step() const {
   if (shape.tied_embeddings) return weight_bytes();  // the head reads the whole table
-  const auto row_bytes = static_cast<std::size_t>(shape.d_model) * dtype_bytes(weights.embedding.dtype);
-  return weight_bytes() - weights.embedding.bytes() + row_bytes;
+  return weight_bytes() - weights.embedding.bytes() + weights.embedding.row_bytes();
 }
 
 }  // namespace draftscope::engine

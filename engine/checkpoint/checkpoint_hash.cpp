@@ -8,6 +8,8 @@
 #include <iterator>
 #include <new>
 
+#include "gguf/widen.h"
+
 namespace draftscope::engine {
 
 CheckpointHash::CheckpointHash() : state_(XXH3_createState()) {
@@ -29,14 +31,22 @@ void CheckpointHash::add_text(std::string_view text) {
 
 HashSample hash_sample(const TensorView& tensor) {
   constexpr std::size_t sample_bytes = 4096;
-  const auto bytes = std::min(sample_bytes, tensor.bytes());
-  return {(tensor.bytes() - bytes) / 2, bytes};
+  const std::size_t all = static_cast<std::size_t>(tensor.rows) * static_cast<std::size_t>(tensor.columns) *
+                          dtype_bytes(tensor.dtype);
+  const auto bytes = std::min(sample_bytes, all);
+  return {(all - bytes) / 2, bytes};
 }
 
 void CheckpointHash::add_sample(const TensorView& tensor) {
   add_text(fmt::format("{} [{}, {}]", dtype_name(tensor.dtype), tensor.rows, tensor.columns));
   const HashSample sample = hash_sample(tensor);
-  add_bytes({tensor.data + sample.offset, sample.bytes});
+  if (tensor.blocks == nullptr) return add_bytes({tensor.data + sample.offset, sample.bytes});
+  const std::size_t row_bytes = static_cast<std::size_t>(tensor.columns) * dtype_bytes(tensor.dtype);
+  const std::size_t first = sample.offset / row_bytes;
+  const std::size_t end = (sample.offset + sample.bytes + row_bytes - 1) / row_bytes;
+  const auto rows =
+      gguf::widened_rows(tensor, static_cast<std::int64_t>(first), static_cast<std::int64_t>(end - first));
+  add_bytes({rows.data() + (sample.offset - first * row_bytes), sample.bytes});
 }
 
 std::string CheckpointHash::hex() const {

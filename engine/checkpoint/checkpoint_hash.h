@@ -15,7 +15,7 @@
 
 namespace draftscope::engine {
 
-/// The bytes of a tensor that add_sample() reads: up to 4096 bytes from its middle.
+/// The bytes of a tensor, as plain numbers, that add_sample() reads: up to 4096 bytes from its middle.
 struct HashSample {
   std::size_t offset = 0;
   std::size_t bytes = 0;

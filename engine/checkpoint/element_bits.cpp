@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <span>
 
+#include "gguf/widen.h"
+
 namespace draftscope::engine {
 namespace {
 
@@ -29,6 +31,14 @@ std::optional<std::int64_t> find(const TensorView& tensor, Bits exponent) {
 }  // namespace
 
 std::optional<std::int64_t> first_non_finite(const TensorView& tensor) {
+  if (tensor.blocks != nullptr) {
+    for (std::int64_t row = 0; row < tensor.rows; ++row) {
+      const auto wide = gguf::widened_rows(tensor, row, 1);
+      if (const auto found = first_non_finite({wide.data(), tensor.dtype, 1, tensor.columns}))
+        return row * tensor.columns + *found;
+    }
+    return std::nullopt;
+  }
   switch (tensor.dtype) {
     case DType::f32:
       return find<std::uint32_t>(tensor, 0x7F80'0000U);

@@ -44,12 +44,12 @@ Result<void> apply(std::string_view setting, SyntheticOptions& options, std::set
 
 }  // namespace
 
-Result<Checkpoint> open_model(std::string_view argument, SyntheticMatrices matrices) {
+Result<Checkpoint> open_model(std::string_view argument, SyntheticMatrices matrices, BlockMatrices blocks) {
   constexpr std::string_view prefix = "synthetic:";
   if (!argument.starts_with(prefix)) {
     const std::filesystem::path path(argument);
     std::error_code error;
-    return std::filesystem::is_regular_file(path, error) ? load_gguf(path) : load_checkpoint(path);
+    return std::filesystem::is_regular_file(path, error) ? load_gguf(path, blocks) : load_checkpoint(path);
   }
   argument.remove_prefix(prefix.size());
   SyntheticOptions options;

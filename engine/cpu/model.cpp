@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backend/trait_numbers.h"
+#include "checkpoint/gguf/block_formats.h"
 #include "cpu/kernels/bf16.h"
 #include "cpu/quantised/pack_matrices.h"
 
@@ -185,11 +186,23 @@ Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
               speculation::made_weight_formats(speculation::MadeBy::cpu));
 }
 
-Result<void> pack_plain(const Checkpoint& checkpoint, speculation::WeightFormat format, Matrices& matrices) {
-  DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(checkpoint.shape, format));
+/// The layout of a tensor that is held in blocks, else null.
+const PackedLayout* stored_layout(const TensorView& tensor) {
+  return tensor.blocks == nullptr ? nullptr : packed_layout(*tensor.blocks->multiplied);
+}
+
+/// Packs what is held in blocks, and all else in a format if one is given.
+Result<void> pack_matrices_of(const Checkpoint& checkpoint, std::optional<speculation::WeightFormat> format,
+                              Matrices& matrices) {
+  const PackedLayout* layout = nullptr;
+  if (format) {
+    DRAFTSCOPE_TRY_ASSIGN(layout, made_layout(checkpoint.shape, *format));
+  }
   std::vector<Packing> packings;
   for_each_matrix(checkpoint.weights, matrices, [&](const TensorView& tensor, Matrix& matrix) {
-    if (!matrix.is_packed()) packings.push_back({tensor, layout, &matrix});
+    const PackedLayout* own = stored_layout(tensor);
+    if (own == nullptr && layout == nullptr) return;
+    packings.push_back({tensor, own != nullptr ? own : layout, &matrix});
   });
   return pack(packings, matrices.packed);
 }
@@ -230,7 +243,7 @@ Result<Model> prepare_model(const Checkpoint& checkpoint,
                                      model.matrices.layers[layer]));
   DRAFTSCOPE_TRY(preparation.norm("final_norm", weights.final_norm, shape.d_model, model.final_norm));
   DRAFTSCOPE_TRY(preparation.matrix("head", weights.head, shape.vocab, shape.d_model, model.matrices.head));
-  if (weights_as) DRAFTSCOPE_TRY(pack_plain(checkpoint, *weights_as, model.matrices));
+  DRAFTSCOPE_TRY(pack_matrices_of(checkpoint, weights_as, model.matrices));
   return model;
 }
 
@@ -282,7 +295,11 @@ std::size_t held_bytes(const Model& model) {
 
 void copy_row(const TensorView& tensor, std::int64_t row, float* out) {
   const std::int64_t n = tensor.columns;
-  const std::byte* data = tensor.data + row * n * static_cast<std::int64_t>(dtype_bytes(tensor.dtype));
+  const std::byte* data = tensor.data + static_cast<std::size_t>(row) * tensor.row_bytes();
+  if (tensor.blocks != nullptr) {
+    tensor.blocks->unpack(data, static_cast<std::size_t>(n) / tensor.blocks->weights, out);
+    return;
+  }
   switch (tensor.dtype) {
     case DType::f32:
       for (std::int64_t i = 0; i < n; ++i) out[i] = load_unaligned<float>(data + 4 * i);

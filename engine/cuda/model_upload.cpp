@@ -202,6 +202,8 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
                          const GpuDescription& device) {
   const speculation::ModelShape& shape = checkpoint.shape;
   const DType dtype = checkpoint.weights.embedding.dtype;
+  if (checkpoint.has_blocks())
+    return fail("model {}: matrices are in blocks, expected them widened on a cuda device", shape.name);
   if (const auto trait = missing_trait(shape))
     return fail("model {}: {} has {}, expected only what the cuda backend computes", shape.name,
                 shape.architecture, *trait);

@@ -10,9 +10,33 @@
 
 namespace draftscope::engine {
 
+namespace {
+
+/// Whether a CPU holds other matrices than plain ones.
+bool is_packed(const BackendDescription& device) {
+  return device.device == "cpu" && device.weights != "f32" && device.weights != "bf16" &&
+         device.weights != "f16" && !device.weights.empty();
+}
+
+struct HeldBytes {
+  std::size_t all = 0;
+  std::size_t of_a_step = 0;  ///< that a decode step reads
+};
+
+HeldBytes held_bytes(const Checkpoint& checkpoint, const BackendDescription& device) {
+  if (!is_packed(device)) return {checkpoint.weight_bytes(), checkpoint.bytes_per_step()};
+  const TensorView& embedding = checkpoint.weights.embedding;
+  const bool tied = checkpoint.shape.tied_embeddings;
+  return {device.weight_bytes,
+          tied ? device.weight_bytes : device.weight_bytes - embedding.bytes() + embedding.row_bytes()};
+}
+
+}  // namespace
+
 traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                           const DecodingOptions& decoding, const RecordingSettings& settings) {
   const BackendDescription device = backend.describe();
+  const HeldBytes held = held_bytes(checkpoint, device);
   const profiler::ClockPair clock = profiler::read_clock_pair();
   utsname system{};
   uname(&system);
@@ -21,12 +45,12 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                     {"model_path", checkpoint.path.string()},
                     {"model_shape", speculation::recorded_shape_json(checkpoint.shape)},
                     {"checkpoint_hash", checkpoint.hash},
-                    {"weight_bytes", std::to_string(checkpoint.weight_bytes())},
-                    {"bytes_a_step", std::to_string(checkpoint.bytes_per_step())},
+                    {"weight_bytes", std::to_string(held.all)},
+                    {"bytes_a_step", std::to_string(held.of_a_step)},
                     {"synthetic", checkpoint.synthetic ? "1" : "0"},
                     {"redundancy", fmt::format("{}", checkpoint.redundancy)},
                     {"dtype", std::string(dtype_name(checkpoint.weights.embedding.dtype))},
-                    {"weights", settings.weights},
+                    {"weights", is_packed(device) ? device.weights : settings.weights},
                     {"stored_as", checkpoint.stored_as},
                     {"device", device.device},
                     {"processor", device.processor},

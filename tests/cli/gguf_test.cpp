@@ -39,7 +39,9 @@ TEST(Gguf, IsRecordedAsWhatItIs) {
   EXPECT_EQ(meta.at("model_path"), model);
   EXPECT_EQ(meta.at("checkpoint_hash"), checkpoint->hash);
   EXPECT_EQ(meta.at("dtype"), "bf16");
-  EXPECT_EQ(meta.at("weights"), "as-stored");
+  EXPECT_THAT(meta.at("weights"), testing::MatchesRegex("q[458]_[01], q[458]_[01], q[458]_[01]"));
+  EXPECT_GT(std::stoull(meta.at("weight_bytes")), 0U);
+  EXPECT_LT(std::stoull(meta.at("bytes_a_step")), checkpoint->bytes_per_step());
   EXPECT_EQ(meta.at("stored_as"), checkpoint->stored_as);
   EXPECT_THAT(meta.at("stored_as"), testing::MatchesRegex("gguf Q[458]_[01], Q[458]_[01], Q[458]_[01]"));
   EXPECT_THAT(meta.at("model_shape"),

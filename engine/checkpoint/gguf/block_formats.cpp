@@ -10,7 +10,8 @@ namespace {
 
 /// Block after block.
 template <typename Block, void (*unpack_one)(const std::byte*, float*)>
-constexpr BlockFormat packed(std::uint32_t id, std::string_view name) {
+constexpr BlockFormat packed(std::uint32_t id, std::string_view name,
+                             std::optional<speculation::WeightFormat> multiplied = std::nullopt) {
   return {id,
           name,
           Block::weights,
@@ -19,7 +20,8 @@ constexpr BlockFormat packed(std::uint32_t id, std::string_view name) {
             for (std::size_t i = 0; i < count; ++i)
               unpack_one(blocks + i * Block::bytes, out + i * Block::weights);
           },
-          std::nullopt};
+          std::nullopt,
+          multiplied};
 }
 
 constexpr BlockFormat named(std::uint32_t id, std::string_view name) {
@@ -31,14 +33,14 @@ constexpr std::array formats{
     BlockFormat{0, "F32", 1, 4, unpack_f32, DType::f32},
     BlockFormat{1, "F16", 1, 2, unpack_f16, DType::f16},
     BlockFormat{30, "BF16", 1, 2, unpack_bf16, DType::bf16},
-    packed<Q8_0, unpack_q8_0>(8, "Q8_0"),
-    packed<Q4_0, unpack_q4_0>(2, "Q4_0"),
-    packed<Q4_1, unpack_q4_1>(3, "Q4_1"),
-    packed<Q5_0, unpack_q5_0>(6, "Q5_0"),
-    packed<Q5_1, unpack_q5_1>(7, "Q5_1"),
-    packed<Q4_K, unpack_q4_k>(12, "Q4_K"),
-    packed<Q5_K, unpack_q5_k>(13, "Q5_K"),
-    packed<Q6_K, unpack_q6_k>(14, "Q6_K"),
+    packed<Q8_0, unpack_q8_0>(8, "Q8_0", speculation::WeightFormat::q8_0),
+    packed<Q4_0, unpack_q4_0>(2, "Q4_0", speculation::WeightFormat::q4_0),
+    packed<Q4_1, unpack_q4_1>(3, "Q4_1", speculation::WeightFormat::q4_1),
+    packed<Q5_0, unpack_q5_0>(6, "Q5_0", speculation::WeightFormat::q5_0),
+    packed<Q5_1, unpack_q5_1>(7, "Q5_1", speculation::WeightFormat::q5_1),
+    packed<Q4_K, unpack_q4_k>(12, "Q4_K", speculation::WeightFormat::q4_k),
+    packed<Q5_K, unpack_q5_k>(13, "Q5_K", speculation::WeightFormat::q5_k),
+    packed<Q6_K, unpack_q6_k>(14, "Q6_K", speculation::WeightFormat::q6_k),
     packed<IQ4_NL, unpack_iq4_nl>(20, "IQ4_NL"),
     packed<IQ4_XS, unpack_iq4_xs>(23, "IQ4_XS"),
     packed<MXFP4, unpack_mxfp4>(39, "MXFP4"),

@@ -5,6 +5,7 @@
 // type is a row and a function of unpack.h.
 
 #include <draftscope/engine/checkpoint.h>
+#include <draftscope/speculation/weight_format.h>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,8 @@ struct BlockFormat {
   /// Widens `blocks` blocks to fp32: weights · blocks numbers. A pure function of its input.
   void (*unpack)(const std::byte* packed, std::size_t blocks, float* out) = nullptr;
   std::optional<DType> plain;  ///< the type whose numbers it stores as they are
+  /// Its name where its blocks are multiplied as they are.
+  std::optional<speculation::WeightFormat> multiplied = {};
 
   [[nodiscard]] bool is_readable() const { return unpack != nullptr; }
 };

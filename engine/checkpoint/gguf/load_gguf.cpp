@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_set>
 
 #include "architectures.h"
@@ -85,6 +86,40 @@ DType matrix_type(const std::vector<BoundSlot>& bound) {
   return shared.value_or(DType::bf16);
 }
 
+/// Matrices that one set of rounded activations is multiplied with: 0 = none but itself.
+int shared_input(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::q:
+    case TensorKind::k:
+    case TensorKind::v:
+      return 1;
+    case TensorKind::gate:
+    case TensorKind::up:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+/// Whether each tensor stays in its blocks: those that can be multiplied, unless one that shares their input
+/// can't.
+std::vector<bool> kept_blocks(const std::vector<BoundSlot>& bound, BlockMatrices blocks) {
+  std::vector<bool> kept(bound.size(), false);
+  if (blocks == BlockMatrices::widened) return kept;
+  std::set<std::pair<std::int32_t, int>> mixed;
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    const TensorSlot& slot = *bound[i].slot;
+    if (slot.is_vector()) continue;
+    kept[i] = bound[i].place.tensor->format->multiplied.has_value();
+    if (!kept[i]) mixed.emplace(slot.layer, shared_input(slot.kind));
+  }
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    const int input = shared_input(bound[i].slot->kind);
+    if (input > 0 && mixed.contains({bound[i].slot->layer, input})) kept[i] = false;
+  }
+  return kept;
+}
+
 /// "gguf Q4_K, Q6_K": what the matrices are stored in, the most weights first.
 std::string stored_types(const std::vector<BoundSlot>& bound) {
   std::map<std::string_view, std::int64_t> weights;
@@ -99,24 +134,26 @@ std::string stored_types(const std::vector<BoundSlot>& bound) {
 }
 
 /// Points the slots at the files where they hold what backends read, and else at memory that it fills.
-Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound, bool paired_rows,
-                                             std::int32_t head_dim, std::string_view file) {
+Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound, BlockMatrices blocks,
+                                             bool paired_rows, std::int32_t head_dim, std::string_view file) {
   const DType matrices = matrix_type(bound);
+  const std::vector<bool> kept = kept_blocks(bound, blocks);
   std::vector<WidenedTensor> widened;
   std::vector<std::size_t> offsets;
   std::vector<TensorView*> views;
   std::size_t bytes = 0;
-  for (const auto& [slot, place] : bound) {
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    const auto& [slot, place] = bound[i];
     const auto& format = *place.tensor->format;
     const std::byte* const packed = place.tensor->data(place.file->mapping.bytes());
     const DType dtype = slot->is_vector() ? *format.plain : matrices;
-    *slot->view = {packed, dtype, slot->rows, slot->columns};
+    *slot->view = {packed, dtype, slot->rows, slot->columns, kept[i] ? &format : nullptr};
     const bool moves = paired_rows && gguf::rotates(slot->kind);
-    if (format.plain == dtype && !moves) continue;
+    if ((kept[i] || format.plain == dtype) && !moves) continue;
     // The elements of a vector are rows of one.
     const bool vector = slot->is_vector();
     widened.push_back({packed, &format, vector ? slot->columns : slot->rows, vector ? 1 : slot->columns,
-                       moves ? head_dim : 0, dtype, nullptr});
+                       moves ? head_dim : 0, dtype, nullptr, kept[i]});
     views.push_back(slot->view);
     offsets.push_back(bytes);
     bytes += (slot->view->bytes() + tensor_alignment - 1) / tensor_alignment * tensor_alignment;
@@ -158,7 +195,7 @@ bool uses_files(const std::vector<BoundSlot>& bound) {
 
 }  // namespace
 
-Result<Checkpoint> load_gguf(const std::filesystem::path& path) {
+Result<Checkpoint> load_gguf(const std::filesystem::path& path, BlockMatrices blocks) {
   const auto storage = std::make_shared<Storage>();
   DRAFTSCOPE_TRY_ASSIGN(storage->model, gguf::open_gguf(path));
   const GgufModel& model = *storage->model;
@@ -171,8 +208,8 @@ Result<Checkpoint> load_gguf(const std::filesystem::path& path) {
 
   const auto slots = tensor_slots(checkpoint.shape, checkpoint.weights);
   DRAFTSCOPE_TRY_ASSIGN(const auto bound, bind(model, slots));
-  DRAFTSCOPE_TRY_ASSIGN(storage->memory,
-                        place_weights(bound, architecture.paired_rows, checkpoint.shape.head_dim, file));
+  DRAFTSCOPE_TRY_ASSIGN(storage->memory, place_weights(bound, blocks, architecture.paired_rows,
+                                                       checkpoint.shape.head_dim, file));
   DRAFTSCOPE_TRY(check_vectors(bound));
   if (checkpoint.shape.tied_embeddings) checkpoint.weights.head = checkpoint.weights.embedding;
   checkpoint.stored_as = stored_types(bound);

@@ -16,8 +16,8 @@ namespace {
 void widen_row(const WidenedTensor& tensor, const std::byte* packed, std::byte* out) {
   const BlockFormat& format = *tensor.format;
   const auto columns = static_cast<std::size_t>(tensor.columns);
-  if (format.plain == tensor.dtype) {
-    std::memcpy(out, packed, columns * dtype_bytes(tensor.dtype));
+  if (tensor.keeps_blocks || format.plain == tensor.dtype) {
+    std::memcpy(out, packed, columns / format.weights * format.bytes);
     return;
   }
   constexpr std::size_t run = 1024;  // weights; a multiple of every block's
@@ -39,6 +39,17 @@ void widen_row(const WidenedTensor& tensor, const std::byte* packed, std::byte* 
 
 }  // namespace
 
+std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first, std::int64_t rows) {
+  const auto count = static_cast<std::size_t>(rows);
+  const std::size_t row_bytes = static_cast<std::size_t>(tensor.columns) * dtype_bytes(tensor.dtype);
+  std::vector<std::byte> wide(count * row_bytes);
+  WidenedTensor one{tensor.data, tensor.blocks, rows, tensor.columns, 0, tensor.dtype, wide.data(), false};
+  for (std::size_t row = 0; row < count; ++row)
+    widen_row(one, tensor.data + (static_cast<std::size_t>(first) + row) * tensor.row_bytes(),
+              wide.data() + row * row_bytes);
+  return wide;
+}
+
 void widen(const std::vector<WidenedTensor>& tensors) {
   constexpr std::int64_t part_weights = std::int64_t{1} << 22;
   const std::vector<RowPart> parts = row_parts(
@@ -48,7 +59,9 @@ void widen(const std::vector<WidenedTensor>& tensors) {
     const WidenedTensor& tensor = tensors[part.tensor];
     const auto stored_bytes =
         static_cast<std::size_t>(tensor.columns) / tensor.format->weights * tensor.format->bytes;
-    const auto row_bytes = static_cast<std::size_t>(tensor.columns) * dtype_bytes(tensor.dtype);
+    const auto row_bytes = tensor.keeps_blocks
+                               ? stored_bytes
+                               : static_cast<std::size_t>(tensor.columns) * dtype_bytes(tensor.dtype);
     for (std::int64_t row = part.first_row; row < part.first_row + part.rows; ++row) {
       const std::int64_t stored = tensor.paired_head_dim > 0 ? paired_row(row, tensor.paired_head_dim) : row;
       widen_row(tensor, tensor.packed + static_cast<std::size_t>(stored) * stored_bytes,

@@ -21,8 +21,13 @@ struct WidenedTensor {
   std::int64_t columns = 0;  ///< a multiple of the format's weights
   std::int64_t paired_head_dim = 0;
   DType dtype = DType::bf16;  ///< to be written; the format's own, or bf16 or f32
-  std::byte* out = nullptr;   ///< rows · columns numbers
+  std::byte* out = nullptr;   ///< rows · columns numbers, or as many blocks
+  bool keeps_blocks = false;  ///< written in its own format: its rows are moved alone
 };
+
+/// Rows of a tensor that is held in blocks, as numbers of its type.
+[[nodiscard]] std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first,
+                                                  std::int64_t rows);
 
 /// Writes all of them, a few rows at a time, from all processors.
 void widen(const std::vector<WidenedTensor>& tensors);

@@ -4,10 +4,12 @@
 #include <draftscope/base/parallel.h>
 #include <algorithm>
 
+#include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/row_parts.h"
 #include "cpu/model.h"
 #include "packed_matrix.h"
 #include "quantise.h"
+#include "stored_blocks.h"
 
 namespace draftscope::engine::cpu {
 namespace {
@@ -26,6 +28,22 @@ void quantise_rows(const PackedTensor& tensor, std::int64_t first, std::int64_t 
   }
 }
 
+/// Moves stored blocks to their places.
+void move_rows(const PackedTensor& tensor, std::int64_t first, std::int64_t end) {
+  const std::int64_t depth = tensor.source.columns;
+  const std::int64_t blocks = packed_blocks(*tensor.layout, depth);
+  for (std::int64_t output = first; output < end; ++output) {
+    const std::byte* row = tensor.source.data + static_cast<std::size_t>(output) * tensor.source.row_bytes();
+    for (std::int64_t block = 0; block < blocks; ++block)
+      put_block(*tensor.layout, tensor.data, depth, output, block,
+                read_stored_block(tensor.layout->format, row, block));
+  }
+}
+
+bool is_stored_so(const PackedTensor& tensor) {
+  return tensor.source.blocks != nullptr && tensor.source.blocks->multiplied == tensor.layout->format;
+}
+
 }  // namespace
 
 void pack_matrices(const std::vector<PackedTensor>& tensors) {
@@ -41,8 +59,9 @@ void pack_matrices(const std::vector<PackedTensor>& tensors) {
   for_each_index(parts.size(), usable_processors(), [&](std::size_t index) {
     const RowPart& part = parts[index];
     const PackedTensor& tensor = tensors[part.tensor];
-    quantise_rows(tensor, part.first_row * group_outputs,
-                  std::min(tensor.source.rows, (part.first_row + part.rows) * group_outputs));
+    const std::int64_t first = part.first_row * group_outputs;
+    const std::int64_t end = std::min(tensor.source.rows, (part.first_row + part.rows) * group_outputs);
+    is_stored_so(tensor) ? move_rows(tensor, first, end) : quantise_rows(tensor, first, end);
   });
 }
 

@@ -57,22 +57,27 @@ float total(const Lanes& sums) {
   return sum;
 }
 
-/// Weighted by x².
-float error_of(const float* x, const Line& line, const Range& range) {
+/// The weight of an error in the sum. With minima small weights matter as much as large ones: were they
+/// neglected, those near zero would all be off by the same, and sums of many by a lot.
+float importance_of(float x, bool has_minima) {
+  return has_minima ? 1.0F : x * x;
+}
+
+float error_of(const float* x, const Line& line, const Range& range, bool has_minima) {
   const float inverse = inverse_of(line);
   Lanes sums{};
   for (std::size_t k = 0; k < block_depth; k += lanes)
     for (std::size_t i = 0; i < lanes; ++i) {
       const float value = x[k + i];
       const float missed = value - (line.step * quant_of(value, line, inverse, range) + line.offset);
-      sums[i] += value * value * (missed * missed);
+      sums[i] += importance_of(value, has_minima) * (missed * missed);
     }
   return total(sums);
 }
 
 struct Fit {
   Line line;
-  float explained = 0.0F;  ///< Σ x² · x², less the error's, up to a constant
+  float explained = 0.0F;  ///< of the weighted squares, up to a constant
 };
 
 /// The best line for the quants that `line` makes.
@@ -86,7 +91,7 @@ Fit refit(const float* x, const Line& line, const Range& range, bool has_minima)
   for (std::size_t k = 0; k < block_depth; k += lanes)
     for (std::size_t i = 0; i < lanes; ++i) {
       const float value = x[k + i];
-      const float weight = value * value;
+      const float weight = importance_of(value, has_minima);
       const float quant = quant_of(value, line, inverse, range);
       w[i] += weight;
       q[i] += weight * quant;
@@ -175,8 +180,11 @@ QuantisedBlock quantise_block(const PackedLayout& layout, const float* weights, 
   }
   const Line found = as_stored(best.line);
   const Line stored = as_stored(plain);
-  return block_of(layout, weights,
-                  error_of(weights, found, range) < error_of(weights, stored, range) ? found : stored);
+  return block_of(
+      layout, weights,
+      error_of(weights, found, range, layout.has_minima) < error_of(weights, stored, range, layout.has_minima)
+          ? found
+          : stored);
 }
 
 }  // namespace draftscope::engine::cpu

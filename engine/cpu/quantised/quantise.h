@@ -4,8 +4,9 @@
 // From weights to blocks of one level. The same bits on every processor.
 //
 //   q8_0    scale = absmax / 127, rounded to fp16 before it is used
-//   others  scale (and minimum) of the least squares Σ x² (x − w)², among roundings by several scales around
-//           the one of absmax (by several ranges inside that of the values); never worse than by that one
+//   others  scale of the least Σ x² (x − w)², among roundings by several scales around the one of absmax, or
+//           scale and minimum of the least Σ (x − w)², among roundings by several ranges inside that of the
+//           values; never worse than by absmax or the whole range
 
 #include "packed_matrix.h"
 

@@ -40,6 +40,30 @@ TEST(LosslessOnRandomModels, GreedyTextEqualsVanilla) {
   EXPECT_GT(rejected, 1000);
 }
 
+TEST(LosslessOnRandomModels, GreedyTextOfPackedModelsEqualsVanilla) {
+  std::mt19937 random(27);
+  std::int64_t accepted = 0;
+  for (const auto format : {speculation::WeightFormat::q8_0, speculation::WeightFormat::q5_0,
+                            speculation::WeightFormat::q4_1, speculation::WeightFormat::q3_0})
+    for (int trial = 0; trial < 3; ++trial) {
+      const Checkpoint checkpoint = random_checkpoint(random);
+      const auto backend =
+          make_cpu_backend(checkpoint, {.threads = 1 + trial, .cache_rows = 160, .weights = format});
+      ASSERT_TRUE(backend) << backend.error().message;
+      const auto prompt = random_tokens(random, 1 + random() % 100, checkpoint.shape.vocab);
+      const DecodeRequest request{.prompt = prompt, .max_new_tokens = 40};
+      const Decoded vanilla = decode_with(**backend, "vanilla", request);
+      for (const char* verify : {"all-layers", "above-exit"}) {
+        const Decoded speculative = decode_with(
+            **backend, fmt::format("layerskip:exit=1,gamma={},verify={}", 1 + random() % 11, verify),
+            request);
+        ASSERT_EQ(speculative.tokens, vanilla.tokens) << speculation::weight_format_name(format);
+        accepted += speculative.accepted;
+      }
+    }
+  EXPECT_GT(accepted, 50);
+}
+
 TEST(LosslessOnRandomModels, GreedyTextOfAnyMixEqualsVanilla) {
   std::mt19937 random(17);
   std::int64_t accepted = 0;

@@ -20,6 +20,10 @@
 
 namespace draftscope::engine {
 
+namespace gguf {
+struct BlockFormat;
+}
+
 enum class DType : std::uint8_t { f32, bf16, f16 };
 [[nodiscard]] std::string_view dtype_name(DType dtype);
 [[nodiscard]] constexpr std::size_t dtype_bytes(DType dtype) {
@@ -32,10 +36,12 @@ struct TensorView {
   DType dtype = DType::bf16;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
+  /// Null = plain numbers. Else rows of a GGUF file's blocks, which a checkpoint holds only where it was
+  /// asked to; `dtype` is what they are widened to.
+  const gguf::BlockFormat* blocks = nullptr;
   [[nodiscard]] bool present() const { return data != nullptr; }
-  [[nodiscard]] std::size_t bytes() const {
-    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * dtype_bytes(dtype);
-  }
+  [[nodiscard]] std::size_t row_bytes() const;
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(rows) * row_bytes(); }
 };
 
 struct LayerWeights {
@@ -79,6 +85,8 @@ class Checkpoint {
   /// Bytes of all tensors, and of those a decode step reads (the embedding table counts one row unless tied).
   [[nodiscard]] std::size_t weight_bytes() const;
   [[nodiscard]] std::size_t bytes_per_step() const;
+  /// Whether a matrix is held in blocks (BlockMatrices::as_stored).
+  [[nodiscard]] bool has_blocks() const;
 
   std::shared_ptr<const void> storage;  ///< keeps the mapping or memory alive
 };
@@ -88,11 +96,19 @@ class Checkpoint {
 /// norms and biases: finite, of any of the types. Data off its elements' alignment is refused.
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
 
+/// Ways to hold a GGUF file's matrices in blocks. The hash and the numbers are the same either way, but
+/// for the rounding to bf16.
+enum class BlockMatrices : std::uint8_t {
+  widened,    ///< to bf16: what every user of a checkpoint reads
+  as_stored,  ///< kept where a backend can multiply them (TensorView::blocks): for the CPU backend alone
+};
+
 /// Loads and checks a GGUF file of version 2 or 3, or all parts of a split one, given its first. Matrices of
 /// one plain type (F32, F16, BF16) are mapped as they are; all others are widened to bf16 in memory, row by
-/// row. Norms and biases keep their type. Rows of queries and keys are in the order of Hugging Face's files.
-/// Errors: one line that names the file and the key or tensor; nothing is loaded then.
-[[nodiscard]] Result<Checkpoint> load_gguf(const std::filesystem::path& path);
+/// row, or kept in blocks. Norms and biases keep their type. Rows of queries and keys are in the order of
+/// Hugging Face's files. Errors: one line that names the file and the key or tensor; nothing is loaded then.
+[[nodiscard]] Result<Checkpoint> load_gguf(const std::filesystem::path& path,
+                                           BlockMatrices blocks = BlockMatrices::widened);
 
 /// Reads every weight once and fails with the name of the first tensor that holds a NaN or an infinity.
 [[nodiscard]] Result<void> check_finite(const Checkpoint& checkpoint);
@@ -121,8 +137,9 @@ enum class SyntheticMatrices : std::uint8_t { in_memory, by_backend };
 
 /// Opens what `--model` names: a folder, a GGUF file, or
 /// "synthetic:NAME[,redundancy=R][,seed=N][,layers=N][,vocab=N]". `matrices` matters to synthetic models
-/// alone.
+/// alone, `blocks` to GGUF files.
 [[nodiscard]] Result<Checkpoint> open_model(std::string_view argument,
-                                            SyntheticMatrices matrices = SyntheticMatrices::in_memory);
+                                            SyntheticMatrices matrices = SyntheticMatrices::in_memory,
+                                            BlockMatrices blocks = BlockMatrices::widened);
 
 }  // namespace draftscope::engine

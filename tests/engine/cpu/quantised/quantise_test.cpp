@@ -39,7 +39,7 @@ double weighted_error(const PackedLayout& layout, const Weights& weights, const 
   for (std::size_t k = 0; k < weights.size(); ++k) {
     const double weight = static_cast<double>(weights[k]);
     const double missed = weight - static_cast<double>(found[k]);
-    error += weight * weight * missed * missed;
+    error += (layout.has_minima ? 1.0 : weight * weight) * missed * missed;
   }
   return error;
 }

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Matrices that stay in a GGUF file's blocks.
+
+#include <draftscope/engine/adapter.h>
+#include <draftscope/engine/cpu_backend.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <cmath>
+#include <cstring>
+
+#include "checkpoint/gguf/block_formats.h"
+#include "checkpoint/gguf/widen.h"
+#include "checkpoint/tensor_slots.h"
+#include "cpu/kernels/bf16.h"
+#include "gguf_bytes.h"
+#include "gguf_goldens.h"
+#include "random_model.h"
+#include "temporary_folder.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using draftscope::test::TemporaryFolder;
+using testing::HasSubstr;
+
+/// Random blocks whose fp16 numbers are of such a size that activations stay small.
+std::string random_blocks(Random& random, std::uint32_t type, std::uint64_t count) {
+  const gguf::BlockFormat& format = *gguf::find_block_format(type);
+  std::string bytes(count / format.weights * format.bytes, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(pick(random, 0, 255));
+  const bool two_levels = format.weights == 256;
+  for (std::size_t block = 0; block < bytes.size(); block += format.bytes) {
+    const std::uint16_t scale = cpu::float_to_f16((two_levels ? 1e-4F : 2e-3F) * (type == 8 ? 0.1F : 1.0F));
+    const std::uint16_t minimum = cpu::float_to_f16(two_levels ? 1e-3F : -0.02F);
+    std::memcpy(bytes.data() + block + (type == 14 ? 208 : 0), &scale, 2);
+    if (type == 3 || type == 7 || type == 12 || type == 13)
+      std::memcpy(bytes.data() + block + 2, &minimum, 2);
+  }
+  return bytes;
+}
+
+/// Two layers of 256 with matrices of many types; the second has gate and up of which one can't be multiplied
+/// as it is.
+GgufParts mixed_gguf(Random& random) {
+  GgufParts parts;
+  const auto key = [&](const char* name, auto value) {
+    parts.set(gguf_key(std::string("llama.") + name, value));
+  };
+  parts.set(gguf_key("general.architecture", "llama"));
+  key("block_count", 2U);
+  key("context_length", 64U);
+  key("embedding_length", 256U);
+  key("feed_forward_length", 512U);
+  key("attention.head_count", 4U);
+  key("attention.head_count_kv", 2U);
+  key("attention.layer_norm_rms_epsilon", 1e-5F);
+  const auto matrix = [&](const std::string& name, std::uint64_t columns, std::uint64_t rows,
+                          std::uint32_t type) {
+    parts.tensors.push_back({name, {columns, rows}, type, random_blocks(random, type, columns * rows)});
+  };
+  const auto norm = [&](const std::string& name) {
+    GgufBytes ones;
+    for (int i = 0; i < 256; ++i) ones.number(1.0F);
+    parts.tensors.push_back({name, {256}, 0, ones.text()});
+  };
+  matrix("token_embd.weight", 256, 70, 14);
+  for (const std::string layer : {"blk.0.", "blk.1."}) {
+    norm(layer + "attn_norm.weight");
+    matrix(layer + "attn_q.weight", 256, 256, 12);
+    matrix(layer + "attn_k.weight", 256, 128, 12);
+    matrix(layer + "attn_v.weight", 256, 128, 14);
+    matrix(layer + "attn_output.weight", 256, 256, 2);
+    norm(layer + "ffn_norm.weight");
+    matrix(layer + "ffn_gate.weight", 256, 512, 8);
+    matrix(layer + "ffn_up.weight", 256, 512, layer == "blk.0." ? 3 : 20);
+    matrix(layer + "ffn_down.weight", 512, 256, layer == "blk.0." ? 7 : 13);
+  }
+  norm("output_norm.weight");
+  matrix("output.weight", 256, 70, 6);
+  return parts;
+}
+
+Checkpoint loaded(const std::filesystem::path& path, BlockMatrices blocks) {
+  auto checkpoint = load_gguf(path, blocks);
+  if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
+  return *std::move(checkpoint);
+}
+
+std::vector<float> logits_of(Backend& backend, std::optional<speculation::WeightFormat> weights = {}) {
+  Random random(7);
+  const OwnedBatch owned = chain(backend.shape(), random, 12, 0);
+  Batch batch = owned.view();
+  batch.weights = weights;
+  Outputs outputs;
+  const auto done = backend.forward(batch, outputs);
+  if (!done) throw std::runtime_error(done.error().message);
+  return outputs.logits;
+}
+
+double relative_error(const std::vector<float>& found, const std::vector<float>& expected) {
+  double missed = 0.0;
+  double size = 0.0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double difference = static_cast<double>(found[i]) - static_cast<double>(expected[i]);
+    missed += difference * difference;
+    size += static_cast<double>(expected[i]) * static_cast<double>(expected[i]);
+  }
+  return std::sqrt(missed / size);
+}
+
+class AsStored : public testing::Test {
+ protected:
+  AsStored() {
+    Random random(5);
+    write_bytes(folder_ / "mixed.gguf", mixed_gguf(random).file());
+  }
+  [[nodiscard]] std::filesystem::path file() const { return folder_ / "mixed.gguf"; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(AsStored, BlocksHoldTheWidenedNumbersInTheSameOrder) {
+  const Checkpoint wide = loaded(file(), BlockMatrices::widened);
+  const Checkpoint stored = loaded(file(), BlockMatrices::as_stored);
+  EXPECT_EQ(stored.hash, wide.hash);
+  EXPECT_EQ(stored.stored_as, wide.stored_as);
+  EXPECT_FALSE(wide.has_blocks());
+  EXPECT_TRUE(stored.has_blocks());
+  EXPECT_LT(stored.weight_bytes(), wide.weight_bytes() / 2);
+  EXPECT_LT(stored.bytes_per_step(), stored.weight_bytes());
+  const auto expected = named_tensors(wide.shape, wide.weights);
+  const auto found = named_tensors(stored.shape, stored.weights);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const TensorView& view = found[i].view;
+    const bool widened = view.rows == 1 || found[i].name == "model.layers.1.mlp.gate_proj.weight" ||
+                         found[i].name == "model.layers.1.mlp.up_proj.weight";
+    ASSERT_EQ(view.blocks == nullptr, widened) << found[i].name;
+    if (widened) continue;
+    const auto rows = gguf::widened_rows(view, 0, view.rows);
+    EXPECT_EQ(std::memcmp(rows.data(), expected[i].view.data, rows.size()), 0) << found[i].name;
+  }
+  EXPECT_TRUE(check_finite(stored));
+}
+
+TEST_F(AsStored, LogitsAreThoseOfTheWidenedModelButForRounding) {
+  const Checkpoint wide = loaded(file(), BlockMatrices::widened);
+  const Checkpoint stored = loaded(file(), BlockMatrices::as_stored);
+  const auto plain = make_cpu_backend(wide, {.threads = 2, .cache_rows = 64});
+  const auto packed = make_cpu_backend(stored, {.threads = 2, .cache_rows = 64});
+  ASSERT_TRUE(plain);
+  ASSERT_TRUE(packed) << packed.error().message;
+  const std::vector<float> expected = logits_of(**plain);
+  EXPECT_LT(relative_error(logits_of(**packed), expected), 0.05);
+  EXPECT_THAT((*packed)->describe().weights, HasSubstr("q4_k"));
+  EXPECT_LT((*packed)->describe().weight_bytes * 3, (*plain)->describe().weight_bytes * 2);
+  // Copies for drafts are made of the blocks' numbers.
+  ASSERT_TRUE((*packed)->hold_weights(speculation::WeightFormat::q8_0));
+  EXPECT_LT(relative_error(logits_of(**packed, speculation::WeightFormat::q8_0), expected), 0.05);
+}
+
+TEST_F(AsStored, NumbersThatAreNoneAreNamed) {
+  Random random(9);
+  GgufParts parts = mixed_gguf(random);
+  const std::uint16_t infinity = 0x7c00;
+  std::memcpy(parts.tensor("blk.1.attn_output.weight").bytes.data() + 18 * 9, &infinity, 2);
+  const TemporaryFolder folder;
+  write_bytes(folder / "bad.gguf", parts.file());
+  const Checkpoint stored = loaded(folder / "bad.gguf", BlockMatrices::as_stored);
+  const Checkpoint wide = loaded(folder / "bad.gguf", BlockMatrices::widened);
+  ASSERT_FALSE(check_finite(stored));
+  EXPECT_EQ(check_finite(stored).error().message, check_finite(wide).error().message);
+  EXPECT_EQ(non_finite_weight(stored, 1), non_finite_weight(wide, 1));
+  EXPECT_NE(non_finite_weight(stored, 1), "");
+}
+
+TEST_F(AsStored, AdaptersAreRefused) {
+  Checkpoint stored = loaded(file(), BlockMatrices::as_stored);
+  const auto merged = merge_adapter("anywhere", stored);
+  ASSERT_FALSE(merged);
+  EXPECT_THAT(merged.error().message, HasSubstr("expected them widened"));
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
