@@ -6,8 +6,9 @@
 //   Group    16 outputs; groups follow each other, the last one padded with zero scales
 //   Block    32 values of k of a group; blocks follow each other along k, the last one padded with the zero
 //            point. A group is thus one stream of bytes
-//   Scales   before the quants of a block: 16 fp16 scales, and 16 fp16 minima where the format has them. Of
-//            formats with two levels they are those of 8 blocks, and followed by signed bytes: the scales of
+//   Scales   before the quants of a block: 16 fp16 scales, and 16 fp16 minima where the format has them;
+//            without minima, those of two blocks are before the quants of both. Of formats with two levels
+//            they are those of 8 blocks, and followed by signed bytes: the scales of
 //            each block ([block][half, if it has two][16]), then its minima ([block][16])
 //   Quants   unsigned, in vectors of 64 bytes: byte 4 · output + j of a vector is of value 4 · quad + j of k,
 //            as dot products of bytes read it. A quant's low 8, 4 or 2 bits are in the low planes, from quad
@@ -44,16 +45,21 @@ struct PackedLayout {
   [[nodiscard, gnu::always_inline]] constexpr int bits() const { return low_bits + high_bits; }
   [[nodiscard, gnu::always_inline]] constexpr int zero() const { return has_zero ? 1 << zero_bits : 0; }
   [[nodiscard, gnu::always_inline]] constexpr bool has_two_levels() const { return own_scales > 0; }
-  /// Blocks that share fp16 numbers: a unit.
+  /// Blocks whose scales lie together, a unit: so many that quants begin at lines of the cache.
   [[nodiscard, gnu::always_inline]] constexpr std::int64_t unit_blocks() const {
-    return has_two_levels() ? blocks_of_two_levels : 1;
+    if (has_two_levels()) return blocks_of_two_levels;
+    return has_minima ? 1 : 2;
+  }
+  /// From a block's fp16 numbers to the next one's.
+  [[nodiscard, gnu::always_inline]] constexpr std::int64_t half_step() const {
+    return has_two_levels() ? 0 : 2 * group_outputs * (has_minima ? 2 : 1);
   }
   /// Bytes of a block's quants.
   [[nodiscard, gnu::always_inline]] constexpr std::int64_t quant_bytes() const {
     return plane_bytes * bits();
   }
   [[nodiscard, gnu::always_inline]] constexpr std::int64_t half_bytes() const {
-    return 2 * group_outputs * (has_minima ? 2 : 1);
+    return 2 * group_outputs * (has_minima ? 2 : 1) * (has_two_levels() ? 1 : unit_blocks());
   }
   [[nodiscard, gnu::always_inline]] constexpr std::int64_t own_bytes() const {
     return has_two_levels() ? unit_blocks() * group_outputs * (own_scales + (has_minima ? 1 : 0)) : 0;

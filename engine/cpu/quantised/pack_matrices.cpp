@@ -31,7 +31,7 @@ void quantise_rows(const PackedTensor& tensor, std::int64_t first, std::int64_t 
 /// Moves stored blocks to their places.
 void move_rows(const PackedTensor& tensor, std::int64_t first, std::int64_t end) {
   const std::int64_t depth = tensor.source.columns;
-  const std::int64_t blocks = packed_blocks(*tensor.layout, depth);
+  const std::int64_t blocks = depth / block_depth;  // stored rows are whole ones
   for (std::int64_t output = first; output < end; ++output) {
     const std::byte* row = tensor.source.data + static_cast<std::size_t>(output) * tensor.source.row_bytes();
     for (std::int64_t block = 0; block < blocks; ++block)

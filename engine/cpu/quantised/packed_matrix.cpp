@@ -22,7 +22,7 @@ BlockPlace place_of(const PackedLayout& layout, std::int64_t depth, std::int64_t
   BlockPlace place{};
   place.unit = output / group_outputs * packed_group_bytes(layout, depth) +
                block / layout.unit_blocks() * layout.unit_bytes();
-  place.scale = place.unit + 2 * lane;
+  place.scale = place.unit + sub * layout.half_step() + 2 * lane;
   place.minimum = place.scale + 2 * group_outputs;
   const std::int64_t own = place.unit + layout.half_bytes() + lane;
   place.own_scale = own + sub * layout.own_scales * group_outputs;

@@ -49,7 +49,7 @@ template <typename Lanes, int place, int rows>
   constexpr PackedLayout layout = packed_layouts[place];
   const std::byte* quants = unit + layout.header_bytes() + sub * layout.quant_bytes() + 4 * lane;
   const auto activation = [&](int row) { return reinterpret_cast<const ActivationBlock*>(x + row * x_row); };
-  const auto scale = Lanes::halves(unit + 2 * lane);
+  const auto scale = Lanes::halves(unit + sub * layout.half_step() + 2 * lane);
   const std::byte* own = unit + layout.half_bytes() + lane;
   typename Lanes::Ints dots[rows];
   if constexpr (layout.own_scales == 2) {
@@ -103,7 +103,7 @@ template <typename Lanes, int place, int rows>
                              Lanes::to_floats(dots[row]), sums[row]);
   }
   if constexpr (layout.has_minima) {
-    auto minimum = Lanes::halves(unit + 2 * group_outputs + 2 * lane);
+    auto minimum = Lanes::halves(unit + sub * layout.half_step() + 2 * group_outputs + 2 * lane);
     if constexpr (layout.has_two_levels())
       minimum = Lanes::negative(Lanes::mul(
           minimum, Lanes::bytes(own + (layout.unit_blocks() * layout.own_scales + sub) * group_outputs)));

@@ -58,7 +58,8 @@ inline RandomPacked random_packed(Random& random, const PackedLayout& layout, st
   for (std::int64_t output = 0; output < outputs; ++output)
     for (std::int64_t at = 0; at < packed_blocks(layout, depth); ++at) {
       QuantisedBlock block = random_block(random, layout);
-      if (at % layout.unit_blocks() > 0) {  // blocks of a unit share their fp16 numbers
+      if (layout.has_two_levels() &&
+          at % layout.unit_blocks() > 0) {  // blocks of a unit share their fp16 numbers
         block.scale = made.blocks.back().scale;
         block.minimum = made.blocks.back().minimum;
       }
