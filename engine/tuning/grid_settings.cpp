@@ -38,8 +38,8 @@ Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightForm
             .gammas = {2, 4, 6, 8},
             .thresholds = {0.4, 0.6, 0.8}};
   for (const speculation::WeightFormat format : weights)
-    grid.bases.push_back(speculation::with_parameter("quantised", "weights",
-                                                     speculation::weight_format_name(format)));
+    grid.bases.push_back(
+        speculation::with_parameter("quantised", "weights", speculation::weight_format_name(format)));
   std::set<std::int32_t> exits;
   for (std::int32_t eighth = 1; eighth <= 6; ++eighth)
     exits.insert(std::clamp(eighth * n_layers / 8, 1, std::max(1, n_layers - 1)));

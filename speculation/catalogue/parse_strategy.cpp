@@ -206,9 +206,8 @@ class SpecificationParser {
   /// a draft on other weights is verified by all layers unless told otherwise.
   Result<void> check_verification() {
     if (!made_.has_parts() || made_.text("verify") != "above-exit") return {};
-    const auto verify = std::find_if(made_.values_.begin(), made_.values_.end(), [](const auto& value) {
-      return value.parameter == "verify";
-    });
+    const auto verify = std::find_if(made_.values_.begin(), made_.values_.end(),
+                                     [](const auto& value) { return value.parameter == "verify"; });
     if (made_.draft_weights() && !verify->is_given) {
       verify->value = "all-layers";
       return {};

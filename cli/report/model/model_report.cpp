@@ -106,9 +106,8 @@ void describe_tokenizer(ModelReport& report) {
 
 Result<ModelReport> describe_model(std::string_view argument) {
   ModelReport report;
-  DRAFTSCOPE_TRY_ASSIGN(report.checkpoint,
-                        engine::open_model(argument, engine::SyntheticMatrices::by_backend,
-                                           engine::BlockMatrices::as_stored));
+  DRAFTSCOPE_TRY_ASSIGN(report.checkpoint, engine::open_model(argument, engine::SyntheticMatrices::by_backend,
+                                                              engine::BlockMatrices::as_stored));
   const engine::Checkpoint& checkpoint = report.checkpoint;
   const ModelShape& shape = checkpoint.shape;
   if (!checkpoint.synthetic) {

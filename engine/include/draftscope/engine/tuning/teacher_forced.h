@@ -41,8 +41,8 @@ class TeacherForced {
   /// first token.
   [[nodiscard]] static Result<std::optional<TeacherForced>> create(const ScoringSetup& setup,
                                                                    PassCosts costs);
-  /// The sub-model that the setting drafts with. Fails as make_strategy() does, and on a setting that is no chain under a
-  /// set by its first plan.
+  /// The sub-model that the setting drafts with. Fails as make_strategy() does, and on a setting that is no
+  /// chain under a set by its first plan.
   [[nodiscard]] static Result<DraftSubmodel> submodel_of(const std::string& setting,
                                                          const speculation::ModelShape& shape);
   TeacherForced(TeacherForced&&) noexcept;
