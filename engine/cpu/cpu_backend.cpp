@@ -52,7 +52,7 @@ class CpuBackend final : public Backend {
             .threads = team_.size(),
             .kv_bytes = cache_.bytes(),
             .workspace_bytes = workspace_.memory.bytes(),
-            .weight_bytes = held_bytes(model_),
+            .weight_bytes = has_packed_matrices(model_) ? held_bytes(model_) : checkpoint_.weight_bytes(),
             .draft_weight_bytes = draft_weight_bytes(),
             .weights = matrix_formats(model_)};
   }

@@ -280,6 +280,14 @@ std::string matrix_formats(const Model& model) {
   return text;
 }
 
+bool has_packed_matrices(const Model& model) {
+  return model.matrices.head.is_packed() ||
+         std::any_of(model.matrices.layers.begin(), model.matrices.layers.end(), [](const Layer& layer) {
+           return layer.q.is_packed() || layer.o.is_packed() || layer.gate.is_packed() ||
+                  layer.down.is_packed();
+         });
+}
+
 std::size_t held_bytes(const Model& model) {
   const auto bytes = [&](const Matrix& matrix) {
     if (matrix.is_packed()) return packed_bytes(*matrix.layout, matrix.outputs, matrix.depth);

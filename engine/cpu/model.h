@@ -70,6 +70,8 @@ struct Model {
 
 /// Formats of the matrices, most weights first: "bf16", "q4_1, q8_0".
 [[nodiscard]] std::string matrix_formats(const Model& model);
+/// Whether any of the matrices is packed.
+[[nodiscard]] bool has_packed_matrices(const Model& model);
 /// Bytes of all tensors, as they are held; a tied embedding counts as the head.
 [[nodiscard]] std::size_t held_bytes(const Model& model);
 

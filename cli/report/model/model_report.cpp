@@ -42,9 +42,10 @@ std::string without_name(std::string_view message, std::string_view strategy) {
   return std::string(message);
 }
 
-/// Fills in the draft by the strategy's defaults, and its weights.
+/// Fills in the draft by the strategy's defaults, and its cost in layers whose weights have `weight_bits`
+/// bits.
 void describe_draft(const speculation::StrategySpecification& strategy, const ModelShape& shape,
-                    StrategyOnModel& row) {
+                    double weight_bits, StrategyOnModel& row) {
   const double head = speculation::head_in_layers(shape);
   if (!strategy.has_parts()) {
     if (row.name == "vanilla" || !row.lacks.empty()) return;
@@ -66,12 +67,20 @@ void describe_draft(const speculation::StrategySpecification& strategy, const Mo
     const std::int32_t skipped = strategy.integer("skip");
     row.draft = fmt::format("all but {} of {} layers", skipped, shape.n_layers);
     row.draft_layers = shape.n_layers - skipped + head;
+  } else if (mask == "full") {
+    row.draft = "all layers";
+    row.draft_layers = shape.n_layers + head;
   } else if (mask == "del") {
     row.draft = "an exit chosen anew each round";
   }
+  if (const auto format = strategy.draft_weights(); format && row.draft_layers) {
+    *row.draft_layers *= speculation::weight_format_row(*format).bits / weight_bits;
+    row.draft += fmt::format(", in {}", speculation::weight_format_name(*format));
+  }
 }
 
-StrategyOnModel on_model(const speculation::StrategyRow& strategy, const ModelShape& shape) {
+StrategyOnModel on_model(const speculation::StrategyRow& strategy, const ModelShape& shape,
+                         double weight_bits) {
   StrategyOnModel row{.name = strategy.name};
   const auto specification = speculation::parse_strategy(strategy.name, shape.n_layers);
   if (!specification) {
@@ -81,7 +90,7 @@ StrategyOnModel on_model(const speculation::StrategyRow& strategy, const ModelSh
   row.parameters = specification->json();
   if (const auto made = engine::make_strategy(*specification, shape); !made)
     row.lacks = without_name(made.error().message, strategy.name);
-  describe_draft(*specification, shape, row);
+  describe_draft(*specification, shape, weight_bits, row);
   return row;
 }
 
@@ -124,8 +133,10 @@ Result<ModelReport> describe_model(std::string_view argument) {
                               engine::dtype_bytes(is_f32 ? engine::DType::f32 : engine::DType::bf16);
   report.head_in_layers = speculation::head_in_layers(shape);
   describe_tokenizer(report);
+  const engine::TensorView& head = checkpoint.weights.head;
+  const double weight_bits = 8.0 * static_cast<double>(head.row_bytes()) / static_cast<double>(head.columns);
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
-    report.strategies.push_back(on_model(strategy, shape));
+    report.strategies.push_back(on_model(strategy, shape, weight_bits));
   return report;
 }
 

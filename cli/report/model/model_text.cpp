@@ -44,9 +44,9 @@ std::string shape_line(const speculation::ModelShape& shape) {
 
 std::string stored_line(const ModelReport& report) {
   const engine::Checkpoint& checkpoint = report.checkpoint;
-  const std::string held =
-      fmt::format("{} in memory as {}", bytes_text(static_cast<double>(checkpoint.weight_bytes())),
-                  engine::dtype_name(checkpoint.weights.embedding.dtype));
+  const std::string held = fmt::format(
+      "{} in memory as {}", bytes_text(static_cast<double>(checkpoint.weight_bytes())),
+      checkpoint.has_blocks() ? "its blocks are" : engine::dtype_name(checkpoint.weights.embedding.dtype));
   if (checkpoint.synthetic) return "nowhere: synthetic weights; " + held;
   return fmt::format("{} as {}; {}", bytes_text(static_cast<double>(report.file_bytes)),
                      printable(checkpoint.stored_as), held);
