@@ -44,9 +44,11 @@ std::string shape_line(const speculation::ModelShape& shape) {
 
 std::string stored_line(const ModelReport& report) {
   const engine::Checkpoint& checkpoint = report.checkpoint;
-  const std::string held = fmt::format(
-      "{} in memory as {}", bytes_text(static_cast<double>(checkpoint.weight_bytes())),
-      checkpoint.has_blocks() ? "its blocks are" : engine::dtype_name(checkpoint.weights.embedding.dtype));
+  const std::string form = checkpoint.has_blocks()
+                               ? "in the same blocks"
+                               : fmt::format("as {}", engine::dtype_name(checkpoint.weights.embedding.dtype));
+  const std::string held =
+      fmt::format("{} in memory {}", bytes_text(static_cast<double>(checkpoint.weight_bytes())), form);
   if (checkpoint.synthetic) return "nowhere: synthetic weights; " + held;
   return fmt::format("{} as {}; {}", bytes_text(static_cast<double>(report.file_bytes)),
                      printable(checkpoint.stored_as), held);
