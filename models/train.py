@@ -23,6 +23,7 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 
 from data import KINDS, batches, token_stream, windows
+from layerskip import dropout_rates, exit_weights, rotational_exits
 from llama import Llama, Shape, save_checkpoint
 
 TOKENS_PER_STEP = 2048
@@ -42,29 +43,6 @@ def learning_rate(peak: float, step: int, steps: int, seconds_left: float) -> fl
     """Warm-up, plateau, linear decay to zero; a near deadline brings the decay forward."""
     planned = min(1.0, (steps - step) / (steps * (1 - STEADY)))
     return peak * min(1.0, (step + 1) / WARMUP_STEPS, planned, seconds_left / WIND_DOWN_SECONDS)
-
-
-def dropout_rates(layers: int) -> torch.Tensor:
-    """p(l) = p_max * (exp(l ln2 / (L-1)) - 1): nothing at the bottom, p_max at the top."""
-    depth = torch.arange(layers)
-    return MAX_DROPOUT * (torch.exp(depth * math.log(2) / (layers - 1)) - 1)
-
-
-def exit_weights(layers: int) -> torch.Tensor:
-    """Unnormalised weight of the loss after each layer: quadratic in depth, the last one largest.
-
-    Layers count from one here, not from zero as in the paper: among twelve layers the first exit matters.
-    """
-    weights = EXIT_SCALE * torch.arange(1, layers + 1).cumsum(0).float()
-    weights[-1] = layers + weights[-2]
-    return weights
-
-
-def exits_at(step: int, layers: int) -> torch.Tensor:
-    """The exits whose turn it is, evenly spread in depth, and always the last layer."""
-    early = layers - 1
-    turn = [(step + i * early // EXITS_PER_STEP) % early for i in range(EXITS_PER_STEP)]
-    return torch.tensor([*sorted(turn), layers - 1])
 
 
 @torch.compile(dynamic=False)
@@ -133,7 +111,9 @@ def main():
     for layer in model.layers:
         layer.compile(dynamic=False)
     loss_of = layerskip_loss if arguments.recipe == "layerskip" else plain_loss
-    rates, weights = dropout_rates(layers).to(device), exit_weights(layers).to(device)
+    # Layers count from one here, not from zero as in the paper: among twelve layers the first exit matters.
+    rates = dropout_rates(layers, MAX_DROPOUT).to(device)
+    weights = exit_weights(layers, EXIT_SCALE, first=1).to(device)
     dropout = torch.Generator(device).manual_seed(arguments.seed)
 
     curve = open(arguments.curve, "w", buffering=1, newline="")
@@ -158,7 +138,8 @@ def main():
             if arguments.recipe == "layerskip":
                 # A plain gate per layer and sample; a dropped layer leaves the sample's stream untouched.
                 kept = torch.rand(layers, len(rows), generator=dropout, device=device) >= rates[:, None]
-                exits = exits_at(step, layers).to(device)
+                early = rotational_exits(step, list(range(layers - 1)), EXITS_PER_STEP)
+                exits = torch.tensor([*early, layers - 1]).to(device)
                 losses, loss = loss_of(model, rows, kept, exits, weights[exits])
             else:
                 losses, _ = loss_of(model, rows)
