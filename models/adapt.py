@@ -11,6 +11,7 @@ import csv
 import json
 import os
 import random
+import signal
 import time
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import nn
 
-from layerskip import dropout_rates, exit_weights, gradual_exits, rotational_exits
+from layerskip import dropout_rates, dropout_scale, exit_weights, gradual_exits, rotational_exits
 from llama import Llama, Shape
 
 WARMUP_STEPS = 10
@@ -81,8 +82,8 @@ def save_adapter(model: Llama, folder: Path, rank: int, alpha: float, base_name:
     save_file(tensors, folder / "partial", metadata={"format": "pt"})
     os.replace(folder / "partial", folder / "adapter_model.safetensors")
     modules = sorted(part.split(".")[1] for parts in MODULES.values() for part in parts)
-    config = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "base_model_name_or_path": base_name, "r": rank, "lora_alpha": alpha,
-              "lora_dropout": 0.0, "bias": "none", "inference_mode": True, "target_modules": modules}
+    config = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "base_model_name_or_path": base_name, "r": rank,
+              "lora_alpha": alpha, "lora_dropout": 0.0, "bias": "none", "inference_mode": True, "target_modules": modules}
     (folder / "partial").write_text(json.dumps(config, indent=2) + "\n")
     os.replace(folder / "partial", folder / "adapter_config.json")
 
@@ -95,7 +96,6 @@ def padded(rows, positions: int | None = None):
     places = []
     for i, row in enumerate(rows):
         tokens[i, :len(row["tokens"])] = row["tokens"]
-        # The last token has a target where the row is a reply: it was predicted, too, and so all rows have n - 1 - first.
         places.append(i * length + row["first"] + torch.arange(len(row["ids"])))
     places, ids, shares = torch.cat(places), torch.cat([r["ids"] for r in rows]), torch.cat([r["shares"] for r in rows])
     if positions and len(places) > positions:
@@ -142,6 +142,8 @@ def parse_arguments():
     parser.add_argument("--alpha", type=float, default=32)
     parser.add_argument("--peak-rate", type=float, default=1e-3)
     parser.add_argument("--max-dropout", type=float, default=0.1, help="the paper's p_max")
+    parser.add_argument("--dropout-curriculum", choices=["constant", "exponential"], default="constant",
+                        help="the paper's S(t)")
     parser.add_argument("--exit-scale", type=float, default=0.2, help="the paper's e_scale")
     parser.add_argument("--curriculum", choices=["rotational", "gradual"], default="rotational")
     parser.add_argument("--exits-per-step", type=int, default=2, help="of the rotational curriculum")
@@ -196,10 +198,12 @@ def main():
                          *(f"agreement_{e}" for e in watched), "agreement_full"])
     source, saved, shown, recent = endless_batches(rows, arguments.rows, arguments.seed + step), time.time(), 0.0, []
     print(f"{len(rows)} rows, {sum(p.numel() for p in parameters) / 1e6:.1f} M parameters", flush=True)
+    stopped = []                   # by SIGTERM, which ends training behind a whole step
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     while True:
         left = begun + seconds - time.time()
         rate = arguments.peak_rate * min(1.0, (step + 1) / WARMUP_STEPS, left / (WIND_DOWN * seconds))
-        if rate <= 0:
+        if rate <= 0 or stopped:
             break
         if arguments.curriculum == "rotational":
             turn = rotational_exits(step, exits, arguments.exits_per_step)
@@ -208,7 +212,8 @@ def main():
         ids_rows, places, ids, shares = padded(next(source), arguments.positions)
         if arguments.targets == "text":
             ids, shares = ids[:, :1], torch.ones_like(shares[:, :1])
-        kept = torch.rand(layers, len(ids_rows)) >= rates[:, None]
+        dropped = rates * dropout_scale(1 - left / seconds, arguments.dropout_curriculum)
+        kept = torch.rand(layers, len(ids_rows)) >= dropped[:, None]
         with torch.autocast("cpu", torch.bfloat16):
             states = model.hidden_states(ids_rows, kept)
             losses = torch.stack([distance(model.logits(states[e].flatten(0, 1)[places]), ids, shares)

@@ -76,7 +76,7 @@ def main():
     model = AutoModelForCausalLM.from_pretrained(arguments.model, dtype=torch.bfloat16).eval()
     if arguments.adapter:
         merge(model, arguments.adapter)
-    for kind in KINDS:
+    for kind in KINDS if arguments.windows else ():
         windows = list(held_out_windows(arguments.corpus, kind, tokenizer, arguments.windows))
         print(f"{kind}: perplexity {perplexity(model, windows):.3f} on {len(windows)} windows", flush=True)
     texts = own_texts(model, tokenizer, arguments.prompts, arguments.limit, arguments.new_tokens)

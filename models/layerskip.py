@@ -7,10 +7,14 @@ import torch
 
 
 def dropout_rates(layers: int, max_rate: float) -> torch.Tensor:
-    """p(l) = p_max * (exp(l ln2 / (L-1)) - 1): nothing at the bottom, p_max at the top. S(t) is 1 here, as the paper
-    has it for models that were trained before."""
+    """D(l) * p_max, D(l) = exp(l ln2 / (L-1)) - 1: nothing at the bottom, p_max at the top."""
     depth = torch.arange(layers)
     return max_rate * (torch.exp(depth * math.log(2) / (layers - 1)) - 1)
+
+
+def dropout_scale(progress: float, curriculum: str) -> float:
+    """S(t), by which the rates are multiplied: constant for models that were trained before, exponential from scratch."""
+    return 1.0 if curriculum == "constant" else math.exp(progress * math.log(2)) - 1
 
 
 def exit_weights(layers: int, scale: float, first: int = 0) -> torch.Tensor:
@@ -24,7 +28,8 @@ def exit_weights(layers: int, scale: float, first: int = 0) -> torch.Tensor:
 
 
 def rotational_exits(step: int, exits: list[int], per_step: int) -> list[int]:
-    """The early exits whose turn it is, evenly spread over all of them: the paper's C_rot,R with R = exits per turn."""
+    """The early exits whose turn it is, evenly spread over all of them: the paper's C_rot,R, whose R is the number of
+    exits by `per_step`."""
     return sorted(exits[(step + i * len(exits) // per_step) % len(exits)] for i in range(per_step))
 
 

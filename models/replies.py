@@ -47,7 +47,8 @@ def functions_of(source: str):
 def paragraphs_of(text: str):
     for paragraph in text.split("\n\n"):
         flat = " ".join(paragraph.split())
-        if 250 < len(flat) < 700 and flat.count(". ") >= 2 and sum(c.isalpha() or c.isspace() for c in flat) > 0.9 * len(flat):
+        letters = sum(c.isalpha() or c.isspace() for c in flat)
+        if 250 < len(flat) < 700 and flat.count(". ") >= 2 and letters > 0.9 * len(flat):
             yield flat
 
 
