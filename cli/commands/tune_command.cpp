@@ -138,7 +138,9 @@ Result<engine::PassCosts> pass_costs(const engine::ScoringSetup& calibration, en
     DRAFTSCOPE_TRY_ASSIGN(times, engine::time_passes(calibration.backend, context));
     engine::add_pass_times(*times, policy.machine);
   }
-  return engine::timed_costs(*times, calibration.checkpoint.shape.n_layers);
+  engine::PassCosts costs = engine::timed_costs(*times, calibration.checkpoint.shape.n_layers);
+  costs.weight_bits = calibration.checkpoint.weights.head.weight_bits();
+  return costs;
 }
 
 /// None where the search decodes its candidates, or was interrupted.

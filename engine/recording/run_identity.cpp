@@ -20,7 +20,7 @@ bool is_packed(const BackendDescription& device) {
 
 struct HeldBytes {
   std::size_t all = 0;
-  std::size_t of_a_step = 0;  ///< that a decode step reads
+  std::size_t per_step = 0;  ///< read by a decode step
 };
 
 HeldBytes held_bytes(const Checkpoint& checkpoint, const BackendDescription& device) {
@@ -46,7 +46,7 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                     {"model_shape", speculation::recorded_shape_json(checkpoint.shape)},
                     {"checkpoint_hash", checkpoint.hash},
                     {"weight_bytes", std::to_string(held.all)},
-                    {"bytes_a_step", std::to_string(held.of_a_step)},
+                    {"bytes_a_step", std::to_string(held.per_step)},
                     {"synthetic", checkpoint.synthetic ? "1" : "0"},
                     {"redundancy", fmt::format("{}", checkpoint.redundancy)},
                     {"dtype", std::string(dtype_name(checkpoint.weights.embedding.dtype))},

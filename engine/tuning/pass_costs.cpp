@@ -61,8 +61,11 @@ double PassCosts::draft_step(const speculation::SublayerMask& mask) const {
 
 double PassCosts::draft_step(const speculation::SublayerMask& mask,
                              std::optional<speculation::WeightFormat> weights) const {
-  const double bits = weights ? speculation::weight_format_row(*weights).bits : weight_bits;
-  return draft_step(mask) * bits / weight_bits;
+  return draft_step(mask) * weights_share(weights);
+}
+
+double PassCosts::weights_share(std::optional<speculation::WeightFormat> weights) const {
+  return weights ? speculation::weight_format_row(*weights).bits / weight_bits : 1.0;
 }
 
 double PassCosts::verification(std::int32_t rows) const {
@@ -89,7 +92,7 @@ PassCosts byte_costs(const Checkpoint& checkpoint) {
   }
   costs.step = std::accumulate(costs.sublayers.begin(), costs.sublayers.end(), costs.rest);
   costs.verifications = {{1, costs.step}};
-  costs.weight_bits = 8.0 * static_cast<double>(dtype_bytes(checkpoint.weights.head.dtype));
+  costs.weight_bits = checkpoint.weights.head.weight_bits();
   return costs;
 }
 

@@ -12,9 +12,7 @@ namespace {
 class RoundCounts final : public DecodeListener {
  public:
   RoundCounts(const Checkpoint& checkpoint, std::optional<speculation::WeightFormat> weights)
-      : costs_(byte_costs(checkpoint)) {
-    if (weights) weights_share_ = speculation::weight_format_row(*weights).bits / costs_.weight_bits;
-  }
+      : costs_(byte_costs(checkpoint)), weights_share_(costs_.weights_share(weights)) {}
 
   void on_round(const RoundReport& report) override {
     ++rounds;
@@ -34,7 +32,7 @@ class RoundCounts final : public DecodeListener {
 
  private:
   PassCosts costs_;
-  double weights_share_ = 1.0;  // of a weight's bytes that a draft reads
+  double weights_share_;  // of a weight's bytes that a draft reads
 };
 
 struct Timed {

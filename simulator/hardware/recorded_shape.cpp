@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/hardware/scenario.h>
 
 #include <draftscope/speculation/model_shape_json.h>
@@ -10,17 +11,12 @@ namespace {
 
 using speculation::WeightFormat;
 
-std::string_view text_of(const traces::Meta& meta, const std::string& key) {
-  const auto found = meta.find(key);
-  return found == meta.end() ? std::string_view() : std::string_view(found->second);
-}
-
 /// The format that most of the matrices were held in, of "q4_1, q8_0" or "as-stored"; that of the file where
 /// older recordings say nothing.
-std::string_view held_weights(const traces::Meta& meta) {
-  const std::string_view weights = text_of(meta, "weights");
-  const std::string_view first = weights.substr(0, weights.find(','));
-  return first.empty() || first == "as-stored" ? text_of(meta, "dtype") : first;
+std::string held_weights(const traces::Meta& meta) {
+  const std::string weights = meta_value(meta, "weights");
+  const std::string first = weights.substr(0, weights.find(','));
+  return first.empty() || first == "as-stored" ? meta_value(meta, "dtype") : first;
 }
 
 /// The number type whose prices are nearest.
@@ -45,13 +41,13 @@ WeightType priced_as(WeightFormat format) {
 }  // namespace
 
 Result<WeightType> recorded_weight_type(const traces::Meta& meta) {
-  const std::string_view held = held_weights(meta);
+  const std::string held = held_weights(meta);
   if (const auto format = speculation::parse_weight_format(held)) return priced_as(*format);
   return parse_weight_type(held);
 }
 
 Result<double> recorded_weight_bits(const traces::Meta& meta) {
-  const std::string_view held = held_weights(meta);
+  const std::string held = held_weights(meta);
   if (const auto format = speculation::parse_weight_format(held))
     return speculation::weight_format_row(*format).bits;
   DRAFTSCOPE_TRY_ASSIGN(const WeightType type, parse_weight_type(held));

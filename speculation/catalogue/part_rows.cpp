@@ -30,7 +30,6 @@ std::vector<ParameterRow> del_parameters() {
 /// A parameter of every mask, behind its own ones.
 ParameterRow weights_parameter() {
   std::vector<std::string> formats{std::string(own_weights)};
-  std::string made;
   for (const WeightFormatRow& row : weight_formats())
     if (row.made_by != MadeBy::none) formats.emplace_back(row.name);
   return choice("weights", std::string(own_weights), std::move(formats),

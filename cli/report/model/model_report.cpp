@@ -133,8 +133,7 @@ Result<ModelReport> describe_model(std::string_view argument) {
                               engine::dtype_bytes(is_f32 ? engine::DType::f32 : engine::DType::bf16);
   report.head_in_layers = speculation::head_in_layers(shape);
   describe_tokenizer(report);
-  const engine::TensorView& head = checkpoint.weights.head;
-  const double weight_bits = 8.0 * static_cast<double>(head.row_bytes()) / static_cast<double>(head.columns);
+  const double weight_bits = checkpoint.weights.head.weight_bits();
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
     report.strategies.push_back(on_model(strategy, shape, weight_bits));
   return report;

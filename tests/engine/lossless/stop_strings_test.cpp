@@ -54,7 +54,7 @@ TEST(StopStrings, EndEveryStrategysTextWhereVanillaEnds) {
   const auto prompt = tokenizer->encode("def read_file(path):\n    \"\"\"Reads");
   ASSERT_TRUE(prompt) << prompt.error().message;
   std::mt19937 random(5);
-  int within_a_round = 0;
+  int inside_rounds = 0;
   for (int trial = 0; trial < 24; ++trial) {
     DecodeRequest request{
         .prompt = *prompt, .max_new_tokens = 40, .eos_tokens = checkpoint->shape.eos_tokens};
@@ -81,9 +81,9 @@ TEST(StopStrings, EndEveryStrategysTextWhereVanillaEnds) {
           std::string("del"), random_mix(random, checkpoint->shape.n_layers)})
       EXPECT_EQ(decode_until(*backend, specification, request), vanilla)
           << specification << " trial " << trial;
-    within_a_round += count > 1 && count < whole.tokens.size() ? 1 : 0;
+    inside_rounds += count > 1 && count < whole.tokens.size() ? 1 : 0;
   }
-  EXPECT_GT(within_a_round, 10);
+  EXPECT_GT(inside_rounds, 10);
 }
 
 TEST(StopStrings, AreFoundWhereCharactersAndStringsAreSplitOverTokens) {

@@ -41,6 +41,10 @@ struct TensorView {
   const gguf::BlockFormat* blocks = nullptr;
   [[nodiscard]] bool present() const { return data != nullptr; }
   [[nodiscard]] std::size_t row_bytes() const;
+  /// Bits of a number as it is held, its share of a block's scales included.
+  [[nodiscard]] double weight_bits() const {
+    return 8.0 * static_cast<double>(row_bytes()) / static_cast<double>(columns);
+  }
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(rows) * row_bytes(); }
 };
 

@@ -32,7 +32,9 @@ struct PassCosts {
   /// In vanilla steps; `skipped` has the bits of traces::LayerSet::skipped.
   [[nodiscard]] double draft_step(std::span<const std::uint8_t> skipped) const;
   [[nodiscard]] double draft_step(const speculation::SublayerMask& mask) const;
-  /// On weights of that format: the share that their bits are of the model's own.
+  /// Bits of a weight in that format, in those of the model's own; 1 for none.
+  [[nodiscard]] double weights_share(std::optional<speculation::WeightFormat> weights) const;
+  /// On weights of that format: weights_share() of a step on the model's own.
   [[nodiscard]] double draft_step(const speculation::SublayerMask& mask,
                                   std::optional<speculation::WeightFormat> weights) const;
   /// In vanilla steps; `rows` ≥ 1.
