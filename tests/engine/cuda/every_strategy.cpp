@@ -78,7 +78,8 @@ void EveryStrategy::add(const speculation::StrategyRow& strategy) {
   if (has(strategy, "exit") && has(strategy, "verify"))
     for (const char* verify : {"all-layers", "above-exit"})
       specifications_.push_back(fmt::format("{}:exit=2,verify={}", name, verify));
-  add_choices(strategy, specifications_.back());
+  // A copy: the list grows while its last entry is read.
+  add_choices(strategy, std::string(specifications_.back()));
 }
 
 /// Choices other than the defaults, beside a specification with everything that the strategy needs.
