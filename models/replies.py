@@ -66,30 +66,30 @@ def docstrings_of(source: str):
 def code_prompt(choose, function, _):
     name, line, text = function
     return choose([
-        f"Write a Python function `{name}`. {line}",
+        f"I need `{name}` in Python: {line}",
         f"Explain what this Python function does:\n\n{text}",
-        f"Here is a Python function:\n\n{text}\n\nRewrite it with clearer names. Print the whole function.",
-        f"Here is a Python function:\n\n{text}\n\nAdd a check of its arguments. Print the whole function.",
+        f"{text}\n\nGive the names in this code a clearer form, and show all of it.",
+        f"{text}\n\nMake this code check its arguments, and show all of it.",
         f"Write a test for this Python function:\n\n{text}"])
 
 
 def summary_prompt(choose, _, paragraph):
-    return choose(["Summarise this text in two sentences:\n\n", "What is this text about?\n\n", "List the main points:\n\n",
+    return choose(["In short, what does the following say?\n\n", "What is this text about?\n\n", "List the main points:\n\n",
                    "Rewrite this text in simpler words:\n\n", "Continue this text:\n\n"]) + paragraph
 
 
 def translation_prompt(choose, _, paragraph):
     sentences = paragraph.split(". ")
     start = choose(range(max(1, len(sentences) - 2)))
-    return (f"Translate into {choose(LANGUAGES)}. {choose(['', 'Write each sentence in English first, then its translation. '])}"
+    return (f"How do you say this in {choose(LANGUAGES)}? {choose(['', 'Go sentence by sentence, with the original beside it.'])}"
             f"\n\n{'. '.join(sentences[start:start + 2])}.")
 
 
 def prose_prompt(choose, *_):
     place, person, thing = choose(PLACES), choose(PEOPLE), choose(THINGS)
-    return choose([f"Write a short story about {person} and {thing}.", f"Describe {place} at dawn.",
+    return choose([f"Tell a tale of {person} and {thing}.", f"Describe {place} at dawn.",
                    f"Write a letter from {person} in {place} about {thing}.", f"Describe {person} who works in {place}.",
-                   f"Write a short story that is set in {place}. It begins with {thing}.",
+                   f"Begin a novel in {place}, with {thing} on its first page.",
                    f"What would {person} say about {thing}? Write a short dialogue."])
 
 
