@@ -95,7 +95,7 @@ class Decoder {
     row.root_position = root_position_;
     clock.begin_round(row.id);
     RoundTimes times;
-    times.plan_ns = clock.begin(Phase::control);
+    times.plan_ns = round_begin_ns_ = clock.begin(Phase::control);
     DRAFTSCOPE_TRY_ASSIGN(const RoundPlan plan, make_plan(row));
     const DraftLimits limits = draft_limits(plan, row.planned, room());
     row.draft_stop = stop_at_limit(row.planned, limits);
@@ -109,7 +109,7 @@ class Decoder {
     describe_layers(plan, report_.layer_set, row);
     describe_draft(drafter_.nodes(), verdict_, row.id, draft_tokens_);
     report_.draft_tokens = draft_tokens_;
-    observe(plan, limits, row);
+    observe(plan, limits, times, row);
     if (!ended_ && strategy_.wants_to_optimise()) {
       times.optimise_ns = clock.begin(Phase::optimise);
       DRAFTSCOPE_TRY(optimise(row.index));
@@ -201,7 +201,8 @@ class Decoder {
     model.valid = std::min(model.valid, root_position_ + 1 + kept);
   }
 
-  void observe(const RoundPlan& plan, const DraftLimits& limits, const traces::Round& row) {
+  void observe(const RoundPlan& plan, const DraftLimits& limits, const RoundTimes& times,
+               const traces::Round& row) {
     const std::size_t rows = drafter_.nodes().size() + 1;
     const std::span<const TopToken> best =
         ran_on_device_ ? device_round_.verified() : std::span<const TopToken>(target_.outputs().top);
@@ -212,6 +213,8 @@ class Decoder {
                        .stop = row.draft_stop,
                        .planned = row.planned,
                        .longest = limits.steps,
+                       .draft_ns = times.verify_ns - times.draft_ns,
+                       .elapsed_ns = times.observe_ns - times.plan_ns,
                        .verified = best.first(rows),
                        .extra_rows = best.subspan(rows),
                        .states = states(plan)},
@@ -261,7 +264,7 @@ class Decoder {
   }
 
   [[nodiscard]] RoundView view(std::int32_t round) const {
-    return {round, root_position_, remaining_tokens(), text_};
+    return {round, root_position_, remaining_tokens(), text_, round_begin_ns_};
   }
 
   Backend& backend_;
@@ -277,6 +280,7 @@ class Decoder {
   std::vector<std::int32_t> text_;  // prompt and output; the root is the last
   std::int32_t root_position_ = 0;
   std::int32_t round_index_ = 0;
+  std::int64_t round_begin_ns_ = 0;
   bool ended_ = false;
   bool ran_on_device_ = false;  // the round at hand
   DecodeResult result_;
@@ -293,7 +297,8 @@ Result<DecodeResult> decode(Backend& backend, Strategy& strategy, const DecodeRe
                             Chooser& chooser, DecodeListener& listener, profiler::SpanRecorder* recorder) {
   DRAFTSCOPE_TRY(check_request(backend, request, chooser));
   // Before the request's time begins: making a copy takes as long as loading a model.
-  if (const auto weights = strategy.draft_weights()) DRAFTSCOPE_TRY(backend.hold_weights(*weights));
+  for (const speculation::WeightFormat weights : strategy.draft_weights(backend.describe()))
+    DRAFTSCOPE_TRY(backend.hold_weights(weights));
   return Decoder(backend, strategy, request, chooser, listener, recorder).run();
 }
 

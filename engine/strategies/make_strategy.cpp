@@ -16,7 +16,8 @@ struct Maker {
                                             const StrategyResources& resources);
 };
 
-constexpr std::array<Maker, 5> makers{{{"vanilla", make_vanilla},
+constexpr std::array<Maker, 6> makers{{{"vanilla", make_vanilla},
+                                       {"auto", make_auto},
                                        {"two-model", make_two_model},
                                        {"prompt-lookup", make_prompt_lookup},
                                        {"jacobi", make_jacobi},

@@ -12,7 +12,10 @@ class Mixed final : public Strategy {
  public:
   explicit Mixed(Parts parts) : parts_(std::move(parts)) {}
 
-  std::optional<speculation::WeightFormat> draft_weights() const override { return parts_.weights; }
+  std::vector<speculation::WeightFormat> draft_weights(const BackendDescription& /*target*/) override {
+    if (!parts_.weights) return {};
+    return {*parts_.weights};
+  }
 
   void begin_request(const RequestView& request) override {
     for (const auto& learner : parts_.learners) learner->begin_request(request);

@@ -113,7 +113,9 @@ Result<std::optional<Measurement>> score_setting(const ScoringSetup& setup, cons
   const Checkpoint& checkpoint = setup.checkpoint;
   DRAFTSCOPE_TRY_ASSIGN(auto strategy, make_strategy(setting, checkpoint.shape, {{}, checkpoint.hash}));
   DRAFTSCOPE_TRY_ASSIGN(auto vanilla, make_strategy("vanilla", checkpoint.shape));
-  const RoundCounts counts(checkpoint, strategy.strategy->draft_weights());
+  DRAFTSCOPE_TRY_ASSIGN(const auto specification,
+                        speculation::parse_strategy(setting, checkpoint.shape.n_layers));
+  const RoundCounts counts(checkpoint, specification.draft_weights());
   Comparison comparison{setup, std::move(strategy), std::move(vanilla), counts, {}, {}};
   const std::size_t count = std::min(static_cast<std::size_t>(prompts), setup.prompts.size());
   for (std::size_t i = 0; i < count; ++i) {

@@ -156,6 +156,27 @@ StrategyRow lookahead() {
       .no_replay = guesses_of_the_target};
 }
 
+StrategyRow automatic() {
+  return {
+      .name = "auto",
+      .summary =
+          "each round the draft of the most expected tokens for its time: what followed in the text before, "
+          "the model in fewer bits, an early exit, a skip set, or none; never slower than vanilla by more "
+          "than a share",
+      .source = "renewal reward by Dinkelbach 1967; see docs/methods.md",
+      .parameters = {integer("max-gamma", "12", "1", "63", "tokens", "longest draft"),
+                     number("loss", "0.02", "share",
+                            "of vanilla's time that trials and wrong choices may cost"),
+                     text("formats", "q8_0+q4_0+fp8", "",
+                          "weights of drafts in fewer bits than the target's, as q8_0+q4_0 or none; those "
+                          "that the backend cannot make are left out"),
+                     layers("exits", "", "early exits that may draft, as 8+12; empty = none"),
+                     layers("skip-attention", "", "a skip set that may draft: layers without attention"),
+                     layers("skip-mlp", "", "and layers without MLP")},
+      .replay_needs = ReplayNeeds::impossible,
+      .no_replay = "it goes by what each round took and brought, which no recording of another has"};
+}
+
 StrategyRow tuned() {
   return {.name = "tuned",
           .summary = "the setting that draftscope tune found for this model",
@@ -170,7 +191,7 @@ std::vector<StrategyRow> shipped_strategies(const StrategyCatalogue& parts) {
   std::vector<StrategyRow> all{vanilla()};
   for (StrategyRow& row : presets()) all.push_back(std::move(row));
   for (StrategyRow& row :
-       std::array{mix(parts), two_model(), prompt_lookup(), jacobi(), lookahead(), tuned()})
+       std::array{mix(parts), two_model(), prompt_lookup(), jacobi(), lookahead(), automatic(), tuned()})
     all.push_back(std::move(row));
   return all;
 }

@@ -8,6 +8,7 @@
 // A round: plan() → the draft → verification → acceptance → observe() → optimise().
 
 #include <draftscope/base/result.h>
+#include <draftscope/engine/backend.h>
 #include <draftscope/engine/probe.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/model_shape.h>
@@ -39,6 +40,7 @@ struct RoundView {
   std::int32_t root_position = 0;      ///< position of the last emitted token
   std::int32_t remaining_tokens = 0;   ///< token budget, ≥ 1
   std::span<const std::int32_t> text;  ///< prompt and output; the root is the last
+  std::int64_t now_ns = 0;             ///< when the round began, which is when the one before ended
 };
 
 /// How the target checks the draft.
@@ -118,8 +120,10 @@ struct RoundOutcome {
   std::span<const std::int32_t> accepted_nodes;  ///< from the root down
   std::span<const std::int32_t> emitted;         ///< reached the output: accepted ones, then the bonus token
   traces::DraftStop stop = traces::DraftStop::no_draft;
-  std::int32_t planned = 0;  ///< γ as planned
-  std::int32_t longest = 0;  ///< γ after the cut at budget, context and width
+  std::int32_t planned = 0;     ///< γ as planned
+  std::int32_t longest = 0;     ///< γ after the cut at budget, context and width
+  std::int64_t draft_ns = 0;    ///< that the draft took
+  std::int64_t elapsed_ns = 0;  ///< since the round began
   /// The target's best token behind the root and behind each node; of extra rows likewise.
   std::span<const TopToken> verified;
   std::span<const TopToken> extra_rows;
@@ -150,9 +154,11 @@ class DecisionLog {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Weights that its plans may name: decode() has the backend hold them before the request begins.
-  [[nodiscard]] virtual std::optional<speculation::WeightFormat> draft_weights() const {
-    return std::nullopt;
+  /// Weights that its plans may name for a target that is held like this: decode() has the backend hold them
+  /// before the request begins.
+  [[nodiscard]] virtual std::vector<speculation::WeightFormat> draft_weights(
+      const BackendDescription& /*target*/) {
+    return {};
   }
   /// Forgets what it learnt if it learns per request.
   virtual void begin_request(const RequestView& /*request*/) {}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Round by round, the draft that is expected to bring the most tokens for its time, or none.
+//
+// Tokens per time over many rounds is largest for the policy that takes, in each round, the draft of largest
+// E[tokens] - λ·E[time], with λ the tokens per time that are reached (Dinkelbach, "On nonlinear fractional
+// programming", 1967). Times are in vanilla rounds, so that vanilla decoding reaches λ = 1 and a round of it
+// is worth 1 - λ. What is not known of a drafter is tried out with short drafts, ever more rarely where they
+// lose. An account (time_account.h) bounds what all of it may lose against vanilla decoding.
+//
+// A rule decides from the text, from confidences and from times alone, never from a drawn draft token before
+// it is verified, so that sampling stays exact. The same rounds with the same times lead to the same choices.
+// Values; one object decides for one request at a time, and learns from request to request.
+
+#include <draftscope/speculation/auto/draft_confidences.h>
+#include <draftscope/speculation/auto/round_costs.h>
+#include <draftscope/speculation/auto/text_guesses.h>
+#include <draftscope/speculation/auto/time_account.h>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::speculation {
+
+/// A drafter by a part of the model, as it is expected to be before it ran.
+struct ExpectedDrafter {
+  double step_cost = 0.5;   ///< of a draft step, in vanilla rounds
+  double acceptance = 0.8;  ///< of its tokens
+};
+
+struct AutoOptions {
+  std::vector<ExpectedDrafter> drafters;
+  std::int32_t max_length = 12;  ///< draft tokens of a round
+  TimeAccount::Options account;
+};
+
+struct AutoChoice {
+  enum class Kind : std::uint8_t { vanilla, text, model };
+  enum class Reason : std::uint8_t {
+    best,     ///< the most tokens for the time
+    measure,  ///< a vanilla round, for what it costs
+    trial,    ///< a short draft, for what it brings
+    account,  ///< vanilla, because the account allows no loss
+    no_room,  ///< vanilla, because the text ends with this token
+  };
+  Kind kind = Kind::vanilla;
+  Reason reason = Reason::best;
+  std::int32_t drafter = -1;     ///< of a draft by the model
+  std::int32_t length = 0;       ///< draft tokens, at most
+  double threshold = -1.0;       ///< of a draft by the model: the draft-exit threshold; -1 = none
+  double expected_tokens = 1.0;  ///< that the round emits
+  double expected_cost = 1.0;    ///< in vanilla rounds
+  double rate = 1.0;             ///< λ: tokens per vanilla round that are reached
+  double balance = 0.0;          ///< vanilla rounds that may be lost
+  double value() const { return expected_tokens - rate * expected_cost; }
+};
+[[nodiscard]] std::string_view auto_kind_name(AutoChoice::Kind kind);
+[[nodiscard]] std::string_view auto_reason_name(AutoChoice::Reason reason);
+
+/// A draft token that was verified behind right ones.
+struct JudgedToken {
+  double confidence = 0.0;
+  bool right = false;
+};
+
+class AutoRule {
+ public:
+  explicit AutoRule(AutoOptions options);
+
+  /// `tokens`: how long the text is expected to get.
+  void begin_request(std::span<const std::int32_t> prompt, std::size_t tokens);
+  /// The next round's draft. `text`: prompt and output; `room`: draft tokens that the round may have.
+  [[nodiscard]] AutoChoice choose(std::span<const std::int32_t> text, std::int32_t room);
+  /// The guess that a choice of the text takes, its first `length` tokens: a part of `text`.
+  [[nodiscard]] std::span<const std::int32_t> guess(std::span<const std::int32_t> text,
+                                                    const AutoChoice& choice) const {
+    return text_.guess(text).first(static_cast<std::size_t>(choice.length));
+  }
+  /// What the draft of the chosen round was worth, as soon as it is known.
+  void judge(const AutoChoice& choice, std::span<const JudgedToken> tokens);
+  /// What the round took, when it has ended, and how many tokens it emitted.
+  void end_round(const RoundTimes& times, std::int32_t tokens);
+  /// A drafter that cannot run.
+  void leave_out(std::int32_t drafter) { drafters_[static_cast<std::size_t>(drafter)].is_out = true; }
+
+  [[nodiscard]] const TimeAccount& account() const { return account_; }
+  [[nodiscard]] double rate() const;
+
+ private:
+  struct Drafter {
+    DraftConfidences confidences;
+    bool is_out = false;
+    std::int64_t next_trial = 0;  // round
+    std::int64_t trial_interval = first_interval;
+  };
+  static constexpr std::int64_t first_interval = 32;
+
+  [[nodiscard]] AutoChoice vanilla(AutoChoice::Reason reason) const;
+  void consider(AutoChoice choice, AutoChoice& best) const;
+  void consider_text(std::span<const std::int32_t> text, std::int32_t room, AutoChoice& best) const;
+  void consider_drafter(std::int32_t drafter, std::int32_t room, AutoChoice& best) const;
+  [[nodiscard]] AutoChoice trial(std::int32_t drafter, std::int32_t room) const;
+
+  AutoOptions options_;
+  RoundCosts costs_;
+  TextGuesses text_;
+  std::vector<Drafter> drafters_;
+  TimeAccount account_;
+  // Of late rounds, older ones counting less.
+  double tokens_ = 0.0;
+  double rounds_ = 0.0;  // vanilla rounds that they took
+  std::int64_t round_ = 0;
+  std::int64_t last_vanilla_ = 0;
+};
+
+}  // namespace draftscope::speculation
