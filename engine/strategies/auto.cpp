@@ -106,7 +106,7 @@ class Auto final : public Strategy {
     rule_->judge(choice_, judged_);
     if (log == nullptr) return;
     log->add({.kind = "draft choice",
-              .score = choice_.value(),
+              .score = choice_.rate(),
               .has_score = true,
               .adopted = choice_.kind != AutoChoice::Kind::vanilla,
               .detail = [&] { return detail(outcome.elapsed_ns); }});
@@ -130,10 +130,10 @@ class Auto final : public Strategy {
         choice_.drafter < 0 ? std::string() : drafters_[static_cast<std::size_t>(choice_.drafter)].name;
     return fmt::format(
         R"({{"choice":"{}","reason":"{}","drafter":"{}","length":{},"threshold":{},"expected_tokens":{:.4f},)"
-        R"("expected_cost":{:.4f},"tokens":{},"time_ns":{},"rate":{:.4f},"may_lose":{:.3f}}})",
+        R"("expected_cost":{:.4f},"tokens":{},"time_ns":{},"next_rate":{:.4f},"may_lose":{:.3f}}})",
         speculation::auto_kind_name(choice_.kind), speculation::auto_reason_name(choice_.reason), drafter,
         choice_.length, choice_.threshold, choice_.expected_tokens, choice_.expected_cost, emitted_,
-        elapsed_ns, choice_.rate, choice_.balance);
+        elapsed_ns, choice_.next_rate, choice_.balance);
   }
 
   std::vector<WeightFormat> formats_;  // that may draft, if the target's are wider

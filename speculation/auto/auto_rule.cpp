@@ -14,11 +14,10 @@ namespace {
 constexpr std::array<std::string_view, 3> kind_names{"vanilla", "text", "model"};
 constexpr std::array<std::string_view, 5> reason_names{"best", "measure", "trial", "account", "no room"};
 
-constexpr std::int32_t trial_length = 3;       // tokens
-constexpr double known_from = 6.0;             // judged tokens
-constexpr std::int64_t vanilla_interval = 96;  // rounds from one that measures vanilla to the next
-constexpr std::int64_t max_interval = 4096;    // rounds from one trial to the next
-constexpr double rate_half_life = 32.0;        // rounds
+constexpr std::int32_t trial_length = 3;     // tokens
+constexpr double known_from = 6.0;           // judged tokens
+constexpr std::int64_t max_interval = 4096;  // rounds from one trial to the next
+constexpr double sure_rate = 2.0;            // of a text's guess that no trial takes the place of
 
 std::vector<double> step_costs(const AutoOptions& options) {
   std::vector<double> costs;
@@ -49,18 +48,23 @@ void AutoRule::begin_request(std::span<const std::int32_t> prompt, std::size_t t
   text_.begin_request(prompt, tokens);
 }
 
-double AutoRule::rate() const {
-  return rounds_ > 0.0 ? std::max(tokens_ / rounds_, 1.0) : 1.0;
-}
-
 AutoChoice AutoRule::vanilla(AutoChoice::Reason reason) const {
-  return {.reason = reason, .rate = rate(), .balance = account_.balance()};
+  return {.reason = reason, .balance = account_.balance()};
 }
 
 void AutoRule::consider(AutoChoice choice, AutoChoice& best) const {
-  choice.rate = best.rate;
+  const bool is_other = choice.kind != best.kind;
+  if (choice.rate() <= best.rate()) {
+    if (is_other) best.next_rate = std::max(best.next_rate, choice.rate());
+    return;
+  }
+  if (!account_.allows(choice.expected_cost - 1.0)) {
+    if (best.kind == AutoChoice::Kind::vanilla) best.reason = AutoChoice::Reason::account;
+    return;
+  }
   choice.balance = best.balance;
-  if (choice.value() > best.value()) best = choice;
+  choice.next_rate = is_other ? best.rate() : best.next_rate;
+  best = choice;
 }
 
 void AutoRule::consider_text(std::span<const std::int32_t> text, std::int32_t room, AutoChoice& best) const {
@@ -77,7 +81,7 @@ void AutoRule::consider_text(std::span<const std::int32_t> text, std::int32_t ro
 
 void AutoRule::consider_drafter(std::int32_t drafter, std::int32_t room, AutoChoice& best) const {
   const double step = costs_.draft_step(drafter);
-  std::array<double, RoundCosts::max_rows> rows{};
+  std::array<double, 64> rows{};
   const auto max_length = std::min({room, options_.max_length, static_cast<std::int32_t>(rows.size()) - 1});
   for (std::int32_t i = 0; i <= max_length; ++i)
     rows[static_cast<std::size_t>(i)] = costs_.verification(i + 1);
@@ -118,8 +122,7 @@ AutoChoice AutoRule::choose(std::span<const std::int32_t> text, std::int32_t roo
   ++round_;
   const std::int32_t longest = std::min(room, options_.max_length);
   if (longest < 1) return vanilla(AutoChoice::Reason::no_room);
-  if (!costs_.knows_vanilla() || round_ - last_vanilla_ > vanilla_interval)
-    return vanilla(AutoChoice::Reason::measure);
+  if (costs_.wants_vanilla()) return vanilla(AutoChoice::Reason::measure);
   AutoChoice best = vanilla(AutoChoice::Reason::best);
   consider_text(text, longest, best);
   for (std::size_t i = 0; i < drafters_.size(); ++i)
@@ -131,7 +134,7 @@ AutoChoice AutoRule::choose(std::span<const std::int32_t> text, std::int32_t roo
     if (drafter.is_out || round_ < drafter.next_trial || best.drafter == index) continue;
     const bool is_known = drafter.confidences.judged() >= known_from;
     // A text's guess that is as good as sure is not given up for a trial.
-    if (best.kind == AutoChoice::Kind::text && best.value() > 1.0) break;
+    if (best.kind == AutoChoice::Kind::text && best.rate() > sure_rate) break;
     const AutoChoice tried = trial(index, longest);
     if (!account_.allows(tried.expected_cost - 1.0)) continue;
     if (is_known) {
@@ -140,8 +143,6 @@ AutoChoice AutoRule::choose(std::span<const std::int32_t> text, std::int32_t roo
     }
     return tried;
   }
-  if (best.kind != AutoChoice::Kind::vanilla && !account_.allows(best.expected_cost - 1.0))
-    return vanilla(AutoChoice::Reason::account);
   if (best.kind == AutoChoice::Kind::model)
     drafters_[static_cast<std::size_t>(best.drafter)].trial_interval = first_interval;
   return best;
@@ -157,13 +158,9 @@ void AutoRule::judge(const AutoChoice& choice, std::span<const JudgedToken> toke
 
 void AutoRule::end_round(const RoundTimes& times, std::int32_t tokens) {
   costs_.add(times);
-  if (times.rows == 1 && times.steps == 0) last_vanilla_ = round_;
   if (!costs_.knows_vanilla() || costs_.vanilla_ns() <= 0.0) return;
   const double rounds = static_cast<double>(times.round_ns) / costs_.vanilla_ns();
   account_.add(tokens, rounds);
-  static const double kept = std::exp2(-1.0 / rate_half_life);
-  tokens_ = kept * tokens_ + tokens;
-  rounds_ = kept * rounds_ + rounds;
 }
 
 }  // namespace draftscope::speculation

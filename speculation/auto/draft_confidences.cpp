@@ -7,8 +7,8 @@ namespace draftscope::speculation {
 
 namespace {
 
-constexpr double confidence_half_life = 400.0;   // tokens
-constexpr double confidence_prior = 4.0;  // tokens, over all confidences
+constexpr double confidence_half_life = 400.0;  // tokens
+constexpr double confidence_prior = 4.0;        // tokens, over all confidences
 
 }  // namespace
 

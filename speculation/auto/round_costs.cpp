@@ -7,8 +7,11 @@ namespace draftscope::speculation {
 
 namespace {
 
-/// Cost of one more row where no wider round was measured: about what processors and GPUs show below 16 rows.
-constexpr double expected_slope = 0.03;
+/// Cost of one more row before it was measured: about what processors and GPUs show below 16 rows.
+constexpr double expected_per_row = 0.03;
+
+constexpr double vanilla_interval = 96.0;          // vanilla rounds of time
+constexpr std::int32_t rounds_behind_vanilla = 8;  // in which costs are learnt
 
 }  // namespace
 
@@ -26,36 +29,57 @@ void RecentMedian::add(double value) {
 RoundCosts::RoundCosts(std::span<const double> step_costs)
     : steps_(step_costs.size()), expected_steps_(step_costs.begin(), step_costs.end()) {}
 
+std::size_t RoundCosts::width_of(std::int32_t rows) {
+  const auto found = std::lower_bound(widths.begin(), widths.end() - 1, rows);
+  return static_cast<std::size_t>(found - widths.begin());
+}
+
+bool RoundCosts::wants_vanilla() const {
+  return vanilla_count_ < 2 || time_since_ > vanilla_interval;
+}
+
+bool RoundCosts::follows_vanilla() const {
+  return vanilla_count_ >= 2 && rounds_since_ <= rounds_behind_vanilla;
+}
+
 void RoundCosts::add(const RoundTimes& round) {
-  const auto rest_ns = static_cast<double>(round.round_ns - round.draft_ns);
+  const auto round_ns = static_cast<double>(round.round_ns);
   if (round.rows == 1 && round.steps == 0) {
-    vanilla_.add(rest_ns);
+    if (rounds_since_ > 0) vanilla_count_ = 0;
+    vanilla_ns_[static_cast<std::size_t>(vanilla_count_ % 2)] = round_ns;
+    vanilla_count_ = std::min(vanilla_count_ + 1, 1 << 20);
+    rounds_since_ = 0;
+    time_since_ = 0.0;
+    pace_.add(round_ns);
     return;
   }
-  if (vanilla_.empty() || vanilla_.value() <= 0.0) return;
-  const double vanilla_ns = vanilla_.value();
-  if (round.rows <= max_rows) by_rows_[static_cast<std::size_t>(round.rows)].add(rest_ns / vanilla_ns);
-  if (round.drafter >= 0 && round.steps > 0)
-    steps_[static_cast<std::size_t>(round.drafter)].add(static_cast<double>(round.draft_ns) / round.steps /
-                                                        vanilla_ns);
+  if (pace_.empty()) return;
+  ++rounds_since_;
+  const auto draft_ns = static_cast<double>(round.draft_ns);
+  // The lower of two: an interruption only adds to a time.
+  const double vanilla_ns = std::min(vanilla_ns_[0], vanilla_ns_[1]);
+  if (follows_vanilla() && vanilla_ns > 0.0) {
+    if (round.rows > 1)
+      per_row_[width_of(round.rows)].add(((round_ns - draft_ns) / vanilla_ns - 1.0) / (round.rows - 1));
+    if (round.drafter >= 0 && round.steps > 0)
+      steps_[static_cast<std::size_t>(round.drafter)].add(draft_ns / round.steps / vanilla_ns);
+  }
+  const double cost =
+      verification(round.rows) + (round.drafter < 0 ? 0.0 : round.steps * draft_step(round.drafter));
+  pace_.add(round_ns / cost);
+  time_since_ += cost;
 }
 
 double RoundCosts::verification(std::int32_t rows) const {
-  double cost = 1.0;
-  std::int32_t at = 1;
-  const std::int32_t measured = std::min(rows, max_rows);
-  for (std::int32_t known = 2; known <= measured; ++known)
-    if (const RecentMedian& median = by_rows_[static_cast<std::size_t>(known)]; !median.empty()) {
-      cost = std::max(cost, median.value());
-      at = known;
+  // Of the widths that were measured the nearest narrower one, else the next wider one.
+  const std::size_t width = width_of(rows);
+  double per_row = expected_per_row;
+  for (std::size_t i = widths.size(); i-- > 0;)
+    if (!per_row_[i].empty()) {
+      per_row = per_row_[i].value();
+      if (i <= width) break;
     }
-  if (at == rows) return cost;
-  for (std::int32_t wider = measured + 1; wider <= max_rows; ++wider)
-    if (const RecentMedian& median = by_rows_[static_cast<std::size_t>(wider)]; !median.empty()) {
-      const double share = static_cast<double>(rows - at) / static_cast<double>(wider - at);
-      return cost + share * std::max(median.value() - cost, 0.0);
-    }
-  return cost + expected_slope * static_cast<double>(rows - at);
+  return 1.0 + std::max(per_row, 0.0) * (rows - 1);
 }
 
 double RoundCosts::draft_step(std::int32_t drafter) const {

@@ -13,8 +13,8 @@ namespace {
 constexpr std::array<std::int32_t, 8> match_edges{1, 2, 3, 4, 6, 9, 14, 24};
 constexpr std::array<std::int32_t, 6> place_edges{0, 1, 2, 4, 8, 16};
 
-constexpr double guess_half_life = 400.0;   // tokens
-constexpr double guess_prior = 2.0;  // guesses
+constexpr double guess_half_life = 400.0;  // tokens
+constexpr double guess_prior = 2.0;        // guesses
 
 template <std::size_t size>
 std::size_t group(const std::array<std::int32_t, size>& edges, std::int32_t value) {

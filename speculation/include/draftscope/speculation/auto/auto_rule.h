@@ -3,11 +3,13 @@
 
 // Round by round, the draft that is expected to bring the most tokens for its time, or none.
 //
-// Tokens per time over many rounds is largest for the policy that takes, in each round, the draft of largest
-// E[tokens] - λ·E[time], with λ the tokens per time that are reached (Dinkelbach, "On nonlinear fractional
-// programming", 1967). Times are in vanilla rounds, so that vanilla decoding reaches λ = 1 and a round of it
-// is worth 1 - λ. What is not known of a drafter is tried out with short drafts, ever more rarely where they
-// lose. An account (time_account.h) bounds what all of it may lose against vanilla decoding.
+// A draft is worth its rate: the expected tokens of its round per expected time, which is in vanilla rounds,
+// so that vanilla decoding has rate 1. Were rounds independent of each other, E[tokens] - λ·E[time] with λ
+// the rate over all rounds would be the measure (Dinkelbach, "On nonlinear fractional programming", 1967).
+// They are not: a text that repeats itself goes on doing so, and where it does not, a λ from where it did
+// prefers short rounds to good ones. What is not known of a drafter is tried out with short drafts, ever more
+// rarely where they lose. An account (time_account.h) bounds what all of it may lose against vanilla
+// decoding.
 //
 // A rule decides from the text, from confidences and from times alone, never from a drawn draft token before
 // it is verified, so that sampling stays exact. The same rounds with the same times lead to the same choices.
@@ -52,9 +54,9 @@ struct AutoChoice {
   double threshold = -1.0;       ///< of a draft by the model: the draft-exit threshold; -1 = none
   double expected_tokens = 1.0;  ///< that the round emits
   double expected_cost = 1.0;    ///< in vanilla rounds
-  double rate = 1.0;             ///< λ: tokens per vanilla round that are reached
+  double next_rate = 1.0;        ///< of the best draft of another kind, or vanilla's
   double balance = 0.0;          ///< vanilla rounds that may be lost
-  double value() const { return expected_tokens - rate * expected_cost; }
+  [[nodiscard]] double rate() const { return expected_tokens / expected_cost; }
 };
 [[nodiscard]] std::string_view auto_kind_name(AutoChoice::Kind kind);
 [[nodiscard]] std::string_view auto_reason_name(AutoChoice::Reason reason);
@@ -86,7 +88,6 @@ class AutoRule {
   void leave_out(std::int32_t drafter) { drafters_[static_cast<std::size_t>(drafter)].is_out = true; }
 
   [[nodiscard]] const TimeAccount& account() const { return account_; }
-  [[nodiscard]] double rate() const;
 
  private:
   struct Drafter {
@@ -108,11 +109,7 @@ class AutoRule {
   TextGuesses text_;
   std::vector<Drafter> drafters_;
   TimeAccount account_;
-  // Of late rounds, older ones counting less.
-  double tokens_ = 0.0;
-  double rounds_ = 0.0;  // vanilla rounds that they took
   std::int64_t round_ = 0;
-  std::int64_t last_vanilla_ = 0;
 };
 
 }  // namespace draftscope::speculation

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What rounds cost, learnt from rounds: medians of the latest, so that one interrupted round says nothing.
-// All but vanilla_ns() is in vanilla rounds, which every measure is taken relative to, so that a machine that
-// slows down slows everything.
+// What rounds cost, learnt from rounds. A machine that slows down slows every round, so all costs are in
+// vanilla rounds, and every round tells how long one takes now. Costs themselves are learnt just behind
+// vanilla rounds alone, against which they are held. All are medians of the latest: an interrupted round says
+// nothing.
 
 #include <array>
 #include <cstddef>
@@ -44,20 +45,32 @@ class RoundCosts {
   explicit RoundCosts(std::span<const double> step_costs);
 
   void add(const RoundTimes& round);
-  /// Whether vanilla rounds have been measured often enough that others can be held against them.
-  [[nodiscard]] bool knows_vanilla() const { return vanilla_.size() >= 2; }
-  [[nodiscard]] double vanilla_ns() const { return vanilla_.value(); }
-  /// A round without its draft, of so many rows: at least 1, and never less than one of fewer rows.
+  /// Whether the next round should be a vanilla one, for what it costs: two after the other from time to
+  /// time.
+  [[nodiscard]] bool wants_vanilla() const;
+  /// Whether a vanilla round has been measured.
+  [[nodiscard]] bool knows_vanilla() const { return !pace_.empty(); }
+  /// What a vanilla round takes now, by the latest rounds of all kinds.
+  [[nodiscard]] double vanilla_ns() const { return pace_.value(); }
+  /// A round without its draft, of so many rows.
   [[nodiscard]] double verification(std::int32_t rows) const;
   [[nodiscard]] double draft_step(std::int32_t drafter) const;
 
-  static constexpr std::int32_t max_rows = 64;  ///< wider rounds go on along the last slope
-
  private:
-  RecentMedian vanilla_;                            // ns
-  std::array<RecentMedian, max_rows + 1> by_rows_;  // those from 2 rows on
+  /// Kernels change at widths: rows up to each are taken together, with one cost per row beyond the first.
+  static constexpr std::array<std::int32_t, 5> widths{8, 16, 32, 64, 1024};
+
+  [[nodiscard]] static std::size_t width_of(std::int32_t rows);
+  [[nodiscard]] bool follows_vanilla() const;
+
+  RecentMedian pace_;  // ns per vanilla round
+  std::array<RecentMedian, widths.size()> per_row_;
   std::vector<RecentMedian> steps_;
   std::vector<double> expected_steps_;
+  std::array<double, 2> vanilla_ns_{};  // the latest two in a row
+  std::int32_t vanilla_count_ = 0;      // of them
+  std::int32_t rounds_since_ = 0;
+  double time_since_ = 0.0;  // vanilla rounds
 };
 
 }  // namespace draftscope::speculation
