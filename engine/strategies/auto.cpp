@@ -53,12 +53,14 @@ class Auto final : public Strategy {
 
   /// The formats that the backend makes and that are narrower than the target's.
   std::vector<WeightFormat> draft_weights(const BackendDescription& target) override {
-    const MadeBy maker = target.device == "cuda" ? MadeBy::cuda : MadeBy::cpu;
+    const MadeBy maker = target.device == "cuda"  ? MadeBy::cuda
+                         : target.device == "cpu" ? MadeBy::cpu
+                                                  : MadeBy::none;
     const double target_bits = bits_of(target);
     std::vector<WeightFormat> held;
     for (const WeightFormat format : formats_) {
       const speculation::WeightFormatRow& row = speculation::weight_format_row(format);
-      if (row.made_by == maker && row.bits < target_bits) held.push_back(format);
+      if (maker != MadeBy::none && row.made_by == maker && row.bits < target_bits) held.push_back(format);
     }
     if (!rule_) begin(held, target_bits);
     return held;
@@ -74,7 +76,7 @@ class Auto final : public Strategy {
   RoundPlan plan(const RoundView& round) override {
     if (began_ns_ >= 0) {
       times_.round_ns = round.now_ns - began_ns_;
-      rule_->end_round(times_, emitted_);
+      rule_->end_round(choice_, times_, emitted_);
     }
     began_ns_ = round.now_ns;
     choice_ = rule_->choose(round.text, round.remaining_tokens - 1);

@@ -17,6 +17,8 @@ constexpr std::array<std::string_view, 5> reason_names{"best", "measure", "trial
 constexpr std::int32_t trial_length = 3;     // tokens
 constexpr double known_from = 6.0;           // judged tokens
 constexpr std::int64_t max_interval = 4096;  // rounds from one trial to the next
+constexpr double yield_half_life = 64.0;     // rounds
+constexpr double yield_prior = 64.0;         // tokens
 constexpr double sure_rate = 2.0;            // of a text's guess that no trial takes the place of
 
 std::vector<double> step_costs(const AutoOptions& options) {
@@ -35,6 +37,21 @@ std::string_view auto_reason_name(AutoChoice::Reason reason) {
   return reason_names[static_cast<std::size_t>(reason)];
 }
 
+void AutoRule::Yield::add(double expected, double tokens) {
+  expected_ += expected;
+  came_ += tokens;
+}
+
+void AutoRule::Yield::fade() {
+  static const double kept = std::exp2(-1.0 / yield_half_life);
+  expected_ *= kept;
+  came_ *= kept;
+}
+
+double AutoRule::Yield::share() const {
+  return (came_ + yield_prior) / (expected_ + yield_prior);
+}
+
 AutoRule::AutoRule(AutoOptions options)
     : options_(std::move(options)),
       costs_(step_costs(options_)),
@@ -48,8 +65,14 @@ void AutoRule::begin_request(std::span<const std::int32_t> prompt, std::size_t t
   text_.begin_request(prompt, tokens);
 }
 
+double AutoRule::balance() const {
+  double balance = account_.balance();
+  for (const Unbooked& round : unbooked_) balance += round.tokens - round.expected_cost;
+  return balance;
+}
+
 AutoChoice AutoRule::vanilla(AutoChoice::Reason reason) const {
-  return {.reason = reason, .balance = account_.balance()};
+  return {.reason = reason, .balance = balance()};
 }
 
 void AutoRule::consider(AutoChoice choice, AutoChoice& best) const {
@@ -58,7 +81,7 @@ void AutoRule::consider(AutoChoice choice, AutoChoice& best) const {
     if (is_other) best.next_rate = std::max(best.next_rate, choice.rate());
     return;
   }
-  if (!account_.allows(choice.expected_cost - 1.0)) {
+  if (choice.expected_cost - 1.0 > best.balance) {
     if (best.kind == AutoChoice::Kind::vanilla) best.reason = AutoChoice::Reason::account;
     return;
   }
@@ -70,10 +93,11 @@ void AutoRule::consider(AutoChoice choice, AutoChoice& best) const {
 void AutoRule::consider_text(std::span<const std::int32_t> text, std::int32_t room, AutoChoice& best) const {
   const auto guesses = std::min(static_cast<std::int32_t>(text_.guess(text).size()), room);
   AutoChoice choice{.kind = AutoChoice::Kind::text};
+  const double yield = text_yield_.share();
   double path = 1.0;
   for (choice.length = 1; choice.length <= guesses; ++choice.length) {
     path *= text_.acceptance(choice.length - 1);
-    choice.expected_tokens += path;
+    choice.expected_tokens += path * yield;
     choice.expected_cost = costs_.verification(choice.length + 1);
     consider(choice, best);
   }
@@ -81,6 +105,7 @@ void AutoRule::consider_text(std::span<const std::int32_t> text, std::int32_t ro
 
 void AutoRule::consider_drafter(std::int32_t drafter, std::int32_t room, AutoChoice& best) const {
   const double step = costs_.draft_step(drafter);
+  const double yield = drafters_[static_cast<std::size_t>(drafter)].yield.share();
   std::array<double, 64> rows{};
   const auto max_length = std::min({room, options_.max_length, static_cast<std::int32_t>(rows.size()) - 1});
   for (std::int32_t i = 0; i <= max_length; ++i)
@@ -96,7 +121,7 @@ void AutoRule::consider_drafter(std::int32_t drafter, std::int32_t room, AutoCho
               .drafter = drafter,
               .length = plan.length,
               .threshold = plan.threshold,
-              .expected_tokens = outcome.tokens,
+              .expected_tokens = 1.0 + yield * (outcome.tokens - 1.0),
               .expected_cost = outcome.steps * step + verification},
              best);
   };
@@ -136,7 +161,7 @@ AutoChoice AutoRule::choose(std::span<const std::int32_t> text, std::int32_t roo
     // A text's guess that is as good as sure is not given up for a trial.
     if (best.kind == AutoChoice::Kind::text && best.rate() > sure_rate) break;
     const AutoChoice tried = trial(index, longest);
-    if (!account_.allows(tried.expected_cost - 1.0)) continue;
+    if (tried.expected_cost - 1.0 > tried.balance) continue;
     if (is_known) {
       drafter.next_trial = round_ + drafter.trial_interval;
       drafter.trial_interval = std::min(2 * drafter.trial_interval, max_interval);
@@ -156,11 +181,22 @@ void AutoRule::judge(const AutoChoice& choice, std::span<const JudgedToken> toke
   if (!was_known && drafter.confidences.judged() >= known_from) drafter.next_trial = round_ + first_interval;
 }
 
-void AutoRule::end_round(const RoundTimes& times, std::int32_t tokens) {
+void AutoRule::end_round(const AutoChoice& choice, const RoundTimes& times, std::int32_t tokens) {
   costs_.add(times);
+  text_yield_.fade();
+  for (Drafter& drafter : drafters_) drafter.yield.fade();
+  if (choice.reason == AutoChoice::Reason::best) {
+    if (choice.kind == AutoChoice::Kind::text) text_yield_.add(choice.expected_tokens - 1.0, tokens - 1);
+    if (choice.kind == AutoChoice::Kind::model)
+      drafters_[static_cast<std::size_t>(choice.drafter)].yield.add(choice.expected_tokens - 1.0, tokens - 1);
+  }
   if (!costs_.knows_vanilla() || costs_.vanilla_ns() <= 0.0) return;
-  const double rounds = static_cast<double>(times.round_ns) / costs_.vanilla_ns();
-  account_.add(tokens, rounds);
+  // Booked by the pace of the rounds around it, that of rounds before it alone being another's.
+  unbooked_.push_back({tokens, times.round_ns, costs_.expected(times)});
+  if (unbooked_.size() <= RoundCosts::behind) return;
+  const Unbooked& round = unbooked_.front();
+  account_.add(round.tokens, static_cast<double>(round.round_ns) / costs_.vanilla_ns());
+  unbooked_.erase(unbooked_.begin());
 }
 
 }  // namespace draftscope::speculation

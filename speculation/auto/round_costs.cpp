@@ -11,6 +11,7 @@ namespace {
 constexpr double expected_per_row = 0.03;
 
 constexpr double vanilla_interval = 96.0;          // vanilla rounds of time
+constexpr std::size_t costs_window = 31;           // rounds
 constexpr std::int32_t rounds_behind_vanilla = 8;  // in which costs are learnt
 
 }  // namespace
@@ -19,15 +20,18 @@ void RecentMedian::add(double value) {
   latest_[next_] = value;
   next_ = (next_ + 1) % latest_.size();
   count_ = std::min(count_ + 1, latest_.size());
-  std::array<double, 9> sorted = latest_;
-  const auto middle = static_cast<std::ptrdiff_t>((count_ - 1) / 2);
-  std::nth_element(sorted.begin(), sorted.begin() + middle,
-                   sorted.begin() + static_cast<std::ptrdiff_t>(count_));
-  median_ = sorted[static_cast<std::size_t>(middle)];
+  const auto count = static_cast<std::ptrdiff_t>(count_);
+  sorted_.assign(latest_.begin(), latest_.begin() + count);
+  const auto middle = sorted_.begin() + (count - 1) / 2;
+  std::nth_element(sorted_.begin(), middle, sorted_.end());
+  median_ = *middle;
 }
 
 RoundCosts::RoundCosts(std::span<const double> step_costs)
-    : steps_(step_costs.size()), expected_steps_(step_costs.begin(), step_costs.end()) {}
+    : pace_(2 * behind + 1),
+      per_row_(widths.size(), RecentMedian(costs_window)),
+      steps_(step_costs.size(), RecentMedian(costs_window)),
+      expected_steps_(step_costs.begin(), step_costs.end()) {}
 
 std::size_t RoundCosts::width_of(std::int32_t rows) {
   const auto found = std::lower_bound(widths.begin(), widths.end() - 1, rows);
@@ -64,8 +68,7 @@ void RoundCosts::add(const RoundTimes& round) {
     if (round.drafter >= 0 && round.steps > 0)
       steps_[static_cast<std::size_t>(round.drafter)].add(draft_ns / round.steps / vanilla_ns);
   }
-  const double cost =
-      verification(round.rows) + (round.drafter < 0 ? 0.0 : round.steps * draft_step(round.drafter));
+  const double cost = expected(round);
   pace_.add(round_ns / cost);
   time_since_ += cost;
 }
@@ -80,6 +83,10 @@ double RoundCosts::verification(std::int32_t rows) const {
       if (i <= width) break;
     }
   return 1.0 + std::max(per_row, 0.0) * (rows - 1);
+}
+
+double RoundCosts::expected(const RoundTimes& round) const {
+  return verification(round.rows) + (round.drafter < 0 ? 0.0 : round.steps * draft_step(round.drafter));
 }
 
 double RoundCosts::draft_step(std::int32_t drafter) const {

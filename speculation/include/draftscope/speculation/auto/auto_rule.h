@@ -83,21 +83,41 @@ class AutoRule {
   /// What the draft of the chosen round was worth, as soon as it is known.
   void judge(const AutoChoice& choice, std::span<const JudgedToken> tokens);
   /// What the round took, when it has ended, and how many tokens it emitted.
-  void end_round(const RoundTimes& times, std::int32_t tokens);
+  void end_round(const AutoChoice& choice, const RoundTimes& times, std::int32_t tokens);
   /// A drafter that cannot run.
   void leave_out(std::int32_t drafter) { drafters_[static_cast<std::size_t>(drafter)].is_out = true; }
 
-  [[nodiscard]] const TimeAccount& account() const { return account_; }
-
  private:
+  /// Whether choices bring what was expected of them: the best of many estimates is too good on average.
+  class Yield {
+   public:
+    void add(double expected, double tokens);
+    /// A round has passed.
+    void fade();
+    /// Of what is expected beyond the target's own token, the share that comes.
+    [[nodiscard]] double share() const;
+
+   private:
+    double expected_ = 0.0;
+    double came_ = 0.0;
+  };
   struct Drafter {
     DraftConfidences confidences;
+    Yield yield;
     bool is_out = false;
     std::int64_t next_trial = 0;  // round
     std::int64_t trial_interval = first_interval;
   };
+  /// A round whose time is not in the account yet.
+  struct Unbooked {
+    std::int32_t tokens = 0;
+    std::int64_t round_ns = 0;
+    double expected_cost = 0.0;
+  };
   static constexpr std::int64_t first_interval = 32;
 
+  /// Vanilla rounds that may be lost.
+  [[nodiscard]] double balance() const;
   [[nodiscard]] AutoChoice vanilla(AutoChoice::Reason reason) const;
   void consider(AutoChoice choice, AutoChoice& best) const;
   void consider_text(std::span<const std::int32_t> text, std::int32_t room, AutoChoice& best) const;
@@ -107,8 +127,10 @@ class AutoRule {
   AutoOptions options_;
   RoundCosts costs_;
   TextGuesses text_;
+  Yield text_yield_;
   std::vector<Drafter> drafters_;
   TimeAccount account_;
+  std::vector<Unbooked> unbooked_;
   std::int64_t round_ = 0;
 };
 

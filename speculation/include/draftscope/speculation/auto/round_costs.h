@@ -17,14 +17,16 @@ namespace draftscope::speculation {
 /// The median of the latest values.
 class RecentMedian {
  public:
+  /// `window`: values that count.
+  explicit RecentMedian(std::size_t window = 9) : latest_(window) {}
   void add(double value);
   [[nodiscard]] bool empty() const { return count_ == 0; }
-  [[nodiscard]] std::size_t size() const { return count_; }
   /// Of an even number of values the lower of the two in the middle; there must be one.
   [[nodiscard]] double value() const { return median_; }
 
  private:
-  std::array<double, 9> latest_{};
+  std::vector<double> latest_;
+  std::vector<double> sorted_;
   std::size_t count_ = 0;  // of them
   std::size_t next_ = 0;   // that is written over
   double median_ = 0.0;
@@ -50,11 +52,16 @@ class RoundCosts {
   [[nodiscard]] bool wants_vanilla() const;
   /// Whether a vanilla round has been measured.
   [[nodiscard]] bool knows_vanilla() const { return !pace_.empty(); }
-  /// What a vanilla round takes now, by the latest rounds of all kinds.
+  /// What a vanilla round takes, by the latest rounds of all kinds: about what it took `behind` rounds ago.
   [[nodiscard]] double vanilla_ns() const { return pace_.value(); }
   /// A round without its draft, of so many rows.
   [[nodiscard]] double verification(std::int32_t rows) const;
   [[nodiscard]] double draft_step(std::int32_t drafter) const;
+  /// What the round should have taken.
+  [[nodiscard]] double expected(const RoundTimes& round) const;
+
+  /// Rounds behind one until those around it tell what a vanilla round took then.
+  static constexpr std::size_t behind = 4;
 
  private:
   /// Kernels change at widths: rows up to each are taken together, with one cost per row beyond the first.
@@ -63,8 +70,8 @@ class RoundCosts {
   [[nodiscard]] static std::size_t width_of(std::int32_t rows);
   [[nodiscard]] bool follows_vanilla() const;
 
-  RecentMedian pace_;  // ns per vanilla round
-  std::array<RecentMedian, widths.size()> per_row_;
+  RecentMedian pace_;                  // ns per vanilla round
+  std::vector<RecentMedian> per_row_;  // by width
   std::vector<RecentMedian> steps_;
   std::vector<double> expected_steps_;
   std::array<double, 2> vanilla_ns_{};  // the latest two in a row

@@ -24,8 +24,6 @@ class TimeAccount {
     vanilla_ += tokens;
     balance_ = std::min(balance_ + tokens - rounds, options_.max_gain - options_.share * vanilla_);
   }
-  /// Whether a round that may lose so many vanilla rounds may be begun.
-  [[nodiscard]] bool allows(double loss) const { return balance() >= loss; }
   /// Vanilla rounds that may be lost from here on.
   [[nodiscard]] double balance() const { return balance_ + options_.share * vanilla_ + options_.opening; }
 

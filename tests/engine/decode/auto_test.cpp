@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// auto on a toy model, with times by a rule: what it may choose leaves the law of the text as it is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "clocked_strategy.h"
+#include "exact_law.h"
+
+namespace draftscope::engine {
+namespace {
+
+using testing::HasSubstr;
+
+/// auto with drafters of a cost, behind requests that taught it something.
+struct Case {
+  const char* specification;
+  std::int64_t step_ns;
+  int requests;
+};
+constexpr Case cases[] = {{"auto:exits=1+2,max-gamma=3", 50'000, 2},
+                          {"auto:exits=1,max-gamma=2", 300'000, 0},
+                          {"auto:max-gamma=3", 0, 3}};
+
+std::unique_ptr<Strategy> make_inner(const std::string& specification, const speculation::ModelShape& shape) {
+  auto made = make_strategy(specification, shape);
+  EXPECT_TRUE(made) << made.error().message;
+  return std::move(made->strategy);
+}
+
+std::unique_ptr<ClockedStrategy> taught(const ToyBackend::Options& options, const Case& taught_case) {
+  ToyBackend backend(options);
+  auto strategy = std::make_unique<ClockedStrategy>(make_inner(taught_case.specification, backend.shape()));
+  strategy->step_ns = taught_case.step_ns;
+  for (int i = 0; i < taught_case.requests; ++i) {
+    const std::vector<std::int32_t> prompt{i % 3, 1, 1};
+    SeededChooser chooser(static_cast<std::uint64_t>(i), 1);
+    DecodeListener listener;
+    const auto result =
+        decode(backend, *strategy, {.prompt = prompt, .max_new_tokens = 40}, chooser, listener);
+    EXPECT_TRUE(result) << result.error().message;
+  }
+  strategy->drafted = strategy->guessed = strategy->plain = 0;
+  return strategy;
+}
+
+TEST(AutoDecoding, HasExactlyTheTargetsLaw) {
+  for (const std::uint32_t seed : {1U, 2U})
+    for (const SamplingOptions& sampling :
+         {SamplingOptions{.temperature = 1.0}, SamplingOptions{.temperature = 0.6, .top_k = 2}}) {
+      const ToyBackend::Options options{.vocab = 3, .n_layers = 3, .seed = seed, .agreement = 0.6};
+      const Law target = law_of(options, "vanilla", sampling, {});
+      for (const Case& one : cases) {
+        const auto make = [&](const speculation::ModelShape& /*shape*/) { return taught(options, one); };
+        EXPECT_LT(total_variation(law_of(options, make, sampling, {}), target), 1e-9) << one.specification;
+      }
+    }
+}
+
+TEST(AutoDecoding, MeetsEveryKindOfRoundInTheCasesOfItsLaw) {
+  int drafted = 0;
+  int guessed = 0;
+  int plain = 0;
+  for (const Case& one : cases) {
+    const ToyBackend::Options options{.vocab = 3, .n_layers = 3, .seed = 1, .agreement = 0.6};
+    ToyBackend backend(options);
+    const auto strategy = taught(options, one);
+    const std::vector<std::int32_t> prompt{0, 1, 1};
+    SeededChooser chooser(7, 1);
+    DecodeListener listener;
+    ASSERT_TRUE(decode(backend, *strategy,
+                       {.prompt = prompt, .max_new_tokens = 6, .sampling = {.temperature = 1.0}}, chooser,
+                       listener));
+    drafted += strategy->drafted;
+    guessed += strategy->guessed;
+    plain += strategy->plain;
+  }
+  EXPECT_GT(drafted, 0);
+  EXPECT_GT(guessed, 0);
+  EXPECT_GT(plain, 0);
+}
+
+struct Decisions final : DecodeListener, DecisionLog {
+  DecisionLog* decisions() override { return this; }
+  void add(const Decision& decision) override {
+    EXPECT_EQ(decision.kind, "draft choice");
+    details.push_back(decision.detail());
+  }
+  void on_round(const RoundReport& report) override { emitted.push_back(report.round.emitted); }
+  std::vector<std::string> details;
+  std::vector<std::int32_t> emitted;
+};
+
+TEST(AutoDecoding, RecordsEveryDecisionWithWhatWasExpectedAndWhatCame) {
+  const ToyBackend::Options options{.vocab = 4, .n_layers = 4, .seed = 5, .agreement = 0.9};
+  ToyBackend backend(options);
+  ClockedStrategy strategy(make_inner(cases[0].specification, backend.shape()));
+  const std::vector<std::int32_t> prompt{0, 1, 2, 3};
+  SeededChooser chooser(1, 1);
+  Decisions heard;
+  ASSERT_TRUE(decode(backend, strategy, {.prompt = prompt, .max_new_tokens = 40}, chooser, heard));
+  ASSERT_EQ(heard.details.size(), heard.emitted.size());
+  for (std::size_t i = 0; i < heard.details.size(); ++i) {
+    const auto detail = nlohmann::json::parse(heard.details[i]);
+    EXPECT_EQ(detail.at("tokens"), heard.emitted[i]);
+    EXPECT_GE(detail.at("expected_tokens").get<double>(), 1.0);
+    EXPECT_GE(detail.at("expected_cost").get<double>(), 1.0);
+  }
+  EXPECT_THAT(heard.details.front(), HasSubstr(R"("choice":"vanilla","reason":"measure")"));
+}
+
+TEST(AutoDecoding, RefusesWhatCannotDraft) {
+  ToyBackend backend({});
+  const auto error = [&](const std::string& specification) {
+    const auto made = make_strategy(specification, backend.shape());
+    return made ? "" : made.error().message;
+  };
+  EXPECT_THAT(error("auto:formats=q9"), HasSubstr("strategy auto: formats: "));
+  EXPECT_THAT(error("auto:formats=bf16"),
+              HasSubstr("strategy auto: formats: found bf16, expected one of q8_0"));
+  EXPECT_THAT(error("auto:formats=q8_0+"), HasSubstr("strategy auto: formats: "));
+  EXPECT_THAT(error("auto:exits=9"), HasSubstr("exits"));
+  EXPECT_THAT(error("auto:max-gamma=0"), HasSubstr("max-gamma"));
+  EXPECT_EQ(error("auto:formats=none"), "");
+}
+
+}  // namespace
+}  // namespace draftscope::engine

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rule in made-up worlds, whose costs and acceptance are known.
+#include <draftscope/speculation/auto/auto_rule.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+namespace draftscope::speculation {
+namespace {
+
+struct World {
+  std::vector<double> step_costs;  ///< of drafters, in vanilla rounds
+  double row_cost = 0.02;
+  /// Whether a drafter's token behind the n-th of the text is right, and with which confidence.
+  std::function<JudgedToken(std::int32_t drafter, std::size_t n)> drafts;
+  /// The text's next token.
+  std::function<std::int32_t(std::span<const std::int32_t> text)> next;
+  std::function<double(std::int64_t round)> pace = [](std::int64_t /*round*/) { return 1e6; };
+};
+
+struct Sums {
+  double time = 0.0;  ///< vanilla rounds, by the pace of each
+  double tokens = 0.0;
+  std::vector<AutoChoice> choices;
+  [[nodiscard]] double rate() const { return tokens / time; }
+};
+
+AutoOptions options_for(const World& world) {
+  AutoOptions options;
+  for (std::size_t i = 0; i < world.step_costs.size(); ++i) options.drafters.push_back({0.5, 0.8});
+  return options;
+}
+
+Sums decode(AutoRule& rule, const World& world, std::size_t tokens) {
+  std::vector<std::int32_t> text{0};
+  Sums sums;
+  rule.begin_request(text, tokens);
+  for (std::int64_t round = 0; text.size() < tokens; ++round) {
+    const AutoChoice choice = rule.choose(text, static_cast<std::int32_t>(tokens - text.size()) - 1);
+    std::int32_t steps = 0;
+    std::int32_t rows = 1;
+    std::int32_t accepted = 0;
+    const std::size_t before = text.size();
+    if (choice.kind == AutoChoice::Kind::text) {
+      const auto guess = rule.guess(text, choice);
+      const std::vector<std::int32_t> kept(guess.begin(), guess.end());
+      rows += static_cast<std::int32_t>(kept.size());
+      for (const std::int32_t token : kept) {
+        if (token != world.next(text)) break;
+        text.push_back(token);
+      }
+    } else if (choice.kind == AutoChoice::Kind::model) {
+      std::vector<JudgedToken> judged;
+      bool path = true;
+      while (steps < choice.length) {
+        const JudgedToken token = world.drafts(choice.drafter, before + static_cast<std::size_t>(steps));
+        ++steps;
+        if (path) judged.push_back(token);
+        path = path && token.right;
+        if (path) ++accepted;
+        if (token.confidence < choice.threshold) break;
+      }
+      rows += steps;
+      for (std::int32_t i = 0; i < accepted; ++i) text.push_back(world.next(text));
+      rule.judge(choice, judged);
+    }
+    text.push_back(world.next(text));
+    const double draft =
+        choice.drafter < 0 ? 0.0 : steps * world.step_costs[static_cast<std::size_t>(choice.drafter)];
+    const double time = draft + 1.0 + world.row_cost * (rows - 1);
+    const double pace = world.pace(round);
+    rule.end_round(choice,
+                   {.rows = rows,
+                    .steps = steps,
+                    .drafter = choice.drafter,
+                    .round_ns = static_cast<std::int64_t>(time * pace),
+                    .draft_ns = static_cast<std::int64_t>(draft * pace)},
+                   static_cast<std::int32_t>(text.size() - before));
+    sums.time += time;
+    sums.tokens += static_cast<double>(text.size() - before);
+    sums.choices.push_back(choice);
+  }
+  return sums;
+}
+
+/// Independent tokens: no end of the text says what follows.
+std::function<std::int32_t(std::span<const std::int32_t>)> random_text(std::uint32_t seed) {
+  return [seed](std::span<const std::int32_t> text) {
+    std::mt19937 random(seed + static_cast<std::uint32_t>(text.size()));
+    return static_cast<std::int32_t>(random() % 20000);
+  };
+}
+
+std::function<JudgedToken(std::int32_t, std::size_t)> right_with(std::vector<double> shares) {
+  return [shares](std::int32_t drafter, std::size_t n) {
+    std::mt19937 random(static_cast<std::uint32_t>(n * 7 + static_cast<std::size_t>(drafter)));
+    const bool right =
+        static_cast<double>(random() % 10000) < 1e4 * shares[static_cast<std::size_t>(drafter)];
+    return JudgedToken{right ? 0.9 : 0.8, right};
+  };
+}
+
+/// Tokens per vanilla round of the best fixed length of a drafter.
+double best_rate(double step_cost, double row_cost, double share) {
+  double best = 1.0;
+  double tokens = 1.0;
+  double path = 1.0;
+  for (int length = 1; length <= 12; ++length) {
+    path *= share;
+    tokens += path;
+    best = std::max(best, tokens / (1.0 + length * (step_cost + row_cost)));
+  }
+  return best;
+}
+
+TEST(AutoRule, ComesCloseToTheBestDrafter) {
+  for (const auto& [costs, shares] :
+       {std::pair<std::vector<double>, std::vector<double>>{{0.5, 0.3}, {0.95, 0.7}},
+        {{0.3, 0.5}, {0.5, 0.97}},
+        {{0.2}, {0.8}}}) {
+    const World world{.step_costs = costs, .drafts = right_with(shares), .next = random_text(1)};
+    double best = 1.0;
+    for (std::size_t i = 0; i < costs.size(); ++i)
+      best = std::max(best, best_rate(costs[i], world.row_cost, shares[i]));
+    AutoRule rule(options_for(world));
+    EXPECT_GT(decode(rule, world, 4000).rate(), 0.95 * best);
+  }
+}
+
+TEST(AutoRule, IsNeverMuchSlowerThanVanilla) {
+  const std::vector<std::pair<const char*, World>> worlds{
+      {"drafts that are never right",
+       {.step_costs = {0.5, 0.3, 0.9}, .drafts = right_with({0.0, 0.0, 0.0}), .next = random_text(2)}},
+      {"drafts that are dearer than the target",
+       {.step_costs = {1.5, 2.0}, .drafts = right_with({0.9, 0.99}), .next = random_text(3)}},
+      {"drafts that are wrong for 60 tokens behind 60 right ones",
+       {.step_costs = {0.5, 0.3},
+        .drafts =
+            [](std::int32_t /*drafter*/, std::size_t n) {
+              return JudgedToken{0.9, n / 60 % 2 == 0};
+            },
+        .next = random_text(4)}},
+      {"drafts that are wrong behind ten right ones",
+       {.step_costs = {0.5},
+        .drafts =
+            [](std::int32_t /*drafter*/, std::size_t n) {
+              return JudgedToken{0.9, n % 11 != 10};
+            },
+        .next = random_text(5)}},
+      {"a text that repeats itself and stops every 64 tokens",
+       {.step_costs = {},
+        .row_cost = 0.1,
+        .drafts = nullptr,
+        .next =
+            [](std::span<const std::int32_t> text) {
+              const std::size_t n = text.size();
+              std::mt19937 random(static_cast<std::uint32_t>(n));
+              return n / 64 % 2 == 0 ? static_cast<std::int32_t>(n % 4)
+                                     : static_cast<std::int32_t>(random() % 20000);
+            }}},
+      {"short ends that occur and lead elsewhere",
+       {.step_costs = {},
+        .row_cost = 0.15,
+        .drafts = nullptr,
+        .next = [](std::span<const std::int32_t> text) {
+          std::mt19937 random(static_cast<std::uint32_t>(text.size()) + 77);
+          return static_cast<std::int32_t>(random() % 6);
+        }}}};
+  for (const auto& [name, world] : worlds) {
+    AutoRule rule(options_for(world));
+    const Sums sums = decode(rule, world, 3000);
+    // The share, the opening, and a trial that cost more than was expected of it.
+    EXPECT_LT(sums.time, 1.02 * sums.tokens + 2.0 + 6.0) << name;
+  }
+}
+
+TEST(AutoRule, FindsWhatTheTextRepeatsWithoutATrial) {
+  const World world{.step_costs = {}, .drafts = nullptr, .next = [](std::span<const std::int32_t> text) {
+                      return static_cast<std::int32_t>(text.size() % 37);
+                    }};
+  AutoRule rule(options_for(world));
+  EXPECT_GT(decode(rule, world, 1000).rate(), 5.0);
+}
+
+TEST(AutoRule, DecidesTheSameFromTheSameTimes) {
+  const World world{.step_costs = {0.5, 0.3}, .drafts = right_with({0.9, 0.7}), .next = random_text(6)};
+  AutoRule a(options_for(world));
+  AutoRule b(options_for(world));
+  const Sums first = decode(a, world, 800);
+  const Sums second = decode(b, world, 800);
+  ASSERT_EQ(first.choices.size(), second.choices.size());
+  for (std::size_t i = 0; i < first.choices.size(); ++i) {
+    EXPECT_EQ(first.choices[i].drafter, second.choices[i].drafter);
+    EXPECT_EQ(first.choices[i].length, second.choices[i].length);
+    EXPECT_EQ(first.choices[i].expected_tokens, second.choices[i].expected_tokens);
+  }
+}
+
+TEST(AutoRule, DecidesAsWellOnAMachineWhosePaceChanges) {
+  World world{.step_costs = {0.4}, .drafts = right_with({0.9}), .next = random_text(7)};
+  AutoRule steady(options_for(world));
+  const double expected = decode(steady, world, 4000).rate();
+  world.pace = [](std::int64_t round) { return round / 50 % 2 == 0 ? 1e6 : 2.5e6; };
+  AutoRule shaken(options_for(world));
+  EXPECT_GT(decode(shaken, world, 4000).rate(), 0.95 * expected);
+}
+
+TEST(AutoRule, LeavesOutADrafterThatCannotRun) {
+  const World world{.step_costs = {0.1, 0.4}, .drafts = right_with({0.99, 0.9}), .next = random_text(8)};
+  AutoRule rule(options_for(world));
+  rule.leave_out(0);
+  for (const AutoChoice& choice : decode(rule, world, 500).choices) EXPECT_NE(choice.drafter, 0);
+}
+
+TEST(AutoRule, DraftsNothingBehindTheLastToken) {
+  const World world{.step_costs = {0.1}, .drafts = right_with({0.99}), .next = random_text(9)};
+  AutoRule rule(options_for(world));
+  (void)decode(rule, world, 300);
+  const std::vector<std::int32_t> text{1, 2, 3};
+  rule.begin_request(text, 10);
+  EXPECT_EQ(rule.choose(text, 0).reason, AutoChoice::Reason::no_room);
+  EXPECT_LE(rule.choose(text, 2).length, 2);
+}
+
+}  // namespace
+}  // namespace draftscope::speculation
