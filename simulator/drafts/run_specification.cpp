@@ -28,13 +28,19 @@ Result<speculation::StrategySpecification> run_specification(const traces::Run& 
   return speculation::parse_strategy_json(run.strategy, run.parameters, n_layers);
 }
 
-double draft_weights_share(const traces::Run& run, const traces::Meta& meta, std::int32_t n_layers) {
-  if (run.parameters.find("\"weights\"") == std::string::npos) return 1.0;
+DraftWeightsShares::DraftWeightsShares(const traces::Run& run, const traces::Meta& meta,
+                                       std::int32_t n_layers)
+    : target_bits_(recorded_weight_bits(meta).value_or(0.0)) {
+  if (target_bits_ <= 0.0 || run.parameters.find("\"weights\"") == std::string::npos) return;
   const auto specification = run_specification(run, n_layers);
-  if (!specification || !specification->draft_weights()) return 1.0;
-  const auto target_bits = recorded_weight_bits(meta);
-  return target_bits ? speculation::weight_format_row(*specification->draft_weights()).bits / *target_bits
-                     : 1.0;
+  if (specification && specification->draft_weights())
+    of_run_ = speculation::weight_format_row(*specification->draft_weights()).bits / target_bits_;
+}
+
+double DraftWeightsShares::of(std::string_view origin) const {
+  if (target_bits_ <= 0.0) return 1.0;
+  const auto format = speculation::parse_weight_format(origin);
+  return format ? speculation::weight_format_row(*format).bits / target_bits_ : of_run_;
 }
 
 }  // namespace draftscope::simulator

@@ -5,6 +5,7 @@
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
+#include <string_view>
 
 namespace draftscope::simulator {
 
@@ -13,9 +14,18 @@ namespace draftscope::simulator {
 [[nodiscard]] Result<speculation::StrategySpecification> run_specification(const traces::Run& run,
                                                                            std::int32_t n_layers);
 
-/// Bits of a weight that the run's drafts read, in those of the target's weights: 1 where they are its own,
-/// or where the recording does not say.
-[[nodiscard]] double draft_weights_share(const traces::Run& run, const traces::Meta& meta,
-                                         std::int32_t n_layers);
+/// Bits of a weight that drafts read, in those of the target's weights: 1 where they are its own, or where
+/// the recording does not say. A layer set's origin says it where a run drafts now on these weights and now
+/// on those (`auto`), else the run's specification does.
+class DraftWeightsShares {
+ public:
+  DraftWeightsShares(const traces::Run& run, const traces::Meta& meta, std::int32_t n_layers);
+  /// `origin` of the draft's layer set.
+  [[nodiscard]] double of(std::string_view origin) const;
+
+ private:
+  double of_run_ = 1.0;
+  double target_bits_ = 0.0;  // 0 = not recorded
+};
 
 }  // namespace draftscope::simulator

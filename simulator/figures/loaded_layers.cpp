@@ -34,12 +34,12 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
   LoadedLayers result;
   result.n_layers = model_layers(recording);
   if (result.n_layers == 0) return result;
+  const DraftWeightsShares shares(*run.run, recording.meta, result.n_layers);
   std::unordered_map<traces::LayerSetId, double> layers_of_set;
   for (const traces::LayerSet& layer_set : recording.layer_sets)
-    layers_of_set.emplace(layer_set.id, layers_per_step(layer_set));
+    // A layer in fewer bits is loaded in as much less time.
+    layers_of_set.emplace(layer_set.id, shares.of(layer_set.origin) * layers_per_step(layer_set));
 
-  // A layer in fewer bits is loaded in as much less time.
-  const double share = draft_weights_share(*run.run, recording.meta, result.n_layers);
   double etpl_sum = 0.0;
   std::int64_t etpl_count = 0;
   for (const RequestRows& rows : run.requests) {
@@ -51,7 +51,7 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
       // A round without a layer set drafted nothing, or from text alone (prompt lookup), unless it names its
       // exit.
       const double draft_layers = set != layers_of_set.end() ? set->second : round.exit_layer;
-      loaded += rows.draft_steps[i] * share * draft_layers + result.n_layers;
+      loaded += rows.draft_steps[i] * draft_layers + result.n_layers;
       tokens += round.accepted + 1;
     }
     if (rows.rounds.empty()) continue;

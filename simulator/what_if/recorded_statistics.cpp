@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
 
 #include "drafts/run_specification.h"
 #include "what_if/own_times.h"
@@ -28,26 +30,27 @@ bool is_target_step(const traces::Round& round, std::int32_t steps) {
 /// Gives every kind of draft a number from 1 on: the exit layer, or a place among the sublayer counts.
 class DraftNumbers {
  public:
-  DraftNumbers(bool by_exit, double weights_share, const LayerSetsById& sets)
-      : by_exit_(by_exit && weights_share == 1.0), weights_share_(weights_share), sets_(sets) {}
+  DraftNumbers(bool by_exit, const DraftWeightsShares& weights, const LayerSetsById& sets)
+      : by_exit_(by_exit), weights_(weights), sets_(sets) {}
 
   std::int32_t number(const traces::Round& round) {
     const auto set = sets_.find(round.layer_set_id);
     if (by_exit_) return set->second->exit_layer;
     const speculation::DraftSublayers sublayers =
         set == sets_.end() ? speculation::DraftSublayers{} : kept(*set->second);
-    const auto [place, is_new] = numbers_.try_emplace({sublayers.attention, sublayers.mlp},
+    const double share = weights_.of(set == sets_.end() ? std::string_view() : set->second->origin);
+    const auto [place, is_new] = numbers_.try_emplace({sublayers.attention, sublayers.mlp, share},
                                                       static_cast<std::int32_t>(drafts_.size()) + 1);
-    if (is_new) drafts_.push_back({sublayers.attention, sublayers.mlp, weights_share_});
+    if (is_new) drafts_.push_back({sublayers.attention, sublayers.mlp, share});
     return place->second;
   }
   [[nodiscard]] std::vector<speculation::DraftSublayers> drafts() && { return std::move(drafts_); }
 
  private:
   bool by_exit_;
-  double weights_share_;
+  const DraftWeightsShares& weights_;
   const LayerSetsById& sets_;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> numbers_;
+  std::map<std::tuple<std::int32_t, std::int32_t, double>, std::int32_t> numbers_;
   std::vector<speculation::DraftSublayers> drafts_;
 };
 
@@ -74,8 +77,9 @@ void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int
   draft->verify[rows].context += root;
 }
 
-/// Whether every draft runs whole layers 0 to its exit − 1.
-Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets) {
+/// Whether every draft runs whole layers 0 to its exit − 1, on the target's own weights.
+Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets,
+                            const DraftWeightsShares& weights) {
   bool by_exit = true;
   std::int64_t rounds = 0;
   for (const RequestRows& request : run.requests)
@@ -87,7 +91,8 @@ Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets) {
       if (round.layer_set_id != 0 && set == sets.end())
         return fail("round {}: found no layer set {}, expected it in the recording", round.id,
                     round.layer_set_id);
-      by_exit = by_exit && set != sets.end() && is_exit(*set->second);
+      by_exit =
+          by_exit && set != sets.end() && is_exit(*set->second) && weights.of(set->second->origin) == 1.0;
     }
   if (rounds == 0)
     return fail("run {}: found no round of a finished request, expected one", run.run->specification);
@@ -157,9 +162,10 @@ LayerSetsById layer_sets_by_id(const traces::Recording& recording) {
 
 Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,
                                                const traces::Meta& meta, const ModelShape& shape) {
-  DRAFTSCOPE_TRY_ASSIGN(const bool by_exit, drafts_by_exit(run, sets));
+  const DraftWeightsShares weights(*run.run, meta, shape.n_layers);
+  DRAFTSCOPE_TRY_ASSIGN(const bool by_exit, drafts_by_exit(run, sets, weights));
   RecordedStatistics result;
-  DraftNumbers numbers(by_exit, draft_weights_share(*run.run, meta, shape.n_layers), sets);
+  DraftNumbers numbers(by_exit, weights, sets);
   for (const RequestRows& request : run.requests) {
     RoundStatistics& statistics = result.requests.emplace_back();
     std::vector<RecordedDraft>& by_round = result.by_round.emplace_back();

@@ -17,7 +17,7 @@ TEST(Catalogue, HasEveryStrategyThatShips) {
   for (const StrategyRow& row : strategy_catalogue().strategies()) names.push_back(row.name);
   EXPECT_THAT(names, testing::ElementsAre("vanilla", "layerskip", "fs", "dv", "draft-verify", "swift",
                                           "clasp", "del", "quantised", "mix", "two-model", "prompt-lookup",
-                                          "jacobi", "lookahead", "tuned"));
+                                          "jacobi", "lookahead", "auto", "tuned"));
 }
 
 void expect_complete(const std::string& owner, const std::vector<ParameterRow>& parameters) {

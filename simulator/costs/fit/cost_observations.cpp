@@ -379,10 +379,12 @@ OperationRounds collect_rounds(const traces::Recording& recording,
   RunOfRequest run_of_request = used_runs(recording, use);
   const auto blocks = blocks_of_requests(recording);
   std::unordered_set<traces::RunId> above_exit;
-  std::unordered_map<traces::RunId, double> weights_shares;
+  std::unordered_map<traces::RunId, DraftWeightsShares> weights_shares;
+  std::unordered_map<traces::LayerSetId, std::string_view> origins;
+  for (const traces::LayerSet& set : recording.layer_sets) origins.emplace(set.id, set.origin);
   for (const traces::Run& run : recording.runs) {
     if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
-    weights_shares.emplace(run.id, draft_weights_share(run, recording.meta, n_layers));
+    weights_shares.emplace(run.id, DraftWeightsShares(run, recording.meta, n_layers));
   }
   const UsedRounds used = used_rounds(recording, run_of_request);
   const auto with_own = runs_with_own_passes(used.rounds, run_of_request);
@@ -397,6 +399,9 @@ OperationRounds collect_rounds(const traces::Recording& recording,
     const bool is_vanilla = run.is_baseline || !used.has_vanilla;
     const bool is_above = above_exit.contains(run.id);
     const DraftLayers of_draft = found != layers.end() ? found->second : DraftLayers{};
+    const auto origin = origins.find(round->layer_set_id);
+    const double weights_share =
+        weights_shares.at(run.id).of(origin == origins.end() ? std::string_view() : origin->second);
     collector.add_round(*round, {.layers = of_draft,
                                  .above_exit = is_above,
                                  .run_id = run.id,
@@ -404,8 +409,8 @@ OperationRounds collect_rounds(const traces::Recording& recording,
                                  .is_vanilla = is_vanilla,
                                  .has_usual_rest = !with_own.contains(run.id),
                                  .has_draft_model = run.strategy == "two-model",
-                                 .weights_share = weights_shares.at(run.id)});
-    if (round->tree_depth != round->drafted || weights_shares.at(run.id) != 1.0) continue;
+                                 .weights_share = weights_share});
+    if (round->tree_depth != round->drafted || weights_share != 1.0) continue;
     timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
                                                    .draft_steps = round->drafted,
                                                    .root = round->root_position,
