@@ -43,6 +43,7 @@ Result<ConfiguredStrategy> make_strategy(const speculation::StrategySpecificatio
                                          const StrategyResources& resources) {
   if (specification.name() == "tuned") return make_tuned(specification, shape, resources);
   DRAFTSCOPE_TRY_ASSIGN(auto strategy, make(specification, shape, resources));
+  if (specification.guard() > 0.0) strategy = make_guarded(std::move(strategy), specification.guard());
   return ConfiguredStrategy{.name = specification.name(),
                             .specification = specification.given(),
                             .parameters = specification.json(),

@@ -28,6 +28,9 @@ namespace draftscope::engine {
     const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
     const StrategyResources& resources);
 
+/// The strategy while it is not slower than so much of vanilla decoding's speed.
+[[nodiscard]] std::unique_ptr<Strategy> make_guarded(std::unique_ptr<Strategy> strategy, double min_speed);
+
 /// A mix of the specification's parts.
 [[nodiscard]] Result<std::unique_ptr<Strategy>> make_mix(
     const speculation::StrategySpecification& specification, const speculation::ModelShape& shape);

@@ -65,9 +65,14 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
   if (const RunRows* const run = recorded_run(trained, strategy))
     return is_import ? imported_rounds(trained, *run) : recorded_rounds(trained, *run);
   if (is_import) return modelled_import(trained, strategy);
-  if (speculation::strategy_name(strategy) == "prompt-lookup") return lookup_rounds(trained, strategy);
-  if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
+  if (specification.guard() > 0.0)
+    return fail(
+        "strategy {}: its guard goes by clocks, which tell nothing of another run; without guard= it can be "
+        "asked",
+        strategy);
+  if (specification.name() == "prompt-lookup") return lookup_rounds(trained, strategy);
+  if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();
   return is_drafted ? drafted_rounds(trained, strategy) : replayed_rounds(trained, strategy);
 }

@@ -75,13 +75,13 @@ AutoChoice AutoRule::vanilla(AutoChoice::Reason reason) const {
   return {.reason = reason, .balance = balance()};
 }
 
-void AutoRule::consider(AutoChoice choice, AutoChoice& best) const {
+void AutoRule::consider(AutoChoice choice, double max_cost, AutoChoice& best) {
   const bool is_other = choice.kind != best.kind;
   if (choice.rate() <= best.rate()) {
     if (is_other) best.next_rate = std::max(best.next_rate, choice.rate());
     return;
   }
-  if (choice.expected_cost - 1.0 > best.balance) {
+  if (max_cost - 1.0 > best.balance) {
     if (best.kind == AutoChoice::Kind::vanilla) best.reason = AutoChoice::Reason::account;
     return;
   }
@@ -99,7 +99,7 @@ void AutoRule::consider_text(std::span<const std::int32_t> text, std::int32_t ro
     path *= text_.acceptance(choice.length - 1);
     choice.expected_tokens += path * yield;
     choice.expected_cost = costs_.verification(choice.length + 1);
-    consider(choice, best);
+    consider(choice, choice.expected_cost, best);
   }
 }
 
@@ -123,7 +123,7 @@ void AutoRule::consider_drafter(std::int32_t drafter, std::int32_t room, AutoCho
               .threshold = plan.threshold,
               .expected_tokens = 1.0 + yield * (outcome.tokens - 1.0),
               .expected_cost = outcome.steps * step + verification},
-             best);
+             plan.length * step + rows[static_cast<std::size_t>(plan.length)], best);
   };
   drafters_[static_cast<std::size_t>(drafter)].confidences.for_each_plan(max_length, consider_plan);
 }

@@ -60,6 +60,12 @@ inline ParameterRow layers(std::string name, std::string default_value, std::str
           .type = ParameterType::layers};
 }
 
+/// A parameter of every strategy that may lose.
+inline ParameterRow guard_parameter() {
+  return number("guard", "0", "of vanilla's speed",
+                "it stops while it is slower than this, and comes back at doubling intervals; 0 = never");
+}
+
 inline ParameterRow with_default(ParameterRow row, std::string value) {
   row.default_value = std::move(value);
   return row;

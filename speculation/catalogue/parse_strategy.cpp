@@ -72,6 +72,8 @@ class SpecificationParser {
     for (std::size_t i = 0; i < rows_.size(); ++i) DRAFTSCOPE_TRY(check(i));
     if (made_.no_replay_.empty() && made_.draft_weights())
       made_.no_replay_ = "it drafts on weights of fewer bits, which shadow tokens were not computed with";
+    if (made_.no_replay_.empty() && made_.guard() > 0.0)
+      made_.no_replay_ = "its guard goes by clocks, which tell nothing of another run";
     return std::move(made_);
   }
 

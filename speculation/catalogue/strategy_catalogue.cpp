@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "catalogue/parameter_rows.h"
 #include "catalogue/shipped_rows.h"
 
 namespace draftscope::speculation {
@@ -93,6 +94,7 @@ Result<void> StrategyCatalogue::add(StrategyRow row) {
     if (!row.chooses_parts)
       for (ParameterRow& parameter : parameters_of(row.parts)) row.parameters.push_back(std::move(parameter));
   }
+  if (row.has_guard) row.parameters.push_back(guard_parameter());
   for (const auto& [name, value] : row.defaults) {
     const auto parameter = find_named(row.parameters, name);
     if (parameter == row.parameters.end())

@@ -11,6 +11,7 @@ StrategyRow vanilla() {
   return {.name = "vanilla",
           .summary = "one target forward a token; the baseline",
           .source = "autoregressive decoding",
+          .has_guard = false,
           .replay_needs = ReplayNeeds::texts};
 }
 
@@ -173,6 +174,7 @@ StrategyRow automatic() {
                      layers("exits", "", "early exits that may draft, as 8+12; empty = none"),
                      layers("skip-attention", "", "a skip set that may draft: layers without attention"),
                      layers("skip-mlp", "", "and layers without MLP")},
+      .has_guard = false,
       .replay_needs = ReplayNeeds::impossible,
       .no_replay = "it goes by what each round took and brought, which no recording of another has"};
 }
@@ -181,6 +183,7 @@ StrategyRow tuned() {
   return {.name = "tuned",
           .summary = "the setting that draftscope tune found for this model",
           .parameters = {text("policy", "", "file", "what draftscope tune wrote")},
+          .has_guard = false,
           .replay_needs = ReplayNeeds::impossible,
           .no_replay = "found a policy file, expected the strategy that it names"};
 }

@@ -34,6 +34,10 @@ std::optional<WeightFormat> StrategySpecification::draft_weights() const {
   return format ? std::optional(*format) : std::nullopt;
 }
 
+double StrategySpecification::guard() const {
+  return number("guard");
+}
+
 std::string StrategySpecification::given() const {
   std::string text = name_;
   char separator = ':';

@@ -21,7 +21,9 @@ struct Case {
 };
 constexpr Case cases[] = {{"auto:exits=1+2,max-gamma=3", 50'000, 2},
                           {"auto:exits=1,max-gamma=2", 300'000, 0},
-                          {"auto:max-gamma=3", 0, 3}};
+                          {"auto:max-gamma=3", 0, 3},
+                          {"layerskip:exit=1,gamma=2,guard=0.9", 900'000, 0},
+                          {"layerskip:exit=1,gamma=2,guard=0.9", 900'000, 4}};
 
 std::unique_ptr<Strategy> make_inner(const std::string& specification, const speculation::ModelShape& shape) {
   auto made = make_strategy(specification, shape);

@@ -19,7 +19,8 @@ TEST(MakeStrategy, FillsInEveryDefaultAndSaysSo) {
   EXPECT_EQ(strategy->specification, "layerskip");
   const auto parameters = nlohmann::json::parse(strategy->parameters);
   EXPECT_EQ(parameters,
-            (nlohmann::json{{"exit", 3}, {"gamma", 6}, {"verify", "above-exit"}, {"weights", "as-held"}}));
+            (nlohmann::json{
+                {"exit", 3}, {"gamma", 6}, {"guard", 0}, {"verify", "above-exit"}, {"weights", "as-held"}}));
 }
 
 TEST(MakeStrategy, ReadsItsOwnSpecificationBack) {

@@ -119,7 +119,8 @@ class AutoRule {
   /// Vanilla rounds that may be lost.
   [[nodiscard]] double balance() const;
   [[nodiscard]] AutoChoice vanilla(AutoChoice::Reason reason) const;
-  void consider(AutoChoice choice, AutoChoice& best) const;
+  /// `max_cost`: of the round, if its draft is verified in full.
+  static void consider(AutoChoice choice, double max_cost, AutoChoice& best);
   void consider_text(std::span<const std::int32_t> text, std::int32_t room, AutoChoice& best) const;
   void consider_drafter(std::int32_t drafter, std::int32_t room, AutoChoice& best) const;
   [[nodiscard]] AutoChoice trial(std::int32_t drafter, std::int32_t room) const;

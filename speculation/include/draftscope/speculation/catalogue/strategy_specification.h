@@ -29,6 +29,8 @@ class StrategySpecification {
   [[nodiscard]] bool has_parts() const { return !parts_.front().empty(); }
   /// Format of the weights that the draft computes on; none = the target's own.
   [[nodiscard]] std::optional<WeightFormat> draft_weights() const;
+  /// Speed in vanilla decoding's below which it stops; 0 = none.
+  [[nodiscard]] double guard() const;
   /// Why no policy replays it from shadow tokens, one line; empty = one does.
   [[nodiscard]] const std::string& no_replay() const { return no_replay_; }
 
