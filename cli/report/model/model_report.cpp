@@ -49,6 +49,10 @@ void describe_draft(const speculation::StrategySpecification& strategy, const Mo
   const double head = speculation::head_in_layers(shape);
   if (!strategy.has_parts()) {
     if (row.name == "vanilla" || !row.lacks.empty()) return;
+    if (row.name == "auto") {
+      row.draft = "what pays, chosen anew each round";
+      return;
+    }
     row.draft = "guesses, without a forward";
     row.draft_layers = 0.0;
     return;
