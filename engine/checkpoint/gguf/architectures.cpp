@@ -20,6 +20,11 @@ constexpr std::array architectures{
     Row{.name = "qwen2", .architecture = "Qwen2ForCausalLM", .qkv_bias = true},
     Row{.name = "qwen3", .architecture = "Qwen3ForCausalLM"},
     Row{.name = "olmo2", .architecture = "Olmo2ForCausalLM"},
+    Row{.name = "granite", .architecture = "GraniteForCausalLM", .paired_rows = true},
+    Row{.name = "smollm3", .architecture = "SmolLM3ForCausalLM", .paired_rows = true},
+    Row{.name = "phi3", .architecture = "Phi3ForCausalLM"},
+    Row{.name = "gemma2", .architecture = "Gemma2ForCausalLM"},
+    Row{.name = "gemma3", .architecture = "Gemma3ForCausalLM"},
 };
 
 std::string known_names() {
