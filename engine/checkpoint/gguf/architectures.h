@@ -19,6 +19,8 @@ struct Architecture {
   /// in Hugging Face's files.
   bool paired_rows = false;
   bool qkv_bias = false;  ///< always; others have one where the file holds its tensors
+  /// Text of the token that ends a turn, which files of the architecture have and name under no key.
+  std::string_view turn_end;
 
   /// A key of its own: "llama.block_count".
   [[nodiscard]] std::string key(std::string_view behind_name) const {

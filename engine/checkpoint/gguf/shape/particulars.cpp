@@ -43,6 +43,9 @@ constexpr std::array foreign_keys{
 };
 
 Result<void> check_nothing_foreign(const Metadata& metadata, const Architecture& architecture) {
+  const std::string causal = architecture.key("attention.causal");
+  DRAFTSCOPE_TRY_ASSIGN(const bool looks_back, metadata.boolean_or(causal, true));
+  if (!looks_back) return metadata.wrong(causal, "true: only a decoder that looks back is supported");
   for (const ForeignKey& foreign : foreign_keys) {
     const auto& readers = foreign.readers;
     const std::string name = architecture.key(foreign.key);

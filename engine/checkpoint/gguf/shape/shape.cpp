@@ -103,11 +103,24 @@ class ShapeReader {
     for (const char* const name :
          {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
       DRAFTSCOPE_TRY_ASSIGN(const auto token, metadata_.integer_or(name, token_range, -1));
-      const bool is_known =
-          std::find(shape_.eos_tokens.begin(), shape_.eos_tokens.end(), token) != shape_.eos_tokens.end();
-      if (token >= 0 && !is_known) shape_.eos_tokens.push_back(token);
+      add_end(token);
     }
+    add_end(find_turn_end());
     return {};
+  }
+
+  void add_end(std::int32_t token) {
+    auto& ends = shape_.eos_tokens;
+    if (token >= 0 && std::find(ends.begin(), ends.end(), token) == ends.end()) ends.push_back(token);
+  }
+
+  /// -1 if the vocabulary lacks it.
+  std::int32_t find_turn_end() const {
+    const MetadataValue* const tokens = metadata_.find("tokenizer.ggml.tokens");
+    if (architecture_.turn_end.empty() || tokens == nullptr) return -1;
+    const auto found = std::find(tokens->texts.begin(), tokens->texts.end(), architecture_.turn_end);
+    const auto token = found - tokens->texts.begin();
+    return found != tokens->texts.end() && token < shape_.vocab ? static_cast<std::int32_t>(token) : -1;
   }
 
   const GgufModel& model_;

@@ -181,6 +181,8 @@ INSTANTIATE_TEST_SUITE_P(
          [](GgufParts&
                 parts) { parts.tensors.push_back({"rope_freqs.weight", {2}, 0, std::string(8, '\0')}); },
          "rope_freqs.weight: element 0 is 0, expected a positive number"},
+        {"LooksAhead", set("gemma3.attention.causal", false),
+         "gemma3.attention.causal is false, expected true: only a decoder that looks back", "gemma3"},
         {"ForeignWindow", set("smollm3.attention.sliding_window", 8U),
          "sliding_window is 8, expected 0: layers of smollm3 are computed without a sliding window", "smollm3"},
         {"ForeignScale", set("phi3.residual_scale", 0.5F),

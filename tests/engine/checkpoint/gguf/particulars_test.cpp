@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cmath>
+#include <tuple>
 
 #include "gguf_bytes.h"
 #include "gguf_goldens.h"
@@ -134,6 +135,28 @@ TEST(GgufParticulars, TheMultiplierOfGemmas27BIsKnownByItsLayers) {
     EXPECT_EQ(multiplier(layers, false), 1.0 / std::sqrt(2.0));
     EXPECT_EQ(multiplier(layers - 1, false), 0.5);
     EXPECT_EQ(multiplier(layers, true), 0.25);
+  }
+}
+
+TEST(GgufParticulars, TheEndOfATurnThatNoKeyNamesEndsARequest) {
+  for (const auto& [architecture, text, ends] :
+       {std::tuple{"gemma2", "<end_of_turn>", true}, std::tuple{"gemma3", "<end_of_turn>", true},
+        std::tuple{"phi3", "<|end|>", true}, std::tuple{"llama", "<|end|>", false}}) {
+    GgufParts parts = tiny_gguf(architecture);
+    std::vector<std::string> tokens(10, "x");
+    tokens[7] = text;
+    parts.set(gguf_key("tokenizer.ggml.tokens", tokens));
+    parts.set(gguf_key("tokenizer.ggml.eos_token_id", 1U));
+    EXPECT_EQ(shape_of(parts).eos_tokens,
+              ends ? (std::vector<std::int32_t>{1, 7}) : std::vector<std::int32_t>{1});
+    parts.set(gguf_key("tokenizer.ggml.eot_token_id", 7U));
+    EXPECT_THAT(shape_of(parts).eos_tokens, ElementsAre(1, 7));
+    // Beyond the embeddings' rows there is no such token.
+    parts.remove("tokenizer.ggml.eot_token_id");
+    tokens.emplace_back("x");
+    std::swap(tokens[7], tokens.back());
+    parts.set(gguf_key("tokenizer.ggml.tokens", tokens));
+    EXPECT_THAT(shape_of(parts).eos_tokens, ElementsAre(1));
   }
 }
 
