@@ -2,7 +2,7 @@
 #include "model_particulars.h"
 
 #include <draftscope/base/quote.h>
-#include <algorithm>
+#include <draftscope/speculation/layer_interval.h>
 #include <cmath>
 
 #include "size_ranges.h"
@@ -15,16 +15,6 @@ constexpr Range<double> multiplier_range{1e-6, 1e6};
 
 /// Window of every family of the table whose config.json names none.
 constexpr std::int32_t default_window = 4096;
-
-/// Which layers of a list are marked, if that is every n-th: n, or 0 if none is.
-std::optional<std::int32_t> interval_of(const std::vector<bool>& marked) {
-  const auto first = std::find(marked.begin(), marked.end(), true);
-  if (first == marked.end()) return 0;
-  const auto interval = first - marked.begin() + 1;
-  for (std::ptrdiff_t i = 0; i < std::ssize(marked); ++i)
-    if (marked[static_cast<std::size_t>(i)] != ((i + 1) % interval == 0)) return std::nullopt;
-  return static_cast<std::int32_t>(interval);
-}
 
 /// Sets the window of the layers that have one, and which have: those that `layer_types` names, or all but
 /// every `interval`-th, or all if that is 0.

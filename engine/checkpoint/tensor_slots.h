@@ -48,7 +48,8 @@ struct TensorSlot {
   std::int64_t first_row = 0;    ///< of the tensor of that name, where it holds several slots (fused weights)
   std::int64_t stored_rows = 0;  ///< of that tensor; 0 = rows
 
-  [[nodiscard]] std::int64_t rows_in_file() const { return stored_rows > 0 ? stored_rows : rows; }
+  [[nodiscard]] bool is_fused() const { return stored_rows > 0; }
+  [[nodiscard]] std::int64_t rows_in_file() const { return is_fused() ? stored_rows : rows; }
   [[nodiscard]] bool is_vector() const;  ///< norms and biases: rank 1 in the file
   [[nodiscard]] bool is_norm() const;
 };

@@ -9,7 +9,6 @@ namespace draftscope::engine::cpu {
 namespace {
 
 double yarn_attention_factor(const speculation::RopeScaling& scaling) {
-  if (scaling.attention_factor > 0.0) return scaling.attention_factor;
   const auto magnitude = [&](double mscale) {
     return scaling.factor <= 1.0 ? 1.0 : 0.1 * mscale * std::log(scaling.factor) + 1.0;
   };
@@ -19,7 +18,6 @@ double yarn_attention_factor(const speculation::RopeScaling& scaling) {
 }
 
 double longrope_attention_factor(const speculation::RopeScaling& scaling) {
-  if (scaling.attention_factor > 0.0) return scaling.attention_factor;
   if (scaling.factor <= 1.0) return 1.0;
   return std::sqrt(1.0 + std::log(scaling.factor) / std::log(scaling.original_max_positions));
 }
@@ -58,9 +56,8 @@ double yarn_frequency(double frequency, std::int32_t pair, std::int32_t head_dim
 
 Rope::Rope(const speculation::ModelShape& shape, std::int32_t max_context)
     : scaling_(shape.rope), width_(shape.rotary_width()), max_positions_(shape.max_positions) {
-  if (scaling_.kind == speculation::RopeKind::yarn) attention_factor_ = yarn_attention_factor(scaling_);
+  attention_factor_ = attention_factor(scaling_);
   if (scaling_.kind == speculation::RopeKind::longrope) {
-    attention_factor_ = longrope_attention_factor(scaling_);
     // transformers looks at each call's longest position, which would make a row depend on its neighbours,
     // and keys of a text that grows longer on other factors than its queries.
     if (max_context > scaling_.original_max_positions) scaling_.short_factors = scaling_.long_factors;
@@ -82,7 +79,8 @@ double Rope::frequency(std::int32_t pair, double theta) const {
     case speculation::RopeKind::yarn:
       return yarn_frequency(standard, pair, width_, scaling_);
     case speculation::RopeKind::longrope:
-      return standard / scaling_.short_factors[static_cast<std::size_t>(pair)];
+      // In fp32, as transformers and GGUF files hold the factors.
+      return standard / static_cast<float>(scaling_.short_factors[static_cast<std::size_t>(pair)]);
     case speculation::RopeKind::standard:
       if (!scaling_.divisors.empty()) return standard / scaling_.divisors[static_cast<std::size_t>(pair)];
       break;
@@ -108,6 +106,13 @@ void Rope::angles(std::int32_t position, float* cosine, float* sine) const {
     cosine[pair] = static_cast<float>(std::cos(angle) * attention_factor_);
     sine[pair] = static_cast<float>(std::sin(angle) * attention_factor_);
   }
+}
+
+double attention_factor(const speculation::RopeScaling& scaling) {
+  const bool is_longrope = scaling.kind == speculation::RopeKind::longrope;
+  if (!is_longrope && scaling.kind != speculation::RopeKind::yarn) return 1.0;
+  if (scaling.attention_factor > 0.0) return scaling.attention_factor;
+  return is_longrope ? longrope_attention_factor(scaling) : yarn_attention_factor(scaling);
 }
 
 speculation::ModelShape with_local_rope(speculation::ModelShape shape) {

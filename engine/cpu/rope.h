@@ -29,6 +29,9 @@ class Rope {
   double attention_factor_ = 1.0;
 };
 
+/// Factor of cos and sin: the one that yarn and longrope are given or derive, 1 for the other kinds.
+[[nodiscard]] double attention_factor(const speculation::RopeScaling& scaling);
+
 /// The shape as the layers with a sliding window rotate.
 [[nodiscard]] speculation::ModelShape with_local_rope(speculation::ModelShape shape);
 

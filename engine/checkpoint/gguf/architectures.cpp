@@ -12,14 +12,21 @@ struct Row {
   std::string_view architecture;  ///< of the table of families
   bool paired_rows = false;
   bool qkv_bias = false;
+  std::string_view turn_end = {};
 };
 
-// Mistral, Yi and others of Llama's layers are "llama" in GGUF files too.
+// Mistral, Yi and others of Llama's layers are "llama" in GGUF files too. Ends of turns are those of the
+// models' generation_config.json.
 constexpr std::array architectures{
     Row{.name = "llama", .architecture = "LlamaForCausalLM", .paired_rows = true},
     Row{.name = "qwen2", .architecture = "Qwen2ForCausalLM", .qkv_bias = true},
     Row{.name = "qwen3", .architecture = "Qwen3ForCausalLM"},
     Row{.name = "olmo2", .architecture = "Olmo2ForCausalLM"},
+    Row{.name = "granite", .architecture = "GraniteForCausalLM", .paired_rows = true},
+    Row{.name = "smollm3", .architecture = "SmolLM3ForCausalLM", .paired_rows = true},
+    Row{.name = "phi3", .architecture = "Phi3ForCausalLM", .turn_end = "<|end|>"},
+    Row{.name = "gemma2", .architecture = "Gemma2ForCausalLM", .turn_end = "<end_of_turn>"},
+    Row{.name = "gemma3", .architecture = "Gemma3ForCausalLM", .turn_end = "<end_of_turn>"},
 };
 
 std::string known_names() {
@@ -40,7 +47,7 @@ Result<Architecture> architecture_of(const Metadata& metadata) {
   for (const Row& row : architectures) {
     if (row.name != name) continue;
     const speculation::ModelFamily* const family = speculation::find_architecture(row.architecture);
-    return Architecture{row.name, family, row.paired_rows, row.qkv_bias};
+    return Architecture{row.name, family, row.paired_rows, row.qkv_bias, row.turn_end};
   }
   return metadata.wrong(key, known_names());
 }

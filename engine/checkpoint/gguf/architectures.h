@@ -5,6 +5,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/model_families.h>
+#include <string>
 #include <string_view>
 
 #include "metadata.h"
@@ -18,6 +19,13 @@ struct Architecture {
   /// in Hugging Face's files.
   bool paired_rows = false;
   bool qkv_bias = false;  ///< always; others have one where the file holds its tensors
+  /// Text of the token that ends a turn, which files of the architecture have and name under no key.
+  std::string_view turn_end;
+
+  /// A key of its own: "llama.block_count".
+  [[nodiscard]] std::string key(std::string_view behind_name) const {
+    return fmt::format("{}.{}", name, behind_name);
+  }
 };
 
 /// The row that general.architecture names. Errors: none of the table, or a family that no backend computes.

@@ -11,7 +11,7 @@
 #include "checkpoint/element_bits.h"
 #include "checkpoint/file_watch.h"
 #include "gguf_file.h"
-#include "shape.h"
+#include "shape/shape.h"
 #include "tensor_names.h"
 #include "widen.h"
 
@@ -33,12 +33,18 @@ struct Storage {
 struct BoundSlot {
   const TensorSlot* slot;
   GgufModel::Place place;
+
+  /// Its rows in the file. Rows are whole in every format, so those of a fused tensor's part lie together.
+  [[nodiscard]] const std::byte* stored() const {
+    const auto skipped = static_cast<std::uint64_t>(slot->first_row) * place.tensor->row_bytes();
+    return place.tensor->data(place.file->mapping.bytes()) + skipped;
+  }
 };
 
 Result<void> check_extents(const TensorSlot& slot, const GgufModel::Place& place) {
   const auto& extents = place.tensor->extents;
   const auto columns = static_cast<std::uint64_t>(slot.columns);
-  const auto rows = static_cast<std::uint64_t>(slot.rows);
+  const auto rows = static_cast<std::uint64_t>(slot.rows_in_file());
   const bool matches = slot.is_vector() ? extents.size() == 1 && extents[0] == columns
                                         : extents.size() == 2 && extents[0] == columns && extents[1] == rows;
   if (matches) return {};
@@ -49,13 +55,14 @@ Result<void> check_extents(const TensorSlot& slot, const GgufModel::Place& place
 
 Result<std::vector<BoundSlot>> bind(const GgufModel& model, const std::vector<TensorSlot>& slots) {
   std::vector<BoundSlot> bound;
-  std::unordered_set<std::string_view> used{gguf::frequency_divisors_name};
+  std::unordered_set<std::string_view> used{gguf::frequency_divisors_name, gguf::long_factors_name,
+                                            gguf::short_factors_name};
   for (const TensorSlot& slot : slots) {
     const std::string name = gguf::tensor_name(slot);
     const auto found = model.tensors.find(name);
     if (found == model.tensors.end())
       return fail("{}: tensor {} is missing, expected one of {} weights", model.metadata().file(), name,
-                  slot.rows * slot.columns);
+                  slot.rows_in_file() * slot.columns);
     const auto& place = found->second;
     DRAFTSCOPE_TRY(check_extents(slot, place));
     if (slot.is_vector() && !place.tensor->format->plain)
@@ -145,7 +152,7 @@ Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound
   for (std::size_t i = 0; i < bound.size(); ++i) {
     const auto& [slot, place] = bound[i];
     const auto& format = *place.tensor->format;
-    const std::byte* const packed = place.tensor->data(place.file->mapping.bytes());
+    const std::byte* const packed = bound[i].stored();
     const DType dtype = slot->is_vector() ? *format.plain : matrices;
     *slot->view = {packed, dtype, slot->rows, slot->columns, kept[i] ? &format : nullptr};
     const bool moves = paired_rows && gguf::rotates(slot->kind);
@@ -188,9 +195,8 @@ std::string model_name(const GgufModel& model, const std::filesystem::path& path
 
 /// Whether a tensor is read from its file from here on.
 bool uses_files(const std::vector<BoundSlot>& bound) {
-  return std::any_of(bound.begin(), bound.end(), [](const BoundSlot& one) {
-    return one.slot->view->data == one.place.tensor->data(one.place.file->mapping.bytes());
-  });
+  return std::any_of(bound.begin(), bound.end(),
+                     [](const BoundSlot& one) { return one.slot->view->data == one.stored(); });
 }
 
 }  // namespace

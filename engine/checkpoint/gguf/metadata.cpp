@@ -268,4 +268,13 @@ Result<std::vector<double>> Metadata::numbers(std::string_view key) const {
   return numbers;
 }
 
+Result<std::vector<bool>> Metadata::booleans(std::string_view key) const {
+  const MetadataValue* const value = find(key);
+  if (value == nullptr || !value->is_array || value->type != ValueType::boolean)
+    return wrong(key, "an array of booleans");
+  std::vector<bool> flags;
+  for (std::uint64_t i = 0; i < value->count; ++i) flags.push_back(element<std::uint8_t>(*value, i) != 0);
+  return flags;
+}
+
 }  // namespace draftscope::engine::gguf

@@ -74,6 +74,7 @@ class Metadata {
   [[nodiscard]] Result<std::vector<std::string_view>> texts(std::string_view key) const;
   [[nodiscard]] Result<std::vector<std::int64_t>> integers(std::string_view key) const;
   [[nodiscard]] Result<std::vector<double>> numbers(std::string_view key) const;
+  [[nodiscard]] Result<std::vector<bool>> booleans(std::string_view key) const;
 
   /// "FILE: KEY is FOUND, expected `expected`", or "KEY is missing".
   [[nodiscard]] tl::unexpected<Error> wrong(std::string_view key, std::string_view expected) const;

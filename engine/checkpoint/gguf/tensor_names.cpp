@@ -59,11 +59,16 @@ std::string_view own_name(TensorKind kind) {
   return {};
 }
 
+/// The name of a tensor that holds several slots: gate and up, in this order, bear the name of up.
+std::string_view fused_name(TensorKind kind) {
+  return kind == TensorKind::gate || kind == TensorKind::up ? "ffn_up.weight" : "attn_qkv.weight";
+}
+
 }  // namespace
 
 std::string tensor_name(const TensorSlot& slot) {
   if (slot.layer < 0) return std::string(own_name(slot.kind));
-  return fmt::format("blk.{}.{}", slot.layer, own_name(slot.kind));
+  return fmt::format("blk.{}.{}", slot.layer, slot.is_fused() ? fused_name(slot.kind) : own_name(slot.kind));
 }
 
 bool is_redundant(std::string_view name) {

@@ -12,8 +12,11 @@ namespace draftscope::engine::gguf {
 
 /// Divisors of the rotary frequencies of each pair.
 inline constexpr std::string_view frequency_divisors_name = "rope_freqs.weight";
+/// The same for contexts beyond the length that a model was first trained on, and within it.
+inline constexpr std::string_view long_factors_name = "rope_factors_long.weight";
+inline constexpr std::string_view short_factors_name = "rope_factors_short.weight";
 
-/// "blk.3.attn_q.weight".
+/// Name of the tensor that holds the slot: "blk.3.attn_q.weight", "blk.3.attn_qkv.weight" where it is fused.
 [[nodiscard]] std::string tensor_name(const TensorSlot& slot);
 
 /// Tensors that old exports carry and nothing needs: frequencies that the metadata gives.

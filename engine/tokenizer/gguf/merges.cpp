@@ -67,8 +67,10 @@ Result<std::vector<BpeMerge>> scored_merges(const GgufVocabulary& vocabulary, co
     if (std::isnan(scores[i]))
       return fail("{}: {}[{}] is {}, expected a number", metadata.file(), key, i, scores[i]);
   const auto ranks = ranks_of(scores);
+  // Runs of spaces are user-defined in Gemma's vocabulary, and merge.
   const auto is_piece = [&](std::size_t token) {
-    return vocabulary.types[token] == TokenType::normal || vocabulary.types[token] == TokenType::undefined;
+    const TokenType type = vocabulary.types[token];
+    return type == TokenType::normal || type == TokenType::undefined || type == TokenType::user_defined;
   };
   std::vector<BpeMerge> merges;
   for (std::size_t token = 0; token < count; ++token) {

@@ -66,6 +66,8 @@ constexpr auto deepseek_v3_words =
 constexpr SplitRule gpt2{.words = true};
 constexpr SplitRule digits_and_words{.digits = true, .words = true};
 constexpr SplitRule llama3{.expressions = {words_and_numbers}, .ignore_merges = true, .add_bos = true};
+/// Llama 3's pieces without its first token: SmolLM3 has it.
+constexpr SplitRule smaug{.expressions = {words_and_numbers}, .ignore_merges = true};
 constexpr SplitRule dbrx{.expressions = {words_and_numbers}};
 constexpr SplitRule qwen2{.expressions = {words_and_digits}, .composed = true};
 constexpr SplitRule tekken{.expressions = {cased_words}, .ignore_merges = true, .add_bos = true};
@@ -82,12 +84,13 @@ constexpr SplitRule ggml_default{
                     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))", R"(\p{N}+)",
                     R"([0-9][0-9][0-9])"}};
 
-constexpr std::array<std::pair<std::string_view, const SplitRule*>, 18> rules{{
+constexpr std::array<std::pair<std::string_view, const SplitRule*>, 19> rules{{
     {"default", &ggml_default},
     {"gpt-2", &gpt2},
     {"llama-bpe", &llama3},
     {"llama3", &llama3},
     {"llama-v3", &llama3},
+    {"smaug-bpe", &smaug},
     {"dbrx", &dbrx},
     {"qwen2", &qwen2},
     {"deepseek-r1-qwen", &qwen2},

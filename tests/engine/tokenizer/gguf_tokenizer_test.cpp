@@ -69,8 +69,8 @@ GgufVocabularyFile byte_level(const char* pre) {
   return file;
 }
 
-GgufVocabularyFile sentence_pieces() {
-  const auto& vocabulary = expected()["sentence_pieces"];
+GgufVocabularyFile sentence_pieces(const char* golden = "sentence_pieces") {
+  const auto& vocabulary = expected()[golden];
   GgufVocabularyFile file;
   file.parts.set(gguf_key("tokenizer.ggml.model", "llama"));
   file.parts.set(gguf_key("tokenizer.ggml.tokens", vocabulary["tokens"].get<Texts>()));
@@ -127,8 +127,9 @@ TEST(GgufSplitRules, DifferOnTheTexts) {
 TEST(GgufSplitRules, NamesOfOneRuleAreTheSame) {
   for (const auto& [name, same] :
        {std::pair("llama3", "llama-bpe"), std::pair("llama-v3", "llama-bpe"),
-        std::pair("deepseek-r1-qwen", "qwen2"), std::pair("starcoder", "smollm"),
-        std::pair("refact", "smollm"), std::pair("codeshell", "smollm"), std::pair("llama4", "gpt-4o")})
+        std::pair("smaug-bpe", "llama-bpe"), std::pair("deepseek-r1-qwen", "qwen2"),
+        std::pair("starcoder", "smollm"), std::pair("refact", "smollm"), std::pair("codeshell", "smollm"),
+        std::pair("llama4", "gpt-4o")})
     expect_ids(byte_level(name).loaded(), expected()["texts"], expected()["byte_level"]["rules"][same]);
 }
 
@@ -182,6 +183,31 @@ TEST(GgufTokenizer, SentencePiecesMergeByTheirScores) {
               decoded[i].get<std::string>());
 }
 
+// Converters leave runs of spaces as SentencePiece has them, or write them as spaces with a score of their
+// own.
+TEST(GgufTokenizer, RunsThatTheUserDefinedAreTokens) {
+  const auto& golden = expected()["runs"];
+  GgufVocabularyFile file = sentence_pieces("runs");
+  file.parts.set(gguf_key("tokenizer.ggml.add_space_prefix", false));
+  expect_ids(file.loaded(), golden["texts"], golden["ids"]);
+
+  auto tokens = golden["tokens"].get<Texts>();
+  auto scores = golden["scores"].get<std::vector<float>>();
+  constexpr std::string_view mark = "\xE2\x96\x81";
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (golden["types"][i] != 4) continue;
+    scores[i] = -1000.0F;
+    for (auto at = tokens[i].find(mark); at != std::string::npos; at = tokens[i].find(mark))
+      tokens[i].replace(at, mark.size(), " ");
+  }
+  file.parts.set(gguf_key("tokenizer.ggml.tokens", tokens));
+  file.parts.set(gguf_key("tokenizer.ggml.scores", scores));
+  const Tokenizer written = file.loaded();
+  expect_ids(written, golden["texts"], golden["ids"]);
+  for (std::size_t i = 0; i < golden["ids"].size(); ++i)
+    EXPECT_EQ(written.decode(golden["ids"][i].get<Ids>()), golden["texts"][i].get<std::string>());
+}
+
 // transformers writes such a decoder where it saves a tokenizer that it read from a GGUF file.
 TEST(FusedReplace, IsTheSameInPiecesAndInTheWholeText) {
   auto json = goldens::read_json("llama2.tokenizer.json");
@@ -218,6 +244,9 @@ TEST(GgufTokenizer, KeysSayWhatStandsAroundAText) {
   const auto begin = *bytes.loaded().token_id("<|begin|>");
   bytes.parts.remove("tokenizer.ggml.add_bos_token");
   EXPECT_EQ(bytes.loaded().encode("")->front(), begin);
+  bytes.parts.set(gguf_key("tokenizer.ggml.pre", "smaug-bpe"));
+  EXPECT_TRUE(bytes.loaded().encode("")->empty());
+  bytes.parts.set(gguf_key("tokenizer.ggml.pre", "llama-bpe"));
   bytes.parts.remove("tokenizer.ggml.bos_token_id");
   EXPECT_THAT(bytes.message(), HasSubstr("tokenizer.ggml.bos_token_id is missing, expected the token that"));
 }

@@ -6,7 +6,8 @@
 "byte_level": tokens and merges of one vocabulary, whose pieces cross whatever a rule may split, and by the names in
 tokenizer.ggml.pre the ids of every text under that rule, as the tokenizer.json of a model of that name has it.
 "sentence_pieces": tokens, scores and types of a SentencePiece model; its ids, those of tokenizers and of
-transformers' conversion agree. "fused_replace": texts of a decoder that replaces in the joined text.
+transformers' conversion agree. "runs": the same of one in which runs of spaces and line ends are defined by the user, as
+in Gemma's, without a space before a text. "fused_replace": texts of a decoder that replaces in the joined text.
 """
 import io
 import json
@@ -107,14 +108,15 @@ def train_sentence_pieces():
     return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
 
 
-def converted(pieces, tokens, scores, types):
-    """As transformers makes a fast tokenizer of a SentencePiece model (Llama 2's stages)."""
+def converted(tokens, scores, types, prefix=True):
+    """As transformers makes a fast tokenizer of a SentencePiece model: Llama 2's stages, or Gemma's without the prefix."""
     vocabulary = {token: index for index, token in enumerate(tokens)}
     merges = generate_merges(vocabulary, {token: scores[index] for token, index in vocabulary.items()})
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend(UNIGRAM_SPACE), normalizers.Replace(" ", UNIGRAM_SPACE)])
-    tokenizer.decoder = decoders.Sequence([decoders.Replace(UNIGRAM_SPACE, " "), decoders.ByteFallback(), decoders.Fuse(),
-                                           decoders.Strip(" ", 1, 0)])
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend(UNIGRAM_SPACE)] * prefix +
+                                                [normalizers.Replace(" ", UNIGRAM_SPACE)])
+    tokenizer.decoder = decoders.Sequence([decoders.Replace(UNIGRAM_SPACE, " "), decoders.ByteFallback(), decoders.Fuse()] +
+                                          [decoders.Strip(" ", 1, 0)] * prefix)
     tokenizer.add_special_tokens([AddedToken(tokens[i], special=True, normalized=False) for i, kind in enumerate(types) if kind in (2, 3)])
     tokenizer.add_tokens([AddedToken(tokens[i], special=False, normalized=False) for i, kind in enumerate(types) if kind == 4])
     return tokenizer
@@ -128,7 +130,7 @@ def sentence_piece_goldens(samples):
     # gguf's numbers: unknown 2, control 3, user-defined 4, byte 6.
     types = [2 if pieces.is_unknown(i) else 3 if pieces.is_control(i) else 6 if pieces.is_byte(i) else
              4 if tokens[i] == "<tool>" else 1 for i in range(size)]
-    tokenizer = converted(pieces, tokens, scores, types)
+    tokenizer = converted(tokens, scores, types)
     ids, decoded = [], []
     for text in samples:
         found = tokenizer.encode(text).ids
@@ -140,6 +142,32 @@ def sentence_piece_goldens(samples):
         ids.append(found)
         decoded.append(tokenizer.decode(found))
     return {"tokens": tokens, "scores": scores, "types": types, "ids": ids, "decoded": decoded}
+
+
+RUNS = ["\n" * n for n in range(1, 5)] + [UNIGRAM_SPACE * n for n in range(2, 7)]
+
+
+def run_goldens():
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(TRAINING.splitlines()), model_writer=model, model_type="bpe", vocab_size=480,
+        byte_fallback=True, normalization_rule_name="identity", add_dummy_prefix=False, remove_extra_whitespaces=False,
+        character_coverage=0.98, split_digits=True, user_defined_symbols=RUNS, minloglevel=2)
+    pieces = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    size = pieces.get_piece_size()
+    tokens = [pieces.id_to_piece(i) for i in range(size)]
+    scores = [pieces.get_score(i) for i in range(size)]
+    types = [2 if pieces.is_unknown(i) else 3 if pieces.is_control(i) else 6 if pieces.is_byte(i) else
+             4 if tokens[i] in RUNS else 1 for i in range(size)]
+    tokenizer = converted(tokens, scores, types, prefix=False)
+    samples = ["the file", " the file", "a  b", "if a:\n    return b\n\n\nend", "\n\n  x\n\t y", "a" + " " * 6 + "b"]
+    samples += [" " * n + "return" for n in range(2, 15)] + ["x" + "\n" * n + "y" for n in range(3, 11)]
+    for text in samples:
+        if pieces.encode(text) != tokenizer.encode(text).ids:
+            print("differs from sentencepiece:", ascii(text), file=sys.stderr)
+    ids = [tokenizer.encode(text).ids for text in samples]
+    assert all(tokenizer.decode(each) == text for each, text in zip(ids, samples))
+    return {"tokens": tokens, "scores": scores, "types": types, "texts": samples, "ids": ids}
 
 
 def fused_replace_goldens():
@@ -162,4 +190,4 @@ if __name__ == "__main__":
     spm = samples + ["<tool>a <tool> b", "x<s>y </s>", "<tool><tool>"]
     write(HERE / "goldens/gguf.json", {"texts": samples, "byte_level": byte_level_goldens(samples),
                                        "sentence_piece_texts": spm, "sentence_pieces": sentence_piece_goldens(spm),
-                                       "fused_replace": fused_replace_goldens()})
+                                       "runs": run_goldens(), "fused_replace": fused_replace_goldens()})

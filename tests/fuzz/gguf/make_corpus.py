@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import numpy as np
-from gguf import GGMLQuantizationType as Type, GGUFWriter, TokenType
+from gguf import GGMLQuantizationType as Type, GGUFWriter, RopeScalingType, TokenType
 from gguf.quants import quantize
 
 HERE = Path(__file__).resolve().parent / "corpus"
@@ -35,7 +35,56 @@ def add_sentence_pieces(writer):
     writer.add_eot_token_id(2)
 
 
-def model(name, architecture, kinds, tokenizer, rope=False, tied=False, split=None):
+def add_runs(writer):
+    """As Gemma's vocabulary: runs of spaces, no space before a text."""
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(["<pad>", "<eos>", "<bos>", "<unk>", "  ", "▁▁", "▁", "H", "e", "▁H", "He", "\n"])
+    writer.add_token_scores([0, 0, 0, 0, -1000, 0, -6, -7, -8, -1, -2, 0])
+    writer.add_token_types([TokenType.CONTROL] * 3 + [TokenType.UNKNOWN] + [TokenType.USER_DEFINED] * 2 + [TokenType.NORMAL] * 5 +
+                           [TokenType.USER_DEFINED])
+    writer.add_bos_token_id(2)
+    writer.add_eos_token_id(1)
+    writer.add_add_space_prefix(False)
+
+
+def add_particulars(writer, architecture):
+    """The keys that only some architectures have, each with another value than the default."""
+    if architecture == "granite":
+        writer.add_attention_scale(0.125)
+        writer.add_embedding_scale(12.0)
+        writer.add_residual_scale(0.22)
+        writer.add_logit_scale(8.0)
+    elif architecture == "phi3":
+        writer.add_sliding_window(7)
+        writer.add_rope_dimension_count(8)
+        writer.add_rope_scaling_orig_ctx_len(8)
+        writer.add_rope_scaling_attn_factors(1.25)
+        writer.add_tensor("rope_factors_long.weight", np.array([1, 2, 3, 4], np.float32))
+        writer.add_tensor("rope_factors_short.weight", np.ones(4, np.float32))
+    elif architecture == "gemma3":
+        writer.add_sliding_window(6)
+        writer.add_attn_logit_softcapping(40.0)
+        writer.add_final_logit_softcapping(20.0)
+        writer.add_sliding_window_pattern([True])
+        writer.add_rope_freq_base(1e6)
+        writer.add_rope_freq_base_swa(1e4)
+        writer.add_rope_scaling_type(RopeScalingType.LINEAR)
+        writer.add_rope_scaling_factor(8.0)
+
+
+def own_shapes(architecture, shapes):
+    """The tensors of an architecture, made of Llama's."""
+    if architecture == "phi3":
+        fused = {"blk.0.attn_q": ("blk.0.attn_qkv", (2 * MODEL, MODEL)), "blk.0.ffn_up": ("blk.0.ffn_up", (2 * INNER, MODEL))}
+        left_out = {"blk.0.attn_k", "blk.0.attn_v", "blk.0.ffn_gate"}
+        return dict(fused.get(name, (name, shape)) for name, shape in shapes.items() if name not in left_out)
+    if architecture == "gemma3":
+        return {**shapes, "blk.0.post_attention_norm": (MODEL,), "blk.0.post_ffw_norm": (MODEL,),
+                "blk.0.attn_q_norm": (MODEL // 2,), "blk.0.attn_k_norm": (MODEL // 2,)}
+    return shapes
+
+
+def model(name, architecture, kinds, tokenizer=None, rope=False, tied=False, split=None):
     writer = GGUFWriter(HERE / name, architecture)
     writer.add_block_count(1)
     writer.add_context_length(16)
@@ -47,7 +96,9 @@ def model(name, architecture, kinds, tokenizer, rope=False, tied=False, split=No
     if split is not None:
         writer.add_uint16("split.no", 0)
         writer.add_uint16("split.count", split)
-    tokenizer(writer)
+    if tokenizer is not None:
+        tokenizer(writer)
+    add_particulars(writer, architecture)
     random = np.random.default_rng(1)
     shapes = {"token_embd": (VOCAB, MODEL), "blk.0.attn_norm": (MODEL,), "blk.0.attn_q": (MODEL, MODEL),
               "blk.0.attn_k": (MODEL // 2, MODEL), "blk.0.attn_v": (MODEL // 2, MODEL), "blk.0.attn_output": (MODEL, MODEL),
@@ -55,7 +106,7 @@ def model(name, architecture, kinds, tokenizer, rope=False, tied=False, split=No
               "blk.0.ffn_down": (MODEL, INNER), "output_norm": (MODEL,)}
     if not tied:
         shapes["output"] = (VOCAB, MODEL)
-    for index, (tensor, shape) in enumerate(shapes.items()):
+    for index, (tensor, shape) in enumerate(own_shapes(architecture, shapes).items()):
         values = random.standard_normal(shape, np.float32)
         kind = kinds[index % len(kinds)]
         if len(shape) == 1:
@@ -80,6 +131,9 @@ if __name__ == "__main__":
     model("mixed", "llama", [Type.Q4_1, Type.Q5_0, Type.F16], add_sentence_pieces)
     model("first_of_two", "llama", [Type.Q8_0], add_byte_level, split=2)
     model("mamba", "mamba", [Type.Q8_0], add_byte_level)
+    model("granite", "granite", [Type.Q4_0])
+    model("phi3", "phi3", [Type.Q4_0, Type.Q5_0])
+    model("gemma3", "gemma3", [Type.Q4_0], add_runs, tied=True)
     whole = (HERE / "llama").read_bytes()
     (HERE / "big_endian").write_bytes(whole[:4] + whole[7:3:-1] + whole[8:600])
     (HERE / "cut_off").write_bytes(whole[:700])

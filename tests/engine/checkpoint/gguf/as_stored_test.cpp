@@ -39,6 +39,74 @@ std::string random_blocks(Random& random, std::uint32_t type, std::uint64_t coun
   return bytes;
 }
 
+/// Random numbers of a plain type, or random blocks.
+std::string random_matrix(Random& random, std::uint32_t type, std::uint64_t count) {
+  const gguf::BlockFormat& format = *gguf::find_block_format(type);
+  if (!format.plain) return random_blocks(random, type, count);
+  GgufBytes bytes;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const float value = static_cast<float>(pick(random, -1000, 1000)) / 8192.0F;
+    if (*format.plain == DType::f32) bytes.number(value);
+    if (*format.plain == DType::f16) bytes.number(cpu::float_to_f16(value));
+    if (*format.plain == DType::bf16) bytes.number(cpu::float_to_bf16(value));
+  }
+  return bytes.text();
+}
+
+/// The same model of one layer twice: Phi-3's, with fused tensors, and Qwen2's with biases of 0.
+std::pair<GgufParts, GgufParts> fused_and_split(Random& random, std::uint32_t type) {
+  std::pair<GgufParts, GgufParts> both;
+  GgufParts& fused = both.first;  // no binding, which clang 14's lambdas cannot capture
+  GgufParts& split = both.second;
+  constexpr std::uint64_t model = 256;
+  constexpr std::uint64_t keys = 128;
+  constexpr std::uint64_t inner = 512;
+  const auto in_both = [&](const GgufTensor& tensor) {
+    fused.tensors.push_back(tensor);
+    split.tensors.push_back(tensor);
+  };
+  const auto matrix = [&](const char* name, std::uint64_t columns, std::uint64_t rows) {
+    in_both({name, {columns, rows}, type, random_matrix(random, type, columns * rows)});
+  };
+  // Rows of one tensor that are those of several.
+  const auto together = [&](const char* name, const std::vector<std::pair<const char*, std::uint64_t>>& of) {
+    GgufTensor whole{name, {model, 0}, type, {}};
+    for (const auto& [part, rows] : of) {
+      GgufTensor one{part, {model, rows}, type, random_matrix(random, type, model * rows)};
+      whole.extents[1] += rows;
+      whole.bytes += one.bytes;
+      split.tensors.push_back(std::move(one));
+    }
+    fused.tensors.push_back(std::move(whole));
+  };
+  for (GgufParts* const parts : {&fused, &split}) {
+    const std::string architecture = parts == &fused ? "phi3" : "qwen2";
+    const auto key = [&](const char* name, auto value) { parts->set(gguf_key(architecture + name, value)); };
+    parts->set(gguf_key("general.architecture", architecture.c_str()));
+    key(".block_count", 1U);
+    key(".context_length", 64U);
+    key(".embedding_length", 256U);
+    key(".feed_forward_length", 512U);
+    key(".attention.head_count", 4U);
+    key(".attention.head_count_kv", 2U);
+    key(".attention.layer_norm_rms_epsilon", 1e-5F);
+  }
+  matrix("token_embd.weight", model, 70);
+  in_both(gguf_vector("blk.0.attn_norm.weight", std::vector<float>(model, 1.0F)));
+  together("blk.0.attn_qkv.weight",
+           {{"blk.0.attn_q.weight", model}, {"blk.0.attn_k.weight", keys}, {"blk.0.attn_v.weight", keys}});
+  split.tensors.push_back(gguf_vector("blk.0.attn_q.bias", std::vector<float>(model, 0.0F)));
+  split.tensors.push_back(gguf_vector("blk.0.attn_k.bias", std::vector<float>(keys, 0.0F)));
+  split.tensors.push_back(gguf_vector("blk.0.attn_v.bias", std::vector<float>(keys, 0.0F)));
+  matrix("blk.0.attn_output.weight", model, model);
+  in_both(gguf_vector("blk.0.ffn_norm.weight", std::vector<float>(model, 1.0F)));
+  together("blk.0.ffn_up.weight", {{"blk.0.ffn_gate.weight", inner}, {"blk.0.ffn_up.weight", inner}});
+  matrix("blk.0.ffn_down.weight", inner, model);
+  in_both(gguf_vector("output_norm.weight", std::vector<float>(model, 1.0F)));
+  matrix("output.weight", model, 70);
+  return both;
+}
+
 /// Two layers of 256 with matrices of many types; the second has gate and up of which one can't be multiplied
 /// as it is.
 GgufParts mixed_gguf(Random& random) {
@@ -181,6 +249,40 @@ TEST_F(AsStored, AdaptersAreRefused) {
   ASSERT_FALSE(merged);
   EXPECT_THAT(merged.error().message, HasSubstr("expected them widened"));
 }
+
+class FusedTensors : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(FusedTensors, AreTheRowsOfTheirParts) {
+  Random random(11);
+  const auto [fused, split] = fused_and_split(random, GetParam());
+  const TemporaryFolder folder;
+  write_bytes(folder / "fused.gguf", fused.file());
+  write_bytes(folder / "split.gguf", split.file());
+  for (const BlockMatrices blocks : {BlockMatrices::widened, BlockMatrices::as_stored}) {
+    const Checkpoint whole = loaded(folder / "fused.gguf", blocks);
+    const Checkpoint parts = loaded(folder / "split.gguf", blocks);
+    EXPECT_EQ(whole.has_blocks(), parts.has_blocks());
+    EXPECT_EQ(whole.stored_as, parts.stored_as);
+    const LayerWeights& layer = whole.weights.layers[0];
+    // One tensor, one after the other, nothing copied but what is widened.
+    EXPECT_EQ(layer.k.row_bytes(), layer.q.row_bytes());
+    if (blocks == BlockMatrices::as_stored || gguf::find_block_format(GetParam())->plain) {
+      EXPECT_EQ(layer.k.data, layer.q.data + layer.q.bytes());
+      EXPECT_EQ(layer.v.data, layer.k.data + layer.k.bytes());
+      EXPECT_EQ(layer.up.data, layer.gate.data + layer.gate.bytes());
+    }
+    const auto found = make_cpu_backend(whole, {.threads = 2, .cache_rows = 32});
+    const auto expected = make_cpu_backend(parts, {.threads = 2, .cache_rows = 32});
+    ASSERT_TRUE(found && expected);
+    EXPECT_EQ(logits_of(**found), logits_of(**expected));
+  }
+}
+
+// Every type whose blocks are multiplied as they are, and the plain ones.
+INSTANTIATE_TEST_SUITE_P(Types, FusedTensors, testing::Values(0U, 1U, 30U, 8U, 2U, 3U, 6U, 7U, 12U, 13U, 14U),
+                         [](const auto& type) {
+                           return std::string(gguf::find_block_format(type.param)->name);
+                         });
 
 }  // namespace
 }  // namespace draftscope::engine::test

@@ -34,13 +34,14 @@ struct Damage {
   const char* name;
   std::function<void(GgufParts&)> change;
   const char* message;
+  const char* architecture = "llama";
 };
 
 class DamagedGguf : public testing::TestWithParam<Damage> {};
 
 TEST_P(DamagedGguf, IsRefusedInOneLine) {
   const TemporaryFolder folder;
-  GgufParts parts = tiny_gguf();
+  GgufParts parts = tiny_gguf(GetParam().architecture);
   GetParam().change(parts);
   const std::string message = message_of(folder, parts.file());
   expect_one_line(message);
@@ -53,6 +54,13 @@ std::function<void(GgufParts&)> set(const char* key, auto value) {
 
 std::function<void(GgufParts&)> change(const char* tensor, void (*edit)(GgufTensor&)) {
   return [=](GgufParts& parts) { edit(parts.tensor(tensor)); };
+}
+
+std::function<void(GgufParts&)> factors(const std::vector<float>& beyond, const std::vector<float>& within) {
+  return [=](GgufParts& parts) {
+    parts.tensors.push_back(gguf_vector("rope_factors_long.weight", beyond));
+    parts.tensors.push_back(gguf_vector("rope_factors_short.weight", within));
+  };
 }
 
 std::string nested(int depth) {
@@ -68,7 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoArchitecture", [](GgufParts& parts) { parts.remove("general.architecture"); },
          "general.architecture is missing, expected a string"},
         {"OtherArchitecture", set("general.architecture", "mamba"),
-         "general.architecture is 'mamba', expected llama, qwen2, qwen3 or olmo2"},
+         "general.architecture is 'mamba', expected llama, qwen2, qwen3, olmo2, granite, smollm3, phi3, gemma2 or "
+         "gemma3"},
         {"ArchitectureIsNumber", set("general.architecture", 3U),
          "general.architecture is 3, expected a string"},
         {"NoLayers", [](GgufParts& parts) { parts.remove("llama.block_count"); },
@@ -92,8 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"Epsilon", set("llama.attention.layer_norm_rms_epsilon", std::numeric_limits<float>::quiet_NaN()),
          "expected a number from 0 to 0.1"},
         {"Experts", set("llama.expert_count", 8U),
-         "expert_count is 8, expected 0: no backend computes a mixture"},
-        {"Capped", set("llama.final_logit_softcapping", 30.0F), "no backend computes logit soft-capping"},
+         "expert_count is 8, expected 0: layers of llama are computed without a mixture"},
+        {"Capped", set("llama.final_logit_softcapping", 30.0F), "expected 0: layers of llama are computed without logit soft-capping"},
         {"ScalingType", set("llama.rope.scaling.type", "longrope"),
          "'longrope', expected none, linear or yarn"},
         {"EndBeyondVocabulary", set("tokenizer.ggml.eos_token_id", 10U), "eos_token_id is 10, expected"},
@@ -172,6 +181,102 @@ INSTANTIATE_TEST_SUITE_P(
          [](GgufParts&
                 parts) { parts.tensors.push_back({"rope_freqs.weight", {2}, 0, std::string(8, '\0')}); },
          "rope_freqs.weight: element 0 is 0, expected a positive number"},
+        {"LooksAhead", set("gemma3.attention.causal", false),
+         "gemma3.attention.causal is false, expected true: only a decoder that looks back", "gemma3"},
+        {"ForeignWindow", set("smollm3.attention.sliding_window", 8U),
+         "sliding_window is 8, expected 0: layers of smollm3 are computed without a sliding window", "smollm3"},
+        {"ForeignScale", set("phi3.residual_scale", 0.5F),
+         "residual_scale is 0.5, expected 1: layers of phi3", "phi3"},
+        {"AttentionScale", set("granite.attention.scale", 0.0F),
+         "granite.attention.scale is 0, expected a number from 1e-06", "granite"},
+        {"EmbeddingScale", set("granite.embedding_scale", -1.0F),
+         "granite.embedding_scale is -1, expected a number from 1e-06", "granite"},
+        {"ResidualScale", set("granite.residual_scale", "0.2"),
+         "granite.residual_scale is '0.2', expected a number", "granite"},
+        {"LogitScale", set("granite.logit_scale", 0.0F),
+         "granite.logit_scale is 0, expected a number from 1e-06", "granite"},
+        {"LayersThatDoNotRotate", set("granite.rope.scaling.finetuned", false),
+         "granite.rope.scaling.finetuned is false, expected true: all layers rotate", "granite"},
+        {"Window", set("gemma2.attention.sliding_window", -1.0F),
+         "gemma2.attention.sliding_window is -1, expected an integer from 0", "gemma2"},
+        {"WindowOfPhi", set("phi3.attention.sliding_window", "none"),
+         "phi3.attention.sliding_window is 'none', expected an integer from 0", "phi3"},
+        {"WindowInterval", set("gemma3.attention.sliding_window_pattern", 1U << 21U),
+         "gemma3.attention.sliding_window_pattern is 2097152, expected an integer from 0 to 1048576", "gemma3"},
+        {"WindowList", set("gemma3.attention.sliding_window_pattern", std::vector<bool>{true, false, true}),
+         "gemma3.attention.sliding_window_pattern is an array of 3, expected one of 2, as many as layers",
+         "gemma3"},
+        {"WindowListAtNoInterval", set("gemma2.attention.sliding_window_pattern", std::vector<bool>{false, true}),
+         "gemma2.attention.sliding_window_pattern is an array of 2, expected false for every n-th layer",
+         "gemma2"},
+        {"WindowListOfNumbers",
+         set("gemma2.attention.sliding_window_pattern", std::vector<std::int32_t>{1, 0}),
+         "gemma2.attention.sliding_window_pattern is an array of 2, expected an array of booleans", "gemma2"},
+        {"AttentionCap", set("gemma2.attn_logit_softcapping", -2.0F),
+         "gemma2.attn_logit_softcapping is -2, expected a number from 0", "gemma2"},
+        {"LogitCap", set("gemma3.final_logit_softcapping", std::numeric_limits<float>::infinity()),
+         "gemma3.final_logit_softcapping is inf, expected a number from 0", "gemma3"},
+        {"MoreHeadsThanNumbers",
+         [](GgufParts& parts) {
+           parts.set(gguf_key("gemma2.attention.head_count", 16U));
+           parts.set(gguf_key("gemma2.attention.key_length", 4U));
+         },
+         "gemma2.embedding_length is 8, expected at least the 16 heads", "gemma2"},
+        {"LocalBase",
+         [](GgufParts& parts) {
+           parts.set(gguf_key("gemma3.attention.sliding_window", 4U));
+           parts.set(gguf_key("gemma3.rope.freq_base_swa", 0.5F));
+         },
+         "gemma3.rope.freq_base_swa is 0.5, expected a number from 1", "gemma3"},
+        {"OddWidth", set("phi3.rope.dimension_count", 3U),
+         "phi3.rope.dimension_count is 3, expected an even number up to the head size, 4", "phi3"},
+        {"WideRotation", set("phi3.rope.dimension_count", 6U),
+         "phi3.rope.dimension_count is 6, expected an even number up to the head size, 4", "phi3"},
+        {"FusedRows", change("blk.1.attn_qkv.weight", [](GgufTensor& one) { one.extents = {16, 8}; }),
+         "blk.1.attn_qkv.weight: shape is [16, 8], expected [8, 16]", "phi3"},
+        {"FusedTensorIsMissing",
+         [](GgufParts& parts) { parts.tensor("blk.0.attn_qkv.weight").name = "blk.0.attn_q.weight"; },
+         "tensor blk.0.attn_qkv.weight is missing, expected one of 128 weights", "phi3"},
+        {"GateBesideFused",
+         [](GgufParts& parts) {
+           parts.tensors.push_back({"blk.0.ffn_gate.weight", {8, 12}, 0, std::string(384, '\0')});
+         },
+         "found tensor 'blk.0.ffn_gate.weight', expected those of", "phi3"},
+        {"LongFactorsAlone",
+         [](GgufParts& parts) { parts.tensors.push_back(gguf_vector("rope_factors_long.weight", {1, 2})); },
+         "tensor rope_factors_short.weight is missing, expected it beside rope_factors_long.weight", "phi3"},
+        {"ShortFactorsAlone",
+         [](GgufParts& parts) { parts.tensors.push_back(gguf_vector("rope_factors_short.weight", {1, 2})); },
+         "tensor rope_factors_long.weight is missing, expected it beside rope_factors_short.weight", "phi3"},
+        {"FewFactors", factors({1, 2}, {1}), "rope_factors_short.weight: F32 [1], expected F32 [2]", "phi3"},
+        {"NegativeFactor", factors({1, -2}, {1, 1}),
+         "rope_factors_long.weight: element 1 is -2, expected a positive number", "phi3"},
+        {"FactorsBesideYarn",
+         [](GgufParts& parts) {
+           factors({1, 2}, {1, 1})(parts);
+           parts.set(gguf_key("phi3.rope.scaling.type", "yarn"));
+         },
+         "phi3.rope.scaling.type is 'yarn', expected longrope beside tensor rope_factors_long.weight", "phi3"},
+        {"FactorsBesideDivisors",
+         [](GgufParts& parts) {
+           factors({1, 2}, {1, 1})(parts);
+           parts.tensors.push_back(gguf_vector("rope_freqs.weight", {1, 2}));
+         },
+         "tensor rope_freqs.weight is there beside rope_factors_long.weight, expected one", "phi3"},
+        {"FirstContext",
+         [](GgufParts& parts) {
+           factors({1, 2}, {1, 1})(parts);
+           parts.set(gguf_key("phi3.rope.scaling.original_context_length", 1U));
+         },
+         "phi3.rope.scaling.original_context_length is 1, expected an integer from 2", "phi3"},
+        {"AttentionFactor",
+         [](GgufParts& parts) {
+           factors({1, 2}, {1, 1})(parts);
+           parts.set(gguf_key("phi3.rope.scaling.attn_factor", 0.0F));
+         },
+         "phi3.rope.scaling.attn_factor is 0, expected a number from 1e-06", "phi3"},
+        {"AttentionFactorAlone", set("llama.rope.scaling.attn_factor", 1.19F),
+         "llama.rope.scaling.attn_factor is 1.19, expected 1 without tensor rope_factors_long.weight"},
         {"Version", [](GgufParts& parts) { parts.version = 1; }, "GGUF version 1, expected 2 or 3"},
         {"BigEndian", [](GgufParts& parts) { parts.version = 3U << 24U; }, "a big-endian GGUF file"},
     }),

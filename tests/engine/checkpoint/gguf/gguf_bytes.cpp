@@ -61,6 +61,16 @@ GgufKey gguf_key(std::string name, const std::vector<float>& values) {
   return numbers(std::move(name), f32, values);
 }
 
+GgufKey gguf_key(std::string name, const std::vector<bool>& values) {
+  return numbers(std::move(name), boolean, std::vector<std::uint8_t>(values.begin(), values.end()));
+}
+
+GgufTensor gguf_vector(std::string name, const std::vector<float>& values) {
+  GgufBytes bytes;
+  for (const float value : values) bytes.number(value);
+  return {std::move(name), {values.size()}, 0, bytes.text()};
+}
+
 void GgufParts::remove(std::string_view key) {
   keys.erase(std::remove_if(keys.begin(), keys.end(), [&](const GgufKey& one) { return one.name == key; }),
              keys.end());
@@ -118,25 +128,37 @@ GgufParts tiny_gguf(const std::string& architecture) {
     for (std::uint64_t i = 0; i < count; ++i) bytes.number(next += 0.125F);
     parts.tensors.push_back({name, std::move(extents), 0, bytes.text()});
   };
+  const bool is_gemma = architecture == "gemma2" || architecture == "gemma3";
+  const bool is_fused = architecture == "phi3";
   add("token_embd.weight", {model, vocab});
   for (const std::string layer : {"blk.0.", "blk.1."}) {
     add(layer + "attn_norm.weight", {model});
-    add(layer + "attn_q.weight", {model, model});
-    add(layer + "attn_k.weight", {model, keys});
-    add(layer + "attn_v.weight", {model, keys});
+    if (is_fused) {
+      add(layer + "attn_qkv.weight", {model, model + 2 * keys});
+    } else {
+      add(layer + "attn_q.weight", {model, model});
+      add(layer + "attn_k.weight", {model, keys});
+      add(layer + "attn_v.weight", {model, keys});
+    }
     if (architecture == "qwen2") {
       add(layer + "attn_q.bias", {model});
       add(layer + "attn_k.bias", {keys});
       add(layer + "attn_v.bias", {keys});
     }
+    if (architecture == "gemma3") {
+      add(layer + "attn_q_norm.weight", {keys});
+      add(layer + "attn_k_norm.weight", {keys});
+    }
     add(layer + "attn_output.weight", {model, model});
+    if (is_gemma) add(layer + "post_attention_norm.weight", {model});
     add(layer + "ffn_norm.weight", {model});
-    add(layer + "ffn_gate.weight", {model, inner});
-    add(layer + "ffn_up.weight", {model, inner});
+    if (!is_fused) add(layer + "ffn_gate.weight", {model, inner});
+    add(layer + "ffn_up.weight", {model, is_fused ? 2 * inner : inner});
     add(layer + "ffn_down.weight", {inner, model});
+    if (is_gemma) add(layer + "post_ffw_norm.weight", {model});
   }
   add("output_norm.weight", {model});
-  add("output.weight", {model, vocab});
+  if (!is_gemma) add("output.weight", {model, vocab});
   return parts;
 }
 

@@ -42,6 +42,7 @@ struct GgufKey {
 [[nodiscard]] GgufKey gguf_key(std::string name, const std::vector<std::string>& values);
 [[nodiscard]] GgufKey gguf_key(std::string name, const std::vector<std::int32_t>& values);
 [[nodiscard]] GgufKey gguf_key(std::string name, const std::vector<float>& values);
+[[nodiscard]] GgufKey gguf_key(std::string name, const std::vector<bool>& values);
 
 struct GgufTensor {
   std::string name;
@@ -61,6 +62,9 @@ struct GgufParts {
   [[nodiscard]] GgufTensor& tensor(std::string_view name);
   [[nodiscard]] std::string file() const;
 };
+
+/// A tensor of F32 numbers.
+[[nodiscard]] GgufTensor gguf_vector(std::string name, const std::vector<float>& values);
 
 /// A model of two layers and a few kilobytes, without a tokenizer: F32 matrices, told apart by their numbers.
 [[nodiscard]] GgufParts tiny_gguf(const std::string& architecture = "llama");

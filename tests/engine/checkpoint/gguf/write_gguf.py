@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes a Hugging Face folder of the families llama, qwen2, qwen3 and olmo2 as a GGUF file, as llama.cpp's converter lays it out.
+"""Writes a Hugging Face folder as a GGUF file, as llama.cpp's converter lays it out.
 
     python write_gguf.py FOLDER FILE.gguf [--type Q8_0] [--pre llama-bpe]        (needs the packages gguf, numpy)
 
-Matrices keep their type unless --type names another that the package gguf quantises to; norms and biases are F32.
+Families: those of ARCHITECTURES. Names of tensors and keys are those of the package gguf. Matrices keep their type
+unless --type names another that the package quantises to; norms and biases are F32.
 """
 import argparse
 import json
@@ -11,17 +12,16 @@ import math
 from pathlib import Path
 
 import numpy as np
-from gguf import GGMLQuantizationType, GGUFWriter, TokenType
+from gguf import MODEL_ARCH, MODEL_ARCH_NAMES, GGMLQuantizationType, GGUFWriter, RopeScalingType, TokenType, get_tensor_name_map
 from gguf.quants import quantize
 
-NAMES = {"model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
-         "lm_head.weight": "output.weight"}
-PARTS = {"input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "self_attn.q_proj": "attn_q",
-         "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
-         "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "self_attn.q_norm": "attn_q_norm",
-         "self_attn.k_norm": "attn_k_norm"}
-# Norms behind a sublayer in place of those before it.
-OLMO2_PARTS = {**PARTS, "post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm"}
+ARCHITECTURES = {"LlamaForCausalLM": MODEL_ARCH.LLAMA, "Qwen2ForCausalLM": MODEL_ARCH.QWEN2, "Qwen3ForCausalLM": MODEL_ARCH.QWEN3,
+                 "Olmo2ForCausalLM": MODEL_ARCH.OLMO2, "GraniteForCausalLM": MODEL_ARCH.GRANITE,
+                 "SmolLM3ForCausalLM": MODEL_ARCH.SMOLLM3, "Phi3ForCausalLM": MODEL_ARCH.PHI3,
+                 "Gemma2ForCausalLM": MODEL_ARCH.GEMMA2, "Gemma3ForCausalLM": MODEL_ARCH.GEMMA3}
+PAIRED = {MODEL_ARCH.LLAMA, MODEL_ARCH.GRANITE, MODEL_ARCH.SMOLLM3}
+ADDS_ONE = {MODEL_ARCH.GEMMA2, MODEL_ARCH.GEMMA3}  # to norms' weights
+WINDOW_INTERVAL = {MODEL_ARCH.GEMMA2: 2, MODEL_ARCH.GEMMA3: 6}  # of readers, where a file says nothing
 STORED = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
 
 
@@ -42,13 +42,6 @@ def wide(kind, values):
     if kind == "BF16":
         return (values.astype(np.uint32) << 16).view(np.float32)
     return values.astype(np.float32)
-
-
-def gguf_name(name, parts):
-    if name in NAMES:
-        return NAMES[name]
-    layer, part, kind = name.removeprefix("model.layers.").split(".", 1)[0], name.split(".", 3)[3].rsplit(".", 1)[0], name.rsplit(".", 1)[1]
-    return f"blk.{layer}.{parts[part]}.{kind}"
 
 
 def in_pairs(values, heads):
@@ -79,22 +72,56 @@ def llama3_divisors(rope, head_dim):
     return np.array(divisors, np.float32)
 
 
+def add_longrope(writer, config, rope):
+    original = rope["original_max_position_embeddings"]
+    scale = config["max_position_embeddings"] / original
+    writer.add_rope_scaling_orig_ctx_len(original)
+    writer.add_rope_scaling_attn_factors(math.sqrt(1 + math.log(scale) / math.log(original)) if scale > 1 else 1.0)
+    for length in "long", "short":
+        writer.add_tensor(f"rope_factors_{length}.weight", np.array(rope[f"{length}_factor"], np.float32))
+
+
 def add_rope(writer, config, head_dim):
     rope = config.get("rope_scaling") or config.get("rope_parameters") or {}
-    rope = {"rope_theta": config.get("rope_theta", 10000.0), **rope}
+    if "sliding_attention" in rope:
+        writer.add_rope_freq_base_swa(rope["sliding_attention"]["rope_theta"])
+    rope = {"rope_theta": config.get("rope_theta", 10000.0), **rope.get("full_attention", rope)}
     kind = rope.get("rope_type", rope.get("type", "default"))
     writer.add_rope_freq_base(rope["rope_theta"])
-    writer.add_rope_dimension_count(head_dim)
+    writer.add_rope_dimension_count(int(rope.get("partial_rotary_factor", 1.0) * head_dim))
     if kind == "llama3":
         writer.add_tensor("rope_freqs.weight", llama3_divisors(rope, head_dim))
+    elif kind == "longrope":
+        add_longrope(writer, config, rope)
     elif kind in ("linear", "yarn"):
-        from gguf import RopeScalingType
         writer.add_rope_scaling_type(RopeScalingType(kind))
         writer.add_rope_scaling_factor(rope["factor"])
         if kind == "yarn":
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
     elif kind != "default":
         raise SystemExit(f"rope {kind} has no place in a GGUF file")
+
+
+def add_particulars(writer, config, architecture, head_dim):
+    if architecture == MODEL_ARCH.GRANITE:
+        writer.add_attention_scale(config["attention_multiplier"])
+        writer.add_embedding_scale(config["embedding_multiplier"])
+        writer.add_residual_scale(config["residual_multiplier"])
+        writer.add_logit_scale(config["logits_scaling"])
+    elif architecture == MODEL_ARCH.PHI3:
+        writer.add_sliding_window(config["sliding_window"] or 0)
+    elif architecture in ADDS_ONE:
+        writer.add_sliding_window(config["sliding_window"])
+        windows = [kind == "sliding_attention" for kind in config["layer_types"]]
+        if windows != [(i + 1) % WINDOW_INTERVAL[architecture] != 0 for i in range(len(windows))]:
+            writer.add_sliding_window_pattern(windows)
+        if config["attn_logit_softcapping"]:
+            writer.add_attn_logit_softcapping(config["attn_logit_softcapping"])
+        if config["final_logit_softcapping"]:
+            writer.add_final_logit_softcapping(config["final_logit_softcapping"])
+        # No published model needs the key, and converters write none.
+        if config["query_pre_attn_scalar"] != head_dim:
+            writer.add_attention_scale(config["query_pre_attn_scalar"] ** -0.5)
 
 
 def add_tokenizer(writer, folder, pre):
@@ -114,12 +141,11 @@ def add_tokenizer(writer, folder, pre):
 def write(folder, out, wanted=None, pre=None):
     folder = Path(folder)
     config = json.loads((folder / "config.json").read_text())
-    architecture = {"LlamaForCausalLM": "llama", "Qwen2ForCausalLM": "qwen2", "Qwen3ForCausalLM": "qwen3",
-                    "Olmo2ForCausalLM": "olmo2"}[config["architectures"][0]]
-    parts = OLMO2_PARTS if architecture == "olmo2" else PARTS
+    architecture = ARCHITECTURES[config["architectures"][0]]
+    names = get_tensor_name_map(architecture, config["num_hidden_layers"])
     heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     head_dim = config.get("head_dim") or config["hidden_size"] // heads
-    writer = GGUFWriter(out, architecture)
+    writer = GGUFWriter(out, MODEL_ARCH_NAMES[architecture])
     writer.add_block_count(config["num_hidden_layers"])
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(config["hidden_size"])
@@ -136,16 +162,19 @@ def write(folder, out, wanted=None, pre=None):
         writer.add_eos_token_id(config["eos_token_id"])
     if pre is not None:
         add_tokenizer(writer, folder, pre)
+    add_particulars(writer, config, architecture, head_dim)
     add_rope(writer, config, head_dim)
     for name, (kind, values) in read_safetensors(folder / "model.safetensors").items():
-        if architecture == "llama" and ".q_proj." in name:
+        if architecture in PAIRED and ".q_proj." in name:
             values = in_pairs(values, heads)
-        if architecture == "llama" and ".k_proj." in name:
+        if architecture in PAIRED and ".k_proj." in name:
             values = in_pairs(values, kv_heads)
+        stored_name = names.get_name(name, try_suffixes=(".weight", ".bias"))
         if values.ndim == 1:
-            writer.add_tensor(gguf_name(name, parts), np.ascontiguousarray(wide(kind, values)))
+            one = np.float32(architecture in ADDS_ONE and name.endswith("norm.weight"))
+            writer.add_tensor(stored_name, np.ascontiguousarray(wide(kind, values) + one))
         else:
-            add_matrix(writer, gguf_name(name, parts), kind, values, wanted)
+            add_matrix(writer, stored_name, kind, values, wanted)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

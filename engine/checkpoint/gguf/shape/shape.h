@@ -4,8 +4,8 @@
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/model_shape.h>
 
-#include "architectures.h"
-#include "gguf_file.h"
+#include "checkpoint/gguf/architectures.h"
+#include "checkpoint/gguf/gguf_file.h"
 
 namespace draftscope::engine::gguf {
 

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Windows, caps, multipliers and frequencies of the architectures that have them.
+
+#include <draftscope/engine/checkpoint.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <cmath>
+#include <tuple>
+
+#include "gguf_bytes.h"
+#include "gguf_goldens.h"
+#include "temporary_folder.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using draftscope::test::TemporaryFolder;
+using speculation::ModelShape;
+using testing::ElementsAre;
+
+ModelShape shape_of(const GgufParts& parts) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "model.gguf", parts.file());
+  const auto loaded = load_gguf(folder / "model.gguf");
+  if (!loaded) throw std::runtime_error(loaded.error().message);
+  return loaded->shape;
+}
+
+/// As many layers, all of them the first one's.
+void repeat_first_layer(GgufParts& parts, const std::string& architecture, std::uint32_t layers) {
+  std::vector<GgufTensor> first;
+  for (const GgufTensor& tensor : parts.tensors)
+    if (tensor.name.starts_with("blk.0.")) first.push_back(tensor);
+  for (std::uint32_t layer = 2; layer < layers; ++layer) {
+    for (GgufTensor tensor : first) {
+      tensor.name = "blk." + std::to_string(layer) + tensor.name.substr(5);
+      parts.tensors.push_back(std::move(tensor));
+    }
+  }
+  parts.set(gguf_key(architecture + ".block_count", layers));
+}
+
+TEST(GgufParticulars, GraniteHasItsMultipliers) {
+  GgufParts parts = tiny_gguf("granite");
+  parts.set(gguf_key("granite.rope.scaling.finetuned", true));
+  const auto without = shape_of(parts).traits;
+  EXPECT_EQ(without.attention_multiplier, 0.0);  // by the head's size
+  EXPECT_EQ(without.embedding_multiplier, 1.0);
+  EXPECT_EQ(without.residual_multiplier, 1.0);
+  EXPECT_EQ(without.logit_multiplier, 1.0);
+  parts.set(gguf_key("granite.attention.scale", 0.2F));
+  parts.set(gguf_key("granite.embedding_scale", 12.0F));
+  parts.set(gguf_key("granite.residual_scale", 0.22F));
+  parts.set(gguf_key("granite.logit_scale", 8.0F));
+  const auto traits = shape_of(parts).traits;
+  EXPECT_EQ(traits.attention_multiplier, 0.2);
+  EXPECT_EQ(traits.embedding_multiplier, 12.0);
+  EXPECT_EQ(traits.residual_multiplier, 0.22);
+  EXPECT_EQ(traits.logit_multiplier, 0.125);
+}
+
+TEST(GgufParticulars, EveryFourthLayerOfSmolLM3DoesNotRotate) {
+  GgufParts parts = tiny_gguf("smollm3");
+  repeat_first_layer(parts, "smollm3", 9);
+  const ModelShape shape = shape_of(parts);
+  for (std::int32_t layer = 0; layer < 9; ++layer)
+    EXPECT_EQ(shape.rotates(layer), layer != 3 && layer != 7) << layer;
+}
+
+TEST(GgufParticulars, WhatAFileOfGemma2DoesNotSayIsKnown) {
+  GgufParts parts = tiny_gguf("gemma2");
+  const ModelShape shape = shape_of(parts);
+  EXPECT_EQ(shape.window_of(0), 4096);
+  EXPECT_EQ(shape.window_of(1), 0);
+  EXPECT_EQ(shape.traits.logit_cap, 30.0);
+  EXPECT_EQ(shape.traits.attention_logit_cap, 50.0);
+  EXPECT_EQ(shape.traits.attention_multiplier, 0.5);  // heads of 4
+  EXPECT_EQ(shape.traits.norm_weight, speculation::NormWeight::plain);
+  EXPECT_EQ(shape.rope.local_theta, 0.0);
+  parts.set(gguf_key("gemma2.final_logit_softcapping", 0.0F));
+  parts.set(gguf_key("gemma2.attn_logit_softcapping", 20.0F));
+  EXPECT_EQ(shape_of(parts).traits.logit_cap, 0.0);
+  EXPECT_EQ(shape_of(parts).traits.attention_logit_cap, 20.0);
+}
+
+TEST(GgufParticulars, WindowsOfGemma3AreInAllButEverySixthLayer) {
+  GgufParts parts = tiny_gguf("gemma3");
+  repeat_first_layer(parts, "gemma3", 7);
+  const auto windows = [&] {
+    const ModelShape shape = shape_of(parts);
+    std::vector<std::int32_t> found;
+    for (std::int32_t layer = 0; layer < 7; ++layer) found.push_back(shape.window_of(layer));
+    return found;
+  };
+  EXPECT_THAT(windows(), testing::Each(0));
+  parts.set(gguf_key("gemma3.attention.sliding_window", 16U));
+  parts.set(gguf_key("gemma3.rope.freq_base", 1e6F));
+  parts.set(gguf_key("gemma3.rope.scaling.type", "linear"));
+  parts.set(gguf_key("gemma3.rope.scaling.factor", 8.0F));
+  EXPECT_THAT(windows(), ElementsAre(16, 16, 16, 16, 16, 0, 16));
+  const ModelShape shape = shape_of(parts);
+  EXPECT_EQ(shape.rope.theta, 1e6);
+  EXPECT_EQ(shape.rope.local_theta, 1e4);
+  EXPECT_EQ(shape.rope.kind, speculation::RopeKind::linear);
+  EXPECT_EQ(shape.traits.logit_cap, 0.0);
+  parts.set(gguf_key("gemma3.rope.freq_base_swa", 2e4F));
+  EXPECT_EQ(shape_of(parts).rope.local_theta, 2e4);
+  parts.set(gguf_key("gemma3.attention.sliding_window_pattern", 3U));
+  EXPECT_THAT(windows(), ElementsAre(16, 16, 0, 16, 16, 0, 16));
+  parts.set(gguf_key("gemma3.attention.sliding_window_pattern",
+                     std::vector<bool>{true, true, true, false, true, true, true}));
+  EXPECT_THAT(windows(), ElementsAre(16, 16, 16, 0, 16, 16, 16));
+  parts.set(gguf_key("gemma3.attention.sliding_window_pattern", 1U));  // none but such without a window
+  EXPECT_THAT(windows(), testing::Each(0));
+  EXPECT_EQ(shape_of(parts).rope.local_theta, 0.0);
+}
+
+// The models of 27 B divide by the width per head, which is not their heads' size; a file does not say so.
+TEST(GgufParticulars, TheMultiplierOfGemmas27BIsKnownByItsLayers) {
+  for (const auto& [architecture, layers] : {std::pair{"gemma2", 46U}, std::pair{"gemma3", 62U}}) {
+    const auto multiplier = [&, of = std::string(architecture)](std::uint32_t count, bool stated) {
+      GgufParts parts = tiny_gguf(of);
+      parts.set(gguf_key(of + ".attention.head_count", 4U));  // 8 / 4 = 2, heads of 4
+      parts.set(gguf_key(of + ".attention.key_length", 4U));
+      if (stated) parts.set(gguf_key(of + ".attention.scale", 0.25F));
+      for (GgufTensor& tensor : parts.tensors) {
+        if (tensor.name.ends_with("attn_q.weight")) tensor.extents[1] = 16;
+        if (tensor.name.ends_with("attn_output.weight")) tensor.extents[0] = 16;
+        if (tensor.name.ends_with("attn_q.weight") || tensor.name.ends_with("attn_output.weight"))
+          tensor.bytes += tensor.bytes;
+      }
+      repeat_first_layer(parts, of, count);
+      return shape_of(parts).traits.attention_multiplier;
+    };
+    EXPECT_EQ(multiplier(layers, false), 1.0 / std::sqrt(2.0));
+    EXPECT_EQ(multiplier(layers - 1, false), 0.5);
+    EXPECT_EQ(multiplier(layers, true), 0.25);
+  }
+}
+
+TEST(GgufParticulars, TheEndOfATurnThatNoKeyNamesEndsARequest) {
+  for (const auto& [architecture, text, ends] :
+       {std::tuple{"gemma2", "<end_of_turn>", true}, std::tuple{"gemma3", "<end_of_turn>", true},
+        std::tuple{"phi3", "<|end|>", true}, std::tuple{"llama", "<|end|>", false}}) {
+    GgufParts parts = tiny_gguf(architecture);
+    std::vector<std::string> tokens(10, "x");
+    tokens[7] = text;
+    parts.set(gguf_key("tokenizer.ggml.tokens", tokens));
+    parts.set(gguf_key("tokenizer.ggml.eos_token_id", 1U));
+    EXPECT_EQ(shape_of(parts).eos_tokens,
+              ends ? (std::vector<std::int32_t>{1, 7}) : std::vector<std::int32_t>{1});
+    parts.set(gguf_key("tokenizer.ggml.eot_token_id", 7U));
+    EXPECT_THAT(shape_of(parts).eos_tokens, ElementsAre(1, 7));
+    // Beyond the embeddings' rows there is no such token.
+    parts.remove("tokenizer.ggml.eot_token_id");
+    tokens.emplace_back("x");
+    std::swap(tokens[7], tokens.back());
+    parts.set(gguf_key("tokenizer.ggml.tokens", tokens));
+    EXPECT_THAT(shape_of(parts).eos_tokens, ElementsAre(1));
+  }
+}
+
+TEST(GgufParticulars, PhiHasTwoListsOfFactorsForTheDimensionsThatRotate) {
+  GgufParts parts = tiny_gguf("phi3");
+  parts.set(gguf_key("phi3.attention.sliding_window", 7U));
+  EXPECT_EQ(shape_of(parts).window_of(1), 7);
+  EXPECT_EQ(shape_of(parts).rotary_width(), 4);
+  parts.set(gguf_key("phi3.rope.dimension_count", 2U));
+  parts.set(gguf_key("phi3.rope.scaling.original_context_length", 8U));
+  parts.tensors.push_back(gguf_vector("rope_factors_long.weight", {4.5F}));
+  parts.tensors.push_back(gguf_vector("rope_factors_short.weight", {1.5F}));
+  const auto rope = shape_of(parts).rope;
+  EXPECT_EQ(rope.kind, speculation::RopeKind::longrope);
+  EXPECT_EQ(shape_of(parts).rotary_width(), 2);
+  EXPECT_THAT(rope.long_factors, ElementsAre(4.5));
+  EXPECT_THAT(rope.short_factors, ElementsAre(1.5));
+  EXPECT_EQ(rope.original_max_positions, 8);
+  EXPECT_EQ(rope.factor, 4.0);  // of 32 positions
+  EXPECT_EQ(rope.attention_factor, 0.0);
+
+  // The derived factor, which converters write in fp32, and another one.
+  const double derived = std::sqrt(1.0 + std::log(4.0) / std::log(8.0));
+  parts.set(gguf_key("phi3.rope.scaling.attn_factor", static_cast<float>(derived)));
+  EXPECT_EQ(shape_of(parts).rope.attention_factor, 0.0);
+  parts.set(gguf_key("phi3.rope.scaling.attn_factor", 1.5F));
+  EXPECT_EQ(shape_of(parts).rope.attention_factor, 1.5);
+  parts.set(gguf_key("phi3.rope.scaling.type", "longrope"));
+  EXPECT_EQ(shape_of(parts).rope.kind, speculation::RopeKind::longrope);
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
