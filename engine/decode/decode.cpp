@@ -203,8 +203,7 @@ class Decoder {
 
   void observe(const RoundPlan& plan, const DraftLimits& limits, const traces::Round& row) {
     const std::size_t rows = drafter_.nodes().size() + 1;
-    const std::span<const TopToken> best =
-        ran_on_device_ ? device_round_.verified() : std::span<const TopToken>(target_.outputs().top);
+    const std::span<const TopToken> best = ran_on_device_ ? device_round_.verified() : target_.best();
     strategy_.observe({.steps = drafter_.steps(),
                        .nodes = drafter_.nodes(),
                        .accepted_nodes = verdict_.path,
@@ -214,6 +213,8 @@ class Decoder {
                        .longest = limits.steps,
                        .verified = best.first(rows),
                        .extra_rows = best.subspan(rows),
+                       .top = plan.top > 0 ? target_.top().first(rows * static_cast<std::size_t>(plan.top))
+                                           : std::span<const TopToken>(),
                        .states = states(plan)},
                       listener_.decisions());
   }

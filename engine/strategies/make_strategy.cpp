@@ -16,9 +16,11 @@ struct Maker {
                                             const StrategyResources& resources);
 };
 
-constexpr std::array<Maker, 5> makers{{{"vanilla", make_vanilla},
+constexpr std::array<Maker, 7> makers{{{"vanilla", make_vanilla},
                                        {"two-model", make_two_model},
                                        {"prompt-lookup", make_prompt_lookup},
+                                       {"suffix-decoding", make_suffix_decoding},
+                                       {"token-recycling", make_token_recycling},
                                        {"jacobi", make_jacobi},
                                        {"lookahead", make_lookahead}}};
 

@@ -65,7 +65,7 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
   if (const RunRows* const run = recorded_run(trained, strategy))
     return is_import ? imported_rounds(trained, *run) : recorded_rounds(trained, *run);
   if (is_import) return modelled_import(trained, strategy);
-  if (speculation::strategy_name(strategy) == "prompt-lookup") return lookup_rounds(trained, strategy);
+  if (follows_from_texts(strategy)) return lookup_rounds(trained, strategy);
   if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
   const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();
