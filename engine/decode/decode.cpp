@@ -102,7 +102,7 @@ class Decoder {
     DRAFTSCOPE_TRY(draft_and_verify(plan, limits, clock, times, row));
     set_draft_size(drafter_.nodes(), plan.extra_rows.size(), row);
     times.accept_ns = clock.begin(Phase::accept);
-    DRAFTSCOPE_TRY(judge());
+    DRAFTSCOPE_TRY(judge(plan.acceptance));
     DRAFTSCOPE_TRY(commit(plan, row));
     times.observe_ns = clock.begin(Phase::control);
     // Before the strategy goes on: the plan's mask is its own, and the next search writes over it.
@@ -149,11 +149,11 @@ class Decoder {
     return target_.verify(plan, drafter_, text_);
   }
 
-  Result<void> judge() {
+  Result<void> judge(Acceptance acceptance) {
     if (ran_on_device_)
       device_round_.judge(drafter_.nodes(), verdict_);
     else
-      target_.judge(drafter_, root_position_, verdict_);
+      target_.judge(drafter_, acceptance, root_position_, verdict_);
     if (verdict_.undefined_row < 0) return {};
     std::vector<std::int32_t> tokens{text_.back()};
     for (const std::int32_t node : verdict_.path)

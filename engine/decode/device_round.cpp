@@ -15,6 +15,7 @@ bool DeviceRound::can_run(const RoundPlan& plan, std::int32_t steps) const {
     return false;
   // Without a draft a greedy round is one pass either way; a sampled one would bring its logits to the host.
   if (request_.sampling.greedy()) return steps > 0;
+  if (plan.acceptance == Acceptance::by_block && !request_.sampling.coupled) return false;
   return chooser_.counter_key().has_value();
 }
 

@@ -195,7 +195,8 @@ void Target::gather_states(const Drafter& drafter) {
   }
 }
 
-void Target::judge(const Drafter& drafter, std::int32_t root_position, Verdict& verdict) {
+void Target::judge(const Drafter& drafter, Acceptance acceptance, std::int32_t root_position,
+                   Verdict& verdict) {
   const std::vector<DraftNode>& nodes = drafter.nodes();
   if (request_.sampling.greedy()) return judge_greedily(nodes, best(), verdict);
   const auto vocab = static_cast<std::size_t>(backend_.shape().vocab);
@@ -206,6 +207,9 @@ void Target::judge(const Drafter& drafter, std::int32_t root_position, Verdict& 
   };
   if (request_.sampling.coupled)
     return judge_coupled(nodes, target_at, root_position, *chooser_.counter_key(), verdict);
+  // Guesses gain nothing by being judged jointly.
+  if (acceptance == Acceptance::by_block && !drafter.distributions().empty())
+    return judge_.judge_block({nodes, drafter.distributions()}, target_at, root_position, chooser_, verdict);
   judge_.judge({nodes, drafter.distributions()}, target_at, root_position, chooser_, verdict);
 }
 

@@ -35,7 +35,7 @@ class Target {
                                     std::span<const std::int32_t> text);
 
   /// Decides on the draft that was verified last.
-  void judge(const Drafter& drafter, std::int32_t root_position, Verdict& verdict);
+  void judge(const Drafter& drafter, Acceptance acceptance, std::int32_t root_position, Verdict& verdict);
 
   /// Best tokens of the last verification: behind the root, the draft tokens and the extra rows.
   [[nodiscard]] std::span<const TopToken> best() const {

@@ -143,6 +143,7 @@ Result<void> add_del_stop(const StrategySpecification& mix, const ModelShape& sh
 
 Result<void> add_chain(const StrategySpecification& mix, const ModelShape& /*shape*/, Mixing& mixing) {
   if (mix.text("verify") == "above-exit") mixing.parts.verification = Verification::above_exit;
+  if (mix.text("acceptance") == "block") mixing.parts.acceptance = Acceptance::by_block;
   return {};
 }
 

@@ -205,11 +205,12 @@ std::vector<PartRow> shapes() {
       {.kind = PartKind::shape,
        .name = "chain",
        .summary = "one token a step",
-       .parameters = {unrecorded(
-           choice("verify", "all-layers", {"all-layers", "above-exit"},
-                  "all-layers, or above-exit: keep the draft's exit states and run the layers below E for "
-                  "the last draft token only, as LayerSkip does"),
-           "all-layers")}},
+       .parameters = {unrecorded(choice("verify", "all-layers", {"all-layers", "above-exit"},
+                                        "all-layers, or above-exit: keep the draft's exit states and run the "
+                                        "layers below E for "
+                                        "the last draft token only, as LayerSkip does"),
+                                 "all-layers"),
+                      acceptance_parameter()}},
       {.kind = PartKind::shape,
        .name = "tree",
        .summary = "siblings beside the first token of a step, the more the less confident",

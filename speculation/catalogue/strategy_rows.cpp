@@ -90,7 +90,8 @@ StrategyRow two_model() {
                                 "transformers 5: 0.4"),
                          choice("stop", "threshold", {"threshold", "roc"},
                                 "threshold: it stays; roc: it follows right and wrong draft tokens, as "
-                                "transformers has it with scikit-learn")},
+                                "transformers has it with scikit-learn"),
+                         acceptance_parameter()},
           .replay_needs = ReplayNeeds::impossible,
           .no_replay = "another model drafts; its run lengths need a draft from every start of the text"};
 }

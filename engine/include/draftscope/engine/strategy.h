@@ -48,6 +48,13 @@ enum class Verification : std::uint8_t {
                ///< only; chains alone
 };
 
+/// How a chain that was drawn from a draft is accepted under a temperature without shared noise. The output's
+/// distribution is the target's either way (docs/methods.md, Exact acceptance).
+enum class Acceptance : std::uint8_t {
+  by_token,  ///< token by token, by rejection sampling: Leviathan et al. 2023
+  by_block,  ///< jointly, which never accepts less on average: Sun et al. 2025, Block Verification
+};
+
 /// A draft step whose confidence is above `confidence` keeps `width` tokens: the first goes on drafting, its
 /// siblings are verified beside it.
 struct BranchWidth {
@@ -84,6 +91,7 @@ struct RoundPlan {
   /// Weights of a self-draft, as Strategy::draft_weights() announced; none = the target's own.
   std::optional<speculation::WeightFormat> weights;
   Verification verification = Verification::all_layers;  ///< above_exit needs an early-exit mask
+  Acceptance acceptance = Acceptance::by_token;          ///< by_block needs a chain
   std::string_view origin = "fixed";                     ///< what chose the mask, for the record
   /// By falling confidence; the first that a step's confidence exceeds counts. Empty = a chain.
   std::span<const BranchWidth> branches;
