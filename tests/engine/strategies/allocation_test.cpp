@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"del", "del:most=9"}, Case{"published_del", "del:mode=published,most=9"},
         Case{"two_model", "two-model:model=other,schedule=transient,gamma=3"},
         Case{"prompt_lookup", "prompt-lookup"}, Case{"longest_prompt_lookup", "prompt-lookup:match=longest"},
-        Case{"suffix_decoding", "suffix-decoding"}, Case{"token_recycling", "token-recycling"},
+        Case{"suffix_decoding", "suffix-decoding:length=2"}, Case{"token_recycling", "token-recycling"},
         Case{"jacobi", "jacobi:block=7"}, Case{"published_jacobi", "jacobi:block=7,rule=published"},
         Case{"lookahead", "lookahead"},
         Case{"tree", "mix:mask=exit,exit=2,shape=tree,gamma=4,stop=threshold"},
