@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "decode/acceptance.h"
 
+#include <algorithm>
 #include <array>
 
 #include "decode/copy_distribution.h"
@@ -121,6 +122,78 @@ void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int
     ++depth;
   }
   verdict.bonus_token = draw_token(target_, {DrawPurpose::target, root_position + depth + 1}, chooser);
+}
+
+namespace {
+
+/// max(share·target − draft, 0), not normalised; the sum.
+double left_over(const Distribution& target, double share, const Distribution& draft, Distribution& out) {
+  out.tokens.clear();
+  out.probabilities.clear();
+  double sum = 0.0;
+  for (std::size_t i = 0; i < target.tokens.size(); ++i) {
+    const double rest = share * target.probabilities[i] - draft.probability(target.tokens[i]);
+    if (rest <= 0.0) continue;
+    out.tokens.push_back(target.tokens[i]);
+    out.probabilities.push_back(rest);
+    sum += rest;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void SampledJudge::judge_block(const Drawn& drawn, const TargetAt& target_at, std::int32_t root_position,
+                               Chooser& chooser, Verdict& verdict) {
+  const std::span<const DraftNode> nodes = drawn.nodes;
+  begin(nodes, verdict);
+  const auto length = static_cast<std::int32_t>(nodes.size());
+  const auto load = [&](std::int32_t row) {
+    copy_distribution(target_at(row), target_);
+    rest_.tokens.reserve(target_.tokens.capacity());
+    rest_.probabilities.reserve(target_.probabilities.capacity());
+    return !target_.tokens.empty();
+  };
+  const auto draft_behind = [&](std::int32_t row) -> const Distribution& {
+    return drawn.by_depth[static_cast<std::size_t>(row)];
+  };
+  std::int32_t kept = 0;
+  double share = 1.0;       // pᵢ
+  double kept_share = 1.0;  // that of the tokens that stay
+  std::int32_t end = length;
+  bool is_defined = load(0);
+  if (!is_defined) end = 0;
+  for (std::int32_t i = 1; i <= end && share > 0.0; ++i) {
+    const std::int32_t token = nodes[static_cast<std::size_t>(i - 1)].token;
+    share = std::min(share * target_.probability(token) / draft_behind(i - 1).probability(token), 1.0);
+    is_defined = load(i);
+    // A text cannot go on behind a row without a distribution: what leads there is all of the block.
+    if (!is_defined) end = i;
+    double stays = share;
+    if (i < end) {
+      const double rest = left_over(target_, share, draft_behind(i), rest_);
+      const double lost = 1.0 - share;
+      stays = rest + lost > 0.0 ? rest / (rest + lost) : 1.0;
+    }
+    const std::array<double, 2> weights{stays, 1.0 - stays};
+    if (stays < 1.0 &&
+        (stays <= 0.0 ||
+         chooser.choose({DrawPurpose::accept, root_position + i, block_branch(root_position)}, weights) != 0))
+      continue;
+    kept = i;
+    kept_share = share;
+  }
+  for (std::int32_t i = 0; i < length; ++i) {
+    if (i < kept) verdict.path.push_back(i);
+    verdict.tested[static_cast<std::size_t>(i)] = i <= kept ? 1 : 0;
+  }
+  if (!load(kept)) {
+    verdict.undefined_row = kept;
+    return;
+  }
+  const Draw draw{DrawPurpose::target, root_position + kept + 1};
+  const bool is_cut = kept < length && left_over(target_, kept_share, draft_behind(kept), rest_) > 0.0;
+  verdict.bonus_token = draw_token(is_cut ? rest_ : target_, draw, chooser);
 }
 
 }  // namespace draftscope::engine

@@ -9,7 +9,11 @@
 // Miao et al. 2024, §4.3, for siblings without replacement; rule 4 of docs/methods.md, Exact acceptance); a
 // rejected guess, a point mass, leaves the target without it (rule 2). At a leaf the token is drawn from what
 // the target is there, warped as everywhere.
+//
+// A chain can be judged as a block instead (Sun et al., "Block Verification Accelerates Speculative
+// Decoding", ICLR 2025, arXiv 2403.10444, algorithm 2).
 
+#include <draftscope/engine/backend.h>
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/strategy.h>
@@ -48,9 +52,23 @@ class SampledJudge {
   void judge(const Drawn& drawn, const TargetAt& target_at, std::int32_t root_position, Chooser& chooser,
              Verdict& verdict);
 
+  /// The same of a chain with distributions, as a block: with p₀ = 1 and pᵢ = min(pᵢ₋₁·p(xᵢ)/q(xᵢ), 1) the
+  /// first i tokens may stay with probability Sᵢ/(Sᵢ + 1 − pᵢ), where Sᵢ = Σ max(pᵢ·p − q, 0) behind them, or
+  /// pᵢ if they are all. Most of those that may do stay, and the bonus token is drawn from max(pᵢ·p − q, 0),
+  /// or from p behind all. The choices take numbers of this round alone (block_branch): how many tokens stay
+  /// goes by those behind them, too.
+  void judge_block(const Drawn& drawn, const TargetAt& target_at, std::int32_t root_position,
+                   Chooser& chooser, Verdict& verdict);
+
  private:
   Distribution target_, draft_, rest_;  // kept for their memory
 };
+
+/// Draw::branch of what a round that is judged as a block draws and decides: no other round's, and no
+/// sibling's.
+[[nodiscard]] constexpr std::int32_t block_branch(std::int32_t root_position) {
+  return max_verification_rows + root_position;
+}
 
 /// Decides where draft and target share their noise (sampling.h): by the target's choice alone.
 void judge_coupled(std::span<const DraftNode> nodes, const TargetAt& target_at, std::int32_t root_position,

@@ -102,7 +102,7 @@ class Decoder {
     DRAFTSCOPE_TRY(draft_and_verify(plan, limits, clock, times, row));
     set_draft_size(drafter_.nodes(), plan.extra_rows.size(), row);
     times.accept_ns = clock.begin(Phase::accept);
-    DRAFTSCOPE_TRY(judge());
+    DRAFTSCOPE_TRY(judge(plan.acceptance));
     DRAFTSCOPE_TRY(commit(plan, row));
     times.observe_ns = clock.begin(Phase::control);
     // Before the strategy goes on: the plan's mask is its own, and the next search writes over it.
@@ -149,11 +149,11 @@ class Decoder {
     return target_.verify(plan, drafter_, text_);
   }
 
-  Result<void> judge() {
+  Result<void> judge(Acceptance acceptance) {
     if (ran_on_device_)
       device_round_.judge(drafter_.nodes(), verdict_);
     else
-      target_.judge(drafter_, root_position_, verdict_);
+      target_.judge(drafter_, acceptance, root_position_, verdict_);
     if (verdict_.undefined_row < 0) return {};
     std::vector<std::int32_t> tokens{text_.back()};
     for (const std::int32_t node : verdict_.path)
@@ -204,8 +204,7 @@ class Decoder {
   void observe(const RoundPlan& plan, const DraftLimits& limits, const RoundTimes& times,
                const traces::Round& row) {
     const std::size_t rows = drafter_.nodes().size() + 1;
-    const std::span<const TopToken> best =
-        ran_on_device_ ? device_round_.verified() : std::span<const TopToken>(target_.outputs().top);
+    const std::span<const TopToken> best = ran_on_device_ ? device_round_.verified() : target_.best();
     strategy_.observe({.steps = drafter_.steps(),
                        .nodes = drafter_.nodes(),
                        .accepted_nodes = verdict_.path,
@@ -217,6 +216,8 @@ class Decoder {
                        .elapsed_ns = times.observe_ns - times.plan_ns,
                        .verified = best.first(rows),
                        .extra_rows = best.subspan(rows),
+                       .top = plan.top > 0 ? target_.top().first(rows * static_cast<std::size_t>(plan.top))
+                                           : std::span<const TopToken>(),
                        .states = states(plan)},
                       listener_.decisions());
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "decode/acceptance.h"
 #include "decode/acceptance_bound.h"
 #include "decode/copy_distribution.h"
 
@@ -154,7 +155,7 @@ void Drafter::add_level(const RoundPlan& plan, std::int32_t step, std::int32_t p
   const std::int32_t width = std::min(width_of(plan, confidence), room);
   if (!request_.sampling.greedy())
     warp(outputs_.logits, request_.sampling, distributions_[static_cast<std::size_t>(step)]);
-  choose_tokens(width, position);
+  choose_tokens(width, position, plan.acceptance);
   const auto first = static_cast<std::int32_t>(nodes_.size());
   for (std::size_t i = 0; i < candidates_.size(); ++i)
     nodes_.push_back(
@@ -166,7 +167,7 @@ void Drafter::add_level(const RoundPlan& plan, std::int32_t step, std::int32_t p
 }
 
 /// The step's tokens, with their probabilities when they were drawn.
-void Drafter::choose_tokens(std::int32_t width, std::int32_t position) {
+void Drafter::choose_tokens(std::int32_t width, std::int32_t position, Acceptance acceptance) {
   candidates_.clear();
   probabilities_.clear();
   if (request_.sampling.greedy()) {
@@ -183,7 +184,11 @@ void Drafter::choose_tokens(std::int32_t width, std::int32_t position) {
   }
   copy_distribution(distribution, rest_);
   for (std::int32_t i = 0; i < width && !rest_.tokens.empty(); ++i) {
-    const std::int32_t token = draw_token(rest_, {DrawPurpose::draft, position, i}, chooser_);
+    // Of a block that is one token, and the root is as many steps before it as there were.
+    const std::int32_t branch = acceptance == Acceptance::by_block
+                                    ? block_branch(position - 1 - static_cast<std::int32_t>(steps_.size()))
+                                    : i;
+    const std::int32_t token = draw_token(rest_, {DrawPurpose::draft, position, branch}, chooser_);
     candidates_.push_back(token);
     probabilities_.push_back(rest_.probability(token));
     if (i + 1 < width) remove_token(rest_, token);

@@ -58,7 +58,7 @@ class Drafter {
   void list_boundaries(const RoundPlan& plan);
   [[nodiscard]] Result<void> catch_up(DraftModel& model, std::span<const std::int32_t> text);
   void add_level(const RoundPlan& plan, std::int32_t step, std::int32_t position, std::int32_t room);
-  void choose_tokens(std::int32_t width, std::int32_t position);
+  void choose_tokens(std::int32_t width, std::int32_t position, Acceptance acceptance);
   [[nodiscard]] std::int32_t width_of(const RoundPlan& plan, double confidence) const;
 
   Backend& backend_;

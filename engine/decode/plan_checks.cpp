@@ -72,6 +72,12 @@ Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& sh
     return fail("verification above the exit: found a tree or extra rows, expected a chain alone");
   if (!plan.states.empty() && !plan.extra_rows.empty())
     return fail("round plan: found states and extra rows, expected one of them at most");
+  if (plan.acceptance == Acceptance::by_block && !plan.branches.empty())
+    return fail("round plan: found a tree, expected a chain beside acceptance by block");
+  if (plan.top < 0 || plan.top > shape.vocab)
+    return fail("round plan: found {} best tokens a row, expected 0 to {}", plan.top, shape.vocab);
+  if (plan.top > 0 && (plan.mask != nullptr || plan.draft_model != nullptr))
+    return fail("round plan: found best tokens and a draft by a model, expected guesses or nothing");
   return check_mask(plan, shape.n_layers);
 }
 

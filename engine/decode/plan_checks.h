@@ -11,7 +11,8 @@
 namespace draftscope::engine {
 
 /// Fails on more than one source of a draft, guesses that are no tree over the vocabulary, a draft model of
-/// another vocabulary, a mask of another number of layers, and a verification that does not go with the rest.
+/// another vocabulary, a mask of another number of layers, and a verification or best tokens that do not go
+/// with the rest.
 [[nodiscard]] Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& shape);
 
 }  // namespace draftscope::engine

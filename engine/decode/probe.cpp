@@ -32,7 +32,8 @@ Result<void> Probe::run(const ProbePass& pass, Outputs& outputs) {
   ancestors_.reserve(static_cast<std::size_t>(max_words) * static_cast<std::size_t>(head_room()));
   ancestors_.assign(static_cast<std::size_t>(words) * pass.rows.size(), 0);
   for (std::int32_t row = 0; pass.chain && row < count; ++row)
-    for (std::int32_t before = 0; before < row; ++before) {
+    for (std::int32_t before = pass.chain_rows > 0 ? row - row % pass.chain_rows : 0; before < row;
+         ++before) {
       const std::int32_t bit = hidden_rows + before;
       const std::int32_t word = row * words + bit / bits;
       ancestors_[static_cast<std::size_t>(word)] |= std::uint64_t{1} << (bit % bits);

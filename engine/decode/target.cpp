@@ -16,6 +16,7 @@ Target::Target(Backend& backend, const DecodeRequest& request, Chooser& chooser)
       n_layers_(backend.shape().n_layers),
       repetition_(request.sampling, backend.shape().vocab) {
   rows_.reserve(static_cast<std::size_t>(backend.max_verified_rows()));
+  best_.reserve(static_cast<std::size_t>(backend.max_verified_rows()));
 }
 
 Result<std::int32_t> Target::prefill() {
@@ -39,20 +40,26 @@ Result<std::int32_t> Target::prefill() {
 
 Result<void> Target::verify(const RoundPlan& plan, const Drafter& drafter,
                             std::span<const std::int32_t> text) {
+  top_ = std::max(plan.top, 1);
   went_above_ = !drafter.nodes().empty() && plan.verification == Verification::above_exit;
   if (went_above_)
     DRAFTSCOPE_TRY(verify_above(plan, drafter, static_cast<std::int32_t>(text.size()) - 1));
   else
     DRAFTSCOPE_TRY(verify_all(plan, drafter, text));
   if (repetition_.is_on()) penalise(drafter.nodes(), plan.extra_rows, text);
+  best_.clear();
+  if (top_ > 1)
+    for (std::size_t i = 0; i < outputs_.top.size(); i += static_cast<std::size_t>(top_))
+      best_.push_back(outputs_.top[i]);
   return {};
 }
 
-/// Changes the logits of one row of the outputs, and its best token.
+/// Changes the logits of one row of the outputs, and its best tokens.
 void Target::penalise(std::size_t row) {
   const auto vocab = static_cast<std::size_t>(backend_.shape().vocab);
-  repetition_.apply(std::span(outputs_.logits).subspan(row * vocab, vocab),
-                    std::span(outputs_.top).subspan(row, 1));
+  repetition_.apply(
+      std::span(outputs_.logits).subspan(row * vocab, vocab),
+      std::span(outputs_.top).subspan(row * static_cast<std::size_t>(top_), static_cast<std::size_t>(top_)));
 }
 
 /// Changes every row as of the text and what is behind it on the way to the row: the path of a draft token,
@@ -188,9 +195,10 @@ void Target::gather_states(const Drafter& drafter) {
   }
 }
 
-void Target::judge(const Drafter& drafter, std::int32_t root_position, Verdict& verdict) {
+void Target::judge(const Drafter& drafter, Acceptance acceptance, std::int32_t root_position,
+                   Verdict& verdict) {
   const std::vector<DraftNode>& nodes = drafter.nodes();
-  if (request_.sampling.greedy()) return judge_greedily(nodes, outputs_.top, verdict);
+  if (request_.sampling.greedy()) return judge_greedily(nodes, best(), verdict);
   const auto vocab = static_cast<std::size_t>(backend_.shape().vocab);
   const TargetAt target_at = [&](std::int32_t row) -> const Distribution& {
     warp(std::span(outputs_.logits).subspan(static_cast<std::size_t>(row) * vocab, vocab), request_.sampling,
@@ -199,6 +207,9 @@ void Target::judge(const Drafter& drafter, std::int32_t root_position, Verdict& 
   };
   if (request_.sampling.coupled)
     return judge_coupled(nodes, target_at, root_position, *chooser_.counter_key(), verdict);
+  // Guesses gain nothing by being judged jointly.
+  if (acceptance == Acceptance::by_block && !drafter.distributions().empty())
+    return judge_.judge_block({nodes, drafter.distributions()}, target_at, root_position, chooser_, verdict);
   judge_.judge({nodes, drafter.distributions()}, target_at, root_position, chooser_, verdict);
 }
 
@@ -207,7 +218,7 @@ Wanted Target::head_wanted(std::int32_t from) const {
           .head_from = from,
           .head = true,
           .logits = !request_.sampling.greedy() || repetition_.is_on(),
-          .top_k = 1};
+          .top_k = top_};
 }
 
 Batch Target::chain(std::int32_t first_row, LayerRange layers, const Wanted& wanted) const {

@@ -30,15 +30,19 @@ class Target {
   [[nodiscard]] Result<std::int32_t> prefill();
 
   /// Runs the layers that the plan says over the root (`text`'s last token), every draft token and every
-  /// extra row, and leaves what they predict in outputs().
+  /// extra row, and leaves what they predict in best() and top().
   [[nodiscard]] Result<void> verify(const RoundPlan& plan, const Drafter& drafter,
                                     std::span<const std::int32_t> text);
 
   /// Decides on the draft that was verified last.
-  void judge(const Drafter& drafter, std::int32_t root_position, Verdict& verdict);
+  void judge(const Drafter& drafter, Acceptance acceptance, std::int32_t root_position, Verdict& verdict);
 
-  /// Outputs of the last verification: rows of the root, the draft tokens and the extra rows.
-  [[nodiscard]] const Outputs& outputs() const { return outputs_; }
+  /// Best tokens of the last verification: behind the root, the draft tokens and the extra rows.
+  [[nodiscard]] std::span<const TopToken> best() const {
+    return top_ > 1 ? std::span<const TopToken>(best_) : outputs_.top;
+  }
+  /// As many of each of these rows as its plan asked for.
+  [[nodiscard]] std::span<const TopToken> top() const { return outputs_.top; }
   /// Hidden states of root and draft tokens that its plan asked for.
   [[nodiscard]] std::span<const float> states() const {
     return went_above_ ? std::span<const float>(states_) : outputs_.hidden;
@@ -68,9 +72,11 @@ class Target {
   std::vector<Row> part_rows_;
   std::vector<std::uint64_t> part_ancestors_;
   Outputs part_outputs_;
-  bool went_above_ = false;    // the last verification, an exit
-  std::vector<float> below_;   // then: states of the draft's boundaries, [boundaries][rows][d_model]
-  std::vector<float> states_;  // and those that the plan asked for, [plan.states][rows][d_model]
+  std::int32_t top_ = 1;        // best tokens a row of the pass at hand
+  std::vector<TopToken> best_;  // of the last verification, where it has several a row
+  bool went_above_ = false;     // the last verification, an exit
+  std::vector<float> below_;    // then: states of the draft's boundaries, [boundaries][rows][d_model]
+  std::vector<float> states_;   // and those that the plan asked for, [plan.states][rows][d_model]
   SampledJudge judge_;
   Distribution distribution_;
   Repetition repetition_;

@@ -10,6 +10,7 @@
 #include "strategies/masks/clasp.h"
 #include "strategies/masks/del.h"
 #include "strategies/masks/fixed_mask.h"
+#include "strategies/masks/knapspec.h"
 #include "strategies/masks/swift.h"
 #include "strategies/rule_parts.h"
 #include "strategies/strategies.h"
@@ -90,6 +91,14 @@ Result<void> add_clasp(const StrategySpecification& mix, const ModelShape& shape
   return {};
 }
 
+Result<void> add_knapspec(const StrategySpecification& mix, const ModelShape& /*shape*/, Mixing& mixing) {
+  mixing.parts.mask = learn(mixing, std::make_shared<KnapspecMask>(KnapspecMask::Options{
+                                        .interval = mix.integer("interval"),
+                                        .window = mix.integer("window"),
+                                        .search = {.min_similarity = mix.number("min-similarity")}}));
+  return {};
+}
+
 /// DEL's three parts share one object.
 std::shared_ptr<Del> shared_del(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
   if (mixing.del == nullptr)
@@ -143,6 +152,7 @@ Result<void> add_del_stop(const StrategySpecification& mix, const ModelShape& sh
 
 Result<void> add_chain(const StrategySpecification& mix, const ModelShape& /*shape*/, Mixing& mixing) {
   if (mix.text("verify") == "above-exit") mixing.parts.verification = Verification::above_exit;
+  if (mix.text("acceptance") == "block") mixing.parts.acceptance = Acceptance::by_block;
   return {};
 }
 
@@ -161,11 +171,12 @@ struct PartMaker {
   Result<void> (*add)(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing);
 };
 
-constexpr std::array<PartMaker, 18> part_makers{{{PartKind::mask, "full", add_full},
+constexpr std::array<PartMaker, 19> part_makers{{{PartKind::mask, "full", add_full},
                                                  {PartKind::mask, "exit", add_exit},
                                                  {PartKind::mask, "skip-set", add_skip_set},
                                                  {PartKind::mask, "swift", add_swift},
                                                  {PartKind::mask, "clasp", add_clasp},
+                                                 {PartKind::mask, "knapspec", add_knapspec},
                                                  {PartKind::mask, "del", add_del_mask},
                                                  {PartKind::length, "fixed", add_length_rule},
                                                  {PartKind::length, "fs", add_length_rule},

@@ -16,10 +16,12 @@ struct Maker {
                                             const StrategyResources& resources);
 };
 
-constexpr std::array<Maker, 6> makers{{{"vanilla", make_vanilla},
+constexpr std::array<Maker, 8> makers{{{"vanilla", make_vanilla},
                                        {"auto", make_auto},
                                        {"two-model", make_two_model},
                                        {"prompt-lookup", make_prompt_lookup},
+                                       {"suffix-decoding", make_suffix_decoding},
+                                       {"token-recycling", make_token_recycling},
                                        {"jacobi", make_jacobi},
                                        {"lookahead", make_lookahead}}};
 

@@ -30,6 +30,7 @@ class Mixed final : public Strategy {
     plan.states = states_;
     plan.branches = parts_.branches;
     plan.verification = parts_.verification;
+    plan.acceptance = parts_.acceptance;
     plan.weights = parts_.weights;
     if (plan.mask == nullptr) return plan;
     plan.draft_length = parts_.length->length(round);

@@ -59,6 +59,7 @@ struct Parts {
   std::vector<BranchWidth> branches;                 ///< empty = a chain
   std::optional<speculation::WeightFormat> weights;  ///< RoundPlan's
   Verification verification = Verification::all_layers;
+  Acceptance acceptance = Acceptance::by_token;
   std::vector<std::shared_ptr<Learner>> learners;  ///< each once, in the order in which they hear of a round
 };
 

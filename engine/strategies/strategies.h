@@ -21,6 +21,12 @@ namespace draftscope::engine {
 [[nodiscard]] Result<std::unique_ptr<Strategy>> make_prompt_lookup(
     const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
     const StrategyResources& resources);
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_suffix_decoding(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+    const StrategyResources& resources);
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_token_recycling(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+    const StrategyResources& resources);
 [[nodiscard]] Result<std::unique_ptr<Strategy>> make_jacobi(
     const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
     const StrategyResources& resources);

@@ -18,8 +18,12 @@ namespace {
 class TwoModel final : public Strategy {
  public:
   TwoModel(std::shared_ptr<Backend> backend, const speculation::LengthRule& length,
-           const speculation::ThresholdRule& threshold)
-      : backend_(std::move(backend)), model_{backend_.get(), 0}, length_(length), threshold_(threshold) {}
+           const speculation::ThresholdRule& threshold, Acceptance acceptance)
+      : backend_(std::move(backend)),
+        model_{backend_.get(), 0},
+        length_(length),
+        threshold_(threshold),
+        acceptance_(acceptance) {}
 
   void begin_request(const RequestView& request) override {
     model_.valid = 0;
@@ -30,6 +34,7 @@ class TwoModel final : public Strategy {
     round_ = round;
     return {.draft_length = length_.length(round),
             .threshold = threshold_.threshold(round),
+            .acceptance = acceptance_,
             .draft_model = &model_};
   }
   void observe(const RoundOutcome& outcome, DecisionLog* log) override {
@@ -43,6 +48,7 @@ class TwoModel final : public Strategy {
   DraftModel model_;
   LengthByRule length_;
   ThresholdByRule threshold_;
+  Acceptance acceptance_;
   RoundView round_;
 };
 
@@ -63,7 +69,8 @@ Result<std::unique_ptr<Strategy>> make_two_model(const speculation::StrategySpec
   constexpr double no_threshold = -1.0;
   return std::make_unique<TwoModel>(
       std::move(backend), *speculation::length_rule(specification),
-      speculation::threshold_rule(specification).value_or(speculation::FixedThreshold(no_threshold)));
+      speculation::threshold_rule(specification).value_or(speculation::FixedThreshold(no_threshold)),
+      specification.text("acceptance") == "block" ? Acceptance::by_block : Acceptance::by_token);
 }
 
 }  // namespace draftscope::engine

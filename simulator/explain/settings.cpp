@@ -58,7 +58,7 @@ std::vector<std::string> verified_above_exit(const traces::Run& run) {
 }
 
 bool guesses_from_text(const traces::Run& run) {
-  for (const std::string_view word : {"prompt-lookup", "prompt_lookup", "ngram", "n-gram"})
+  for (const std::string_view word : {"prompt-lookup", "prompt_lookup", "suffix-decoding", "ngram", "n-gram"})
     if (run.strategy.find(word) != std::string::npos || run.specification.find(word) != std::string::npos)
       return run.strategy != "lookahead";
   return false;

@@ -132,7 +132,7 @@ Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
   for (const RunRows& run : trained.runs)
     for (const RequestRows& rows : run.requests) known[rows.request->id] = {rows.request, rows.prompt, {}};
   std::vector<KnownRequest> requests;
-  if (speculation::strategy_name(rounds.strategy) == "prompt-lookup") {
+  if (follows_from_texts(rounds.strategy)) {
     DRAFTSCOPE_TRY_ASSIGN(const auto lookups, replayed_lookups(trained, rounds.strategy));
     for (std::size_t i = 0; i < lookups.size(); ++i) {
       const ShadowTable& table = trained.texts().tables[i];

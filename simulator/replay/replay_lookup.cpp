@@ -17,37 +17,99 @@ std::optional<std::int32_t> end_token(const ShadowTable& table, const ReplayCond
   return std::nullopt;
 }
 
-}  // namespace
+/// A round's guesses as the engine takes them: those beyond the limits, and their children, are left out.
+void add_guesses(std::span<const speculation::TextGuess> all, const RoundState& state,
+                 const ReplayConditions& conditions, LookupRound& round) {
+  std::vector<std::int32_t> depths;
+  for (const speculation::TextGuess& guess : all) {
+    depths.push_back(guess.parent < 0 ? 1 : depths[static_cast<std::size_t>(guess.parent)] + 1);
+    round.planned = std::max(round.planned, depths.back());
+  }
+  const std::int32_t steps = longest_draft(state, {.exit = 1, .length = round.planned}, conditions);
+  const std::int32_t rows = std::min(conditions.verify_rows, conditions.context_rows - state.root_position);
+  std::vector<std::int32_t> place(all.size(), -1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::int32_t parent = all[i].parent < 0 ? -1 : place[static_cast<std::size_t>(all[i].parent)];
+    if ((all[i].parent >= 0 && parent < 0) || depths[i] > steps) continue;
+    if (static_cast<std::int32_t>(round.guesses.size()) + 1 >= rows) break;
+    place[i] = static_cast<std::int32_t>(round.guesses.size());
+    round.guesses.push_back({all[i].token, parent, all[i].probability});
+  }
+  round.outcome.drafted = static_cast<std::int32_t>(round.guesses.size());
+}
 
-std::vector<LookupRound> replay_lookup(const ShadowTable& table, const speculation::LookupOptions& options,
-                                       const ReplayConditions& conditions, std::int32_t vocab) {
+bool has_child(const LookupRound& round, std::int32_t node) {
+  return std::ranges::any_of(round.guesses,
+                             [&](const speculation::TextGuess& guess) { return guess.parent == node; });
+}
+
+/// Follows the text from guess to guess.
+void follow_text(const ShadowTable& table, std::optional<std::int32_t> end, LookupRound& round) {
+  for (std::int32_t at = -1; has_child(round, at); at = round.path.back()) {
+    const std::int32_t position = round.root_position + 1 + round.outcome.accepted;
+    const bool is_known = position < table.end() || (position == table.end() && end.has_value());
+    if (!is_known) {
+      round.status = AnswerStatus::bounded;
+      return;
+    }
+    const std::int32_t token = position < table.end() ? table.text[static_cast<std::size_t>(position)] : *end;
+    const auto right = std::ranges::find_if(round.guesses, [&](const speculation::TextGuess& guess) {
+      return guess.parent == at && guess.token == token;
+    });
+    if (right == round.guesses.end()) return;
+    round.path.push_back(static_cast<std::int32_t>(right - round.guesses.begin()));
+    ++round.outcome.accepted;
+  }
+}
+
+/// The rounds whose guesses behind a text are guess_behind(text).
+template <typename GuessBehind>
+std::vector<LookupRound> replay_guesses(const ShadowTable& table, const ReplayConditions& conditions,
+                                        GuessBehind guess_behind) {
   std::vector<LookupRound> rounds;
-  speculation::PromptLookup lookup(options, vocab);
-  lookup.begin_request(table.text.size(), conditions.end_tokens);
   const std::optional<std::int32_t> end = end_token(table, conditions);
   for (std::int32_t root = table.first - 1; has_round(table, root);) {
     const RoundState state = state_at(table, conditions, static_cast<std::int32_t>(rounds.size()), root);
     LookupRound& round = rounds.emplace_back();
     round.root_position = root;
-    const auto guesses = lookup.guess(std::span(table.text).first(static_cast<std::size_t>(root) + 1));
-    round.guesses.assign(guesses.begin(), guesses.end());
-    const PlannedRound plan{.exit = 1, .length = static_cast<std::int32_t>(round.guesses.size())};
-    round.outcome.drafted = longest_draft(state, plan, conditions);
-    std::int32_t& accepted = round.outcome.accepted;
-    while (accepted < round.outcome.drafted) {
-      const std::int32_t position = root + 1 + accepted;
-      const std::int32_t guess = round.guesses[static_cast<std::size_t>(accepted)];
-      const bool is_known = position < table.end() || (position == table.end() && end.has_value());
-      if (!is_known) round.status = AnswerStatus::bounded;
-      if (!is_known ||
-          guess != (position < table.end() ? table.text[static_cast<std::size_t>(position)] : *end))
-        break;
-      ++accepted;
-    }
-    round.emitted = emitted_tokens(table, root, accepted);
-    root += accepted + 1;
+    add_guesses(guess_behind(std::span(table.text).first(static_cast<std::size_t>(root) + 1)), state,
+                conditions, round);
+    follow_text(table, end, round);
+    round.emitted = emitted_tokens(table, root, round.outcome.accepted);
+    root += round.outcome.accepted + 1;
   }
   return rounds;
+}
+
+}  // namespace
+
+std::vector<LookupRound> replay_lookup(const ShadowTable& table, const speculation::LookupOptions& options,
+                                       const ReplayConditions& conditions, std::int32_t vocab) {
+  speculation::PromptLookup lookup(options, vocab);
+  lookup.begin_request(table.text.size(), conditions.end_tokens);
+  std::vector<speculation::TextGuess> chain;
+  return replay_guesses(table, conditions, [&](std::span<const std::int32_t> text) {
+    chain.clear();
+    for (const std::int32_t token : lookup.guess(text))
+      chain.push_back({token, static_cast<std::int32_t>(chain.size()) - 1});
+    return std::span<const speculation::TextGuess>(chain);
+  });
+}
+
+std::vector<std::vector<LookupRound>> replay_suffixes(std::span<const ShadowTable> tables,
+                                                      const speculation::SuffixOptions& options,
+                                                      const ReplayConditions& conditions) {
+  std::vector<std::vector<LookupRound>> requests;
+  speculation::SuffixDecoding rule(options);
+  for (const ShadowTable& table : tables) {
+    rule.begin_request(std::span(table.text).first(static_cast<std::size_t>(table.prompt_tokens)),
+                       table.text.size(), conditions.end_tokens);
+    requests.push_back(replay_guesses(table, conditions,
+                                      [&](std::span<const std::int32_t> text) { return rule.guess(text); }));
+    // A strategy without a round has not heard of the text.
+    if (!requests.back().empty()) rule.extend(table.text);
+  }
+  return requests;
 }
 
 KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::int32_t index) {
@@ -55,8 +117,8 @@ KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::
   traces::Round& row = known.round;
   row.index = index;
   row.root_position = round.root_position;
-  row.planned = static_cast<std::int32_t>(round.guesses.size());
-  row.drafted = row.tree_depth = round.outcome.drafted;
+  row.planned = round.planned;
+  row.drafted = round.outcome.drafted;
   row.accepted = round.outcome.accepted;
   row.emitted = round.emitted;
   row.verify_rows = row.drafted + 1;
@@ -65,17 +127,25 @@ KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::
     row.bonus_token = table.text[static_cast<std::size_t>(bonus)];
   else if (bonus == table.end() && !table.end_cells.empty())
     row.bonus_token = table.end_cells.back().token;
-  row.draft_stop = row.planned == 0            ? traces::DraftStop::no_draft
-                   : row.drafted < row.planned ? traces::DraftStop::budget
-                                               : traces::DraftStop::length;
-  for (std::int32_t k = 0; k < row.drafted; ++k)
+  std::vector<std::int32_t> depths;
+  for (const speculation::TextGuess& guess : round.guesses) {
+    const auto is_on_path = [&](std::int32_t node) {
+      return std::ranges::find(round.path, node) != round.path.end();
+    };
+    const auto k = static_cast<std::int32_t>(known.draft_tokens.size());
+    depths.push_back(guess.parent < 0 ? 1 : depths[static_cast<std::size_t>(guess.parent)] + 1);
+    row.tree_depth = std::max(row.tree_depth, depths.back());
     known.draft_tokens.push_back({.index = k,
-                                  .parent = k - 1,
-                                  .token = round.guesses[static_cast<std::size_t>(k)],
+                                  .parent = guess.parent,
+                                  .token = guess.token,
                                   .confidence = 1.0,
                                   .probability = 1.0,
-                                  .accepted = k < row.accepted,
-                                  .tested = k <= row.accepted});
+                                  .accepted = is_on_path(k),
+                                  .tested = guess.parent < 0 || is_on_path(guess.parent)});
+  }
+  row.draft_stop = row.planned == 0               ? traces::DraftStop::no_draft
+                   : row.tree_depth < row.planned ? traces::DraftStop::budget
+                                                  : traces::DraftStop::length;
   known.draft = row.drafted > 0 ? 1 : 0;
   return known;
 }

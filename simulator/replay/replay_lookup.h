@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Prompt lookup (draftscope/speculation/rules/prompt_lookup.h) on a recorded text. Guesses follow from token
-// ids alone, so that every round is told without a shadow token, guess by guess as the engine's strategy
-// makes them.
+// Prompt lookup and suffix decoding (prompt_lookup.h and suffix_decoding.h of draftscope/speculation/rules)
+// on recorded texts. Guesses follow from token ids alone, so that every round is told without a shadow token,
+// guess by guess as the engine's strategies make them.
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/rules/prompt_lookup.h>
+#include <draftscope/speculation/rules/suffix_decoding.h>
+#include <draftscope/speculation/rules/text_guess.h>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,17 +20,26 @@ namespace draftscope::simulator {
 
 struct LookupRound {
   std::int32_t root_position = 0;
-  std::vector<std::int32_t> guesses;  ///< before the cut at budget, context and width
+  std::int32_t planned = 0;                     ///< depth of the guesses before the cut
+  std::vector<speculation::TextGuess> guesses;  ///< after the cut at budget, context and width
+  std::vector<std::int32_t> path;               ///< of them, those accepted
   DraftOutcome outcome;
   std::int32_t emitted = 0;
   /// `bounded`: guesses behind the end of the text, of which `outcome` counts none as accepted.
   AnswerStatus status = AnswerStatus::exact;
 };
 
-/// The rounds of a request. Of `table` only the text is read, and if there are any its end_cells.
+/// The rounds of a request of prompt lookup. Of `table` only the text is read, and if there are any its
+/// end_cells.
 [[nodiscard]] std::vector<LookupRound> replay_lookup(const ShadowTable& table,
                                                      const speculation::LookupOptions& options,
                                                      const ReplayConditions& conditions, std::int32_t vocab);
+
+/// The rounds of suffix decoding, [request][round]: `tables` are requests that one strategy decoded one after
+/// the other, so that it remembers earlier ones' outputs.
+[[nodiscard]] std::vector<std::vector<LookupRound>> replay_suffixes(std::span<const ShadowTable> tables,
+                                                                    const speculation::SuffixOptions& options,
+                                                                    const ReplayConditions& conditions);
 
 /// The round as a row. No model drafts: its passes are those of draft 1 with no sublayers.
 [[nodiscard]] KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::int32_t index);

@@ -26,10 +26,6 @@ bool is_early_exit(std::string_view specification) {
   return speculation::strategy_name(specification) == "layerskip";
 }
 
-bool drafts_without_model(std::string_view specification) {
-  return speculation::strategy_name(specification) == "prompt-lookup";
-}
-
 /// Plan of "layerskip:exit=8,gamma=6"; absent where the exit is not stated.
 std::optional<PlannedRound> stated_plan(std::string_view specification, std::int32_t n_layers) {
   if (!is_early_exit(specification) || specification.find("exit=") == std::string_view::npos)
@@ -109,7 +105,7 @@ struct AcceptanceSource {
 AcceptanceSource acceptance_source(const TrainedRecording& trained, std::int32_t exit) {
   AcceptanceSource source;
   for (const RunRows& run : trained.runs) {
-    if (run.run->is_baseline || drafts_without_model(run.run->specification)) continue;
+    if (run.run->is_baseline || follows_from_texts(run.run->specification)) continue;
     const auto plan = stated_plan(run.run->specification, trained.n_layers());
     const bool is_same = plan && plan->exit == exit;
     if ((plan && !is_same) || (source.run != nullptr && (source.is_stated || !is_same))) continue;
@@ -193,7 +189,7 @@ Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const Ru
   const std::string& strategy = run.run->specification;
   if (run.run->is_baseline && !run.requests.empty()) return recorded_rounds(trained, run);
   const auto plan = stated_plan(strategy, trained.n_layers());
-  const bool is_guess = drafts_without_model(strategy);
+  const bool is_guess = follows_from_texts(strategy);
   if (!plan && !is_guess)
     return fail(
         "run {}: the imported file does not say which layers drafted, expected --strategy "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prompt lookup, whose rounds follow from the recorded token ids.
+// Strategies whose rounds follow from the recorded token ids.
 #include <draftscope/speculation/rules/rules_of.h>
 #include <algorithm>
 
@@ -9,6 +9,11 @@
 #include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
+
+bool follows_from_texts(std::string_view specification) {
+  const std::string_view name = speculation::strategy_name(specification);
+  return name == "prompt-lookup" || name == "suffix-decoding";
+}
 
 Result<std::vector<std::vector<LookupRound>>> replayed_lookups(const TrainedRecording& trained,
                                                                std::string_view strategy) {
@@ -20,6 +25,9 @@ Result<std::vector<std::vector<LookupRound>>> replayed_lookups(const TrainedReco
     return fail("strategy {}: found no finished request with token ids, expected some", strategy);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification,
                         speculation::parse_strategy(strategy, trained.costs.model.shape.n_layers));
+  if (specification.name() == "suffix-decoding")
+    return replay_suffixes(trained.texts().tables, speculation::suffix_options(specification),
+                           trained.conditions);
   const speculation::LookupOptions options = speculation::lookup_options(specification);
   std::vector<std::vector<LookupRound>> requests;
   for (const ShadowTable& table : trained.texts().tables)

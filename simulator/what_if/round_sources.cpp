@@ -71,7 +71,7 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
         "strategy {}: its guard goes by clocks, which tell nothing of another run; without guard= it can be "
         "asked",
         strategy);
-  if (specification.name() == "prompt-lookup") return lookup_rounds(trained, strategy);
+  if (follows_from_texts(strategy)) return lookup_rounds(trained, strategy);
   if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();
   return is_drafted ? drafted_rounds(trained, strategy) : replayed_rounds(trained, strategy);

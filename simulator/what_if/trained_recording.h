@@ -71,7 +71,9 @@ struct TrainedRecording {
 [[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained,
                                                               std::string_view strategy);
 
-/// Rounds of prompt lookup, which follow from the token ids.
+/// Whether its rounds follow from the token ids alone: prompt lookup, suffix decoding.
+[[nodiscard]] bool follows_from_texts(std::string_view specification);
+/// Its rounds, if they do. What is remembered across requests is of the recording's requests in their order.
 [[nodiscard]] Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained,
                                                    std::string_view strategy);
 /// The same one by one, [text][round].

@@ -82,6 +82,15 @@ inline ParameterRow unrecorded(ParameterRow row, std::string value) {
   return row;
 }
 
+/// The choice of every strategy that drafts a chain with a model.
+inline ParameterRow acceptance_parameter() {
+  return unrecorded(
+      choice("acceptance", "token", {"token", "block"},
+             "of drawn draft tokens, at a temperature without --coupled: token by token, or block: "
+             "jointly, which accepts as many or more (Sun et al. 2025)"),
+      "token");
+}
+
 inline ParameterRow renamed(ParameterRow row, std::string earlier_name) {
   row.earlier_name = std::move(earlier_name);
   return row;

@@ -111,6 +111,20 @@ std::vector<PartRow> masks() {
        .no_replay = "its layers follow from hidden states, and a draft without middle layers reads its own "
                     "K/V behind its first token, which shadow tokens do not have"},
       {.kind = PartKind::mask,
+       .name = "knapspec",
+       .summary = "sublayers by a knapsack of measured times",
+       .source = "Cha et al. 2026, KnapSpec",
+       .parameters = {integer("interval", "64", "1", max_rounds, "rounds",
+                              "from one search to the next; one follows the prefill"),
+                      integer("window", "8", "1", "64", "tokens",
+                              "of the text's end that sets are compared on"),
+                      number("min-similarity", "0.5", "cosine",
+                             "a set whose states are less alike is given up")},
+       .min_layers = 3,
+       .min_layers_reason = "first and last are kept",
+       .no_replay = "its sublayers follow from hidden states and times, and a draft without middle sublayers "
+                    "reads its own K/V behind its first token, which shadow tokens do not have"},
+      {.kind = PartKind::mask,
        .name = "del",
        .summary = "the exit of the most tokens per loaded layer",
        .source = "Entezari Zarch et al. 2025, DEL, §4",
@@ -205,11 +219,12 @@ std::vector<PartRow> shapes() {
       {.kind = PartKind::shape,
        .name = "chain",
        .summary = "one token a step",
-       .parameters = {unrecorded(
-           choice("verify", "all-layers", {"all-layers", "above-exit"},
-                  "all-layers, or above-exit: keep the draft's exit states and run the layers below E for "
-                  "the last draft token only, as LayerSkip does"),
-           "all-layers")}},
+       .parameters = {unrecorded(choice("verify", "all-layers", {"all-layers", "above-exit"},
+                                        "all-layers, or above-exit: keep the draft's exit states and run the "
+                                        "layers below E for "
+                                        "the last draft token only, as LayerSkip does"),
+                                 "all-layers"),
+                      acceptance_parameter()}},
       {.kind = PartKind::shape,
        .name = "tree",
        .summary = "siblings beside the first token of a step, the more the less confident",

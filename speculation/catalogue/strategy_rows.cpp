@@ -46,6 +46,11 @@ std::vector<StrategyRow> presets() {
            .source = "Chen et al. 2025, CLaSp",
            .parts = {"clasp", "fixed", "threshold", "chain"},
            .defaults = {{"gamma", "8"}, {"threshold", "0.7"}}},
+          {.name = "knapspec",
+           .summary = "chooses the sublayers to skip by a knapsack of their measured times",
+           .source = "Cha et al. 2026, KnapSpec",
+           .parts = {"knapspec", "fixed", "threshold", "chain"},
+           .defaults = {{"gamma", "4"}, {"threshold", "0.7"}}},
           {.name = "del",
            .summary = "chooses exit, length and threshold from what every layer would have drafted",
            .source = "Entezari Zarch et al. 2025, DEL",
@@ -91,10 +96,14 @@ StrategyRow two_model() {
                                 "transformers 5: 0.4"),
                          choice("stop", "threshold", {"threshold", "roc"},
                                 "threshold: it stays; roc: it follows right and wrong draft tokens, as "
-                                "transformers has it with scikit-learn")},
+                                "transformers has it with scikit-learn"),
+                         acceptance_parameter()},
           .replay_needs = ReplayNeeds::impossible,
           .no_replay = "another model drafts; its run lengths need a draft from every start of the text"};
 }
+
+constexpr const char* follows_from_the_text =
+    "it drafts no prefix of the model's layers; its guesses follow from the text (replay_lookup.h)";
 
 StrategyRow prompt_lookup() {
   return {.name = "prompt-lookup",
@@ -115,9 +124,56 @@ StrategyRow prompt_lookup() {
                       "where nothing matches; transformers: shorter continuations too, ended before an "
                       "end-of-text token, and no guess where nothing matches")},
           .replay_needs = ReplayNeeds::texts,
-          .no_replay =
-              "it drafts no prefix of the model's layers; its guesses follow from the text "
-              "(replay_lookup.h)"};
+          .no_replay = follows_from_the_text};
+}
+
+StrategyRow suffix_decoding() {
+  return {
+      .name = "suffix-decoding",
+      .summary = "guesses what followed the longest ends of the text most often, the longer the end the more",
+      .source =
+          "Oliaro et al. 2025, SuffixDecoding; defaults of its public code. Hu et al. 2024, SAM Decoding",
+      .parameters =
+          {ParameterRow{.name = "alpha",
+                        .default_value = "1",
+                        .unit = "tokens per token",
+                        .meaning = "α: guesses a token of the end that matches",
+                        .type = ParameterType::number,
+                        .min = "0",
+                        .max = "16"},
+           integer("length", "24", "1", longest_draft, "tokens", "guesses a round, at most"),
+           number("min-probability", "0.1", "probability",
+                  "of a guess, by counts: the product of its tokens' shares of what followed"),
+           integer("depth", "24", "1", "64", "tokens", "the longest end of the text that is looked up"),
+           choice("shape", "chain", {"chain", "tree"},
+                  "chain: the most frequent continuation; tree: several, by falling probability"),
+           choice("across", "requests", {"requests", "no"},
+                  "requests: the outputs of earlier requests are looked through, too; no: the request's "
+                  "own text alone"),
+           integer("memory", "65536", "1024", max_rounds, "tokens",
+                   "of earlier outputs that are kept; when they are full, the older half goes")},
+      .replay_needs = ReplayNeeds::texts,
+      .no_replay = follows_from_the_text};
+}
+
+StrategyRow token_recycling() {
+  return {
+      .name = "token-recycling",
+      .summary = "guesses a tree of the tokens that the target thought likely behind each token before",
+      .source = "Luo et al. 2025, Token Recycling",
+      .parameters =
+          {integer("successors", "8", "1", "16", "tokens",
+                   "k: kept behind each token of the vocabulary, the target's best there last time"),
+           integer("nodes", "80", "1", longest_draft, "tokens",
+                   "guesses a round: the likeliest of a tree whose r-th child (from 1) is right with "
+                   "probability r^-1.75 / 2"),
+           integer("depth", "6", "1", "64", "tokens", "of the tree"),
+           choice("across", "requests", {"requests", "no"},
+                  "requests: what is kept goes on from request to request; no: each starts with nothing")},
+      .replay_needs = ReplayNeeds::impossible,
+      .no_replay =
+          "its guesses are the target's best tokens behind every verified row, rejected ones included, "
+          "which is not recorded"};
 }
 
 constexpr const char* guesses_of_the_target =
@@ -193,8 +249,8 @@ StrategyRow tuned() {
 std::vector<StrategyRow> shipped_strategies(const StrategyCatalogue& parts) {
   std::vector<StrategyRow> all{vanilla()};
   for (StrategyRow& row : presets()) all.push_back(std::move(row));
-  for (StrategyRow& row :
-       std::array{mix(parts), two_model(), prompt_lookup(), jacobi(), lookahead(), automatic(), tuned()})
+  for (StrategyRow& row : std::array{mix(parts), two_model(), prompt_lookup(), suffix_decoding(),
+                                     token_recycling(), jacobi(), lookahead(), automatic(), tuned()})
     all.push_back(std::move(row));
   return all;
 }

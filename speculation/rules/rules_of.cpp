@@ -106,4 +106,21 @@ LookupOptions lookup_options(const StrategySpecification& prompt_lookup) {
           .is_published = prompt_lookup.text("reading") == "published"};
 }
 
+SuffixOptions suffix_options(const StrategySpecification& suffix_decoding) {
+  return {.depth = suffix_decoding.integer("depth"),
+          .alpha = suffix_decoding.number("alpha"),
+          .length = suffix_decoding.integer("length"),
+          .min_probability = suffix_decoding.number("min-probability"),
+          .is_tree = suffix_decoding.text("shape") == "tree",
+          .across_requests = suffix_decoding.text("across") == "requests",
+          .memory = static_cast<std::size_t>(suffix_decoding.integer("memory"))};
+}
+
+RecyclingOptions recycling_options(const StrategySpecification& token_recycling) {
+  return {.successors = token_recycling.integer("successors"),
+          .nodes = token_recycling.integer("nodes"),
+          .depth = token_recycling.integer("depth"),
+          .across_requests = token_recycling.text("across") == "requests"};
+}
+
 }  // namespace draftscope::speculation

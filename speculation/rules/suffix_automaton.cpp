@@ -6,7 +6,7 @@
 
 namespace draftscope::speculation {
 
-void SuffixAutomaton::begin(std::size_t tokens) {
+void SuffixAutomaton::begin(std::size_t tokens, std::int32_t counted) {
   states_.clear();
   edges_.clear();
   // A text of n tokens has fewer than 2n states and 3n edges.
@@ -15,6 +15,8 @@ void SuffixAutomaton::begin(std::size_t tokens) {
   slots_.assign(std::bit_ceil(6 * tokens + 2), -1);
   states_.push_back({});
   whole_ = 0;
+  counted_ = counted;
+  counted_end_ = 0;
 }
 
 void SuffixAutomaton::extend(std::span<const std::int32_t> text) {
@@ -40,6 +42,24 @@ void SuffixAutomaton::append(std::int32_t token) {
     states_[static_cast<std::size_t>(added)].link = link;
   }
   whole_ = added;
+  if (counted_ > 0) count_end(token);
+}
+
+/// Counts one more occurrence of every end of the text that is counted, of which `token` is the last.
+void SuffixAutomaton::count_end(std::int32_t token) {
+  // A state of the text before may just have lost its shorter substrings to a new one.
+  const Place before = cut(counted_end_, counted_);
+  counted_end_ = next(before, token, counted_);
+  for (Place at = counted_end_; at > 0; at = shorter(at)) ++states_[static_cast<std::size_t>(at)].count;
+  // All that this changes: whatever else leads to these states is an end of the text before.
+  for (Place at = before; at > 0; at = shorter(at)) {
+    State& state = states_[static_cast<std::size_t>(at)];
+    const std::int32_t taken = edge_of(at, token);
+    const auto count_of = [&](std::int32_t edge) {
+      return count(edges_[static_cast<std::size_t>(edge)].target);
+    };
+    if (state.best_edge < 0 || count_of(taken) >= count_of(state.best_edge)) state.best_edge = taken;
+  }
 }
 
 /// Gives the substrings of `target` that come from `state` and its links a state of their own: they end at
@@ -49,10 +69,13 @@ std::int32_t SuffixAutomaton::split(std::int32_t state, std::int32_t target, std
   const State whole = states_[static_cast<std::size_t>(target)];
   states_.push_back({.length = states_[static_cast<std::size_t>(state)].length + 1,
                      .link = whole.link,
-                     .behind = whole.behind});
+                     .behind = whole.behind,
+                     .count = whole.count});
   for (std::int32_t edge = whole.last_edge; edge >= 0;) {
     const Edge same = edges_[static_cast<std::size_t>(edge)];
     add_edge(part, same.token, same.target);
+    if (edge == whole.best_edge)
+      states_[static_cast<std::size_t>(part)].best_edge = states_[static_cast<std::size_t>(part)].last_edge;
     edge = same.previous;
   }
   states_[static_cast<std::size_t>(target)].link = part;

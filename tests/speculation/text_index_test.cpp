@@ -79,5 +79,59 @@ TEST(SuffixAutomaton, FindsTheLongestEndThatASearchFinds) {
   EXPECT_GT(longest, 40);
 }
 
+/// How often a string occurs in the text.
+std::int32_t occurrences(const Tokens& text, const Tokens& string) {
+  std::int32_t count = 0;
+  for (auto at = text.begin(); text.end() - at >= static_cast<std::ptrdiff_t>(string.size()); ++at)
+    count += std::equal(string.begin(), string.end(), at) ? 1 : 0;
+  return count;
+}
+
+TEST(SuffixAutomaton, CountsShortStringsAndWhatFollowsThem) {
+  Random random(35);
+  int checked = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const Tokens text = any_text(random);
+    const std::int32_t depth = pick(random, 1, 6);
+    SuffixAutomaton automaton;
+    automaton.begin(static_cast<std::size_t>(pick(random, 0, 40)), depth + 1);
+    const auto start = static_cast<std::ptrdiff_t>(random() % text.size());
+    const auto length = pick(random, 1, depth);
+    automaton.extend(text);
+    SuffixAutomaton::Place place = 0;
+    Tokens string;
+    // A string longer than the depth is looked at without its first tokens.
+    for (auto at = text.begin() + start; at != text.end() && place >= 0 && string.size() < 12; ++at) {
+      place = automaton.next(place, *at, depth);
+      ASSERT_GT(place, 0);
+      string.push_back(*at);
+      if (static_cast<std::int32_t>(string.size()) > depth) string.erase(string.begin());
+      ASSERT_EQ(automaton.count(place), occurrences(text, string)) << "trial " << trial;
+      std::int32_t most = 0;
+      std::size_t steps = 0;
+      automaton.each_next(place, [&](SuffixAutomaton::Step step) {
+        Tokens longer = string;
+        longer.push_back(step.token);
+        const std::int32_t count = occurrences(text, longer);
+        EXPECT_EQ(automaton.count(step.place), count);
+        most = std::max(most, count);
+        ++steps;
+      });
+      const auto best = automaton.likeliest(place);
+      ASSERT_EQ(best.has_value(), steps > 0);
+      if (best) {
+        EXPECT_EQ(automaton.count(best->place), most);
+        ++checked;
+      }
+    }
+    // The end of the text is where its own last tokens lead.
+    const std::size_t size = std::min(text.size(), static_cast<std::size_t>(length));
+    SuffixAutomaton::Place end = 0;
+    for (std::size_t i = text.size() - size; i < text.size(); ++i) end = automaton.next(end, text[i], length);
+    EXPECT_EQ(automaton.end(length), end);
+  }
+  EXPECT_GT(checked, 500);
+}
+
 }  // namespace
 }  // namespace draftscope::speculation

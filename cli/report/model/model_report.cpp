@@ -71,6 +71,8 @@ void describe_draft(const speculation::StrategySpecification& strategy, const Mo
     const std::int32_t skipped = strategy.integer("skip");
     row.draft = fmt::format("all but {} of {} layers", skipped, shape.n_layers);
     row.draft_layers = shape.n_layers - skipped + head;
+  } else if (mask == "knapspec") {
+    row.draft = "sublayers chosen by their times";
   } else if (mask == "full") {
     row.draft = "all layers";
     row.draft_layers = shape.n_layers + head;

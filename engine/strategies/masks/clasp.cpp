@@ -8,49 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
+#include "strategies/masks/state_cosine.h"
+
 namespace draftscope::engine {
-
-namespace {
-
-/// -1, unlike everything, of states that are not finite, so that the search prefers any other. Lanes that the
-/// compiler turns into vectors: a sum of floats has one order otherwise.
-double cosine(std::span<const float> a, std::span<const float> b) {
-  constexpr std::size_t lanes = 16;
-  std::array<float, lanes> ab{};
-  std::array<float, lanes> aa{};
-  std::array<float, lanes> bb{};
-  std::size_t i = 0;
-  for (; i + lanes <= a.size(); i += lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const float x = a[i + lane];
-      const float y = b[i + lane];
-      ab[lane] += x * y;
-      aa[lane] += x * x;
-      bb[lane] += y * y;
-    }
-  double sum_ab = 0.0;
-  double sum_aa = 0.0;
-  double sum_bb = 0.0;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    sum_ab += static_cast<double>(ab[lane]);
-    sum_aa += static_cast<double>(aa[lane]);
-    sum_bb += static_cast<double>(bb[lane]);
-  }
-  for (; i < a.size(); ++i) {
-    sum_ab += static_cast<double>(a[i] * b[i]);
-    sum_aa += static_cast<double>(a[i] * a[i]);
-    sum_bb += static_cast<double>(b[i] * b[i]);
-  }
-  const double norms = std::sqrt(sum_aa * sum_bb);
-  if (norms == 0.0) return 0.0;
-  const double cosine = sum_ab / norms;
-  return std::isfinite(cosine) ? cosine : -1.0;
-}
-
-}  // namespace
 
 /// kept_[j − 1] = f_layer(states_[j]) for the j of `states`, in one pass if there is room for all of them.
 Result<void> ClaspSearch::apply_layer(std::int32_t layer, States states, std::int32_t position,
@@ -104,7 +66,7 @@ Result<std::span<const std::int32_t>> ClaspSearch::run(const Anchor& anchor, std
       bool skips = true;
       if (j <= both) {
         const auto kept = state(kept_, j - 1);
-        skips = !(cosine(kept, target(i)) > cosine(skipped, target(i)));
+        skips = !(state_cosine(kept, target(i)) > state_cosine(skipped, target(i)));
         if (!skips) std::copy_n(kept.begin(), d_model, state(next_, j).begin());
       }
       if (skips) std::copy_n(skipped.begin(), d_model, state(next_, j).begin());
@@ -112,7 +74,7 @@ Result<std::span<const std::int32_t>> ClaspSearch::run(const Anchor& anchor, std
     }
     states_.swap(next_);
   }
-  similarity_ = cosine(state(states_, skip), target(n_layers));
+  similarity_ = state_cosine(state(states_, skip), target(n_layers));
   layers_.clear();
   std::int32_t j = skip;
   for (std::int32_t i = n_layers; i > 0 && j > 0; --i)

@@ -156,6 +156,7 @@ Question TrainedRecording::first_question(const std::string& shown) const {
   const bool is_there = std::find(strategies_.begin(), strategies_.end(), shown) != strategies_.end();
   Question question = question_of(is_there ? shown : strategies_.empty() ? "" : strategies_.front());
   const bool is_known = !is_imported() || question.recorded.starts_with("prompt-lookup") ||
+                        question.recorded.starts_with("suffix-decoding") ||
                         std::any_of(points_.begin(), points_.end(), [&](const RecordedPoint& point) {
                           return point.strategy == question.recorded;
                         });

@@ -18,9 +18,12 @@ TEST(MakeStrategy, FillsInEveryDefaultAndSaysSo) {
   ASSERT_TRUE(strategy) << strategy.error().message;
   EXPECT_EQ(strategy->specification, "layerskip");
   const auto parameters = nlohmann::json::parse(strategy->parameters);
-  EXPECT_EQ(parameters,
-            (nlohmann::json{
-                {"exit", 3}, {"gamma", 6}, {"guard", 0}, {"verify", "above-exit"}, {"weights", "as-held"}}));
+  EXPECT_EQ(parameters, (nlohmann::json{{"acceptance", "token"},
+                                        {"exit", 3},
+                                        {"gamma", 6},
+                                        {"guard", 0},
+                                        {"verify", "above-exit"},
+                                        {"weights", "as-held"}}));
 }
 
 TEST(MakeStrategy, ReadsItsOwnSpecificationBack) {

@@ -37,9 +37,13 @@ TEST(CacheAfterSpeculation, EqualsThatOfAFreshBackend) {
     const auto fresh = cpu_backend(checkpoint, 1, 160);
     const auto prompt = random_tokens(random, 1 + random() % 40, checkpoint.shape.vocab);
     const DecodeRequest request{.prompt = prompt, .max_new_tokens = 50};
-    const char* specifications[] = {"layerskip:exit=1,gamma=5", "layerskip:exit=1,gamma=5,verify=above-exit",
-                                    "prompt-lookup", "lookahead:window=4,pool-from-prompt=yes"};
-    const Decoded decoded = decode_with(*used, specifications[trial % 4], request);
+    const char* specifications[] = {"layerskip:exit=1,gamma=5",
+                                    "layerskip:exit=1,gamma=5,verify=above-exit",
+                                    "prompt-lookup",
+                                    "lookahead:window=4,pool-from-prompt=yes",
+                                    "suffix-decoding:alpha=3,shape=tree",
+                                    "token-recycling:nodes=30"};
+    const Decoded decoded = decode_with(*used, specifications[trial % 6], request);
 
     std::vector<std::int32_t> text(prompt.begin(), prompt.end());
     text.insert(text.end(), decoded.tokens.begin(), decoded.tokens.end());

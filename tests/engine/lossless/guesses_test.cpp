@@ -13,8 +13,9 @@ namespace {
 TEST(LosslessGuesses, GreedyTextEqualsVanillaOnRandomModels) {
   std::mt19937 random(41);
   const auto up_to = [&random](std::uint32_t n) { return 1 + random() % n; };
-  std::int64_t accepted[3] = {};
-  std::int64_t drafted[3] = {};
+  constexpr std::size_t strategies = 5;
+  std::int64_t accepted[strategies] = {};
+  std::int64_t drafted[strategies] = {};
   for (int trial = 0; trial < 20; ++trial) {
     const Checkpoint checkpoint = random_checkpoint(random);
     const auto backend = cpu_backend(checkpoint, static_cast<std::int32_t>(up_to(3)), 240);
@@ -30,15 +31,17 @@ TEST(LosslessGuesses, GreedyTextEqualsVanillaOnRandomModels) {
                     matches[random() % 3], random() % 2 == 0 ? "published" : "transformers"),
         fmt::format("jacobi:block={},rule={}", up_to(12), random() % 2 == 0 ? "prefix" : "published"),
         fmt::format("lookahead:window={},ngram={},guesses={},pool-from-prompt={}", up_to(8), 2 + up_to(4),
-                    up_to(9), random() % 2 == 0 ? "yes" : "no")};
-    for (std::size_t i = 0; i < 3; ++i) {
+                    up_to(9), random() % 2 == 0 ? "yes" : "no"),
+        fmt::format("suffix-decoding:alpha={},shape={}", up_to(4), random() % 2 == 0 ? "chain" : "tree"),
+        fmt::format("token-recycling:successors={},nodes={}", up_to(8), up_to(60))};
+    for (std::size_t i = 0; i < strategies; ++i) {
       const Decoded guessed = decode_with(*backend, specifications[i], request);
       ASSERT_EQ(guessed.tokens, vanilla.tokens) << "trial " << trial << ' ' << specifications[i];
       accepted[i] += guessed.accepted;
       drafted[i] += guessed.drafted;
     }
   }
-  for (std::size_t i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < strategies; ++i) {
     EXPECT_GT(accepted[i], 5) << i;  // Jacobi is seldom right
     EXPECT_GT(drafted[i], accepted[i] + 100) << i;
   }

@@ -43,7 +43,8 @@ TEST(Guessing, AllocatesNothingOnceUnderWay) {
   const Tokens prompt = random_text(random, 100, options.vocab);
   for (const char* specification :
        {"prompt-lookup", "prompt-lookup:match=latest,reading=transformers", "prompt-lookup:match=longest",
-        "jacobi:block=7", "jacobi:block=7,rule=published", "lookahead", "lookahead:pool-from-prompt=yes"}) {
+        "suffix-decoding", "suffix-decoding:shape=tree,alpha=3", "token-recycling", "jacobi:block=7",
+        "jacobi:block=7,rule=published", "lookahead", "lookahead:pool-from-prompt=yes"}) {
     ToyBackend backend(options);
     const auto made = make_strategy(specification, backend.shape());
     ASSERT_TRUE(made) << made.error().message;

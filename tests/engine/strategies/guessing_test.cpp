@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prompt lookup, Jacobi and lookahead: greedy text is vanilla's, sampled text has the target's law.
+// Strategies that guess: greedy text is vanilla's, sampled text has the target's law.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -28,10 +28,23 @@ std::string any_lookahead(Random& random) {
                      pick(random, 3, 6), pick(random, 1, 9), pick(random, 0, 1) == 0 ? "yes" : "no");
 }
 
+std::string any_suffix_decoding(Random& random) {
+  return fmt::format("suffix-decoding:alpha={},length={},min-probability={},depth={},shape={},across={}",
+                     pick(random, 1, 4), pick(random, 1, 20), static_cast<double>(pick(random, 0, 5)) / 10.0,
+                     pick(random, 1, 12), pick(random, 0, 1) == 0 ? "chain" : "tree",
+                     pick(random, 0, 1) == 0 ? "requests" : "no");
+}
+
+std::string any_token_recycling(Random& random) {
+  return fmt::format("token-recycling:successors={},nodes={},depth={}", pick(random, 1, 9),
+                     pick(random, 1, 50), pick(random, 1, 6));
+}
+
 TEST(Guessing, GreedyTextEqualsVanilla) {
   Random random(39);
-  std::size_t accepted[3] = {};
-  std::size_t rejected[3] = {};
+  constexpr std::size_t strategies = 5;
+  std::size_t accepted[strategies] = {};
+  std::size_t rejected[strategies] = {};
   for (int trial = 0; trial < 600; ++trial) {
     const ToyBackend::Options options{.vocab = pick(random, 2, 9),
                                       .n_layers = pick(random, 1, 4),
@@ -47,8 +60,9 @@ TEST(Guessing, GreedyTextEqualsVanilla) {
         .prompt = prompt, .max_new_tokens = pick(random, 1, 100), .eos_tokens = known};
     const Tokens vanilla = follow(options, "vanilla", request, [](const SeenRound&) {});
     const std::string specifications[] = {any_prompt_lookup(random), any_jacobi(random),
-                                          any_lookahead(random)};
-    for (std::size_t i = 0; i < 3; ++i) {
+                                          any_lookahead(random), any_suffix_decoding(random),
+                                          any_token_recycling(random)};
+    for (std::size_t i = 0; i < strategies; ++i) {
       const Tokens text = follow(options, specifications[i], request, [&](const SeenRound& round) {
         accepted[i] += round.outcome.accepted_nodes.size();
         rejected[i] += round.outcome.nodes.size() - round.outcome.accepted_nodes.size();
@@ -56,7 +70,7 @@ TEST(Guessing, GreedyTextEqualsVanilla) {
       ASSERT_EQ(text, vanilla) << "trial " << trial << ' ' << specifications[i];
     }
   }
-  for (std::size_t i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < strategies; ++i) {
     EXPECT_GT(accepted[i], 1000U) << i;
     EXPECT_GT(rejected[i], 1000U) << i;
   }
@@ -76,11 +90,98 @@ TEST(Guessing, SampledTextHasExactlyTheTargetsLaw) {
               "prompt-lookup:length=2,match=latest,reading=transformers",
               "prompt-lookup:length=2,match=longest", "jacobi:block=1", "jacobi:block=3",
               "jacobi:block=2,rule=published", "jacobi:block=3,rule=published",
-              "lookahead:window=2,ngram=3,guesses=2", "lookahead:window=2,ngram=3,pool-from-prompt=yes"})
+              "lookahead:window=2,ngram=3,guesses=2", "lookahead:window=2,ngram=3,pool-from-prompt=yes",
+              "suffix-decoding:length=3", "suffix-decoding:alpha=2,length=3,shape=tree",
+              "token-recycling:successors=2,nodes=3,depth=2"})
           EXPECT_LT(total_variation(law_of(options, specification, sampling, eos), target), 1e-9)
               << specification;
       }
   }
+}
+
+/// Draft tokens that one request after the other accepted.
+std::vector<std::int32_t> accepted_by_request(const std::string& specification,
+                                              const std::vector<Tokens>& prompts) {
+  class CountAccepted final : public DecodeListener {
+   public:
+    void on_round(const RoundReport& report) override { accepted += report.round.accepted; }
+    std::int32_t accepted = 0;
+  };
+  ToyBackend backend({.vocab = 200, .n_layers = 2, .cache_rows = 100, .max_rows = 64});
+  const auto made = make_strategy(specification, backend.shape());
+  EXPECT_TRUE(made) << made.error().message;
+  std::vector<std::int32_t> accepted;
+  for (const Tokens& prompt : prompts) {
+    SeededChooser chooser(1, 1);
+    CountAccepted listener;
+    const auto result =
+        decode(backend, *made->strategy, {.prompt = prompt, .max_new_tokens = 40}, chooser, listener);
+    EXPECT_TRUE(result) << result.error().message;
+    accepted.push_back(listener.accepted);
+  }
+  return accepted;
+}
+
+// A text of a large vocabulary seldom repeats itself, but the same request repeats another.
+TEST(Guessing, LearnsFromEarlierRequestsIfToldTo) {
+  const Tokens prompt{5, 6, 7, 8};
+  for (const std::string name : {"suffix-decoding", "token-recycling"}) {
+    const auto kept = accepted_by_request(name, {prompt, prompt});
+    EXPECT_LT(kept[0], 10) << name;
+    EXPECT_GT(kept[1], kept[0] + 3) << name;
+    const auto anew = accepted_by_request(name + ":across=no", {prompt, prompt});
+    EXPECT_EQ(anew[1], anew[0]) << name;
+  }
+}
+
+/// Keeps the best tokens that a round was promised.
+class WantsTop final : public Strategy {
+ public:
+  explicit WantsTop(std::vector<Proposal> proposals, std::int32_t top)
+      : proposals_(std::move(proposals)), top_(top) {}
+  RoundPlan plan(const RoundView& /*round*/) override { return {.proposals = proposals_, .top = top_}; }
+  void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
+    const std::size_t k = static_cast<std::size_t>(top_);
+    ASSERT_EQ(outcome.top.size(), (1 + outcome.nodes.size()) * k);
+    for (std::size_t row = 0; row < outcome.verified.size(); ++row) {
+      EXPECT_EQ(outcome.verified[row].token, outcome.top[row * k].token);
+      for (std::size_t i = 1; i < k; ++i) {
+        EXPECT_LE(outcome.top[row * k + i].logit, outcome.top[row * k + i - 1].logit);
+        EXPECT_NE(outcome.top[row * k + i].token, outcome.top[row * k + i - 1].token);
+      }
+      ++rows;
+    }
+  }
+  int rows = 0;
+
+ private:
+  std::vector<Proposal> proposals_;
+  std::int32_t top_;
+};
+
+TEST(Guessing, HearsOfAsManyBestTokensAsItAskedFor) {
+  for (const double penalty : {1.0, 1.4})
+    for (const std::int32_t top : {1, 3, 6}) {
+      ToyBackend backend({.vocab = 6, .max_rows = 3});
+      WantsTop strategy({{0, -1}, {1, -1}, {2, 0}, {3, 2}}, top);
+      SeededChooser chooser(1, 1);
+      DecodeListener nobody;
+      const Tokens prompt{1, 2};
+      const auto result =
+          decode(backend, strategy,
+                 {.prompt = prompt, .max_new_tokens = 20, .sampling = {.repetition_penalty = penalty}},
+                 chooser, nobody);
+      ASSERT_TRUE(result) << result.error().message;
+      EXPECT_GT(strategy.rows, 10);
+    }
+  ToyBackend backend({.vocab = 6});
+  WantsTop strategy({{0, -1}}, 7);
+  SeededChooser chooser(1, 1);
+  DecodeListener nobody;
+  const auto refused =
+      decode(backend, strategy, {.prompt = Tokens{1}, .max_new_tokens = 20}, chooser, nobody);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "round plan: found 7 best tokens a row, expected 0 to 6");
 }
 
 /// Counts the guesses that a strategy's rounds verified.
@@ -111,7 +212,7 @@ TEST(Guessing, SampledTextHasTheTargetsLawBeyondTheFirstRounds) {
     ASSERT_EQ(target.size(), 128U);
     for (const char* specification :
          {"lookahead:window=3,ngram=3,guesses=3", "lookahead:window=2,ngram=4,guesses=2",
-          "jacobi:block=3,rule=published"}) {
+          "jacobi:block=3,rule=published", "token-recycling:successors=2,nodes=2,depth=2"}) {
       std::size_t guesses = 0;
       const Law law = law_of(
           options,
@@ -137,6 +238,11 @@ TEST(Guessing, RefusesWhatItCannotDo) {
       {"prompt-lookup:length=256", "length is '256', expected an integer from 1 to 255"},
       {"prompt-lookup:match=best", "match is 'best', expected one of: leftmost, latest, longest"},
       {"prompt-lookup:reading=mine", "reading is 'mine', expected one of: published, transformers"},
+      {"suffix-decoding:alpha=17", "alpha is '17', expected a number from 0 to 16"},
+      {"suffix-decoding:depth=0", "depth is '0', expected an integer from 1 to 64"},
+      {"suffix-decoding:shape=ring", "shape is 'ring', expected one of: chain, tree"},
+      {"token-recycling:successors=0", "successors is '0', expected an integer from 1 to 16"},
+      {"token-recycling:nodes=256", "nodes is '256', expected an integer from 1 to 255"},
       {"jacobi:block=0", "block is '0', expected an integer from 1 to 255"},
       {"jacobi:rule=none", "rule is 'none', expected one of: prefix, published"},
       {"lookahead:ngram=2", "ngram is '2', expected an integer from 3 to 64"},

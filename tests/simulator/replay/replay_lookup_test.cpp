@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../../cli/trace_files.h"
@@ -15,14 +16,27 @@
 namespace draftscope::simulator {
 namespace {
 
-using Tokens = std::vector<std::int32_t>;
-
 constexpr std::int32_t vocab = 4096;
 
 speculation::LookupOptions options_of(const std::string& specification) {
   const auto parsed = speculation::parse_strategy(specification, 8);
   EXPECT_TRUE(parsed) << parsed.error().message;
   return parsed ? speculation::lookup_options(*parsed) : speculation::LookupOptions();
+}
+
+speculation::SuffixOptions suffix_options_of(const std::string& specification) {
+  const auto parsed = speculation::parse_strategy(specification, 8);
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return parsed ? speculation::suffix_options(*parsed) : speculation::SuffixOptions();
+}
+
+/// The texts of a run's requests, in the order in which they were decoded.
+std::vector<ShadowTable> tables_of(const RunRows& run, const std::vector<ShadowTable>& texts) {
+  std::vector<ShadowTable> tables;
+  for (const RequestRows& rows : run.requests)
+    for (const ShadowTable& table : texts)
+      if (table.request_id == rows.request->id) tables.push_back(table);
+  return tables;
 }
 
 /// The engine's rounds, one by one, on the shipped prompts.
@@ -33,7 +47,10 @@ TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
       "prompt-lookup:match=longest,length=6",
       "prompt-lookup:match=longest,smallest-ngram=2,reading=transformers",
       "prompt-lookup:reading=transformers,ngram=2",
-      "prompt-lookup:length=63,reading=transformers,match=latest"};
+      "prompt-lookup:length=63,reading=transformers,match=latest",
+      "suffix-decoding",
+      "suffix-decoding:alpha=2.5,length=40,min-probability=0,shape=tree,depth=64",
+      "suffix-decoding:across=no,length=4"};
   const cli::TemporaryFolder folder;
   const std::string source = DRAFTSCOPE_SOURCE_DIR;
   const std::string file = (folder / "run.dstrace").string();
@@ -62,13 +79,20 @@ TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
   const std::vector<ShadowTable> texts = text_tables(recording);
   std::int64_t accepted = 0;
   for (const RunRows& run : rows_by_run(recording)) {
-    const speculation::LookupOptions options = options_of(run.run->specification);
-    for (const RequestRows& rows : run.requests) {
+    const bool is_lookup = run.run->strategy == "prompt-lookup";
+    const std::vector<std::vector<LookupRound>> suffixes =
+        is_lookup
+            ? std::vector<std::vector<LookupRound>>()
+            : replay_suffixes(tables_of(run, texts), suffix_options_of(run.run->specification), *conditions);
+    for (std::size_t request = 0; request < run.requests.size(); ++request) {
+      const RequestRows& rows = run.requests[request];
       const auto text = std::find_if(texts.begin(), texts.end(), [&](const ShadowTable& table) {
         return table.request_id == rows.request->id;
       });
       ASSERT_NE(text, texts.end());
-      const std::vector<LookupRound> replayed = replay_lookup(*text, options, *conditions, vocab);
+      const std::vector<LookupRound> replayed =
+          is_lookup ? replay_lookup(*text, options_of(run.run->specification), *conditions, vocab)
+                    : suffixes[request];
       ASSERT_EQ(replayed.size(), rows.rounds.size()) << run.run->specification;
       for (std::size_t i = 0; i < replayed.size(); ++i) {
         const traces::Round& round = rows.rounds[i];
@@ -79,13 +103,16 @@ TEST(ReplayedLookup, HasTheRoundsThatWereRecorded) {
         EXPECT_EQ(known.round.drafted, round.drafted) << where;
         EXPECT_EQ(known.round.accepted, round.accepted) << where;
         EXPECT_EQ(known.round.emitted, round.emitted) << where;
+        EXPECT_EQ(known.round.tree_depth, round.tree_depth) << where;
         EXPECT_EQ(known.round.verify_rows, round.verify_rows) << where;
         EXPECT_EQ(known.round.draft_stop, round.draft_stop) << where;
-        Tokens of_replay;
-        Tokens of_round;
-        for (const traces::DraftToken& token : known.draft_tokens) of_replay.push_back(token.token);
+        std::vector<std::tuple<std::int32_t, std::int32_t, bool, bool>> of_replay;
+        std::vector<std::tuple<std::int32_t, std::int32_t, bool, bool>> of_round;
+        for (const traces::DraftToken& token : known.draft_tokens)
+          of_replay.emplace_back(token.token, token.parent, token.accepted, token.tested);
         for (const traces::DraftToken& token : recording.draft_tokens)
-          if (token.round_id == round.id) of_round.push_back(token.token);
+          if (token.round_id == round.id)
+            of_round.emplace_back(token.token, token.parent, token.accepted, token.tested);
         EXPECT_EQ(of_replay, of_round) << where;
         accepted += round.accepted;
       }

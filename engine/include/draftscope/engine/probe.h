@@ -19,6 +19,7 @@ struct ProbePass {
   std::span<const float> hidden;  ///< inputs for rows with token = -1
   std::int32_t context = 0;       ///< rows attend to the text's positions [0, context)
   bool chain = true;              ///< each row attends to those before it; otherwise to itself alone
+  std::int32_t chain_rows = 0;    ///< > 0: rows are chains of so many, which do not see each other
   const speculation::SublayerMask* mask = nullptr;
   LayerRange layers;
   Wanted wanted;

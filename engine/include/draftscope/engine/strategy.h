@@ -50,6 +50,13 @@ enum class Verification : std::uint8_t {
                ///< only; chains alone
 };
 
+/// How a chain that was drawn from a draft is accepted under a temperature without shared noise. The output's
+/// distribution is the target's either way (docs/methods.md, Exact acceptance).
+enum class Acceptance : std::uint8_t {
+  by_token,  ///< token by token, by rejection sampling: Leviathan et al. 2023
+  by_block,  ///< jointly, which never accepts less on average: Sun et al. 2025, Block Verification
+};
+
 /// A draft step whose confidence is above `confidence` keeps `width` tokens: the first goes on drafting, its
 /// siblings are verified beside it.
 struct BranchWidth {
@@ -86,6 +93,7 @@ struct RoundPlan {
   /// Weights of a self-draft, as Strategy::draft_weights() announced; none = the target's own.
   std::optional<speculation::WeightFormat> weights;
   Verification verification = Verification::all_layers;  ///< above_exit needs an early-exit mask
+  Acceptance acceptance = Acceptance::by_token;          ///< by_block needs a chain
   std::string_view origin = "fixed";                     ///< what chose the mask, for the record
   /// By falling confidence; the first that a step's confidence exceeds counts. Empty = a chain.
   std::span<const BranchWidth> branches;
@@ -95,6 +103,9 @@ struct RoundPlan {
   /// Layer boundaries whose hidden states of root and draft tokens the outcome shall hold
   /// (Wanted::hidden_after).
   std::span<const std::int32_t> states;
+  /// How many of the target's best tokens RoundOutcome::top shall hold of each row, at most the vocabulary;
+  /// 0 = none. Not beside a draft by a model.
+  std::int32_t top = 0;
 };
 
 /// One forward of the draft.
@@ -127,6 +138,7 @@ struct RoundOutcome {
   /// The target's best token behind the root and behind each node; of extra rows likewise.
   std::span<const TopToken> verified;
   std::span<const TopToken> extra_rows;
+  std::span<const TopToken> top;  ///< [1 + nodes][plan.top]: the best first, ties to the lower token
   std::span<const float> states;  ///< [plan.states.size()][1 + nodes][d_model]
   [[nodiscard]] std::int32_t drafted() const { return static_cast<std::int32_t>(nodes.size()); }
   [[nodiscard]] std::int32_t accepted() const { return static_cast<std::int32_t>(accepted_nodes.size()); }

@@ -7,7 +7,9 @@
 #include <draftscope/speculation/rules/del_rule.h>
 #include <draftscope/speculation/rules/length_rule.h>
 #include <draftscope/speculation/rules/prompt_lookup.h>
+#include <draftscope/speculation/rules/suffix_decoding.h>
 #include <draftscope/speculation/rules/threshold_rule.h>
+#include <draftscope/speculation/rules/token_recycling.h>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -34,5 +36,7 @@ namespace draftscope::speculation {
 [[nodiscard]] std::vector<std::int32_t> listed_layers(std::string_view text);
 
 [[nodiscard]] LookupOptions lookup_options(const StrategySpecification& prompt_lookup);
+[[nodiscard]] SuffixOptions suffix_options(const StrategySpecification& suffix_decoding);
+[[nodiscard]] RecyclingOptions recycling_options(const StrategySpecification& token_recycling);
 
 }  // namespace draftscope::speculation
