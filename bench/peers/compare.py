@@ -17,10 +17,13 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+# Threads of a program that is done still spin for some milliseconds.
+PAUSE_S = 0.1
 
 
 class Program:
@@ -69,6 +72,7 @@ def compare(args, ours, theirs, prompts):
             order = [("draftscope", ours), ("llama.cpp", theirs)]
             answers = {}
             for name, program in order if repeat % 2 == 0 else reversed(order):
+                time.sleep(PAUSE_S)
                 answer = answers[name] = program.ask(prompt=prompt, tokens=args.tokens)
                 per_token[name].append(1e3 * answer["cpu_seconds"] / (args.tokens - 1))
                 wall[name].append(1e3 * answer["seconds"] / (args.tokens - 1))
