@@ -77,7 +77,8 @@ std::vector<Contender> contenders(const Kernels& kernels) {
   std::vector<Contender> all;
   const auto add = [&](std::string name, const PackedLayout* layout, const std::vector<std::byte>& one) {
     const std::size_t bytes = held_bytes / one.size() * one.size();
-    Contender contender{std::move(name), layout, one.size(), std::move(*Memory::allocate(bytes, Pages::large)), {}};
+    Contender contender{
+        std::move(name), layout, one.size(), std::move(*Memory::allocate(bytes, Pages::large)), {}};
     for (std::size_t used = 0; used < bytes; used += one.size())
       std::memcpy(contender.copies.data() + used, one.data(), one.size());
     const auto& products = kernels.products[static_cast<std::size_t>(engine::DType::bf16)];
@@ -107,7 +108,8 @@ void run() {
   constexpr std::int32_t widths[] = {1, 2, 4, 8, 16};
   double probe = 0.0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    probe = std::max(probe, read_bandwidth({all.front().copies.data(), all.front().copies.bytes()}, 1) * 1e-9);
+    probe =
+        std::max(probe, read_bandwidth({all.front().copies.data(), all.front().copies.bytes()}, 1) * 1e-9);
     for (Contender& contender : all)
       for (const std::int32_t rows : widths) {
         const double seconds = measure(kernels, contender, rows, out);

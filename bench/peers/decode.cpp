@@ -72,8 +72,8 @@ json decode(engine::Backend& backend, const std::vector<std::int32_t>& prompt, s
 }
 
 int serve(const std::string& model, std::int32_t threads) {
-  const auto checkpoint = value_of(engine::open_model(model, engine::SyntheticMatrices::in_memory,
-                                                     engine::BlockMatrices::as_stored));
+  const auto checkpoint = value_of(
+      engine::open_model(model, engine::SyntheticMatrices::in_memory, engine::BlockMatrices::as_stored));
   const auto tokenizer = value_of(engine::Tokenizer::load(model));
   const auto backend =
       value_of(engine::make_cpu_backend(checkpoint, {.threads = threads, .cache_rows = 2048}));

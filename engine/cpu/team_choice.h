@@ -37,7 +37,7 @@ class TeamChoice {
   }
 
   std::int32_t threads_;
-  double slept_share_ = 0.0;       // of the latest passes of the team
+  double slept_share_ = 0.0;  // of the latest passes of the team
   // Of passes whose threads did not leave at once: the last one, and the lesser of the last two, since a pass
   // of many rows sleeps where its work does not divide evenly.
   double last_look_ = 0.0;

@@ -117,14 +117,15 @@ class AmxTiles {
 /// tile_round of 16 values, each in the low half of its 32 bits.
 __m512i round_values(__m512i bits) {
   const __m512i high = _mm512_srli_epi32(bits, 16);
-  const __m512i up = _mm512_add_epi32(_mm512_and_si512(high, _mm512_set1_epi32(1)), _mm512_set1_epi32(0x7fff));
+  const __m512i up =
+      _mm512_add_epi32(_mm512_and_si512(high, _mm512_set1_epi32(1)), _mm512_set1_epi32(0x7fff));
   const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, up), 16);
   const __mmask16 nan = _mm512_cmpgt_epi32_mask(_mm512_and_si512(bits, _mm512_set1_epi32(0x7fffffff)),
                                                 _mm512_set1_epi32(0x7f800000));
   return _mm512_mask_or_epi32(rounded, nan, high, _mm512_set1_epi32(0x40));
 }
 
-/// What tile_pack does, sixteen pairs at a time.
+/// The set that tile_pack writes, sixteen pairs at a time.
 void amx_pack(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));

@@ -37,7 +37,8 @@ inline constexpr std::int64_t tile_bytes = 1024;  ///< one B tile
 [[gnu::always_inline]] inline std::size_t tile_set_bytes(std::int32_t rows, std::int64_t depth) {
   return static_cast<std::size_t>((rows + tile_rows - 1) / tile_rows * tile_steps(depth) * tile_bytes);
 }
-[[gnu::always_inline]] inline std::byte* tile_element(std::byte* set, std::int32_t row, std::int64_t k, std::int64_t depth) {
+[[gnu::always_inline]] inline std::byte* tile_element(std::byte* set, std::int32_t row, std::int64_t k,
+                                                      std::int64_t depth) {
   const std::int64_t step = row / tile_rows * tile_steps(depth) + k / tile_depth;
   const std::int64_t pair = k % tile_depth / 2;
   return set + step * tile_bytes + pair * 64 + row % tile_rows * 4 + k % 2 * 2;
@@ -59,7 +60,8 @@ inline constexpr std::int64_t tile_bytes = 1024;  ///< one B tile
   return value;
 }
 
-[[gnu::always_inline]] inline void tile_pack(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) {
+[[gnu::always_inline]] inline void tile_pack(const float* row, std::int32_t index, std::int64_t depth,
+                                             std::byte* set) {
   for (std::int64_t k = 0; k < tile_steps(depth) * tile_depth; ++k) {
     const std::uint16_t rounded = k < depth ? tile_round(row[k]) : std::uint16_t{0};
     __builtin_memcpy(tile_element(set, index, k, depth), &rounded, sizeof rounded);
@@ -67,7 +69,8 @@ inline constexpr std::int64_t tile_bytes = 1024;  ///< one B tile
 }
 
 /// Σ over k in [first, depth), one by one.
-[[gnu::always_inline]] inline float tile_rest(const ProductTask& task, std::int64_t output, std::int32_t row, std::int64_t first) {
+[[gnu::always_inline]] inline float tile_rest(const ProductTask& task, std::int64_t output, std::int32_t row,
+                                              std::int64_t first) {
   // tile_element only computes an address; nothing is written through it here.
   auto* set = const_cast<std::byte*>(task.activations);
   float sum = 0.0F;
@@ -77,7 +80,8 @@ inline constexpr std::int64_t tile_bytes = 1024;  ///< one B tile
   return sum;
 }
 
-[[gnu::always_inline]] inline void tile_finish(const ProductTask& task, std::int64_t output, std::int32_t row, float dot) {
+[[gnu::always_inline]] inline void tile_finish(const ProductTask& task, std::int64_t output, std::int32_t row,
+                                               float dot) {
   dot += task.bias != nullptr ? task.bias[output] : 0.0F;
   float& out = task.out[row * task.out_stride + output];
   out = task.accumulate ? out + dot : dot;
@@ -87,9 +91,10 @@ inline constexpr std::int64_t tile_bytes = 1024;  ///< one B tile
 inline constexpr std::int64_t tile_band_bytes = 512 * 1024;
 
 /// Sums of a C tile, [columns][16] from output `first` on, to outputs [begin, end).
-[[gnu::always_inline]] inline void tile_finish_group(const ProductTask& task, std::int64_t first, std::int64_t begin,
-                              std::int64_t end, std::int32_t first_row, int columns,
-                              const float (&sums)[tile_rows][tile_rows]) {
+[[gnu::always_inline]] inline void tile_finish_group(const ProductTask& task, std::int64_t first,
+                                                     std::int64_t begin, std::int64_t end,
+                                                     std::int32_t first_row, int columns,
+                                                     const float (&sums)[tile_rows][tile_rows]) {
   const std::int64_t whole = task.depth / tile_depth * tile_depth;
   if (whole == task.depth && task.bias == nullptr && begin == first && end == first + tile_rows) {
     for (int column = 0; column < columns; ++column) {

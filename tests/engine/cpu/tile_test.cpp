@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/bf16.h"
+#include "kernels/kernels.h"
 #include "kernels/tile_product.h"
 #include "random_model.h"
 
@@ -120,6 +121,30 @@ TEST(TileProduct, BitsDependNeitherOnTheNumberOfRowsNorOnHowOutputsAreCut) {
     const std::int64_t cut = pick(random, 0, static_cast<std::int32_t>(problem.outputs));
     const std::vector<float> alone = multiply(problem, row, 1, {0, cut, problem.outputs});
     ASSERT_EQ(std::memcmp(alone.data(), all.data() + row * problem.outputs, alone.size() * sizeof(float)), 0);
+  }
+}
+
+/// The set that AMX's kernels multiply is tile_pack's, bit for bit.
+TEST(TileProduct, PacksActivationsInVectorsAsOneByOne) {
+  for (const Kernels* kernels : available_kernels()) {
+    if (kernels->name != "amx-bf16") continue;
+    test::Random random(31);
+    for (int round = 0; round < 60; ++round) {
+      const std::int64_t depth = pick(random, 1, 150);
+      const std::int32_t rows = pick(random, 1, 40);
+      std::vector<std::byte> one(tile_set_bytes(rows, depth));
+      std::vector<std::byte> vectors(one.size());
+      std::vector<std::uint32_t> bits(static_cast<std::size_t>(depth));  // NaNs and infinities among them
+      for (std::int32_t row = 0; row < rows; ++row) {
+        for (std::uint32_t& value : bits)
+          value = pick(random, 0, 9) == 0 ? 0x7f800000U + static_cast<std::uint32_t>(pick(random, -2, 2))
+                                          : static_cast<std::uint32_t>(random());
+        const auto* values = reinterpret_cast<const float*>(bits.data());
+        tile_pack(values, row, depth, one.data());
+        kernels->products[static_cast<std::size_t>(DType::bf16)].pack(values, row, depth, vectors.data());
+      }
+      ASSERT_EQ(vectors, one);
+    }
   }
 }
 
