@@ -13,7 +13,8 @@
 
 namespace draftscope::engine::cpu {
 
-/// Large where the system has them; 4 KiB each costs a stream as much time in page tables as in reading.
+/// Large where the system has them: weights in pages of 4 KiB took twice as long to stream on a virtual
+/// machine.
 enum class Pages : std::uint8_t { small, large };
 
 class Memory {

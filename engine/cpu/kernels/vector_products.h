@@ -237,8 +237,8 @@ void multiply_tiles(const ProductTask& task, std::int64_t begin, std::int64_t en
   for (std::int64_t group = begin; group < end; group += at_once * outputs) {
     const std::int64_t left = (end - group) / outputs;
     const int blocks = static_cast<int>(left < at_once ? left : at_once);
-    // The next group's lines, in address order, spread evenly over this group's pieces: all at one tile's
-    // would keep the others' weights waiting, since the lines that are on their way at once are few.
+    // The next group's lines, in address order, spread evenly over this group's pieces: those of every tile
+    // where there are enough.
     const bool spread = tiles >= outputs;
     const std::byte* ahead = task.weights + group * task.depth * Dot::weight_bytes + blocks * block_bytes;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
