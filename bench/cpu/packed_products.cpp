@@ -14,6 +14,7 @@
 
 #include "cpu/kernels/bf16.h"
 #include "cpu/kernels/kernels.h"
+#include "cpu/memory.h"
 #include "cpu/quantised/activations.h"
 #include "cpu/quantised/pack_matrices.h"
 #include "cpu/quantised/packed_matrix.h"
@@ -41,7 +42,7 @@ struct Contender {
   std::string name;
   const PackedLayout* layout = nullptr;  ///< null = bf16
   std::size_t bytes = 0;                 ///< of one copy
-  std::vector<std::byte> copies;
+  Memory copies;
   std::vector<std::byte> set;
   double fastest[max_rows + 1] = {};
 };
@@ -58,7 +59,7 @@ void multiply(const Kernels& kernels, const Contender& of, const std::byte* data
 
 /// Seconds of one matrix.
 double measure(const Kernels& kernels, const Contender& of, std::int32_t rows, std::vector<float>& out) {
-  const std::size_t count = of.copies.size() / of.bytes;
+  const std::size_t count = of.copies.bytes() / of.bytes;
   const double start = thread_seconds();
   for (std::size_t copy = 0; copy < count; ++copy)
     multiply(kernels, of, of.copies.data() + copy * of.bytes, rows, out.data());
@@ -75,9 +76,11 @@ std::vector<Contender> contenders(const Kernels& kernels) {
 
   std::vector<Contender> all;
   const auto add = [&](std::string name, const PackedLayout* layout, const std::vector<std::byte>& one) {
-    Contender contender{std::move(name), layout, one.size(), {}, {}};
-    for (std::size_t used = 0; used + one.size() <= held_bytes; used += one.size())
-      contender.copies.insert(contender.copies.end(), one.begin(), one.end());
+    const std::size_t bytes = held_bytes / one.size() * one.size();
+    Contender contender{
+        std::move(name), layout, one.size(), std::move(*Memory::allocate(bytes, Pages::large)), {}};
+    for (std::size_t used = 0; used < bytes; used += one.size())
+      std::memcpy(contender.copies.data() + used, one.data(), one.size());
     const auto& products = kernels.products[static_cast<std::size_t>(engine::DType::bf16)];
     contender.set.resize(layout != nullptr ? activation_set_bytes(max_rows, depth)
                                            : products.set_bytes(max_rows, depth));
@@ -105,7 +108,8 @@ void run() {
   constexpr std::int32_t widths[] = {1, 2, 4, 8, 16};
   double probe = 0.0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    probe = std::max(probe, read_bandwidth(all.front().copies, 1) * 1e-9);
+    probe =
+        std::max(probe, read_bandwidth({all.front().copies.data(), all.front().copies.bytes()}, 1) * 1e-9);
     for (Contender& contender : all)
       for (const std::int32_t rows : widths) {
         const double seconds = measure(kernels, contender, rows, out);

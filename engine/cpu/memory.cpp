@@ -7,13 +7,16 @@
 
 namespace draftscope::engine::cpu {
 
-Result<Memory> Memory::allocate(std::size_t bytes) {
+Result<Memory> Memory::allocate(std::size_t bytes, Pages pages) {
   Memory memory;
   if (bytes == 0) return memory;
   void* data =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED)
     return fail("cpu backend: cannot reserve {} bytes of memory: {}", bytes, std::strerror(errno));
+#if defined(MADV_HUGEPAGE)
+  if (pages == Pages::large) madvise(data, bytes, MADV_HUGEPAGE);  // a wish: small pages do as well
+#endif
   memory.data_ = data;
   memory.bytes_ = bytes;
   return memory;

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Zeroed memory straight from the system: page-aligned, and a page costs nothing until it is written. Used
-// for the K/V cache and the workspace, which are sized for the largest batch and mostly stay untouched.
+// Zeroed memory straight from the system: page-aligned, and a page costs nothing until it is written. The K/V
+// cache and the workspace, which are sized for the largest batch and mostly stay untouched, use small pages;
+// packed weights, which are written once and then streamed, large ones.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 
 namespace draftscope::engine::cpu {
 
+/// Large where the system has them: weights in pages of 4 KiB took twice as long to stream on a virtual
+/// machine.
+enum class Pages : std::uint8_t { small, large };
+
 class Memory {
  public:
   Memory() = default;
-  [[nodiscard]] static Result<Memory> allocate(std::size_t bytes);
+  [[nodiscard]] static Result<Memory> allocate(std::size_t bytes, Pages pages = Pages::small);
   Memory(Memory&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   Memory& operator=(Memory&& other) noexcept {

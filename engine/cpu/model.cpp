@@ -166,7 +166,7 @@ Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
     const std::size_t own = packed_bytes(*packing.layout, packing.matrix->outputs, packing.matrix->depth);
     bytes += (own + page - 1) / page * page;
   }
-  DRAFTSCOPE_TRY_ASSIGN(memory, Memory::allocate(bytes));
+  DRAFTSCOPE_TRY_ASSIGN(memory, Memory::allocate(bytes, Pages::large));
   std::vector<PackedTensor> tensors;
   for (std::size_t i = 0; i < packings.size(); ++i) {
     const Packing& packing = packings[i];

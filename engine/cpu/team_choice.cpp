@@ -6,8 +6,6 @@
 namespace draftscope::engine::cpu {
 namespace {
 
-// A trial of the team is short and comes ever more rarely while it loses, so that it costs a few per cent.
-constexpr std::int32_t trial_passes = 4;
 constexpr std::int32_t first_alone = 64;
 constexpr std::int32_t max_alone = 1024;
 constexpr double weight_of_latest = 0.25;
@@ -18,6 +16,10 @@ void TeamChoice::observe_team(std::int64_t ns, std::int64_t slept_ns) {
   if (threads_ < 2 || ns <= 0) return;
   const double share = std::clamp(static_cast<double>(slept_ns) / static_cast<double>(ns), 0.0, 1.0);
   slept_share_ += weight_of_latest * (share - slept_share_);
+  if (!is_crowded()) {
+    crowded_by_ = std::min(share, last_look_);
+    last_look_ = share;
+  }
   ++team_passes_;
   // Alone, the first thread would do the others' work too: slower, unless it slept longer than that.
   const bool loses = slept_share_ > 1.0 - 1.0 / threads_;
@@ -29,6 +31,8 @@ void TeamChoice::observe_team(std::int64_t ns, std::int64_t slept_ns) {
   next_alone_ = next_alone_ == 0 ? first_alone : std::min(2 * next_alone_, max_alone);
   passes_alone_ = next_alone_;
   team_passes_ = 0;
+  last_look_ = 0.0;  // the next trial finds out
+  crowded_by_ = 0.0;
 }
 
 void TeamChoice::observe_alone() {

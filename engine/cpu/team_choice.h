@@ -16,8 +16,9 @@ class TeamChoice {
 
   /// Whether the next pass shall run on one thread.
   [[nodiscard]] bool runs_alone() const { return passes_alone_ > 0; }
-  /// Whether others lately wanted the cores: waiting threads should leave them at once.
-  [[nodiscard]] bool is_crowded() const { return slept_share_ > crowded_share; }
+  /// Whether others lately wanted the cores: waiting threads should leave them at once in the next pass. Not
+  /// in passes that look whether that still holds, since threads that leave at once sleep on free cores, too.
+  [[nodiscard]] bool is_crowded() const { return crowded_by_ > crowded_share && !looks(); }
 
   /// A pass of the team took `ns`, of which its first thread slept `slept_ns` for the others.
   void observe_team(std::int64_t ns, std::int64_t slept_ns);
@@ -26,9 +27,21 @@ class TeamChoice {
 
  private:
   static constexpr double crowded_share = 0.05;
+  // A trial of the team is short and comes ever more rarely while it loses, so that it costs a few per cent.
+  static constexpr std::int32_t trial_passes = 4;
+  static constexpr std::int32_t passes_between_looks = 8;
+
+  /// Whether threads keep their cores as long as ever in the next pass.
+  [[nodiscard]] bool looks() const {
+    return team_passes_ < trial_passes || team_passes_ % passes_between_looks == passes_between_looks - 1;
+  }
 
   std::int32_t threads_;
-  double slept_share_ = 0.0;       // of the latest passes of the team
+  double slept_share_ = 0.0;  // of the latest passes of the team
+  // Of passes whose threads did not leave at once: the last one, and the lesser of the last two, since a pass
+  // of many rows sleeps where its work does not divide evenly.
+  double last_look_ = 0.0;
+  double crowded_by_ = 0.0;
   std::int32_t team_passes_ = 0;   // since the last that ran alone
   std::int32_t passes_alone_ = 0;  // still to run so
   std::int32_t next_alone_ = 0;    // how many when the team loses again

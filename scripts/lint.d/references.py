@@ -15,9 +15,9 @@ ENDINGS = "h|cpp|cu|md|cmake|proto|py|json|jsonl|csv|svg|png|dstrace|sh"
 ALWAYS = {"h", "cpp", "cu", "md", "cmake", "proto"}
 NAME = re.compile(rf"(?<![\w./<>*{{}}-])((?:\.\./)*[A-Za-z0-9_][\w.+-]*(?:/[\w.+-]+)*\.({ENDINGS}))(?![\w/*-]|\.\w)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-# Headers and sources of others that comments name.
-OTHERS = {"asm/prctl.h", "cuda.h", "cuda_runtime.h", "cuda_bf16.h", "cuda_fp8.h", "cupti.h", "nvtx3.h",
-          "nvToolsExt.h", "sqlite3.h", "README.md"}
+# Headers and sources of others that comments name, and a program whose name looks like one.
+OTHERS = {"llama.cpp", "asm/prctl.h", "cuda.h", "cuda_runtime.h", "cuda_bf16.h", "cuda_fp8.h", "cupti.h",
+          "nvtx3.h", "nvToolsExt.h", "sqlite3.h", "README.md"}
 
 # A word in capitals that stands for a name: MODEL.json, version_N.dstrace.
 PLACEHOLDER = re.compile(r"(^|[/_.])(NAME|FOLDER|FILE|DIR|MODEL|N)(?=[/_.])")

@@ -84,8 +84,9 @@ struct Piece {
   Prefetch prefetch;
 };
 
-/// Always inlined: as a call its sums would live in memory, which takes twice as long.
-template <typename Dot, int outputs, int rows, bool prefetching>
+/// `prefetched` lines are asked for in each step. Always inlined: as a call its sums would live in memory,
+/// which takes twice as long.
+template <typename Dot, int outputs, int rows, int prefetched>
 [[gnu::always_inline]] inline void add_piece(const Piece& piece,
                                              typename Dot::Sums::Value (&sums)[outputs * rows]) {
   constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
@@ -96,8 +97,8 @@ template <typename Dot, int outputs, int rows, bool prefetching>
       w[o] = Dot::weight(piece.weights + o * piece.weight_row + s * weight_step);
       asm("" : "+v"(w[o]));  // GCC would read weights again for every row, mostly across two cache lines
     }
-    if constexpr (prefetching)
-      for (int o = 0; o < outputs; ++o)
+    if constexpr (prefetched > 0)
+      for (int o = 0; o < prefetched; ++o)
         _mm_prefetch(reinterpret_cast<const char*>(piece.prefetch.first + s * piece.prefetch.step_bytes +
                                                    o * piece.prefetch.output_bytes),
                      _MM_HINT_T1);
@@ -165,14 +166,15 @@ void multiply_whole(const ProductTask& task, std::int64_t output, std::int32_t f
   const std::byte* weights = task.weights + output * weight_row;
   typename Dot::Sums::Value sums[outputs * rows];
   for (auto& sum : sums) sum = Dot::Sums::zero();
-  add_piece<Dot, outputs, rows, true>({weights,
-                                       task.activations + first_row * activation_row,
-                                       weight_row,
-                                       activation_row,
-                                       task.depth / Dot::step,
-                                       task.depth % Dot::step,
-                                       {weights + outputs * weight_row, outputs * weight_step, weight_step}},
-                                      sums);
+  add_piece<Dot, outputs, rows, outputs>(
+      {weights,
+       task.activations + first_row * activation_row,
+       weight_row,
+       activation_row,
+       task.depth / Dot::step,
+       task.depth % Dot::step,
+       {weights + outputs * weight_row, outputs * weight_step, weight_step}},
+      sums);
   alignas(64) float dots[Dot::Sums::template room_for_sums<outputs * rows>];
   Dot::Sums::sums(sums, dots);
   finish<outputs, rows>(task, output, first_row, dots);
@@ -183,10 +185,10 @@ template <typename Dot, int outputs, int rows>
 using Resting = typename Dot::Sums::Value[group_tiles][group_blocks][outputs * rows];
 
 /// One chunk of k for one block of outputs and one tile of rows: the last chunk finishes the sums, others
-/// leave them resting. `next` is what to prefetch meanwhile, or null.
+/// leave them resting. `next` is what to prefetch meanwhile, `lines` of each step: all, one or none.
 template <typename Dot, int outputs, int rows, int tile_rows>
 void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t first_row, std::int64_t chunk,
-                    const std::byte* next, typename Dot::Sums::Value (&resting)[outputs * rows]) {
+                    const std::byte* next, int lines, typename Dot::Sums::Value (&resting)[outputs * rows]) {
   constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
   constexpr std::int64_t activation_step = Dot::step * Dot::activation_bytes;
   const std::int64_t weight_row = task.depth * Dot::weight_bytes;
@@ -204,10 +206,12 @@ void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t f
                     {next, outputs * weight_step, weight_step}};
   typename Dot::Sums::Value sums[outputs * tile_rows];
   for (int i = 0; i < outputs * tile_rows; ++i) sums[i] = chunk == 0 ? Dot::Sums::zero() : resting[i];
-  if (next != nullptr)
-    add_piece<Dot, outputs, tile_rows, true>(piece, sums);
+  if (lines == 0)
+    add_piece<Dot, outputs, tile_rows, 0>(piece, sums);
+  else if (lines < outputs)
+    add_piece<Dot, outputs, tile_rows, 1>(piece, sums);
   else
-    add_piece<Dot, outputs, tile_rows, false>(piece, sums);
+    add_piece<Dot, outputs, tile_rows, outputs>(piece, sums);
   if (!last) {
     for (int i = 0; i < outputs * tile_rows; ++i) resting[i] = sums[i];
     return;
@@ -233,25 +237,30 @@ void multiply_tiles(const ProductTask& task, std::int64_t begin, std::int64_t en
   for (std::int64_t group = begin; group < end; group += at_once * outputs) {
     const std::int64_t left = (end - group) / outputs;
     const int blocks = static_cast<int>(left < at_once ? left : at_once);
-    // The next group's lines, in address order, spread evenly over this group's pieces.
-    const std::byte* next = task.weights + group * task.depth * Dot::weight_bytes + blocks * block_bytes;
+    // The next group's lines, in address order, spread evenly over this group's pieces: those of every tile
+    // where there are enough.
+    const bool spread = tiles >= outputs;
+    const std::byte* ahead = task.weights + group * task.depth * Dot::weight_bytes + blocks * block_bytes;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
       const bool last = chunk == chunks - 1;
       const std::int64_t steps = last ? task.depth / Dot::step - chunk * chunk_steps : chunk_steps;
       std::int32_t row = first_row;
       for (std::int32_t tile = 0; tile < tiles; ++tile) {
+        const int lines = spread ? (tile < outputs ? 1 : 0) : (tile == 0 ? outputs : 0);
+        const std::byte* next = ahead + (spread ? tile * weight_step : 0);
         for (int block = 0; block < blocks; ++block) {
           const std::int64_t output = group + block * outputs;
           if (tile < large)
-            multiply_chunk<Dot, outputs, rows, rows>(task, output, row, chunk, tile == 0 ? next : nullptr,
+            multiply_chunk<Dot, outputs, rows, rows>(task, output, row, chunk, next, lines,
                                                      resting[tile][block]);
           else
-            multiply_chunk<Dot, outputs, rows, fewer>(task, output, row, chunk, nullptr,
+            multiply_chunk<Dot, outputs, rows, fewer>(task, output, row, chunk, next, lines,
                                                       resting[tile][block]);
-          if (tile == 0) next += steps * outputs * weight_step;
+          next += steps * outputs * weight_step;
         }
         row += tile < large ? rows : fewer;
       }
+      ahead += blocks * steps * outputs * weight_step;
     }
   }
 }

@@ -60,6 +60,36 @@ TEST(TeamChoice, ComesBackWhenTheCoresAreFree) {
   EXPECT_FALSE(choice.is_crowded());
 }
 
+TEST(TeamChoice, TakesOnePassThatSleptForNoCrowd) {
+  TeamChoice choice(2);
+  for (int round = 0; round < 20; ++round) {
+    alone_of(choice, 1, 0.6);  // a prefill
+    EXPECT_FALSE(choice.is_crowded());
+    EXPECT_EQ(alone_of(choice, 30, 0.01), 0);
+  }
+}
+
+/// Threads that leave their cores at once sleep at every barrier, on free cores as well.
+TEST(TeamChoice, SeesFreeCoresThoughThreadsThatLeaveAtOnceSleep) {
+  TeamChoice choice(2);
+  const auto passes = [&](int count, double others) {
+    int alone = 0;
+    for (int i = 0; i < count; ++i) {
+      if (choice.runs_alone()) {
+        ++alone;
+        choice.observe_alone();
+      } else
+        choice.observe_team(pass_ns,
+                            static_cast<std::int64_t>((choice.is_crowded() ? 0.7 : others) * pass_ns));
+    }
+    return alone;
+  };
+  EXPECT_GT(passes(1000, 0.9), 900);
+  passes(1100, 0.01);
+  EXPECT_EQ(passes(1000, 0.01), 0);
+  EXPECT_FALSE(choice.is_crowded());
+}
+
 TEST(TeamChoice, OfOneThreadIsNone) {
   TeamChoice choice(1);
   EXPECT_EQ(alone_of(choice, 100, 0.99), 0);

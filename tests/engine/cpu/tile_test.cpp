@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/bf16.h"
+#include "kernels/kernels.h"
 #include "kernels/tile_product.h"
 #include "random_model.h"
 
@@ -18,24 +19,35 @@ using test::pick;
 /// TDPBF16PS as it is specified, with the shapes that were configured.
 class EmulatedTiles {
  public:
-  explicit EmulatedTiles(int columns) : columns_(columns) {}
-  void zero() { std::fill_n(&c_[0][0], 256, 0.0F); }
-  void add(const std::byte* weights, std::int64_t row_bytes, const std::byte* pairs) {
-    for (int o = 0; o < 16; ++o)
-      for (int pair = 0; pair < 16; ++pair)
-        for (int column = 0; column < columns_; ++column)
-          for (int half = 0; half < 2; ++half)
-            c_[o][column] +=
-                bf16_to_float(load_unaligned<std::uint16_t>(weights + o * row_bytes + 4 * pair + 2 * half)) *
-                bf16_to_float(load_unaligned<std::uint16_t>(pairs + 64 * pair + 4 * column + 2 * half));
+  EmulatedTiles(int columns, int second_columns) : columns_{columns, second_columns} {}
+  void zero() { std::fill_n(&c_[0][0][0][0], 1024, 0.0F); }
+  template <int weights, int groups>
+  void add(const std::byte* at, std::int64_t row_bytes, const std::byte* pairs, std::int64_t group_bytes) {
+    for (int weight = 0; weight < weights; ++weight)
+      for (int group = 0; group < groups; ++group)
+        add_one(at + 16 * weight * row_bytes, row_bytes, pairs + group * group_bytes, columns_[group],
+                c_[weight][group]);
   }
-  void store(float* sums) const {
-    for (int o = 0; o < 16; ++o) std::copy_n(c_[o], columns_, sums + 16 * o);
+  template <int weight, int group>
+  void store(float (&sums)[16][16]) const {
+    for (int column = 0; column < columns_[group]; ++column)
+      for (int o = 0; o < 16; ++o) sums[column][o] = c_[weight][group][o][column];
   }
 
  private:
-  int columns_;
-  float c_[16][16] = {};
+  static void add_one(const std::byte* weights, std::int64_t row_bytes, const std::byte* pairs, int columns,
+                      float (&c)[16][16]) {
+    for (int o = 0; o < 16; ++o)
+      for (int pair = 0; pair < 16; ++pair)
+        for (int column = 0; column < columns; ++column)
+          for (int half = 0; half < 2; ++half)
+            c[o][column] +=
+                bf16_to_float(load_unaligned<std::uint16_t>(weights + o * row_bytes + 4 * pair + 2 * half)) *
+                bf16_to_float(load_unaligned<std::uint16_t>(pairs + 64 * pair + 4 * column + 2 * half));
+  }
+
+  int columns_[2];
+  float c_[2][2][16][16] = {};
 };
 
 struct Problem {
@@ -109,6 +121,30 @@ TEST(TileProduct, BitsDependNeitherOnTheNumberOfRowsNorOnHowOutputsAreCut) {
     const std::int64_t cut = pick(random, 0, static_cast<std::int32_t>(problem.outputs));
     const std::vector<float> alone = multiply(problem, row, 1, {0, cut, problem.outputs});
     ASSERT_EQ(std::memcmp(alone.data(), all.data() + row * problem.outputs, alone.size() * sizeof(float)), 0);
+  }
+}
+
+/// The set that AMX's kernels multiply is tile_pack's, bit for bit.
+TEST(TileProduct, PacksActivationsInVectorsAsOneByOne) {
+  for (const Kernels* kernels : available_kernels()) {
+    if (kernels->name != "amx-bf16") continue;
+    test::Random random(31);
+    for (int round = 0; round < 60; ++round) {
+      const std::int64_t depth = pick(random, 1, 150);
+      const std::int32_t rows = pick(random, 1, 40);
+      std::vector<std::byte> one(tile_set_bytes(rows, depth));
+      std::vector<std::byte> vectors(one.size());
+      std::vector<std::uint32_t> bits(static_cast<std::size_t>(depth));  // NaNs and infinities among them
+      for (std::int32_t row = 0; row < rows; ++row) {
+        for (std::uint32_t& value : bits)
+          value = pick(random, 0, 9) == 0 ? 0x7f800000U + static_cast<std::uint32_t>(pick(random, -2, 2))
+                                          : static_cast<std::uint32_t>(random());
+        const auto* values = reinterpret_cast<const float*>(bits.data());
+        tile_pack(values, row, depth, one.data());
+        kernels->products[static_cast<std::size_t>(DType::bf16)].pack(values, row, depth, vectors.data());
+      }
+      ASSERT_EQ(vectors, one);
+    }
   }
 }
 
