@@ -67,10 +67,8 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
   if (is_import) return modelled_import(trained, strategy);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
   if (specification.guard() > 0.0)
-    return fail(
-        "strategy {}: its guard goes by clocks, which tell nothing of another run; without guard= it can be "
-        "asked",
-        strategy);
+    return fail("strategy {}: its guard goes by clocks, which tell nothing of another run; expected guard=0",
+                strategy);
   if (follows_from_texts(strategy)) return lookup_rounds(trained, strategy);
   if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();

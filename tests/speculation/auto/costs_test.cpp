@@ -90,8 +90,7 @@ TEST(TimeAccount, LosesNoMoreThanItMay) {
     TimeAccount account(options);
     double vanilla = 0.0;
     double spent = 0.0;
-    double most_behind = 0.0;
-    double most_ahead = 0.0;
+    double max_behind = 0.0;
     for (int i = 0; i < 3000; ++i) {
       // Rounds that may win or lose all that they cost, begun where the account allows the loss.
       const double cost = 1.0 + static_cast<double>(random() % 40) / 10.0;
@@ -101,11 +100,10 @@ TEST(TimeAccount, LosesNoMoreThanItMay) {
       account.add(tokens, speculates ? cost : 1.0);
       vanilla += tokens;
       spent += speculates ? cost : 1.0;
-      most_ahead = std::max(most_ahead, vanilla - spent);
-      most_behind = std::max(most_behind, spent - vanilla * (1.0 + options.share));
+      max_behind = std::max(max_behind, spent - vanilla * (1.0 + options.share));
       EXPECT_GE(account.balance(), -1e-9);
     }
-    EXPECT_LE(most_behind, options.opening + 1e-9);
+    EXPECT_LE(max_behind, options.opening + 1e-9);
   }
 }
 

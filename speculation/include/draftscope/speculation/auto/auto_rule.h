@@ -80,9 +80,9 @@ class AutoRule {
                                                     const AutoChoice& choice) const {
     return text_.guess(text).first(static_cast<std::size_t>(choice.length));
   }
-  /// What the draft of the chosen round was worth, as soon as it is known.
+  /// Hears of the chosen round's draft, once it is verified.
   void judge(const AutoChoice& choice, std::span<const JudgedToken> tokens);
-  /// What the round took, when it has ended, and how many tokens it emitted.
+  /// Hears of a round that has ended: its times, and the tokens that it emitted.
   void end_round(const AutoChoice& choice, const RoundTimes& times, std::int32_t tokens);
   /// A drafter that cannot run.
   void leave_out(std::int32_t drafter) { drafters_[static_cast<std::size_t>(drafter)].is_out = true; }
@@ -94,7 +94,7 @@ class AutoRule {
     void add(double expected, double tokens);
     /// A round has passed.
     void fade();
-    /// Of what is expected beyond the target's own token, the share that comes.
+    /// Share that comes of what is expected beyond the target's own token.
     [[nodiscard]] double share() const;
 
    private:

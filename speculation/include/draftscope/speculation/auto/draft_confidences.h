@@ -32,7 +32,8 @@ class DraftConfidences {
   };
   /// Thresholds that a plan may have: the lower edges of the confidences that are told apart.
   static constexpr std::array<double, 8> thresholds{-1.0, 0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99};
-  /// What a plan brings, if confidences and errors did not depend on those before. By length, from 1 on.
+  /// Visits every plan and its outcome, as if confidences and errors did not depend on those before; by
+  /// length, from 1 on.
   template <typename Visit>  // void(Plan, Outcome)
   void for_each_plan(std::int32_t max_length, Visit visit) const {
     const Shares shares = by_confidence();

@@ -21,7 +21,7 @@ class RecentMedian {
   explicit RecentMedian(std::size_t window = 9) : latest_(window) {}
   void add(double value);
   [[nodiscard]] bool empty() const { return count_ == 0; }
-  /// Of an even number of values the lower of the two in the middle; there must be one.
+  /// The lower of the two in the middle of an even number of values; there must be one.
   [[nodiscard]] double value() const { return median_; }
 
  private:
@@ -52,12 +52,12 @@ class RoundCosts {
   [[nodiscard]] bool wants_vanilla() const;
   /// Whether a vanilla round has been measured.
   [[nodiscard]] bool knows_vanilla() const { return !pace_.empty(); }
-  /// What a vanilla round takes, by the latest rounds of all kinds: about what it took `behind` rounds ago.
+  /// Time of a vanilla round by the latest rounds of all kinds: about that of `behind` rounds ago.
   [[nodiscard]] double vanilla_ns() const { return pace_.value(); }
   /// A round without its draft, of so many rows.
   [[nodiscard]] double verification(std::int32_t rows) const;
   [[nodiscard]] double draft_step(std::int32_t drafter) const;
-  /// What the round should have taken.
+  /// Cost of the round by the others.
   [[nodiscard]] double expected(const RoundTimes& round) const;
 
   /// Rounds behind one until those around it tell what a vanilla round took then.

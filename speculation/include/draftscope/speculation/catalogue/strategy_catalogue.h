@@ -84,7 +84,7 @@ struct StrategyRow {
   std::vector<std::pair<std::string, std::string>> defaults;
   /// Its own parameters; in a catalogue all parameters, those of its parts behind, with its defaults.
   std::vector<ParameterRow> parameters;
-  bool has_guard = true;      ///< in a catalogue it has the parameter `guard`, as the last of its own
+  bool has_guard = true;       ///< in a catalogue it has the parameter `guard`, as the last of its own
   bool chooses_parts = false;  ///< `mix`: parameters name the parts, and `parts` are their defaults
   ReplayNeeds replay_needs = ReplayNeeds::shadow_tokens;  ///< for a mix `add` sets it
   /// One line that says why no policy replays it from shadow tokens; for a mix `add` sets it, from its parts.
