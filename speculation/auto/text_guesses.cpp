@@ -58,7 +58,8 @@ void TextGuesses::score(std::span<const std::int32_t> text, std::int32_t token) 
   counts_.fade();
   std::size_t kept = 0;
   for (Open& guess : open_) {
-    const bool right = text[static_cast<std::size_t>(guess.begin + guess.place)] == token;
+    const bool right =
+        text[static_cast<std::size_t>(guess.begin) + static_cast<std::size_t>(guess.place)] == token;
     counts_.add(cell(guess.match, guess.place), right);
     ++guess.place;
     if (right && guess.place < max_length_) open_[kept++] = guess;
