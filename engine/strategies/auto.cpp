@@ -158,8 +158,7 @@ Result<std::vector<WeightFormat>> listed_formats(std::string_view text) {
   while (true) {
     const std::size_t plus = text.find('+');
     const auto format = speculation::parse_weight_format(text.substr(0, plus));
-    if (!format) return fail("strategy auto: formats: {}", format.error().message);
-    if (speculation::weight_format_row(*format).made_by == MadeBy::none)
+    if (!format || speculation::weight_format_row(*format).made_by == MadeBy::none)
       return fail("strategy auto: formats: found {}, expected one of {}, {}", text.substr(0, plus),
                   speculation::made_weight_formats(MadeBy::cpu),
                   speculation::made_weight_formats(MadeBy::cuda));

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<SeriesRow, 12> series_rows{{
+constexpr std::array<SeriesRow, 18> series_rows{{
     {"layer set", "matchness", "matchness",
      "Share of the window's tokens that the candidate predicts (SWIFT)", "", "candidate"},
     {"layer set", "best_matchness", "best before", "The best matchness before this candidate", "best_before"},
@@ -37,6 +37,14 @@ constexpr std::array<SeriesRow, 12> series_rows{{
     {"threshold", "recent_acceptance", "acceptance", "The moving acceptance rate that moves the threshold",
      "acceptance_rate"},
     {"speculation length", "gamma", "gamma", "The speculation length after the round", "after"},
+    {"draft choice", "length", "length", "Draft tokens that the round may have (auto)", "length"},
+    {"draft choice", "expected_tokens", "expected tokens", "Tokens that the round was expected to emit",
+     "expected_tokens"},
+    {"draft choice", "tokens", "tokens", "Tokens that it emitted", "tokens"},
+    {"draft choice", "expected_cost", "expected time", "Expected time of the round, in vanilla rounds",
+     "expected_cost"},
+    {"draft choice", "may_lose", "may lose", "Vanilla rounds that the account may lose", "may_lose"},
+    {"guard", "may_lose", "may lose", "Vanilla rounds that the account may lose", "may_lose"},
 }};
 
 double number_in(const Json& detail, std::string_view field) {
