@@ -39,34 +39,30 @@ std::size_t RoundCosts::width_of(std::int32_t rows) {
 }
 
 bool RoundCosts::wants_vanilla() const {
-  return vanilla_count_ < 2 || time_since_ > vanilla_interval;
-}
-
-bool RoundCosts::follows_vanilla() const {
-  return vanilla_count_ >= 2 && rounds_since_ <= rounds_behind_vanilla;
+  return pair_ns_ <= 0.0 || time_since_ > vanilla_interval;
 }
 
 void RoundCosts::add(const RoundTimes& round) {
   const auto round_ns = static_cast<double>(round.round_ns);
   if (round.rows == 1 && round.steps == 0) {
-    if (rounds_since_ > 0) vanilla_count_ = 0;
-    vanilla_ns_[static_cast<std::size_t>(vanilla_count_ % 2)] = round_ns;
-    vanilla_count_ = std::min(vanilla_count_ + 1, 1 << 20);
-    rounds_since_ = 0;
-    time_since_ = 0.0;
     pace_.add(round_ns);
+    if (last_vanilla_ns_ > 0.0) {
+      // An interruption only adds to a time.
+      pair_ns_ = std::min(last_vanilla_ns_, round_ns);
+      rounds_since_ = 0;
+      time_since_ = 0.0;
+    }
+    last_vanilla_ns_ = round_ns;
     return;
   }
+  last_vanilla_ns_ = 0.0;
   if (pace_.empty()) return;
-  ++rounds_since_;
   const auto draft_ns = static_cast<double>(round.draft_ns);
-  // The lower of two: an interruption only adds to a time.
-  const double vanilla_ns = std::min(vanilla_ns_[0], vanilla_ns_[1]);
-  if (follows_vanilla() && vanilla_ns > 0.0) {
+  if (pair_ns_ > 0.0 && ++rounds_since_ <= rounds_behind_vanilla) {
     if (round.rows > 1)
-      per_row_[width_of(round.rows)].add(((round_ns - draft_ns) / vanilla_ns - 1.0) / (round.rows - 1));
+      per_row_[width_of(round.rows)].add(((round_ns - draft_ns) / pair_ns_ - 1.0) / (round.rows - 1));
     if (round.drafter >= 0 && round.steps > 0)
-      steps_[static_cast<std::size_t>(round.drafter)].add(draft_ns / round.steps / vanilla_ns);
+      steps_[static_cast<std::size_t>(round.drafter)].add(draft_ns / round.steps / pair_ns_);
   }
   const double cost = expected(round);
   pace_.add(round_ns / cost);

@@ -83,6 +83,16 @@ TEST(RoundCosts, WantVanillaRoundsTwoByTwo) {
   EXPECT_NEAR(vanilla, 2.0 * time / 98.0, 4.0);
 }
 
+/// A text that matches nothing for a round now and then is no reason to measure.
+TEST(RoundCosts, WantNoSecondVanillaRoundForOneThatWasChosen) {
+  RoundCosts costs(expected);
+  while (costs.wants_vanilla()) costs.add(round_of(1e6, 1));
+  for (int i = 0; i < 40; ++i) {
+    costs.add(round_of(1e6, 1 + i % 2));
+    EXPECT_FALSE(costs.wants_vanilla());
+  }
+}
+
 TEST(TimeAccount, LosesNoMoreThanItMay) {
   std::mt19937 random(2);
   const TimeAccount::Options options{.share = 0.02, .opening = 2.0, .max_gain = 8.0};

@@ -68,16 +68,15 @@ class RoundCosts {
   static constexpr std::array<std::int32_t, 5> widths{8, 16, 32, 64, 1024};
 
   [[nodiscard]] static std::size_t width_of(std::int32_t rows);
-  [[nodiscard]] bool follows_vanilla() const;
 
   RecentMedian pace_;                  // ns per vanilla round
   std::vector<RecentMedian> per_row_;  // by width
   std::vector<RecentMedian> steps_;
   std::vector<double> expected_steps_;
-  std::array<double, 2> vanilla_ns_{};  // the latest two in a row
-  std::int32_t vanilla_count_ = 0;      // of them
-  std::int32_t rounds_since_ = 0;
-  double time_since_ = 0.0;  // vanilla rounds
+  double pair_ns_ = 0.0;           // the lower of the latest two vanilla rounds in a row; 0 = none yet
+  double last_vanilla_ns_ = 0.0;   // of the round before; 0 = it was none
+  std::int32_t rounds_since_ = 0;  // that pair
+  double time_since_ = 0.0;        // that pair, in vanilla rounds
 };
 
 }  // namespace draftscope::speculation
