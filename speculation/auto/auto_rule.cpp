@@ -151,12 +151,12 @@ AutoChoice AutoRule::choose(std::span<const std::int32_t> text, std::int32_t roo
   AutoChoice best = vanilla(AutoChoice::Reason::best);
   consider_text(text, longest, best);
   for (std::size_t i = 0; i < drafters_.size(); ++i)
-    if (!drafters_[i].is_out && drafters_[i].confidences.judged() >= known_from)
+    if (drafters_[i].confidences.judged() >= known_from)
       consider_drafter(static_cast<std::int32_t>(i), longest, best);
   for (std::size_t i = 0; i < drafters_.size(); ++i) {
     Drafter& drafter = drafters_[i];
     const auto index = static_cast<std::int32_t>(i);
-    if (drafter.is_out || round_ < drafter.next_trial || best.drafter == index) continue;
+    if (round_ < drafter.next_trial || best.drafter == index) continue;
     const bool is_known = drafter.confidences.judged() >= known_from;
     // A text's guess that is as good as sure is not given up for a trial.
     if (best.kind == AutoChoice::Kind::text && best.rate() > sure_rate) break;

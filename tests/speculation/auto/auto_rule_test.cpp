@@ -207,13 +207,6 @@ TEST(AutoRule, DecidesAsWellOnAMachineWhosePaceChanges) {
   EXPECT_GT(decode(shaken, world, 4000).rate(), 0.95 * expected);
 }
 
-TEST(AutoRule, LeavesOutADrafterThatCannotRun) {
-  const World world{.step_costs = {0.1, 0.4}, .drafts = right_with({0.99, 0.9}), .next = random_text(8)};
-  AutoRule rule(options_for(world));
-  rule.leave_out(0);
-  for (const AutoChoice& choice : decode(rule, world, 500).choices) EXPECT_NE(choice.drafter, 0);
-}
-
 TEST(AutoRule, DraftsNothingBehindTheLastToken) {
   const World world{.step_costs = {0.1}, .drafts = right_with({0.99}), .next = random_text(9)};
   AutoRule rule(options_for(world));

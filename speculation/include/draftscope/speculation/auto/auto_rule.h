@@ -84,8 +84,6 @@ class AutoRule {
   void judge(const AutoChoice& choice, std::span<const JudgedToken> tokens);
   /// Hears of a round that has ended: its times, and the tokens that it emitted.
   void end_round(const AutoChoice& choice, const RoundTimes& times, std::int32_t tokens);
-  /// A drafter that cannot run.
-  void leave_out(std::int32_t drafter) { drafters_[static_cast<std::size_t>(drafter)].is_out = true; }
 
  private:
   /// Whether choices bring what was expected of them: the best of many estimates is too good on average.
@@ -104,7 +102,6 @@ class AutoRule {
   struct Drafter {
     DraftConfidences confidences;
     Yield yield;
-    bool is_out = false;
     std::int64_t next_trial = 0;  // round
     std::int64_t trial_interval = first_interval;
   };
