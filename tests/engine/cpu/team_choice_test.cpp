@@ -15,17 +15,23 @@ namespace {
 
 constexpr std::int64_t pass_ns = 1'000'000;
 
-/// Passes of the team and alone until `count` were made, each with this share of sleep; returns those alone.
-int alone_of(TeamChoice& choice, int count, double slept_share) {
+/// Passes of the team and alone until `count` were made, each with this share of sleep, and with another
+/// where threads leave their cores at once; returns those alone.
+int alone_of(TeamChoice& choice, int count, double slept_share, double slept_crowded) {
   int alone = 0;
   for (int i = 0; i < count; ++i) {
     if (choice.runs_alone()) {
       ++alone;
       choice.observe_alone();
     } else
-      choice.observe_team(pass_ns, static_cast<std::int64_t>(slept_share * pass_ns));
+      choice.observe_team(
+          pass_ns, static_cast<std::int64_t>((choice.is_crowded() ? slept_crowded : slept_share) * pass_ns));
   }
   return alone;
+}
+
+int alone_of(TeamChoice& choice, int count, double slept_share) {
+  return alone_of(choice, count, slept_share, slept_share);
 }
 
 TEST(TeamChoice, KeepsATeamThatDoesNotWait) {
@@ -72,21 +78,9 @@ TEST(TeamChoice, TakesOnePassThatSleptForNoCrowd) {
 /// Threads that leave their cores at once sleep at every barrier, on free cores as well.
 TEST(TeamChoice, SeesFreeCoresThoughThreadsThatLeaveAtOnceSleep) {
   TeamChoice choice(2);
-  const auto passes = [&](int count, double others) {
-    int alone = 0;
-    for (int i = 0; i < count; ++i) {
-      if (choice.runs_alone()) {
-        ++alone;
-        choice.observe_alone();
-      } else
-        choice.observe_team(pass_ns,
-                            static_cast<std::int64_t>((choice.is_crowded() ? 0.7 : others) * pass_ns));
-    }
-    return alone;
-  };
-  EXPECT_GT(passes(1000, 0.9), 900);
-  passes(1100, 0.01);
-  EXPECT_EQ(passes(1000, 0.01), 0);
+  EXPECT_GT(alone_of(choice, 1000, 0.9, 0.7), 900);
+  alone_of(choice, 1100, 0.01, 0.7);
+  EXPECT_EQ(alone_of(choice, 1000, 0.01, 0.7), 0);
   EXPECT_FALSE(choice.is_crowded());
 }
 
