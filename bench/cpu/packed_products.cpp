@@ -19,6 +19,7 @@
 #include "cpu/quantised/pack_matrices.h"
 #include "cpu/quantised/packed_matrix.h"
 #include "read_bandwidth.h"
+#include "thread_time.h"
 
 namespace draftscope::bench {
 namespace {
@@ -30,12 +31,6 @@ constexpr std::int64_t depth = 4096;
 constexpr std::size_t held_bytes = std::size_t{384} << 20;
 constexpr std::int32_t max_rows = 16;
 constexpr int repeats = 15;
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Copies of one matrix, as many as held_bytes has room for.
 struct Contender {

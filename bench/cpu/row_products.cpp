@@ -18,6 +18,7 @@
 #include "cpu/kernels/bf16.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/memory.h"
+#include "thread_time.h"
 
 namespace draftscope::bench {
 namespace {
@@ -27,12 +28,6 @@ using namespace engine::cpu;  // the kernels' own names
 constexpr std::int32_t widths[] = {1, 2, 4, 8, 16, 32, 64};
 constexpr std::int32_t max_rows = 64;
 constexpr int repeats = 25;
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Multiply-adds a second of VDPBF16PS on registers alone.
 [[gnu::target("avx512f,avx512bf16")]] double dot_product_roof() {
