@@ -81,7 +81,8 @@ TEST(Parameters, OutOfRangeAreRefusedInOneLine) {
       {"mix:mask=", "mask is ''"},
       {"mix:mask=exit,mask=exit", "'mask' is given twice"},
       {"mix:threshold=0.5",
-       "unknown parameter 'threshold', expected one of: mask, length, stop, shape, guard, exit, weights, gamma, "
+       "unknown parameter 'threshold', expected one of: mask, length, stop, shape, guard, exit, weights, "
+       "gamma, "
        "verify"},
       {"mix:mask=clasp,exit=3", "unknown parameter 'exit'"},
       {"mix:mask=clasp,verify=above-exit", "verify is above-exit, expected all-layers"},
