@@ -206,12 +206,16 @@ void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t f
                     {next, outputs * weight_step, weight_step}};
   typename Dot::Sums::Value sums[outputs * tile_rows];
   for (int i = 0; i < outputs * tile_rows; ++i) sums[i] = chunk == 0 ? Dot::Sums::zero() : resting[i];
-  if (lines == 0)
+  if (lines == 0) {
     add_piece<Dot, outputs, tile_rows, 0>(piece, sums);
-  else if (lines < outputs)
+  } else if constexpr (outputs == 1) {
     add_piece<Dot, outputs, tile_rows, 1>(piece, sums);
-  else
-    add_piece<Dot, outputs, tile_rows, outputs>(piece, sums);
+  } else {
+    if (lines < outputs)
+      add_piece<Dot, outputs, tile_rows, 1>(piece, sums);
+    else
+      add_piece<Dot, outputs, tile_rows, outputs>(piece, sums);
+  }
   if (!last) {
     for (int i = 0; i < outputs * tile_rows; ++i) resting[i] = sums[i];
     return;
