@@ -77,13 +77,15 @@ DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter) {
   return before;
 }
 
-/// Weights are read once: past the first cache, and in whole cache lines' neighbourhoods.
+/// Weights are read once: past the first cache, and in whole cache lines' neighbourhoods. Not through the
+/// read-only path (`.nc`): the assembler moves such loads behind the wait for the kernels before, where they
+/// are to run ahead of it (scripts/sass).
 template <typename T>
 DRAFTSCOPE_DEVICE T load_streaming(const T* address) {
   static_assert(sizeof(T) == 16);
   T value;
   auto* words = reinterpret_cast<std::uint32_t*>(&value);
-  asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+  asm volatile("ld.global.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                : "l"(address));
   return value;

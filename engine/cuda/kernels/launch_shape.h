@@ -15,7 +15,6 @@ inline constexpr int product_slices = 8;  ///< warps of a block
 inline constexpr int product_threads = product_slices * warp_threads;
 inline constexpr int tile_half = 16;
 inline constexpr int tile_outputs = 2 * tile_half;
-inline constexpr int product_stages = 2;  ///< steps of weights in flight a warp: 4 KiB each in 16 bits
 
 /// Bytes from one row of staged activations to the next: half a bank cycle off, so that eight lanes that read
 /// two rows hit all banks once.

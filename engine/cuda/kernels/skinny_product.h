@@ -107,7 +107,7 @@ class SkinnyProduct {
     first_depth_ = slice * slice_steps * step_depth;
     end_depth_ = first_depth_ + slice_steps * step_depth;
     end_depth_ = end_depth_ < job_.depth ? end_depth_ : job_.depth;
-    rounds_ = (slice_steps + product_stages - 1) / product_stages;
+    rounds_ = (slice_steps + Format::stages - 1) / Format::stages;
   }
 
   /// Behind the wait: the kernel that sets the rows may be any number of launches ahead.
@@ -118,7 +118,7 @@ class SkinnyProduct {
 
   DRAFTSCOPE_DEVICE void start_loads() {
     aim(block_index());
-    for (int stage = 0; stage < product_stages; ++stage) load(stage, stage);
+    for (int stage = 0; stage < Format::stages; ++stage) load(stage, stage);
   }
 
   /// Points the loads to come at the tile's rows of weights; without a tile they read nothing.
@@ -153,10 +153,10 @@ class SkinnyProduct {
         // The last round's loads are the next tile's first: the stream never pauses at a tile's end.
         const bool is_last = round + 1 == rounds_;
         if (is_last) aim(tile + block_count());
-        const int next_step = is_last ? 0 : (round + 1) * product_stages;
+        const int next_step = is_last ? 0 : (round + 1) * Format::stages;
 #pragma unroll
-        for (int stage = 0; stage < product_stages; ++stage) {
-          consume(stage, round * product_stages + stage, sums);
+        for (int stage = 0; stage < Format::stages; ++stage) {
+          consume(stage, round * Format::stages + stage, sums);
           load(stage, next_step + stage);
         }
       }
@@ -259,7 +259,7 @@ class SkinnyProduct {
   int rows_ = 0;  ///< of this launch, 0 … columns
   bool has_tile_ = false;
   const std::byte* sources_[4] = {};  ///< upper half's rows g and g + 8, then the lower half's
-  Chunk ring_[product_stages][4][Format::loads];
+  Chunk ring_[Format::stages][4][Format::loads];
 };
 
 }  // namespace draftscope::engine::cuda

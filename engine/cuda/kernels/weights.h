@@ -6,7 +6,8 @@
 // The order of summation over k is ours to choose, as long as weights and activations agree. So a lane loads
 // 16 consecutive bytes of a weight row, the widest there is, and calls what it got its share of k: lane t of
 // the four that share a row holds, of each step of 64 values, two runs of 8 ("parts") that start at
-// offset(part, t). A part feeds two mma: its pairs 0 and 1 the first, its pairs 2 and 3 the second.
+// offset(part, t). A part feeds two mma: its pairs 0 and 1 the first, its pairs 2 and 3 the second. `stages`
+// steps are in flight, 8 KiB a warp in either width.
 
 #include "device.h"
 
@@ -25,6 +26,7 @@ struct PlainWeights {
   using Activation = Element;
   static constexpr int value_bytes = 2;
   static constexpr int loads = 2;
+  static constexpr int stages = 2;
   static constexpr int depth_granule =
       8;  ///< the depth must be a multiple: a load lies within the row or outside
   DRAFTSCOPE_DEVICE static int offset(int part, int t) { return part * 32 + t * 8; }
@@ -41,6 +43,7 @@ struct Fp8Weights {
   using Activation = Bf16;
   static constexpr int value_bytes = 1;
   static constexpr int loads = 1;
+  static constexpr int stages = 4;
   static constexpr int depth_granule = 16;
   DRAFTSCOPE_DEVICE static int offset(int part, int t) { return t * 16 + part * 8; }
   DRAFTSCOPE_DEVICE static int load_offset(int /*i*/, int t) { return t * 16; }

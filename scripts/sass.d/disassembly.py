@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kernels of an object file, as cuobjdump prints what ptxas made of them."""
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+FUNCTION = re.compile(r"Function\s*:?\s+(\S+?):?$")
+INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_.]+)\s*(.*?);")
+RESOURCES = re.compile(r"REG:(\d+) STACK:(\d+)")
+ARCHITECTURE = re.compile(r"arch = (sm_\w+)")
+ENTRY = re.compile(r"entry<(.*?) ?>\(")
+
+
+@dataclass
+class Instruction:
+    address: int
+    operation: str
+    operands: str
+
+
+@dataclass
+class Kernel:
+    name: str
+    instructions: list = field(default_factory=list)
+    registers: int = 0
+    stack: int = 0
+
+    def before_wait(self):
+        """What runs before the wait for the kernels before; nothing, where there is no such wait."""
+        for i, instruction in enumerate(self.instructions):
+            if instruction.operation.startswith("ACQBULK"):
+                return self.instructions[:i]
+        return []
+
+    def products_loop(self):
+        """The innermost loop that has matrix products; nothing, where none has."""
+        best = []
+        for instruction in self.instructions:
+            target = re.search(r"0x([0-9a-f]+)", instruction.operands) if instruction.operation == "BRA" else None
+            if target is None or int(target[1], 16) > instruction.address:
+                continue
+            body = [i for i in self.instructions if int(target[1], 16) <= i.address <= instruction.address]
+            if any(i.operation.startswith("HMMA") for i in body) and (not best or len(body) < len(best)):
+                best = body
+        return best
+
+
+def plain_name(name):
+    """What stands between entry< and >, without namespaces."""
+    found = ENTRY.search(name)
+    name = found[1] if found else name
+    return re.sub(r"draftscope::engine::cuda::|\(anonymous namespace\)::", "", name).replace(" >", ">")
+
+
+def parse(listing, resources):
+    """Kernels by mangled name."""
+    kernels, kernel = {}, None
+    for line in listing.splitlines():
+        if found := FUNCTION.search(line):
+            kernel = kernels.setdefault(found[1], Kernel(found[1]))
+        elif kernel and (found := INSTRUCTION.match(line)):
+            kernel.instructions.append(Instruction(int(found[1], 16), found[2], found[3]))
+    kernel = None
+    for line in resources.splitlines():
+        if found := FUNCTION.search(line):
+            kernel = kernels.get(found[1])
+        elif kernel and (found := RESOURCES.search(line)):
+            kernel.registers, kernel.stack = int(found[1]), int(found[2])
+    return kernels
+
+
+def read(cuobjdump, path):
+    """(architecture, kernels with plain names) for each architecture that the object holds."""
+    listed = subprocess.run([cuobjdump, "-lelf", path], check=True, capture_output=True, text=True).stdout
+    for architecture in sorted(set(re.findall(r"sm_\w+?(?=\.)", listed))):
+        dump = [subprocess.run([cuobjdump, "-arch", architecture, what, path], check=True, capture_output=True, text=True).stdout
+                for what in ("-sass", "-res-usage")]
+        kernels = list(parse(*dump).values())
+        names = subprocess.run(["c++filt"], check=True, capture_output=True, text=True,
+                               input="\n".join(k.name for k in kernels)).stdout.splitlines()
+        for kernel, name in zip(kernels, names):
+            kernel.name = plain_name(name)
+        yield architecture, kernels
