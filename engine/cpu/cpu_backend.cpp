@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "cpu/quantised/quantise.h"
 #include "forward_pass.h"
+#include "input_squares.h"
 #include "processor.h"
 #include "validate.h"
 
@@ -59,7 +61,9 @@ class CpuBackend final : public Backend {
 
   Result<void> hold_weights(speculation::WeightFormat format) override {
     if (copies_.contains(format)) return {};
-    DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_matrices(checkpoint_, model_, format));
+    DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
+    DRAFTSCOPE_TRY(note_inputs(*layout));
+    DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_matrices(checkpoint_, model_, *layout, squares_));
     copies_.emplace(format, std::move(copy));
     return {};
   }
@@ -67,29 +71,9 @@ class CpuBackend final : public Backend {
   Result<void> forward(const Batch& batch, Outputs& outputs) override {
     DRAFTSCOPE_TRY(check_batch(batch, model_.shape, {cache_.rows(), max_rows()}));
     DRAFTSCOPE_TRY_ASSIGN(const Matrices* matrices, matrices_for(batch));
-    const Wanted& wanted = batch.wanted;
-    const auto d_model = static_cast<std::size_t>(model_.shape.d_model);
-    const std::size_t head_rows =
-        wanted.head ? batch.rows.size() - static_cast<std::size_t>(wanted.head_from) : 0;
-    const auto top_k = static_cast<std::size_t>(wanted.head ? wanted.top_k : 0);
-    outputs.hidden.resize(wanted.hidden_after.size() * batch.rows.size() * d_model);
-    outputs.logits.resize(wanted.logits ? head_rows * static_cast<std::size_t>(model_.shape.vocab) : 0);
-    outputs.top.resize(head_rows * top_k);
-    top_.reset(team_.active(), static_cast<std::int32_t>(head_rows), static_cast<std::int32_t>(top_k));
-    if (batch.layers.begin < batch.layers.end) {
-      for (std::size_t i = 0; i < batch.rows.size(); ++i)
-        cache_.set_position(batch.first_row + static_cast<std::int32_t>(i), batch.rows[i].position);
-      const speculation::ModelShape& shape = model_.shape;
-      const bool has_window = shape.sliding_window > 0;
-      if (!has_window || shape.traits.full_attention_interval > 0)
-        keys_.full.build(batch, cache_.positions(), 0);
-      if (has_window) keys_.windowed.build(batch, cache_.positions(), shape.sliding_window);
-    }
     Engine engine{model_,     *matrices, kernels_,    rope_, local_rope_, cache_,
                   workspace_, team_,     wide_.get(), top_,  recorder_,   names_};
-    // Each thread has its own pass: the steps it remembers are its own.
-    auto body = [&](std::int32_t thread) { ForwardPass(engine, keys_, batch, outputs)(thread); };
-    team_.run(body);
+    run(engine, batch, outputs);
     return {};
   }
 
@@ -103,7 +87,62 @@ class CpuBackend final : public Backend {
     return engine::non_finite_weight(checkpoint_, layer);
   }
 
+  /// Rounds the plain matrices, once.
+  Result<void> round_weights(speculation::WeightFormat format) {
+    DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
+    DRAFTSCOPE_TRY(note_inputs(*layout));
+    return round_matrices(checkpoint_, *layout, squares_, model_);
+  }
+
  private:
+  void run(Engine& engine, const Batch& batch, Outputs& outputs) {
+    const Wanted& wanted = batch.wanted;
+    const auto d_model = static_cast<std::size_t>(model_.shape.d_model);
+    const std::size_t head_rows =
+        wanted.head ? batch.rows.size() - static_cast<std::size_t>(wanted.head_from) : 0;
+    const auto top_k = static_cast<std::size_t>(wanted.head ? wanted.top_k : 0);
+    outputs.hidden.resize(wanted.hidden_after.size() * batch.rows.size() * d_model);
+    outputs.logits.resize(wanted.logits ? head_rows * static_cast<std::size_t>(model_.shape.vocab) : 0);
+    outputs.top.resize(head_rows * top_k);
+    top_.reset(team_.active(), static_cast<std::int32_t>(head_rows), static_cast<std::int32_t>(top_k));
+    if (batch.layers.begin < batch.layers.end) {
+      for (std::size_t i = 0; i < batch.rows.size(); ++i)
+        engine.cache.set_position(batch.first_row + static_cast<std::int32_t>(i), batch.rows[i].position);
+      const speculation::ModelShape& shape = model_.shape;
+      const bool has_window = shape.sliding_window > 0;
+      if (!has_window || shape.traits.full_attention_interval > 0)
+        keys_.full.build(batch, engine.cache.positions(), 0);
+      if (has_window) keys_.windowed.build(batch, engine.cache.positions(), shape.sliding_window);
+    }
+    // Each thread has its own pass: the steps it remembers are its own.
+    auto body = [&](std::int32_t thread) { ForwardPass(engine, keys_, batch, outputs)(thread); };
+    team_.run(body);
+  }
+
+  /// Fills squares_, where the layout asks for them. In a cache of its own, so that the conversation's stays;
+  /// with our own kernels, whose sums do not depend on the number of threads.
+  Result<void> note_inputs(const PackedLayout& layout) {
+    if (!weighs_columns(layout) || !squares_.layers.empty()) return {};
+    constexpr std::int32_t noted_rows = 128;
+    const std::int32_t n = std::min(noted_rows, max_rows());
+    DRAFTSCOPE_TRY_ASSIGN(KvCache cache, KvCache::allocate(model_.shape, model_.cache_dtype(), n));
+    std::vector<Row> rows;
+    for (const std::int32_t token : random_tokens(model_.shape.vocab, static_cast<std::size_t>(n)))
+      rows.push_back({.token = token, .position = static_cast<std::int32_t>(rows.size())});
+    Batch batch{.rows = rows, .layers = {0, model_.shape.n_layers}};
+    batch.wanted.head = true;
+    batch.wanted.top_k = 1;
+    InputSquares squares = zero_squares(model_.shape);
+    const SpanNames names;
+    Engine engine{model_, model_.matrices, kernels_, rope_,   local_rope_, cache,   workspace_,
+                  team_,  nullptr,         top_,     nullptr, names,       &squares};
+    Outputs outputs;
+    run(engine, batch, outputs);
+    drop_non_finite(squares);
+    squares_ = std::move(squares);
+    return {};
+  }
+
   Result<const Matrices*> matrices_for(const Batch& batch) const {
     if (!batch.weights) return &model_.matrices;
     if (const auto found = copies_.find(*batch.weights); found != copies_.end()) return &found->second;
@@ -123,6 +162,7 @@ class CpuBackend final : public Backend {
   const Checkpoint& checkpoint_;
   Model model_;
   std::map<speculation::WeightFormat, Matrices> copies_;  // for drafts
+  InputSquares squares_;                                  // empty until weights are rounded by them
   KvCache cache_;
   Workspace workspace_;
   const Kernels& kernels_;
@@ -160,7 +200,7 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
     return fail("cpu backend: {}'s matrices are not in memory, expected a model opened with them",
                 checkpoint.shape.name);
   DRAFTSCOPE_TRY_ASSIGN(const cpu::Kernels* kernels, cpu::choose_kernels(options.kernels));
-  DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(checkpoint, options.weights));
+  DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(checkpoint));
   const speculation::ModelShape& shape = model.shape;
   const std::int32_t threads = options.threads > 0 ? options.threads : cpu::usable_cores();
   const std::int32_t cache_rows =
@@ -170,8 +210,11 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
       cpu::Workspace workspace,
       cpu::Workspace::allocate(shape, kernels->products[static_cast<std::size_t>(model.dtype)],
                                std::min(cpu::largest_batch, cache_rows), cache_rows, threads));
-  return std::make_unique<cpu::CpuBackend>(checkpoint, std::move(model), std::move(cache),
-                                           std::move(workspace), *kernels, threads, options.wide_products);
+  auto backend =
+      std::make_unique<cpu::CpuBackend>(checkpoint, std::move(model), std::move(cache), std::move(workspace),
+                                        *kernels, threads, options.wide_products);
+  if (options.weights) DRAFTSCOPE_TRY(backend->round_weights(*options.weights));
+  return backend;
 }
 
 }  // namespace draftscope::engine

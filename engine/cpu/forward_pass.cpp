@@ -123,7 +123,7 @@ void ForwardPass::copy_hidden(std::int32_t thread, std::int32_t boundary) {
 /// Normalises (if `norm` is given), rounds and packs `rows` rows for a matrix; returns the set to multiply
 /// with.
 const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, const float* norm,
-                                      std::int32_t rows, const Matrix& matrix) {
+                                      std::int32_t rows, const Matrix& matrix, std::vector<float>* squares) {
   const std::int64_t depth = matrix.depth;
   ThreadWorkspace& own = workspace_.threads[to_size(thread)];
   const bool alone = rows <= private_rows && rows * depth <= private_values;
@@ -145,7 +145,26 @@ const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, 
                   static_cast<std::size_t>(depth) * sizeof(float));
   }
   if (!alone) engine_.team.barrier();
+  // By one thread, so that there is one order of summation.
+  if (squares != nullptr && thread == 0) add_squares(thread, source, norm, rows, *squares);
   return set;
+}
+
+void ForwardPass::add_squares(std::int32_t thread, const float* source, const float* norm, std::int32_t rows,
+                              std::vector<float>& sums) {
+  for (std::int32_t row = 0; row < rows; ++row) {
+    const float* values = source + row * static_cast<std::int64_t>(sums.size());
+    if (norm != nullptr) {
+      float* own = workspace_.threads[to_size(thread)].row;
+      engine_.kernels.rms_norm(values, norm, static_cast<std::int64_t>(sums.size()), epsilon_, own);
+      values = own;
+    }
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += values[k] * values[k];
+  }
+}
+
+std::vector<float>* ForwardPass::squares_of(std::int32_t layer, LayerSquares which) const {
+  return engine_.squares == nullptr ? nullptr : &(engine_.squares->layers[to_size(layer)].*which);
 }
 
 void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::byte* set, std::int32_t rows,
@@ -220,7 +239,8 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
   const std::byte* set = nullptr;
   {
     const auto timed = span(thread, engine_.names.attention_norm, layer);
-    set = prepare(thread, workspace_.residual, weights.attention_norm, rows_, weights.q);
+    set = prepare(thread, workspace_.residual, weights.attention_norm, rows_, weights.q,
+                  squares_of(layer, &InputSquares::Layer::attention));
   }
   {
     const auto timed = span(thread, engine_.names.qkv, layer);
@@ -238,7 +258,8 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
     engine_.team.barrier();
   }
   const auto timed = span(thread, engine_.names.output_projection, layer);
-  set = prepare(thread, workspace_.attended, nullptr, rows_, weights.o);
+  set = prepare(thread, workspace_.attended, nullptr, rows_, weights.o,
+                squares_of(layer, &InputSquares::Layer::output));
   finish_sublayer(thread, weights.o, set, weights.attention_output_norm);
 }
 
@@ -361,7 +382,8 @@ void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
   const std::byte* set = nullptr;
   {
     const auto timed = span(thread, engine_.names.mlp_norm, layer);
-    set = prepare(thread, workspace_.residual, weights.mlp_norm, rows_, weights.gate);
+    set = prepare(thread, workspace_.residual, weights.mlp_norm, rows_, weights.gate,
+                  squares_of(layer, &InputSquares::Layer::mlp));
   }
   {
     const auto timed = span(thread, engine_.names.gate_up, layer);
@@ -378,7 +400,8 @@ void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
     engine_.team.barrier();
   }
   const auto timed = span(thread, engine_.names.down, layer);
-  set = prepare(thread, workspace_.gate, nullptr, rows_, weights.down);
+  set = prepare(thread, workspace_.gate, nullptr, rows_, weights.down,
+                squares_of(layer, &InputSquares::Layer::down));
   finish_sublayer(thread, weights.down, set, weights.mlp_output_norm);
 }
 
@@ -400,9 +423,9 @@ void ForwardPass::head(std::int32_t thread) {
   const Matrix& matrix = engine_.matrices.head;
   const ThreadWorkspace& own = workspace_.threads[to_size(thread)];
   wide_ = false;  // one order of summation for logits at any width
-  const std::byte* set =
-      prepare(thread, workspace_.residual + std::int64_t{wanted.head_from} * shape_.d_model,
-              engine_.model.final_norm, head_rows, matrix);
+  const std::byte* set = prepare(
+      thread, workspace_.residual + std::int64_t{wanted.head_from} * shape_.d_model, engine_.model.final_norm,
+      head_rows, matrix, engine_.squares == nullptr ? nullptr : &engine_.squares->head);
   const std::int64_t n_blocks = (vocab + head_block - 1) / head_block;
   const Share share = share_of(n_blocks, 1, thread);
   for (std::int64_t block = share.begin; block < share.end; ++block) {

@@ -13,6 +13,7 @@
 #include "backend/key_lists.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/kernels/wide_products.h"
+#include "input_squares.h"
 #include "kv_cache.h"
 #include "model.h"
 #include "rope.h"
@@ -49,6 +50,7 @@ struct Engine {
   TopTokens& top;
   profiler::SpanRecorder* recorder;
   const SpanNames& names;
+  InputSquares* squares = nullptr;  ///< null = not wanted
 };
 
 class ForwardPass {
@@ -74,7 +76,12 @@ class ForwardPass {
   void load_inputs(std::int32_t thread);
   void copy_hidden(std::int32_t thread, std::int32_t boundary);
   const std::byte* prepare(std::int32_t thread, const float* source, const float* norm, std::int32_t rows,
-                           const Matrix& matrix);
+                           const Matrix& matrix, std::vector<float>* squares);
+  void add_squares(std::int32_t thread, const float* source, const float* norm, std::int32_t rows,
+                   std::vector<float>& sums);
+  using LayerSquares = std::vector<float> InputSquares::Layer::*;
+  /// Null where they are not wanted.
+  [[nodiscard]] std::vector<float>* squares_of(std::int32_t layer, LayerSquares which) const;
   void product(std::int32_t thread, const Matrix& matrix, const std::byte* set, std::int32_t rows,
                Share share, bool accumulate, float* out, std::int64_t out_stride);
   /// A layer's angles, [rows][rotary_width / 2]; null if it does not rotate.

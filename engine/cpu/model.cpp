@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -132,21 +133,24 @@ class Preparation {
   std::size_t used_ = 0;
 };
 
-/// Calls visit(tensor, matrix) with every matrix and the tensor that it is made of.
+/// Calls visit(tensor, matrix, squares) with every matrix, the tensor that it is made of, and what is known
+/// of its inputs.
 template <typename Visit>
-void for_each_matrix(const Weights& weights, Matrices& matrices, Visit visit) {
+void for_each_matrix(const Weights& weights, const InputSquares& squares, Matrices& matrices, Visit visit) {
+  const InputSquares::Layer unknown;
   for (std::size_t layer = 0; layer < matrices.layers.size(); ++layer) {
     const LayerWeights& tensors = weights.layers[layer];
+    const InputSquares::Layer& inputs = squares.layers.empty() ? unknown : squares.layers[layer];
     Layer& own = matrices.layers[layer];
-    visit(tensors.q, own.q);
-    visit(tensors.k, own.k);
-    visit(tensors.v, own.v);
-    visit(tensors.o, own.o);
-    visit(tensors.gate, own.gate);
-    visit(tensors.up, own.up);
-    visit(tensors.down, own.down);
+    visit(tensors.q, own.q, inputs.attention);
+    visit(tensors.k, own.k, inputs.attention);
+    visit(tensors.v, own.v, inputs.attention);
+    visit(tensors.o, own.o, inputs.output);
+    visit(tensors.gate, own.gate, inputs.mlp);
+    visit(tensors.up, own.up, inputs.mlp);
+    visit(tensors.down, own.down, inputs.down);
   }
-  visit(weights.head, matrices.head);
+  visit(weights.head, matrices.head, squares.head);
 }
 
 /// A matrix that is to be packed.
@@ -154,6 +158,7 @@ struct Packing {
   TensorView tensor;
   const PackedLayout* layout;
   Matrix* matrix;
+  std::span<const float> importance;  ///< of its columns; empty = unknown
 };
 
 /// Points the matrices at memory that it fills.
@@ -170,7 +175,7 @@ Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
   std::vector<PackedTensor> tensors;
   for (std::size_t i = 0; i < packings.size(); ++i) {
     const Packing& packing = packings[i];
-    tensors.push_back({packing.tensor, packing.layout, memory.data() + offsets[i]});
+    tensors.push_back({packing.tensor, packing.layout, memory.data() + offsets[i], packing.importance});
     packing.matrix->data = tensors.back().data;
     packing.matrix->layout = packing.layout;
   }
@@ -178,32 +183,21 @@ Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
   return {};
 }
 
-Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
-                                        speculation::WeightFormat format) {
-  const speculation::WeightFormatRow& row = speculation::weight_format_row(format);
-  if (row.made_by == speculation::MadeBy::cpu) return packed_layout(format);
-  return fail("model {}: found weights {}, expected one of {}", shape.name, row.name,
-              speculation::made_weight_formats(speculation::MadeBy::cpu));
-}
-
 /// The layout of a tensor that is held in blocks, else null.
 const PackedLayout* stored_layout(const TensorView& tensor) {
   return tensor.blocks == nullptr ? nullptr : packed_layout(*tensor.blocks->multiplied);
 }
 
-/// Packs what is held in blocks, and all else in a format if one is given.
-Result<void> pack_matrices_of(const Checkpoint& checkpoint, std::optional<speculation::WeightFormat> format,
-                              Matrices& matrices) {
-  const PackedLayout* layout = nullptr;
-  if (format) {
-    DRAFTSCOPE_TRY_ASSIGN(layout, made_layout(checkpoint.shape, *format));
-  }
+/// Packs what is held in blocks, and all else in a layout if one is given.
+Result<void> pack_matrices_of(const Checkpoint& checkpoint, const PackedLayout* layout,
+                              const InputSquares& squares, Matrices& matrices) {
   std::vector<Packing> packings;
-  for_each_matrix(checkpoint.weights, matrices, [&](const TensorView& tensor, Matrix& matrix) {
-    const PackedLayout* own = stored_layout(tensor);
-    if (own == nullptr && layout == nullptr) return;
-    packings.push_back({tensor, own != nullptr ? own : layout, &matrix});
-  });
+  for_each_matrix(checkpoint.weights, squares, matrices,
+                  [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
+                    const PackedLayout* own = stored_layout(tensor);
+                    if (own == nullptr && layout == nullptr) return;
+                    packings.push_back({tensor, own != nullptr ? own : layout, &matrix, inputs});
+                  });
   return pack(packings, matrices.packed);
 }
 
@@ -215,8 +209,7 @@ speculation::WeightFormat format_of(const Matrix& matrix, DType plain) {
 
 }  // namespace
 
-Result<Model> prepare_model(const Checkpoint& checkpoint,
-                            std::optional<speculation::WeightFormat> weights_as) {
+Result<Model> prepare_model(const Checkpoint& checkpoint) {
   Model model;
   model.shape = checkpoint.shape;
   const speculation::ModelShape& shape = model.shape;
@@ -243,21 +236,34 @@ Result<Model> prepare_model(const Checkpoint& checkpoint,
                                      model.matrices.layers[layer]));
   DRAFTSCOPE_TRY(preparation.norm("final_norm", weights.final_norm, shape.d_model, model.final_norm));
   DRAFTSCOPE_TRY(preparation.matrix("head", weights.head, shape.vocab, shape.d_model, model.matrices.head));
-  DRAFTSCOPE_TRY(pack_matrices_of(checkpoint, weights_as, model.matrices));
+  DRAFTSCOPE_TRY(pack_matrices_of(checkpoint, nullptr, {}, model.matrices));
   return model;
 }
 
-Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
-                               speculation::WeightFormat format) {
-  DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model.shape, format));
+Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
+                                        speculation::WeightFormat format) {
+  const speculation::WeightFormatRow& row = speculation::weight_format_row(format);
+  if (row.made_by == speculation::MadeBy::cpu) return packed_layout(format);
+  return fail("model {}: found weights {}, expected one of {}", shape.name, row.name,
+              speculation::made_weight_formats(speculation::MadeBy::cpu));
+}
+
+Result<void> round_matrices(const Checkpoint& checkpoint, const PackedLayout& layout,
+                            const InputSquares& squares, Model& model) {
+  return pack_matrices_of(checkpoint, &layout, squares, model.matrices);
+}
+
+Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model, const PackedLayout& layout,
+                               const InputSquares& squares) {
   Matrices copy;
   copy.layers = model.matrices.layers;
   copy.head = model.matrices.head;
   std::vector<Packing> packings;
-  for_each_matrix(checkpoint.weights, copy, [&](const TensorView& tensor, Matrix& matrix) {
-    // One that is held in the format already is shared.
-    if (matrix.layout != layout) packings.push_back({tensor, layout, &matrix});
-  });
+  for_each_matrix(checkpoint.weights, squares, copy,
+                  [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
+                    // One that is held in the format already is shared.
+                    if (matrix.layout != &layout) packings.push_back({tensor, &layout, &matrix, inputs});
+                  });
   DRAFTSCOPE_TRY(pack(packings, copy.packed));
   return copy;
 }

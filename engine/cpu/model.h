@@ -9,11 +9,11 @@
 #include <draftscope/speculation/weight_format.h>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cpu/quantised/packed_matrix.h"
+#include "input_squares.h"
 #include "memory.h"
 
 namespace draftscope::engine::cpu {
@@ -59,14 +59,20 @@ struct Model {
   [[nodiscard]] DType cache_dtype() const { return dtype == DType::f32 ? DType::f32 : DType::bf16; }
 };
 
-/// Fails with the name of the first tensor or shape field that does not fit, and where plain matrices are to
-/// be rounded to `weights` but no backend of this kind makes that format.
-[[nodiscard]] Result<Model> prepare_model(const Checkpoint& checkpoint,
-                                          std::optional<speculation::WeightFormat> weights = {});
+/// Fails with the name of the first tensor or shape field that does not fit.
+[[nodiscard]] Result<Model> prepare_model(const Checkpoint& checkpoint);
 
-/// A copy of a model's matrices, all in one format. Errors: the format is not made here, memory is short.
+/// The layout of a format that plain matrices can be rounded to. Errors: the format is not made here.
+[[nodiscard]] Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
+                                                      speculation::WeightFormat format);
+
+/// Rounds a model's plain matrices. Errors: memory is short.
+[[nodiscard]] Result<void> round_matrices(const Checkpoint& checkpoint, const PackedLayout& layout,
+                                          const InputSquares& squares, Model& model);
+
+/// A copy of a model's matrices, all in one format. Errors: memory is short.
 [[nodiscard]] Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
-                                             speculation::WeightFormat format);
+                                             const PackedLayout& layout, const InputSquares& squares);
 
 /// Formats of the matrices, most weights first: "bf16", "q4_1, q8_0".
 [[nodiscard]] std::string matrix_formats(const Model& model);

@@ -18,12 +18,16 @@ void quantise_rows(const PackedTensor& tensor, std::int64_t first, std::int64_t 
   const std::int64_t depth = tensor.source.columns;
   const std::int64_t blocks = packed_blocks(*tensor.layout, depth);
   std::vector<float> row(static_cast<std::size_t>(blocks * block_depth));
+  std::vector<float> importance(tensor.importance.begin(), tensor.importance.end());
+  const bool weighed = !importance.empty();
+  importance.resize(row.size());
   for (std::int64_t output = first; output < end; ++output) {
     copy_row(tensor.source, output, row.data());
     for (std::int64_t block = 0; block < blocks; ++block) {
       const std::int64_t k = block * block_depth;
       put_block(*tensor.layout, tensor.data, depth, output, block,
-                quantise_block(*tensor.layout, row.data() + k, std::min(block_depth, depth - k)));
+                quantise_block(*tensor.layout, row.data() + k, std::min(block_depth, depth - k),
+                               weighed ? importance.data() + k : nullptr));
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <draftscope/engine/checkpoint.h>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "layout.h"
@@ -16,7 +17,8 @@ namespace draftscope::engine::cpu {
 struct PackedTensor {
   TensorView source;
   const PackedLayout* layout = nullptr;
-  std::byte* data = nullptr;  ///< zeroed memory of packed_bytes()
+  std::byte* data = nullptr;          ///< zeroed memory of packed_bytes()
+  std::span<const float> importance;  ///< of an error in each column; empty = unknown
 };
 
 void pack_matrices(const std::vector<PackedTensor>& tensors);

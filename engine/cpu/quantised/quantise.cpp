@@ -57,20 +57,22 @@ float total(const Lanes& sums) {
   return sum;
 }
 
-/// The weight of an error in the sum. With minima small weights matter as much as large ones: were they
+/// What an error in each weight counts. With minima small weights matter as much as large ones: were they
 /// neglected, those near zero would all be off by the same, and sums of many by a lot.
-float importance_of(float x, bool has_minima) {
-  return has_minima ? 1.0F : x * x;
+std::array<float, block_depth> error_weights(const float* x, bool has_minima) {
+  std::array<float, block_depth> weights;
+  for (std::size_t k = 0; k < block_depth; ++k) weights[k] = has_minima ? 1.0F : x[k] * x[k];
+  return weights;
 }
 
-float error_of(const float* x, const Line& line, const Range& range, bool has_minima) {
+float error_of(const float* x, const float* importance, const Line& line, const Range& range) {
   const float inverse = inverse_of(line);
   Lanes sums{};
   for (std::size_t k = 0; k < block_depth; k += lanes)
     for (std::size_t i = 0; i < lanes; ++i) {
       const float value = x[k + i];
       const float missed = value - (line.step * quant_of(value, line, inverse, range) + line.offset);
-      sums[i] += importance_of(value, has_minima) * (missed * missed);
+      sums[i] += importance[k + i] * (missed * missed);
     }
   return total(sums);
 }
@@ -81,7 +83,7 @@ struct Fit {
 };
 
 /// The best line for the quants that `line` makes.
-Fit refit(const float* x, const Line& line, const Range& range, bool has_minima) {
+Fit refit(const float* x, const float* importance, const Line& line, const Range& range, bool has_minima) {
   const float inverse = inverse_of(line);
   Lanes w{};
   Lanes q{};
@@ -91,7 +93,7 @@ Fit refit(const float* x, const Line& line, const Range& range, bool has_minima)
   for (std::size_t k = 0; k < block_depth; k += lanes)
     for (std::size_t i = 0; i < lanes; ++i) {
       const float value = x[k + i];
-      const float weight = importance_of(value, has_minima);
+      const float weight = importance[k + i];
       const float quant = quant_of(value, line, inverse, range);
       w[i] += weight;
       q[i] += weight * quant;
@@ -159,16 +161,19 @@ QuantisedBlock quantise_plainly(const PackedLayout& layout, const float* weights
   return block_of(layout, weights, as_stored(plain_line(layout, weights, count)));
 }
 
-QuantisedBlock quantise_block(const PackedLayout& layout, const float* weights, std::int64_t count) {
+QuantisedBlock quantise_block(const PackedLayout& layout, const float* weights, std::int64_t count,
+                              const float* importance) {
   constexpr std::array around{0.8F, 0.85F, 0.9F, 0.95F, 1.0F, 1.05F, 1.1F, 1.15F};
   constexpr std::array inside{1.0F, 0.96F, 0.92F, 0.88F, 0.84F, 0.8F};
   if (!is_finite(weights)) return no_numbers();
   const Line plain = plain_line(layout, weights, count);
-  if (layout.format == speculation::WeightFormat::q8_0) return block_of(layout, weights, as_stored(plain));
+  if (!weighs_columns(layout)) return block_of(layout, weights, as_stored(plain));
   const Range range = range_of(layout);
+  const auto own = error_weights(weights, layout.has_minima);
+  const float* counts = importance != nullptr ? importance : own.data();
   Fit best{plain, -1.0F};
   const auto offer = [&](const Line& line) {
-    const Fit fit = refit(weights, line, range, layout.has_minima);
+    const Fit fit = refit(weights, counts, line, range, layout.has_minima);
     if (fit.explained > best.explained) best = fit;
   };
   if (layout.has_minima) {
@@ -182,9 +187,7 @@ QuantisedBlock quantise_block(const PackedLayout& layout, const float* weights, 
   const Line stored = as_stored(plain);
   return block_of(
       layout, weights,
-      error_of(weights, found, range, layout.has_minima) < error_of(weights, stored, range, layout.has_minima)
-          ? found
-          : stored);
+      error_of(weights, counts, found, range) < error_of(weights, counts, stored, range) ? found : stored);
 }
 
 }  // namespace draftscope::engine::cpu

@@ -127,6 +127,20 @@ TEST(HeldWeights, LeaveTheModelsOwnPassesAsTheyWere) {
   EXPECT_EQ(logits_of(*backend, batch.view()), before);
 }
 
+TEST(HeldWeights, LeaveTheCacheAsItWas) {
+  Random random(61);
+  const speculation::ModelShape shape = random_shape(random);
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+  const auto holds = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
+  const auto never = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
+  const OwnedBatch prompt = chain(shape, random, 9, 0);
+  for (Backend* backend : {holds.get(), never.get()}) logits_of(*backend, prompt.view());
+  ASSERT_TRUE(holds->hold_weights(WeightFormat::q4_0));
+  OwnedBatch next = chain(shape, random, 4, 9);
+  next.committed = 9;
+  EXPECT_EQ(logits_of(*holds, next.view()), logits_of(*never, next.view()));
+}
+
 TEST(HeldWeights, AreRefusedWhereTheyAreNotHeldOrNotMade) {
   Random random(59);
   const speculation::ModelShape shape = random_shape(random);
