@@ -57,8 +57,8 @@ float total(const Lanes& sums) {
   return sum;
 }
 
-/// What an error in each weight counts. With minima small weights matter as much as large ones: were they
-/// neglected, those near zero would all be off by the same, and sums of many by a lot.
+/// Weight of an error in each of a block's values. With minima small weights matter as much as large ones:
+/// were they neglected, those near zero would all be off by the same, and sums of many by a lot.
 std::array<float, block_depth> error_weights(const float* x, bool has_minima) {
   std::array<float, block_depth> weights;
   for (std::size_t k = 0; k < block_depth; ++k) weights[k] = has_minima ? 1.0F : x[k] * x[k];
