@@ -5,7 +5,7 @@
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/engine/recording/prompts.h>
 #include <draftscope/engine/search.h>
-#include <draftscope/engine/skip_set.h>
+#include <draftscope/speculation/skip_set_text.h>
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -37,7 +37,7 @@ struct Options {
 std::vector<std::string> default_strategies(std::int32_t n_layers) {
   std::vector<std::string> all{"vanilla", "layerskip:verify=all-layers", "layerskip", "fs", "dv"};
   if (n_layers >= 3) {
-    const engine::SkipSetText set = engine::skip_set_text(engine::swift_initial_set(n_layers));
+    const speculation::SkipSetText set = speculation::skip_set_text(engine::swift_initial_set(n_layers));
     all.push_back(fmt::format("draft-verify:skip-attention={},skip-mlp={}", set.attention, set.mlp));
     all.insert(all.end(), {"swift", "swift:gp-interval=5", "mix:mask=swift,length=fs,stop=adaptive"});
   }

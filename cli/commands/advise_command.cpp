@@ -47,6 +47,7 @@ Result<Advices> advise_all(const SimulateOptions& asked, const simulator::WhatIf
   const auto parts = static_cast<std::int64_t>(machines.size()) + 1;
   simulator::CandidateOptions grid;
   DRAFTSCOPE_TRY_ASSIGN(grid.strategies, swept_strategies(asked));
+  if (machines.size() == 1) grid.machine = &machines.front();
   grid.progress = [&](std::int64_t done, std::int64_t all) { progress.update(done, all * parts); };
   DRAFTSCOPE_TRY_ASSIGN(const simulator::Candidates found, simulator::candidates(what_if, recording, grid));
   simulator::AdviceOptions options;
@@ -104,11 +105,11 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
   CLI::App* command =
       app.add_subcommand("advise", "Say what to set on a machine, what it will bring, and how sure that is");
   command->footer(
-      "Chooses among early exits of every layer, lengths and confidence thresholds, prompt lookup, the "
-      "recorded\n"
-      "runs, other lengths of theirs, and what --strategy adds. Takes a recording with a vanilla run, best "
-      "of 20\n"
-      "prompts or more, and with --shadow, without which exits that were not recorded are unknown.\n"
+      "Chooses among early exits of every layer, lengths and confidence thresholds, prompt lookup, suffix\n"
+      "decoding, auto, the recorded runs, other lengths of theirs, and what --strategy adds. Takes a\n"
+      "recording with a vanilla run, best of 20 prompts or more, and with --shadow, without which exits "
+      "that\n"
+      "were not recorded are unknown.\n"
       "What is chosen on some prompts is judged on others. Keys of --json: cli/OUTPUT.md.\n"
       "Example: draftscope advise run.dstrace -o policy.json\n"
       "         draftscope generate --model MODEL --strategy tuned:policy=policy.json --prompt TEXT");

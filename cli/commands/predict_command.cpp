@@ -62,7 +62,7 @@ Result<simulator::PredictedQuestion> ask(const simulator::WhatIf& what_if, const
                                          const simulator::SweepOptions& draws,
                                          const std::optional<std::string>& other_texts) {
   const simulator::Scenario recorded = what_if.recorded_scenario();
-  DRAFTSCOPE_TRY_ASSIGN(simulator::StrategyRounds rounds, what_if.rounds(strategy));
+  DRAFTSCOPE_TRY_ASSIGN(simulator::StrategyRounds rounds, what_if.rounds(strategy, machine));
   if (other_texts) ask_of_other_texts(rounds, *other_texts);
   std::vector<simulator::PredictedRequest> requests;
   if (!other_texts && speculation::same_sizes(machine.scenario.shape, recorded.shape))

@@ -93,9 +93,9 @@ class Questions {
     const auto questions = static_cast<std::int64_t>(strategies.size() * machines_.size());
     std::int64_t asked = 0;
     for (const std::string& strategy : strategies) {
-      if (options_.target_exits) {
+      if (options_.target_exits || simulator::goes_by_times(strategy)) {
         for (const simulator::Machine& machine : machines_) {
-          ask_at_target_exit(strategy, machine);
+          ask_on(strategy, machine);
           progress.update(++asked, questions);
         }
         continue;
@@ -124,14 +124,20 @@ class Questions {
     if (options_.longer_context > 0) simulator::lengthen_context(rounds, options_.longer_context);
   }
 
-  void ask_at_target_exit(const std::string& strategy, const simulator::Machine& machine) {
-    auto rounds = simulator::rounds_at_target_exit(what_if_, strategy, machine.scenario.shape);
+  /// Rounds that are this machine's own.
+  void ask_on(const std::string& strategy, const simulator::Machine& machine) {
+    const bool by_times = simulator::goes_by_times(strategy);
+    auto rounds = by_times ? what_if_.rounds(strategy, machine)
+                           : simulator::rounds_at_target_exit(what_if_, strategy, machine.scenario.shape);
     if (!rounds) {
       simulation.refusals.push_back({strategy, machine.name, rounds.error().message});
       return;
     }
     put_circumstances(*rounds);
-    ask_fitting(*rounds, machine);
+    if (by_times)
+      ask(*rounds, machine);
+    else
+      ask_fitting(*rounds, machine);
   }
 
   void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {

@@ -8,6 +8,7 @@
 #include <draftscope/engine/tuning/grid_source.h>
 #include <draftscope/engine/tuning/skip_set_source.h>
 #include <draftscope/engine/tuning/teacher_forced.h>
+#include <draftscope/speculation/skip_set_text.h>
 
 #include <fmt/ranges.h>
 #include <array>
@@ -53,7 +54,7 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
   std::vector<std::string> probes;
   probes.reserve(search.probes.size());
   for (const speculation::SublayerMask& probe : search.probes) {
-    const engine::SkipSetText text = engine::skip_set_text(probe);
+    const speculation::SkipSetText text = speculation::skip_set_text(probe);
     probes.push_back(text.attention + "," + text.mlp);
   }
   settings["strategy"] = search.base;

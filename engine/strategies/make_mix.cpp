@@ -2,6 +2,7 @@
 // From the parts that a specification names to objects that decode.
 #include <draftscope/engine/skip_set.h>
 #include <draftscope/speculation/rules/rules_of.h>
+#include <draftscope/speculation/skip_set_text.h>
 
 #include <algorithm>
 #include <array>
@@ -50,7 +51,7 @@ Result<void> add_exit(const StrategySpecification& mix, const ModelShape& shape,
 
 Result<void> add_skip_set(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
   const std::string& file = mix.text("skip-set");
-  const SkipSetText text{mix.text("skip-attention"), mix.text("skip-mlp")};
+  const speculation::SkipSetText text{mix.text("skip-attention"), mix.text("skip-mlp")};
   const bool written_out = !text.attention.empty() || !text.mlp.empty();
   if (file.empty() && !written_out)
     return fail(
@@ -60,7 +61,7 @@ Result<void> add_skip_set(const StrategySpecification& mix, const ModelShape& sh
   if (!file.empty() && written_out)
     return fail("strategy {}: both skip-set and skip-attention or skip-mlp are given, expected either",
                 mix.name());
-  auto mask = written_out ? parse_skip_set_text(text, shape.n_layers)
+  auto mask = written_out ? speculation::parse_skip_set_text(text, shape.n_layers)
                           : read_skip_set(file, mix.text("skip-set-name"), shape.n_layers);
   if (!mask) return fail("strategy {}: {}", mix.name(), mask.error().message);
   mixing.parts.mask = std::make_shared<FixedMask>(*std::move(mask), "skip-set");

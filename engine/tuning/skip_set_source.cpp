@@ -2,8 +2,8 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/engine/tuning/skip_set_source.h>
 
-#include <draftscope/engine/skip_set.h>
 #include <draftscope/engine/tuning/light_sets.h>
+#include <draftscope/speculation/skip_set_text.h>
 #include <draftscope/speculation/strategy_text.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace draftscope::engine {
 
 std::string with_skip_set(const std::string& base, const speculation::SublayerMask& set) {
-  const SkipSetText text = skip_set_text(set);
+  const speculation::SkipSetText text = speculation::skip_set_text(set);
   return speculation::with_parameter(speculation::with_parameter(base, "skip-attention", text.attention),
                                      "skip-mlp", text.mlp);
 }

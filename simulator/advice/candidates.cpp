@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "advice/prompt_order.h"
+#include "auto/auto_texts.h"
 #include "costs/verified_layers.h"
 #include "drafts/run_specification.h"
 #include "drafts/same_draft.h"
@@ -75,20 +76,26 @@ class Collector {
     found_.prompts = table_prompts(what_if_.trained().texts().tables, recording_);
     add_recorded_runs();
     for (const std::string& strategy : options_.strategies) {
-      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));
+      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, rounds_of(strategy));
       add(std::nullopt, std::move(rounds));
     }
     add_other_lengths();
     add_lookups();
+    add_auto();
     DRAFTSCOPE_TRY(add_grid());
     return std::move(found_);
   }
 
  private:
+  [[nodiscard]] Result<StrategyRounds> rounds_of(const std::string& strategy) const {
+    return options_.machine == nullptr ? what_if_.rounds(strategy)
+                                       : what_if_.rounds(strategy, *options_.machine);
+  }
+
   void add_recorded_runs() {
     for (const traces::Run& run : recording_.runs) {
       if (run.is_baseline) continue;
-      auto rounds = what_if_.rounds(run.specification);
+      auto rounds = rounds_of(run.specification);
       if (rounds)
         add(std::nullopt, *std::move(rounds));
       else
@@ -110,10 +117,16 @@ class Collector {
   void add_lookups() {
     for (const std::int32_t length : options_.lengths)
       add_if_answered(fmt::format("prompt-lookup:length={}", length));
+    add_if_answered("suffix-decoding");
+  }
+
+  /// Without the drafters of which nothing is recorded.
+  void add_auto() {
+    if (const auto strategy = known_auto(what_if_.trained())) add_if_answered(*strategy);
   }
 
   void add_if_answered(const std::string& strategy) {
-    if (auto rounds = what_if_.rounds(strategy)) add(std::nullopt, *std::move(rounds));
+    if (auto rounds = rounds_of(strategy)) add(std::nullopt, *std::move(rounds));
   }
 
   /// All exits where every layer's predictions were recorded, else those that a run drafted with.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "replay/draft_walk.h"
+#include "replay/policies.h"
 
 namespace draftscope::simulator {
 
@@ -81,6 +82,15 @@ std::vector<ReplayTotals> replay(std::span<const ShadowTable> tables, Policy& po
   for (const ShadowTable& table : tables)
     all.push_back(totals(replay_rounds(table, policy, conditions, heard)));
   return all;
+}
+
+std::vector<PassCount> vanilla_steps(std::span<const ShadowTable> tables,
+                                     const ReplayConditions& conditions) {
+  NoDraft nothing;
+  std::vector<PassCount> steps;
+  for (const ReplayTotals& request : replay(tables, nothing, conditions))
+    steps.push_back(request.least.target_steps);
+  return steps;
 }
 
 }  // namespace draftscope::simulator

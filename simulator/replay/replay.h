@@ -71,6 +71,10 @@ struct ReplayTotals {
 
 [[nodiscard]] ReplayTotals totals(std::span<const ReplayedRound> rounds);
 
+/// Target steps of each text by vanilla decoding.
+[[nodiscard]] std::vector<PassCount> vanilla_steps(std::span<const ShadowTable> tables,
+                                                   const ReplayConditions& conditions);
+
 /// replay_rounds() and totals(), request by request. What the policy learns it keeps from one to the next.
 [[nodiscard]] std::vector<ReplayTotals> replay(std::span<const ShadowTable> tables, Policy& policy,
                                                const ReplayConditions& conditions,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "auto/priced_guard.h"
 #include "replay/draft_walk.h"
 
 namespace draftscope::simulator {
@@ -65,17 +66,20 @@ void follow_text(const ShadowTable& table, std::optional<std::int32_t> end, Look
 /// The rounds whose guesses behind a text are guess_behind(text).
 template <typename GuessBehind>
 std::vector<LookupRound> replay_guesses(const ShadowTable& table, const ReplayConditions& conditions,
-                                        GuessBehind guess_behind) {
+                                        PricedGuard* guard, GuessBehind guess_behind) {
   std::vector<LookupRound> rounds;
   const std::optional<std::int32_t> end = end_token(table, conditions);
+  if (guard != nullptr) guard->begin_request();
   for (std::int32_t root = table.first - 1; has_round(table, root);) {
     const RoundState state = state_at(table, conditions, static_cast<std::int32_t>(rounds.size()), root);
     LookupRound& round = rounds.emplace_back();
     round.root_position = root;
-    add_guesses(guess_behind(std::span(table.text).first(static_cast<std::size_t>(root) + 1)), state,
-                conditions, round);
+    if (guard == nullptr || guard->takes_strategy())
+      add_guesses(guess_behind(std::span(table.text).first(static_cast<std::size_t>(root) + 1)), state,
+                  conditions, round);
     follow_text(table, end, round);
     round.emitted = emitted_tokens(table, root, round.outcome.accepted);
+    if (guard != nullptr) guard->end_round(root, 1, 0, round.outcome.drafted, round.emitted);
     root += round.outcome.accepted + 1;
   }
   return rounds;
@@ -84,11 +88,12 @@ std::vector<LookupRound> replay_guesses(const ShadowTable& table, const ReplayCo
 }  // namespace
 
 std::vector<LookupRound> replay_lookup(const ShadowTable& table, const speculation::LookupOptions& options,
-                                       const ReplayConditions& conditions, std::int32_t vocab) {
+                                       const ReplayConditions& conditions, std::int32_t vocab,
+                                       PricedGuard* guard) {
   speculation::PromptLookup lookup(options, vocab);
   lookup.begin_request(table.text.size(), conditions.end_tokens);
   std::vector<speculation::TextGuess> chain;
-  return replay_guesses(table, conditions, [&](std::span<const std::int32_t> text) {
+  return replay_guesses(table, conditions, guard, [&](std::span<const std::int32_t> text) {
     chain.clear();
     for (const std::int32_t token : lookup.guess(text))
       chain.push_back({token, static_cast<std::int32_t>(chain.size()) - 1});
@@ -98,13 +103,14 @@ std::vector<LookupRound> replay_lookup(const ShadowTable& table, const speculati
 
 std::vector<std::vector<LookupRound>> replay_suffixes(std::span<const ShadowTable> tables,
                                                       const speculation::SuffixOptions& options,
-                                                      const ReplayConditions& conditions) {
+                                                      const ReplayConditions& conditions,
+                                                      PricedGuard* guard) {
   std::vector<std::vector<LookupRound>> requests;
   speculation::SuffixDecoding rule(options);
   for (const ShadowTable& table : tables) {
     rule.begin_request(std::span(table.text).first(static_cast<std::size_t>(table.prompt_tokens)),
                        table.text.size(), conditions.end_tokens);
-    requests.push_back(replay_guesses(table, conditions,
+    requests.push_back(replay_guesses(table, conditions, guard,
                                       [&](std::span<const std::int32_t> text) { return rule.guess(text); }));
     // A strategy without a round has not heard of the text.
     if (!requests.back().empty()) rule.extend(table.text);

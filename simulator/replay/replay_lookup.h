@@ -18,6 +18,8 @@
 
 namespace draftscope::simulator {
 
+class PricedGuard;  // auto/priced_guard.h
+
 struct LookupRound {
   std::int32_t root_position = 0;
   std::int32_t planned = 0;                     ///< depth of the guesses before the cut
@@ -30,16 +32,18 @@ struct LookupRound {
 };
 
 /// The rounds of a request of prompt lookup. Of `table` only the text is read, and if there are any its
-/// end_cells.
+/// end_cells. A guard makes some rounds vanilla; it takes guesses for draft 1, and null is none.
 [[nodiscard]] std::vector<LookupRound> replay_lookup(const ShadowTable& table,
                                                      const speculation::LookupOptions& options,
-                                                     const ReplayConditions& conditions, std::int32_t vocab);
+                                                     const ReplayConditions& conditions, std::int32_t vocab,
+                                                     PricedGuard* guard = nullptr);
 
 /// The rounds of suffix decoding, [request][round]: `tables` are requests that one strategy decoded one after
 /// the other, so that it remembers earlier ones' outputs.
 [[nodiscard]] std::vector<std::vector<LookupRound>> replay_suffixes(std::span<const ShadowTable> tables,
                                                                     const speculation::SuffixOptions& options,
-                                                                    const ReplayConditions& conditions);
+                                                                    const ReplayConditions& conditions,
+                                                                    PricedGuard* guard = nullptr);
 
 /// The round as a row. No model drafts: its passes are those of draft 1 with no sublayers.
 [[nodiscard]] KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::int32_t index);

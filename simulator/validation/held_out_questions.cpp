@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "auto/auto_replay.h"
 #include "replay/policy_choice.h"
 #include "replay/replay_check.h"
 #include "replay/shadow_table.h"
@@ -179,11 +180,17 @@ Result<std::vector<CheckedAnswer>> ask_across(traces::Reader& reader, const trac
 Result<std::vector<RunReplay>> check_replays(traces::Reader& reader, const traces::Recording& recording) {
   std::vector<RunReplay> replays;
   DRAFTSCOPE_TRY_ASSIGN(const ShadowTables found, shadow_tables(reader, recording));
-  if (found.tables.empty()) return replays;
-  DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(recording));
+  const auto model = replay_model(recording);
   for (const RunRows& run : rows_by_run(recording)) {
     if (run.requests.empty()) continue;
-    DRAFTSCOPE_TRY_ASSIGN(const PolicyChoice choice, policy_of_run(*run.run, model));
+    if (model && is_auto(*run.run, model->n_layers)) {
+      DRAFTSCOPE_TRY_ASSIGN(ReplayCheck check, auto_replays_recorded(run, recording));
+      replays.push_back({run.run->specification, std::move(check)});
+      continue;
+    }
+    if (found.tables.empty()) continue;
+    if (!model) return tl::unexpected<Error>(model.error());
+    DRAFTSCOPE_TRY_ASSIGN(const PolicyChoice choice, policy_of_run(*run.run, *model));
     if (choice.policy == nullptr) continue;
     DRAFTSCOPE_TRY_ASSIGN(ReplayCheck check, replays_recorded(run, found.tables, recording));
     replays.push_back({run.run->specification, std::move(check)});

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "replay/policies.h"
 #include "replay/policy_choice.h"
 #include "what_if/trained_recording.h"
 
@@ -47,13 +46,16 @@ Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained,
 
 Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained, std::string_view strategy) {
   DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, replayed_policy(trained, strategy));
+  return replayed_rounds(trained, strategy, *policy);
+}
+
+Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained, std::string_view strategy,
+                                       Policy& policy) {
   StrategyRounds rounds{.strategy = std::string(strategy),
                         .source = RoundSource::replayed,
+                        .vanilla = vanilla_steps(trained.shadowed.tables, trained.conditions),
                         .verified_layers = specified_verified_layers(strategy),
                         .categories = trained.shadowed.categories};
-  NoDraft nothing;
-  for (const ReplayTotals& request : replay(trained.shadowed.tables, nothing, trained.conditions))
-    rounds.vanilla.push_back(request.least.target_steps);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
   const std::optional<OwnWork> work = OwnWork::of(specification, trained.costs.model.shape);
   OwnPasses passes;
@@ -61,7 +63,7 @@ Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained, std::str
   std::int64_t bounded = 0;
   std::int64_t all = 0;
   for (const ShadowTable& table : trained.shadowed.tables) {
-    const std::vector<ReplayedRound> replayed = replay_rounds(table, *policy, trained.conditions);
+    const std::vector<ReplayedRound> replayed = replay_rounds(table, policy, trained.conditions);
     ReplayTotals request = totals(replayed);
     rounds.setting.status = std::max(rounds.setting.status, request.status);
     is_certain = is_certain && request.status == AnswerStatus::exact;

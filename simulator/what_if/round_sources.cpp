@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The choice among the sources of rounds, and how a specification's text is read for it.
+#include <draftscope/base/number.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/strategy_text.h>
 #include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
 #include <set>
 
+#include "costs/cost_prices.h"
 #include "drafts/same_draft.h"
 #include "what_if/trained_recording.h"
 
@@ -22,6 +25,32 @@ std::multiset<std::string_view> pieces(std::string_view specification) {
     specification.remove_prefix(std::min(end + 1, specification.size()));
   }
   return all;
+}
+
+Result<StrategyRounds> chosen_by_times(const TrainedRecording& trained, std::string_view strategy,
+                                       const Machine* machine) {
+  return speculation::strategy_name(strategy) == "auto" ? auto_rounds(trained, strategy, machine)
+                                                        : guarded_rounds(trained, strategy, machine);
+}
+
+/// Whether the machine's times would make other rounds of a strategy that goes by times.
+Result<bool> takes_other_times(const TrainedRecording& trained, std::string_view strategy,
+                               const Machine* machine) {
+  if (machine == nullptr || !goes_by_times(strategy)) return false;
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
+                        PriceMap::make(machine->costs_or(trained.costs.model), machine->scenario));
+  return !map.is_as_recorded();
+}
+
+/// A run that goes by times, chosen anew by the machine's; where that is not known, as it was.
+Result<StrategyRounds> recorded_elsewhere(const TrainedRecording& trained, const RunRows& run,
+                                          const Machine* machine) {
+  auto chosen = chosen_by_times(trained, run.run->specification, machine);
+  if (chosen) return chosen;
+  DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, recorded_rounds(trained, run));
+  rounds.setting.status = std::max(rounds.setting.status, AnswerStatus::approximate);
+  rounds.notes.push_back("its choices are those of the recorded machine: " + chosen.error().message);
+  return rounds;
 }
 
 }  // namespace
@@ -60,15 +89,22 @@ const RunRows* recorded_run(const TrainedRecording& trained, std::string_view st
   return found == trained.first_run.end() ? nullptr : &trained.runs[found->second];
 }
 
-Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy) {
+bool goes_by_times(std::string_view strategy) {
+  const auto guard = speculation::parameter_of(strategy, "guard");
+  return speculation::strategy_name(strategy) == "auto" || (guard && parse_number<double>(*guard) != 0.0);
+}
+
+Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy,
+                                 const Machine* machine) {
   const bool is_import = traces::is_imported(trained.recording->meta);
-  if (const RunRows* const run = recorded_run(trained, strategy))
-    return is_import ? imported_rounds(trained, *run) : recorded_rounds(trained, *run);
+  if (const RunRows* const run = recorded_run(trained, strategy)) {
+    if (is_import) return imported_rounds(trained, *run);
+    DRAFTSCOPE_TRY_ASSIGN(const bool is_elsewhere, takes_other_times(trained, strategy, machine));
+    return is_elsewhere ? recorded_elsewhere(trained, *run, machine) : recorded_rounds(trained, *run);
+  }
   if (is_import) return modelled_import(trained, strategy);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
-  if (specification.guard() > 0.0)
-    return fail("strategy {}: its guard goes by clocks, which tell nothing of another run; expected guard=0",
-                strategy);
+  if (goes_by_times(strategy)) return chosen_by_times(trained, strategy, machine);
   if (follows_from_texts(strategy)) return lookup_rounds(trained, strategy);
   if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();

@@ -22,6 +22,7 @@
 
 namespace draftscope::simulator {
 
+class PricedGuard;   // auto/priced_guard.h
 class SetAgreement;  // drafts/set_agreement.h
 
 /// Texts of the recording, one per prompt, of vanilla decoding if that was recorded.
@@ -56,8 +57,10 @@ struct TrainedRecording {
                                              const WhatIfOptions& options);
 
 /// Rounds from the source that has them: a recorded run of the same setting, else a replay, else a model of
-/// acceptance. Errors: as WhatIf::rounds(), as of all below.
-[[nodiscard]] Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy);
+/// acceptance. `machine`, null for the recorded one, matters to strategies that go by times. Errors: as
+/// WhatIf::rounds(), as of all below.
+[[nodiscard]] Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy,
+                                               const Machine* machine = nullptr);
 
 /// The first run of the same setting; null if none was recorded.
 [[nodiscard]] const RunRows* recorded_run(const TrainedRecording& trained, std::string_view strategy);
@@ -68,17 +71,32 @@ struct TrainedRecording {
 /// Rounds of a policy on the shadow tables.
 [[nodiscard]] Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained,
                                                      std::string_view strategy);
+/// The same of the policy, which the strategy's is a part of.
+[[nodiscard]] Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained,
+                                                     std::string_view strategy, Policy& policy);
 [[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained,
                                                               std::string_view strategy);
 
 /// Whether its rounds follow from the token ids alone: prompt lookup, suffix decoding.
 [[nodiscard]] bool follows_from_texts(std::string_view specification);
 /// Its rounds, if they do. What is remembered across requests is of the recording's requests in their order.
-[[nodiscard]] Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained,
-                                                   std::string_view strategy);
+/// `guard`: hears of them, and makes some of them vanilla; null = none.
+[[nodiscard]] Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained, std::string_view strategy,
+                                                   PricedGuard* guard = nullptr);
 /// The same one by one, [text][round].
 [[nodiscard]] Result<std::vector<std::vector<LookupRound>>> replayed_lookups(const TrainedRecording& trained,
-                                                                             std::string_view strategy);
+                                                                             std::string_view strategy,
+                                                                             PricedGuard* guard = nullptr);
+
+/// Rounds of `auto`: its rule over the recorded texts, with the times that its rounds would take on `machine`
+/// (null: the recorded one), and with what is recorded of its drafters (auto/auto_texts.h).
+[[nodiscard]] Result<StrategyRounds> auto_rounds(const TrainedRecording& trained, std::string_view strategy,
+                                                 const Machine* machine);
+
+/// Rounds of a strategy with a guard, where those without it are replayed one by one: the guard goes by the
+/// times that they would take on `machine` (null: the recorded one).
+[[nodiscard]] Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained,
+                                                    std::string_view strategy, const Machine* machine);
 
 /// Rounds of a setting from what a recorded run of the same draft drafted (redraft.h): exact where
 /// that decides them, else with a model of acceptance where it does not tell.

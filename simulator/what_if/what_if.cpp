@@ -43,6 +43,10 @@ Result<StrategyRounds> WhatIf::rounds(std::string_view strategy) const {
   return rounds_of(*trained_, strategy);
 }
 
+Result<StrategyRounds> WhatIf::rounds(std::string_view strategy, const Machine& machine) const {
+  return rounds_of(*trained_, strategy, &machine);
+}
+
 std::string WhatIf::no_replay_reason() const {
   const PolicyChoice text = text_choice(*trained_->recording);
   if (text.status == AnswerStatus::invalid) return text.reason;

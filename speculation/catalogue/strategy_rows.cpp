@@ -232,7 +232,7 @@ StrategyRow automatic() {
                      layers("skip-mlp", "", "and layers without MLP")},
       .has_guard = false,
       .replay_needs = ReplayNeeds::impossible,
-      .no_replay = "it goes by what each round took and brought, which no recording of another has"};
+      .no_replay = "it goes by what each round takes: simulate runs its rule with predicted times"};
 }
 
 StrategyRow tuned() {

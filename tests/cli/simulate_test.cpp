@@ -316,6 +316,25 @@ std::string answers_file(const std::filesystem::path& path) {
   return path.string();
 }
 
+TEST_F(Simulate, RunsAutosRuleOnEachMachinesTimes) {
+  const std::string path = record("vanilla.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, true);
+  const Arguments machines{"--gpu", "H200", "--gpu", "L4"};
+  for (const char* const strategy :
+       {"auto:exits=3+5,formats=none", "layerskip:exit=5,gamma=4,guard=0.9", "prompt-lookup:guard=0.9"}) {
+    Arguments asked{"--strategy", strategy};
+    asked.insert(asked.end(), machines.begin(), machines.end());
+    const auto found = answers(path, asked);
+    ASSERT_EQ(found.size(), 2U) << strategy;
+    for (const auto& answer : found) {
+      EXPECT_EQ(answer["rounds_source"], "modelled");
+      EXPECT_EQ(answer["status"], "approximate");
+      EXPECT_GT(answer["speedup"].get<double>(), 0.8) << strategy;
+    }
+    EXPECT_NE(found[0]["machine"], found[1]["machine"]);
+  }
+  expect_one_line(run_command({"simulate", path, "-s", "auto:formats=q8_0"}), "quantised:weights=q8_0");
+}
+
 TEST_F(Simulate, ModelsTheAcceptanceOfImportedAnswers) {
   const std::string file = answers_file(folder_ / "answers.jsonl");
   const std::string path = (folder_ / "answers.dstrace").string();

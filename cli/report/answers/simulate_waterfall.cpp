@@ -86,6 +86,10 @@ Result<Waterfalls> make_waterfalls(const simulator::WhatIf& what_if, const trace
       result.refusals.push_back({strategy, "", rounds.error().message});
   }
   for (const simulator::Machine& machine : machines) {
+    for (simulator::StrategyRounds& rounds : asked)
+      if (simulator::goes_by_times(rounds.strategy)) {
+        DRAFTSCOPE_TRY_ASSIGN(rounds, what_if.rounds(rounds.strategy, machine));
+      }
     auto found = recording_waterfall(what_if, recording, machine, asked, longer_context);
     if (!found) {
       result.refusals.push_back({"", machine.name, found.error().message});

@@ -3,6 +3,7 @@
 
 #include <draftscope/engine/skip_set.h>
 #include <draftscope/engine/strategy.h>
+#include <draftscope/speculation/skip_set_text.h>
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -93,8 +94,8 @@ TEST(SkipSetText, IsReadAsItWasWritten) {
   for (const speculation::SublayerMask& set :
        {speculation::SublayerMask(4), speculation::SublayerMask::early_exit(4, 0),
         *example_policy().skip_set})
-    EXPECT_EQ(parse_skip_set_text(skip_set_text(set), 4).value(), set);
-  EXPECT_EQ(skip_set_text(speculation::SublayerMask(4)).attention, "none");
+    EXPECT_EQ(speculation::parse_skip_set_text(speculation::skip_set_text(set), 4).value(), set);
+  EXPECT_EQ(speculation::skip_set_text(speculation::SublayerMask(4)).attention, "none");
 }
 
 TEST(SkipSetText, IsRefusedWithTheParametersName) {

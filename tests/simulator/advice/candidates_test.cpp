@@ -25,8 +25,8 @@ TEST(Candidates, AreEveryExitsSettingsAndTheRecordedRuns) {
   const auto found = candidates(learnt.what_if(), learnt.recording(), options);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(told, 35);
-  EXPECT_EQ(found->all.size(), 2U + 1U + options.lengths.size() + 2U * 35U)
-      << "recorded, asked, lookups, exits";
+  EXPECT_EQ(found->all.size(), 2U + 1U + options.lengths.size() + 2U + 2U * 35U)
+      << "recorded, asked, lookups, suffix decoding and auto, exits";
   EXPECT_TRUE(found->left_out.empty());
   std::set<std::string> names;
   for (const Candidate& candidate : found->all) {
@@ -52,7 +52,7 @@ TEST(Candidates, KnowARecordedRunByItsSetting) {
   ASSERT_TRUE(recorded.setting);
   EXPECT_EQ(recorded.setting->exit, 3);
   EXPECT_EQ(recorded.setting->gamma, 2);
-  EXPECT_EQ(found->all.size(), few().lengths.size() + 2U * 35U);
+  EXPECT_EQ(found->all.size(), few().lengths.size() + 2U + 2U * 35U);
 }
 
 TEST(Candidates, HaveTheRoundsThatSimulateAnswersWith) {

@@ -34,15 +34,4 @@ namespace draftscope::engine {
 [[nodiscard]] Result<void> write_skip_set(const std::filesystem::path& file, std::string_view name,
                                           const speculation::SublayerMask& set);
 
-/// A set inside a strategy's text: the layers of either kind as "3+5+8", or "none".
-struct SkipSetText {
-  std::string attention;
-  std::string mlp;
-};
-
-[[nodiscard]] SkipSetText skip_set_text(const speculation::SublayerMask& set);
-/// Empty is none. Errors name the parameter: skip-attention or skip-mlp.
-[[nodiscard]] Result<speculation::SublayerMask> parse_skip_set_text(const SkipSetText& text,
-                                                                    std::int32_t n_layers);
-
 }  // namespace draftscope::engine

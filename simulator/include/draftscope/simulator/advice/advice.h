@@ -28,9 +28,10 @@
 namespace draftscope::simulator {
 
 // The choices of an advice: early exits of every layer with fixed lengths and with confidence thresholds
-// (without shadow tokens, of the recorded exits), prompt lookup of several lengths, the recorded runs,
-// whatever they draft with, and other lengths of their drafts. Rounds are those of WhatIf::rounds(), one
-// request a prompt, in the order of the recording's texts.
+// (without shadow tokens, of the recorded exits), prompt lookup of several lengths, suffix decoding, the
+// recorded runs, whatever they draft with, other lengths of their drafts, and `auto` with those of its
+// drafters of which something is recorded. Rounds are those of WhatIf::rounds(), one request a prompt, in the
+// order of the recording's texts.
 
 /// Settings of the engine's early-exit strategies.
 struct EarlyExitSetting {
@@ -67,6 +68,7 @@ struct CandidateOptions {
   std::vector<std::int32_t> threshold_lengths{2, 4, 8, 16};
   std::vector<double> thresholds{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   std::vector<std::string> strategies;  ///< considered besides
+  const Machine* machine = nullptr;     ///< whose times `auto` goes by; null: the recorded one
   /// Told of settings done, and all.
   std::function<void(std::int64_t, std::int64_t)> progress = [](std::int64_t, std::int64_t) {};
 };

@@ -208,7 +208,7 @@ struct ValidationOptions {
                                                             const ValidationOptions& options = {});
 
 /// Does the replay of each recorded policy give its rounds? One element a run that can be replayed, in the
-/// recording's order; none without shadow tokens.
+/// recording's order: without shadow tokens runs of `auto` alone.
 struct RunReplay {
   std::string strategy;
   ReplayCheck check;

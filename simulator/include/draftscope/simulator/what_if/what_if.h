@@ -59,6 +59,10 @@ class WhatIf {
   /// a question that this recording can't answer, with the reason and what to record instead.
   [[nodiscard]] Result<StrategyRounds> rounds(std::string_view strategy) const;
 
+  /// The same on this machine: other rounds where goes_by_times(strategy). Errors: those, and a scenario that
+  /// contradicts itself.
+  [[nodiscard]] Result<StrategyRounds> rounds(std::string_view strategy, const Machine& machine) const;
+
   /// Reason why no other setting than the recorded ones can be replayed, one line; empty if they can.
   [[nodiscard]] std::string no_replay_reason() const;
 
@@ -73,6 +77,10 @@ class WhatIf {
 
   std::shared_ptr<const TrainedRecording> trained_;
 };
+
+/// Whether a strategy chooses by what its rounds take (`auto`, and any with a guard), so that each machine
+/// has rounds of its own.
+[[nodiscard]] bool goes_by_times(std::string_view strategy);
 
 // Exits of the model that is asked about, where that is deeper or shallower than the recorded one. Without
 // this an exit is one of the recorded model's layers, and stands for the same share of the other's depth.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/skip_set.h>
-
-#include <optional>
-
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
+#include <draftscope/speculation/skip_set_text.h>
 
-namespace draftscope::engine {
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace draftscope::speculation {
 namespace {
 
 constexpr std::string_view no_layer = "none";
@@ -44,7 +45,7 @@ Result<void> parse_layer_list(std::string_view name, std::string_view text, std:
 
 }  // namespace
 
-SkipSetText skip_set_text(const speculation::SublayerMask& set) {
+SkipSetText skip_set_text(const SublayerMask& set) {
   std::string attention;
   std::string mlp;
   for (std::int32_t layer = 0; layer < set.n_layers(); ++layer) {
@@ -54,8 +55,8 @@ SkipSetText skip_set_text(const speculation::SublayerMask& set) {
   return {or_none(std::move(attention)), or_none(std::move(mlp))};
 }
 
-Result<speculation::SublayerMask> parse_skip_set_text(const SkipSetText& text, std::int32_t n_layers) {
-  speculation::SublayerMask set(n_layers);
+Result<SublayerMask> parse_skip_set_text(const SkipSetText& text, std::int32_t n_layers) {
+  SublayerMask set(n_layers);
   DRAFTSCOPE_TRY(parse_layer_list("skip-attention", text.attention, n_layers, [&](std::int32_t layer) {
     const bool fresh = set.runs_attention(layer);
     set.skip_attention(layer);
@@ -69,4 +70,4 @@ Result<speculation::SublayerMask> parse_skip_set_text(const SkipSetText& text, s
   return set;
 }
 
-}  // namespace draftscope::engine
+}  // namespace draftscope::speculation

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/auto/auto_drafters.h>
+
+#include <draftscope/speculation/rules/rules_of.h>
+#include <draftscope/speculation/skip_set_text.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace draftscope::speculation {
+
+namespace {
+
+/// Share of best tokens that rounding keeps, before a token was judged: a little below what models trained in
+/// bf16 show.
+double expected_acceptance(double bits) {
+  return bits >= 8.0 ? 0.95 : bits >= 5.0 ? 0.88 : bits >= 4.0 ? 0.8 : 0.6;
+}
+
+Result<std::vector<WeightFormat>> listed_formats(std::string_view text) {
+  std::vector<WeightFormat> formats;
+  if (text.empty() || text == "none") return formats;
+  while (true) {
+    const std::size_t plus = text.find('+');
+    const auto format = parse_weight_format(text.substr(0, plus));
+    if (!format || weight_format_row(*format).made_by == MadeBy::none)
+      return fail("strategy auto: formats: found {}, expected one of {}, {}", text.substr(0, plus),
+                  made_weight_formats(MadeBy::cpu), made_weight_formats(MadeBy::cuda));
+    if (std::find(formats.begin(), formats.end(), *format) == formats.end()) formats.push_back(*format);
+    if (plus == std::string_view::npos) return formats;
+    text.remove_prefix(plus + 1);
+  }
+}
+
+Result<void> add_exits(const StrategySpecification& automatic, std::int32_t n_layers,
+                       std::vector<AutoDrafter>& drafters) {
+  for (const std::int32_t exit : listed_layers(automatic.text("exits"))) {
+    if (exit < 1 || exit >= n_layers)
+      return fail("strategy auto: exits: found {}, expected 1 to {}", exit, n_layers - 1);
+    drafters.push_back({fmt::format("exit {}", exit),
+                        SublayerMask::early_exit(n_layers, exit),
+                        std::nullopt,
+                        {static_cast<double>(exit) / n_layers, 0.5}});
+  }
+  return {};
+}
+
+Result<void> add_skip_set(const StrategySpecification& automatic, std::int32_t n_layers,
+                          std::vector<AutoDrafter>& drafters) {
+  const SkipSetText skipped{automatic.text("skip-attention"), automatic.text("skip-mlp")};
+  if (skipped.attention.empty() && skipped.mlp.empty()) return {};
+  auto mask = parse_skip_set_text(skipped, n_layers);
+  if (!mask) return fail("strategy auto: {}", mask.error().message);
+  drafters.push_back({"skip set", *std::move(mask), std::nullopt, {0.8, 0.7}});
+  return {};
+}
+
+}  // namespace
+
+HeldTarget held_target(std::string_view device, std::string_view weights) {
+  const MadeBy made_by = device == "cuda" ? MadeBy::cuda : device == "cpu" ? MadeBy::cpu : MadeBy::none;
+  const auto format = parse_weight_format(weights.substr(0, weights.find(',')));
+  // A name that says nothing is taken for two bytes a weight.
+  return {made_by, format ? weight_format_row(*format).bits : 16.0};
+}
+
+Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& automatic, std::int32_t n_layers,
+                                               const HeldTarget& target) {
+  std::vector<AutoDrafter> drafters;
+  DRAFTSCOPE_TRY(add_exits(automatic, n_layers, drafters));
+  DRAFTSCOPE_TRY(add_skip_set(automatic, n_layers, drafters));
+  DRAFTSCOPE_TRY_ASSIGN(const auto formats, listed_formats(automatic.text("formats")));
+  for (const WeightFormat format : formats) {
+    const WeightFormatRow& row = weight_format_row(format);
+    if (target.made_by == MadeBy::none || row.made_by != target.made_by || row.bits >= target.bits) continue;
+    drafters.push_back({std::string(row.name),
+                        SublayerMask(n_layers),
+                        format,
+                        {row.bits / target.bits, expected_acceptance(row.bits)}});
+  }
+  return drafters;
+}
+
+AutoOptions auto_options(const StrategySpecification& automatic, std::span<const AutoDrafter> drafters) {
+  AutoOptions options{.drafters = {},
+                      .max_length = automatic.integer("max-gamma"),
+                      .account = {.share = automatic.number("loss")}};
+  for (const AutoDrafter& drafter : drafters) options.drafters.push_back(drafter.expected);
+  return options;
+}
+
+}  // namespace draftscope::speculation
