@@ -82,7 +82,7 @@ def main():
     texts = own_texts(model, tokenizer, arguments.prompts, arguments.limit, arguments.new_tokens)
     agree, count = agreement(model, texts, arguments.exits)
     print(f"agreement over {count} tokens of its own greedy replies, in %:\n")
-    table(["exit", *arguments.exits], [["agreement", *(percent(a.item()) for a in agree)]])
+    table(["exit", *map(str, arguments.exits)], [["agreement", *(percent(a.item()) for a in agree)]])
 
 
 if __name__ == "__main__":
