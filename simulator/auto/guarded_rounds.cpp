@@ -29,7 +29,9 @@ Result<Prices> prices_of(const TrainedRecording& trained, const StrategyRounds& 
   return prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario);
 }
 
-void add_note(const PricedGuard& guard, StrategyRounds& rounds) {
+/// The status of guarded rounds, and their note behind those of the strategy alone.
+void add_note(const PricedGuard& guard, const StrategyRounds& unguarded, StrategyRounds& rounds) {
+  rounds.notes = unguarded.notes;
   rounds.source = RoundSource::modelled;
   rounds.setting.status = AnswerStatus::approximate;
   rounds.setting.most.clear();
@@ -56,13 +58,13 @@ Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained, std::stri
   PricedGuard guard(guarded.guard(), std::move(priced));
   if (is_text) {
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, lookup_rounds(trained, strategy, &guard));
-    add_note(guard, rounds);
+    add_note(guard, unguarded, rounds);
     return rounds;
   }
   DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<Policy> replayed, replayed_policy(trained, alone));
   GuardedPolicy policy(std::move(replayed), std::move(guard));
   DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, replayed_rounds(trained, strategy, policy));
-  add_note(policy.guard(), rounds);
+  add_note(policy.guard(), unguarded, rounds);
   return rounds;
 }
 
