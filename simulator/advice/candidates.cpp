@@ -81,7 +81,7 @@ class Collector {
     }
     add_other_lengths();
     add_lookups();
-    add_auto();
+    if (options_.learners) add_learners();
     DRAFTSCOPE_TRY(add_grid());
     return std::move(found_);
   }
@@ -117,11 +117,11 @@ class Collector {
   void add_lookups() {
     for (const std::int32_t length : options_.lengths)
       add_if_answered(fmt::format("prompt-lookup:length={}", length));
-    add_if_answered("suffix-decoding");
   }
 
-  /// Without the drafters of which nothing is recorded.
-  void add_auto() {
+  /// `auto` without the drafters of which nothing is recorded.
+  void add_learners() {
+    add_if_answered("suffix-decoding");
     if (const auto strategy = known_auto(what_if_.trained())) add_if_answered(*strategy);
   }
 

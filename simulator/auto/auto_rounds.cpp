@@ -85,6 +85,9 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained, std::string_
       simulate_auto(texts, options, trained.conditions, priced, recorded_host_ns(trained, automatic.name()));
   rounds.setting = {.status = AnswerStatus::approximate, .least = std::move(simulated.requests), .most = {}};
   add_notes(texts, simulated.counts, rounds);
+  const auto is_in_fewer_bits = [](const AutoDrafter& drafter) { return drafter.weights.has_value(); };
+  if (scenario.gpu && std::ranges::any_of(texts.drafters, is_in_fewer_bits))
+    rounds.notes.emplace_back("its drafts in fewer bits are in the formats of the recorded machine");
   return rounds;
 }
 

@@ -165,8 +165,14 @@ std::optional<Column> drafted_column(const TrainedRecording& trained, const Rows
   for (std::size_t i = 0; i < texts.size(); ++i) {
     std::vector<ShadowCell>& cells = column.cells.emplace_back();
     std::vector<bool>& is_drawn = column.is_drawn.emplace_back();
-    const RequestRows& own = *rows_of.at(trained.texts().tables[i].request_id);
-    if (own.rounds.empty()) continue;
+    const ShadowTable& text = trained.texts().tables[i];
+    const RequestRows& own = *rows_of.at(text.request_id);
+    if (own.rounds.empty() || own.rounds.front().root_position != text.prompt_tokens) {
+      // Rounds that are not this text's: no draft is right.
+      cells.resize(texts[i].size(), {.token = -1, .true_rank = 1});
+      is_drawn.resize(texts[i].size(), true);
+      continue;
+    }
     DraftedTable drafted = drafted_table(own, texts[i], *model, confidences);
     for (std::int32_t position = drafted.table.first; position < drafted.table.end(); ++position)
       cells.push_back(drafted.table.cell(position, drafted_layer));

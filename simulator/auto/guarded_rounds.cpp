@@ -29,7 +29,9 @@ Result<Prices> prices_of(const TrainedRecording& trained, const StrategyRounds& 
   return prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario);
 }
 
-void add_note(const PricedGuard& guard, StrategyRounds& rounds) {
+/// The status of guarded rounds, and their note behind those of the strategy alone.
+void add_note(const PricedGuard& guard, const StrategyRounds& unguarded, StrategyRounds& rounds) {
+  rounds.notes = unguarded.notes;
   rounds.source = RoundSource::modelled;
   rounds.setting.status = AnswerStatus::approximate;
   rounds.setting.most.clear();
@@ -41,27 +43,28 @@ void add_note(const PricedGuard& guard, StrategyRounds& rounds) {
 
 Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained, std::string_view strategy,
                                       const Machine* machine) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
+  DRAFTSCOPE_TRY_ASSIGN(const auto guarded, speculation::parse_strategy(strategy, trained.n_layers()));
   const std::string alone = speculation::set_parameter(std::string(strategy), "guard", "0");
+  DRAFTSCOPE_TRY_ASSIGN(const auto inner, speculation::parse_strategy(alone, trained.n_layers()));
   DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds unguarded, rounds_of(trained, alone));
   const bool is_text = follows_from_texts(strategy);
-  if (!is_text && (trained.shadowed.tables.empty() || !specification.no_replay().empty()))
+  if (!is_text && (trained.shadowed.tables.empty() || !inner.no_replay().empty()))
     return fail(
         "strategy {}: its guard goes by clocks, and its rounds are not replayed one by one, expected guard=0",
         strategy);
   if (!unguarded.own_passes.empty())
     return fail("strategy {}: its guard goes by the time of its own passes, too, expected guard=0", strategy);
   DRAFTSCOPE_TRY_ASSIGN(Prices priced, prices_of(trained, unguarded, machine));
-  PricedGuard guard(specification.guard(), std::move(priced));
+  PricedGuard guard(guarded.guard(), std::move(priced));
   if (is_text) {
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, lookup_rounds(trained, strategy, &guard));
-    add_note(guard, rounds);
+    add_note(guard, unguarded, rounds);
     return rounds;
   }
-  DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<Policy> inner, replayed_policy(trained, strategy));
-  GuardedPolicy policy(std::move(inner), std::move(guard));
+  DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<Policy> replayed, replayed_policy(trained, alone));
+  GuardedPolicy policy(std::move(replayed), std::move(guard));
   DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, replayed_rounds(trained, strategy, policy));
-  add_note(policy.guard(), rounds);
+  add_note(policy.guard(), unguarded, rounds);
   return rounds;
 }
 

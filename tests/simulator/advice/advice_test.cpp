@@ -20,7 +20,11 @@ using ::testing::Not;
 
 /// Early exits and recorded runs.
 CandidateOptions few_candidates() {
-  return {.longest = 6, .lengths = {}, .threshold_lengths = {4, 8}, .thresholds = {0.4, 0.6, 0.8}};
+  return {.longest = 6,
+          .lengths = {},
+          .threshold_lengths = {4, 8},
+          .thresholds = {0.4, 0.6, 0.8},
+          .learners = false};
 }
 
 AdviceOptions few_draws() {

@@ -27,7 +27,7 @@ TEST(GuardedRounds, LoseLittleWhereTheStrategyLosesMuch) {
 TEST(GuardedRounds, AreNearlyTheStrategysWhereItPays) {
   const Learnt learnt(texts(1.2));
   const double alone = speedup(learnt, "layerskip:exit=3,gamma=4");
-  ASSERT_GT(alone, 1.2);
+  ASSERT_GT(alone, 1.0);
   EXPECT_NEAR(speedup(learnt, "layerskip:exit=3,gamma=4,guard=0.98"), alone, 0.1 * alone);
 }
 

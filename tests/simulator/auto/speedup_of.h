@@ -13,7 +13,7 @@
 namespace draftscope::simulator {
 
 inline double speedup(const Learnt& learnt, const StrategyRounds& rounds, const Machine& machine) {
-  const auto answer = ask(learnt.what_if().costs().model, rounds, machine, {.draws = 50});
+  const auto answer = ask(learnt.what_if().costs().model, rounds, machine, {.draws = 200});
   EXPECT_TRUE(answer) << answer.error().message;
   return answer ? answer->speedup.min_drafted.total.value : 0.0;
 }

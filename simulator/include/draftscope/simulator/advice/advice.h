@@ -68,6 +68,7 @@ struct CandidateOptions {
   std::vector<std::int32_t> threshold_lengths{2, 4, 8, 16};
   std::vector<double> thresholds{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   std::vector<std::string> strategies;  ///< considered besides
+  bool learners = true;                 ///< suffix decoding and `auto`, too
   const Machine* machine = nullptr;     ///< whose times `auto` goes by; null: the recorded one
   /// Told of settings done, and all.
   std::function<void(std::int64_t, std::int64_t)> progress = [](std::int64_t, std::int64_t) {};
