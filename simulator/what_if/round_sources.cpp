@@ -69,6 +69,8 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
   if (specification.guard() > 0.0)
     return fail("strategy {}: its guard goes by clocks, which tell nothing of another run; expected guard=0",
                 strategy);
+  if (const RunRows* const run = accepted_otherwise(trained, specification))
+    return rounds_accepted_otherwise(trained, *run, specification, strategy);
   if (follows_from_texts(strategy)) return lookup_rounds(trained, strategy);
   if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();
