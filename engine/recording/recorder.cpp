@@ -3,7 +3,11 @@
 
 #include <draftscope/engine/shadow.h>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+
+#include "recording/draft_probabilities.h"
 
 namespace draftscope::engine {
 
@@ -54,6 +58,11 @@ Result<traces::Request> Recorder::request(traces::RunId run_id, Strategy& strate
   request_id_ = row.id;
   round_id_ = 0;
   spans_.set_request(row.id);
+  // Guesses are points, of which every acceptance makes the same.
+  const SamplingOptions& sampling = request.sampling;
+  keeps_drawn_chains_ = shadow_ && !sampling.greedy() && !sampling.coupled && !sampling.penalises();
+  has_draft_model_ = strategy.own_backend() != nullptr;
+  drawn_.clear();
 
   const std::uint64_t stream = (static_cast<std::uint64_t>(prompt.question_id) << 24U) ^
                                (static_cast<std::uint64_t>(prompt.turn) << 16U) ^
@@ -91,10 +100,43 @@ Result<void> Recorder::record_shadow(const DecodeRequest& request, const traces:
   // Outside every measured phase, so its layers are nobody's spans.
   backend_.set_recorder(nullptr);
   std::vector<traces::ShadowToken> rows;
-  const Result<void> done = shadow_rows(text, static_cast<std::int32_t>(request.prompt.size()), rows);
+  Result<void> done = record_drawn_chains(request, text);
+  if (done) done = shadow_rows(text, static_cast<std::int32_t>(request.prompt.size()), rows);
   backend_.set_recorder(&spans_);
   DRAFTSCOPE_TRY(done);
   writer_.add(std::span<const traces::ShadowToken>(rows));
+  return {};
+}
+
+void Recorder::keep_drawn_chain(const RoundReport& report) {
+  const auto& tokens = report.draft_tokens;
+  const bool is_drawn = !tokens.empty() && (report.layer_set.n_layers > 0 || has_draft_model_);
+  if (!is_drawn) return;
+  DrawnChain chain{.round_id = report.round.id,
+                   .end_ns = report.round.end_ns,
+                   .root_position = report.round.root_position};
+  for (const traces::DraftToken& token : tokens) {
+    if (token.parent + 1 != token.index) return;  // a tree
+    chain.tokens.push_back(token.token);
+  }
+  drawn_.push_back(std::move(chain));
+}
+
+Result<void> Recorder::record_drawn_chains(const DecodeRequest& request, std::span<const std::int32_t> text) {
+  std::vector<std::string> details(drawn_.size());
+  // The last round first: each writes over the rows behind its root.
+  for (std::size_t i = drawn_.size(); i-- > 0;) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::vector<double> probabilities,
+                          target_probabilities(backend_, text, drawn_[i], request.sampling));
+    details[i] = fmt::format(R"({{"probabilities":[{:.9g}]}})", fmt::join(probabilities, ","));
+  }
+  for (std::size_t i = 0; i < drawn_.size(); ++i)
+    writer_.add(traces::Decision{.request_id = request_id_,
+                                 .round_id = drawn_[i].round_id,
+                                 .kind_id = writer_.intern("target probabilities"),
+                                 .start_ns = drawn_[i].end_ns,
+                                 .end_ns = drawn_[i].end_ns,
+                                 .detail = std::move(details[i])});
   return {};
 }
 
@@ -132,6 +174,7 @@ void Recorder::on_round(const RoundReport& report) {
   if (round.emitted <= round.accepted) end_token_ = token_behind(report);
   if (report.layer_set.n_layers > 0) round.layer_set_id = writer_.add(report.layer_set);
   writer_.add(round, report.draft_tokens);
+  if (keeps_drawn_chains_) keep_drawn_chain(report);
   for (const traces::DraftToken& draft : report.draft_tokens) drafted_tokens_.push_back(draft.token);
 }
 

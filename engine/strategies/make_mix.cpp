@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "strategies/masks/clasp.h"
+#include "strategies/masks/conflayers.h"
 #include "strategies/masks/del.h"
 #include "strategies/masks/fixed_mask.h"
 #include "strategies/masks/knapspec.h"
@@ -100,6 +101,12 @@ Result<void> add_knapspec(const StrategySpecification& mix, const ModelShape& /*
   return {};
 }
 
+Result<void> add_conflayers(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
+  mixing.parts.mask =
+      learn(mixing, std::make_shared<ConfLayersMask>(speculation::confidence_options(mix, shape.n_layers)));
+  return {};
+}
+
 /// DEL's three parts share one object.
 std::shared_ptr<Del> shared_del(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing) {
   if (mixing.del == nullptr)
@@ -172,12 +179,13 @@ struct PartMaker {
   Result<void> (*add)(const StrategySpecification& mix, const ModelShape& shape, Mixing& mixing);
 };
 
-constexpr std::array<PartMaker, 19> part_makers{{{PartKind::mask, "full", add_full},
+constexpr std::array<PartMaker, 20> part_makers{{{PartKind::mask, "full", add_full},
                                                  {PartKind::mask, "exit", add_exit},
                                                  {PartKind::mask, "skip-set", add_skip_set},
                                                  {PartKind::mask, "swift", add_swift},
                                                  {PartKind::mask, "clasp", add_clasp},
                                                  {PartKind::mask, "knapspec", add_knapspec},
+                                                 {PartKind::mask, "conflayers", add_conflayers},
                                                  {PartKind::mask, "del", add_del_mask},
                                                  {PartKind::length, "fixed", add_length_rule},
                                                  {PartKind::length, "fs", add_length_rule},

@@ -146,7 +146,7 @@ Result<StrategyRounds> drafted_rounds(const TrainedRecording& trained, std::stri
   Redrafted redrafted;
   bool is_exact = false;
   if (source.has_same_rules) {
-    redrafted = rescheduled(first, strategy);
+    redrafted = rescheduled(first, strategy, trained.n_layers());
   } else {
     DRAFTSCOPE_TRY_ASSIGN(const DraftedTexts texts, texts_of(trained, *source.run, runs));
     DRAFTSCOPE_TRY_ASSIGN(redrafted, redraft(trained, texts, strategy));

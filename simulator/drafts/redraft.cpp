@@ -88,8 +88,8 @@ Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& t
   Redrafted redrafted{.least = std::make_unique<RedraftedRun>(*texts.run.run, strategy),
                       .most = std::make_unique<RedraftedRun>(*texts.run.run, strategy)};
   const std::int64_t searches = ended_searches(texts.run);
-  SearchSchedule for_min(strategy, searches);
-  SearchSchedule for_max(strategy, searches);
+  SearchSchedule for_min(strategy, trained.n_layers(), searches);
+  SearchSchedule for_max(strategy, trained.n_layers(), searches);
   for (std::size_t i = 0; i < texts.tables.size(); ++i) {
     const auto replayed = replay_rounds(texts.tables[i].table, *policy, trained.conditions);
     for (const ReplayedRound& round : replayed) {
@@ -103,10 +103,10 @@ Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& t
   return redrafted;
 }
 
-Redrafted rescheduled(const RunRows& run, const StrategySpecification& strategy) {
+Redrafted rescheduled(const RunRows& run, const StrategySpecification& strategy, std::int32_t n_layers) {
   Redrafted same{.least = std::make_unique<RedraftedRun>(*run.run, strategy),
                  .status = AnswerStatus::approximate};
-  SearchSchedule schedule(strategy, ended_searches(run));
+  SearchSchedule schedule(strategy, n_layers, ended_searches(run));
   for (const RequestRows& rows : run.requests) {
     std::vector<traces::Round> rounds(rows.rounds.begin(), rows.rounds.end());
     mark_searches(schedule, rounds);

@@ -52,7 +52,8 @@ struct Redrafted {
                                         const speculation::StrategySpecification& strategy);
 
 /// The run's rounds, with the searches of the strategy's schedule.
-[[nodiscard]] Redrafted rescheduled(const RunRows& run, const speculation::StrategySpecification& strategy);
+[[nodiscard]] Redrafted rescheduled(const RunRows& run, const speculation::StrategySpecification& strategy,
+                                    std::int32_t n_layers);
 
 /// The texts of a run, to which statistics are added: `vanilla` and `categories`.
 [[nodiscard]] StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy);

@@ -70,7 +70,7 @@ std::vector<traces::Round> as_recorded(const RequestRows& like, std::span<const 
 
 void mark_searches(SearchSchedule& schedule, std::vector<traces::Round>& rounds) {
   schedule.begin_request();
-  for (traces::Round& round : rounds) round.optimise_ns = schedule.follows(round.emitted) ? 1 : 0;
+  for (traces::Round& round : rounds) round.optimise_ns = schedule.follows(round) ? 1 : 0;
 }
 
 std::int64_t ended_searches(const RunRows& run) {

@@ -23,9 +23,10 @@ bool has_draft(const RunRows& run) {
 }  // namespace
 
 bool is_of_the_search(std::string_view mask, std::string_view parameter) {
+  if (parameter == "weights") return false;
   if (mask == "clasp") return parameter != "skip";
-  if (mask == "swift") return parameter != "ratio";
-  return false;
+  if (mask == "swift" || mask == "conflayers") return parameter != "ratio";
+  return mask == "knapspec";
 }
 
 std::string draft_key(const StrategySpecification& strategy) {

@@ -4,24 +4,30 @@
 // When a strategy that searches for its layers while it decodes is at work, by the rules of the engine.
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/rules/confidence_skips.h>
+#include <draftscope/traces/records.h>
 #include <cstdint>
+#include <optional>
 
 namespace draftscope::simulator {
 
 class SearchSchedule {
  public:
   /// `max_searches`: candidates after which a search that ends has ended (SWIFT's); negative: it goes on.
-  SearchSchedule(const speculation::StrategySpecification& strategy, std::int64_t max_searches);
+  /// Every search of ConfLayers is taken to find a set that is tried.
+  SearchSchedule(const speculation::StrategySpecification& strategy, std::int32_t n_layers,
+                 std::int64_t max_searches);
 
   void begin_request();
-  /// Whether a search follows the round that emitted so many tokens.
-  [[nodiscard]] bool follows(std::int32_t emitted);
+  /// Whether a search follows the round.
+  [[nodiscard]] bool follows(const traces::Round& round);
 
  private:
-  enum class Kind : std::uint8_t { none, clasp, swift };
+  enum class Kind : std::uint8_t { none, clasp, knapspec, swift, conflayers };
 
   [[nodiscard]] bool follows_clasp(std::int32_t emitted);
   [[nodiscard]] bool follows_swift(std::int32_t emitted);
+  [[nodiscard]] bool follows_conflayers(const traces::Round& round);
 
   Kind kind_ = Kind::none;
   std::int32_t interval_ = 1;  ///< units, or rounds
@@ -33,6 +39,7 @@ class SearchSchedule {
   std::int32_t since_ = 0;    ///< units since the last search
   std::int32_t rounds_ = 0;   ///< of the request
   std::int32_t emitted_ = 0;  ///< of the request, the prefill's token included
+  std::optional<speculation::ConfidenceSearches> confidences_;  ///< ConfLayers'
 };
 
 }  // namespace draftscope::simulator

@@ -47,6 +47,11 @@ SkippedSublayers any_set(std::int32_t attention, std::int32_t mlp, std::int32_t 
 SkippedSublayers searched_set(const StrategySpecification& strategy, std::int32_t n_layers) {
   if (strategy.part(PartKind::mask) == "clasp")
     return any_set(strategy.integer("skip"), strategy.integer("skip"), n_layers);
+  if (strategy.part(PartKind::mask) == "conflayers") {
+    const std::int32_t layers =
+        speculation::ConfidenceSearches(speculation::confidence_options(strategy, n_layers)).least();
+    return any_set(layers, layers, n_layers);
+  }
   const std::int32_t skipped = speculation::swift_skipped_sublayers(n_layers, strategy.number("ratio"));
   return any_set(skipped / 2, skipped - skipped / 2, n_layers);
 }
@@ -165,7 +170,7 @@ Result<Redrafted> redrafted_at(const TrainedRecording& trained, const RunRows& r
 Result<StrategyRounds> same_trees(const TrainedRecording& trained, const RunRows& run,
                                   const LayerSetsById& sets, traces::LayerSetId set_id,
                                   const StrategySpecification& strategy, std::string_view text) {
-  Redrafted redrafted = rescheduled(run, strategy);
+  Redrafted redrafted = rescheduled(run, strategy, trained.n_layers());
   redrafted.least->draft_with(set_id);
   StrategyRounds rounds = rounds_on_texts(run, text);
   DRAFTSCOPE_TRY(put_statistics(trained, sets, redrafted, run.run->id, rounds));
@@ -181,7 +186,7 @@ Result<StrategyRounds> same_trees(const TrainedRecording& trained, const RunRows
 bool skips_sublayers(const StrategySpecification& strategy) {
   if (!strategy.has_parts()) return false;
   const std::string& mask = strategy.part(PartKind::mask);
-  return mask == "skip-set" || mask == "clasp" || mask == "swift";
+  return mask == "skip-set" || mask == "clasp" || mask == "swift" || mask == "conflayers";
 }
 
 Result<StrategyRounds> unrecorded_set_rounds(const TrainedRecording& trained,

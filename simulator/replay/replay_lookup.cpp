@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "auto/priced_guard.h"
 #include "replay/draft_walk.h"
@@ -114,6 +115,78 @@ std::vector<std::vector<LookupRound>> replay_suffixes(std::span<const ShadowTabl
                                       [&](std::span<const std::int32_t> text) { return rule.guess(text); }));
     // A strategy without a round has not heard of the text.
     if (!requests.back().empty()) rule.extend(table.text);
+  }
+  return requests;
+}
+
+namespace {
+
+/// Tokens that are taken to be kept behind each token, told to the rule as they change.
+class TakenSuccessors {
+ public:
+  TakenSuccessors(const speculation::RecyclingOptions& options, std::int32_t vocab)
+      : options_(options), rule_(options, vocab) {}
+
+  void begin_request(std::span<const std::int32_t> end_tokens) {
+    rule_.begin_request(end_tokens);
+    if (!options_.across_requests) behind_.clear();
+  }
+  /// The text went on with `next` behind `token`: the target's best there.
+  void see(std::int32_t token, std::int32_t next) {
+    std::vector<std::int32_t>& known = behind_[token];
+    std::erase(known, next);
+    known.insert(known.begin(), next);
+    keep(token, known);
+  }
+  /// A recorded tree had these behind the token; what it does not show stays behind them.
+  void show(const KeptSuccessors& shown) {
+    std::vector<std::int32_t>& known = behind_[shown.token];
+    for (auto token = shown.successors.rbegin(); token != shown.successors.rend(); ++token) {
+      std::erase(known, *token);
+      known.insert(known.begin(), *token);
+    }
+    keep(shown.token, known);
+  }
+  [[nodiscard]] std::span<const speculation::TextGuess> guess(std::span<const std::int32_t> text) {
+    return rule_.guess(text);
+  }
+
+ private:
+  void keep(std::int32_t token, std::vector<std::int32_t>& known) {
+    known.resize(std::min(known.size(), static_cast<std::size_t>(options_.successors)));
+    rule_.keep(token, known);
+  }
+
+  speculation::RecyclingOptions options_;
+  speculation::TokenRecycling rule_;
+  std::unordered_map<std::int32_t, std::vector<std::int32_t>> behind_;
+};
+
+}  // namespace
+
+std::vector<std::vector<LookupRound>> replay_recycling(std::span<const ShadowTable> tables,
+                                                       std::span<const std::vector<KeptSuccessors>> kept,
+                                                       const speculation::RecyclingOptions& options,
+                                                       const ReplayConditions& conditions, std::int32_t vocab,
+                                                       PricedGuard* guard) {
+  std::vector<std::vector<LookupRound>> requests;
+  TakenSuccessors taken(options, vocab);
+  for (std::size_t request = 0; request < tables.size(); ++request) {
+    const ShadowTable& table = tables[request];
+    taken.begin_request(conditions.end_tokens);
+    // Rows of the prompt are not verified; the first round's root is.
+    auto seen = static_cast<std::size_t>(table.prompt_tokens);
+    std::size_t shown = 0;
+    requests.push_back(replay_guesses(table, conditions, guard, [&](std::span<const std::int32_t> text) {
+      for (; seen + 1 < text.size(); ++seen) taken.see(text[seen], text[seen + 1]);
+      const auto root = static_cast<std::int32_t>(text.size()) - 1;
+      for (; shown < kept[request].size() && kept[request][shown].root_position <= root; ++shown)
+        taken.show(kept[request][shown]);
+      return taken.guess(text);
+    }));
+    for (; seen + 1 < table.text.size() && !requests.back().empty(); ++seen)
+      taken.see(table.text[seen], table.text[seen + 1]);
+    for (LookupRound& round : requests.back()) round.status = AnswerStatus::approximate;
   }
   return requests;
 }

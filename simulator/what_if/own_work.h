@@ -64,14 +64,22 @@ class OwnWork {
     std::int32_t skip = 0;
     bool carries_set = false;  ///< a request begins with the set of the one before
   };
+  struct Knapspec {
+    std::int32_t window = 0;
+    std::int32_t attention_weight = 1;  ///< of a sublayer in the knapsack
+    std::int32_t mlp_weight = 1;
+  };
   void heads(std::int32_t positions, OwnPasses& passes, std::vector<PassCount>& counts) const;
   void layers(std::int32_t skip, std::int64_t position, OwnPasses& passes,
               std::vector<PassCount>& counts) const;
+  void knapsack(std::int64_t committed, OwnPasses& passes, std::vector<PassCount>& counts) const;
 
   std::int32_t n_layers_ = 0;
   std::optional<Del> del_;
   std::optional<Swift> swift_;
   std::optional<Clasp> clasp_;
+  std::optional<Knapspec> knapspec_;
+  std::int32_t confidence_window_ = 0;  ///< tokens that ConfLayers looks at; 0 = it is another strategy
 };
 
 }  // namespace draftscope::simulator

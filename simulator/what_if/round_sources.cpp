@@ -105,6 +105,8 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
   if (is_import) return modelled_import(trained, strategy);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
   if (goes_by_times(strategy)) return chosen_by_times(trained, strategy, machine);
+  if (const RunRows* const run = accepted_otherwise(trained, specification))
+    return rounds_accepted_otherwise(trained, *run, specification, strategy);
   if (follows_from_texts(strategy)) return lookup_rounds(trained, strategy);
   if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();

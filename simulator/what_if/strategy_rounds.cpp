@@ -44,9 +44,21 @@ OwnPass at_depth(OwnPass pass, std::int32_t recorded, std::int32_t asked) {
     pass.rows = std::max(1, same_share(pass.rows, recorded, asked));
     return pass;
   }
+  if (pass.kind == OwnPassKind::knapsack && pass.attention + pass.mlp <= 2) {
+    // Through the first layer there is one copy of the states, then as many as the depth lets save.
+    const bool is_first = pass.attention == 1 && pass.mlp == 1;
+    if (!is_first)
+      pass.rows = std::max(1, static_cast<std::int32_t>(std::int64_t{pass.rows} * asked / recorded));
+    return pass;
+  }
   pass.attention = same_share(pass.attention, recorded, asked);
   pass.mlp = same_share(pass.mlp, recorded, asked);
   return pass;
+}
+
+bool repeats_with_depth(const OwnPass& pass) {
+  return pass.kind == OwnPassKind::layer ||
+         (pass.kind == OwnPassKind::knapsack && pass.attention + pass.mlp == 1);
 }
 
 /// A search layer by layer makes as many passes as there are layers.
@@ -54,7 +66,7 @@ void put_at_depth(std::vector<RoundStatistics>& requests, const std::vector<OwnP
                   std::int32_t recorded, std::int32_t asked) {
   for (RoundStatistics& request : requests)
     for (std::size_t i = 0; i < request.own.size(); ++i)
-      if (own[i].kind == OwnPassKind::layer)
+      if (repeats_with_depth(own[i]))
         for (std::int64_t* const count : {&request.own[i].passes, &request.own[i].context})
           *count = *count * asked / recorded;
 }

@@ -95,6 +95,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   if (!tables) return tl::unexpected(std::move(tables).error());
   put_texts(*std::move(tables), trained);
   DRAFTSCOPE_TRY(put_conditions(trained));
+  DRAFTSCOPE_TRY_ASSIGN(trained.target_probabilities, target_probabilities(reader));
   if (options.specified) {
     trained.costs.model = *options.specified;
     return trained;

@@ -16,6 +16,7 @@
 #include "replay/policy.h"
 #include "replay/replay.h"
 #include "replay/replay_lookup.h"
+#include "what_if/accepted_otherwise.h"
 #include "what_if/fitted_acceptance.h"
 #include "what_if/own_times.h"
 #include "what_if/recorded_statistics.h"
@@ -47,6 +48,7 @@ struct TrainedRecording {
   std::shared_ptr<FittedAcceptance> acceptance;       ///< of recorded runs, once it was asked for
   std::shared_ptr<const SetAgreement> set_agreement;  ///< null where no set of sublayers was tried
   std::size_t tried_sets = 0;                         ///< that it was fitted to
+  TargetProbabilities target_probabilities;           ///< empty where they were not recorded
 
   [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
   [[nodiscard]] std::int32_t n_layers() const { return costs.model.shape.n_layers; }
@@ -77,7 +79,8 @@ struct TrainedRecording {
 [[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained,
                                                               std::string_view strategy);
 
-/// Whether its rounds follow from the token ids alone: prompt lookup, suffix decoding.
+/// Whether its rounds follow from token ids: prompt lookup, suffix decoding; token recycling as far as texts
+/// and recorded trees tell.
 [[nodiscard]] bool follows_from_texts(std::string_view specification);
 /// Its rounds, if they do. What is remembered across requests is of the recording's requests in their order.
 /// `guard`: hears of them, and makes some of them vanilla; null = none.

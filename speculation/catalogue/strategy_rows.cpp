@@ -51,6 +51,11 @@ std::vector<StrategyRow> presets() {
            .source = "Cha et al. 2026, KnapSpec",
            .parts = {"knapspec", "fixed", "threshold", "chain"},
            .defaults = {{"gamma", "4"}, {"threshold", "0.7"}}},
+          {.name = "conflayers",
+           .summary = "skips layers whose outputs are less sure than those around; early stop, token tree",
+           .source = "Amer et al. 2026, ConfLayers",
+           .parts = {"conflayers", "fixed", "threshold", "tree"},
+           .defaults = {{"gamma", "25"}, {"threshold", "0.8"}}},
           {.name = "del",
            .summary = "chooses exit, length and threshold from what every layer would have drafted",
            .source = "Entezari Zarch et al. 2025, DEL",
@@ -173,7 +178,7 @@ StrategyRow token_recycling() {
       .replay_needs = ReplayNeeds::impossible,
       .no_replay =
           "its guesses are the target's best tokens behind every verified row, rejected ones included, "
-          "which is not recorded"};
+          "of which texts and recorded trees show a part"};
 }
 
 constexpr const char* guesses_of_the_target =

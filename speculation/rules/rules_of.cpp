@@ -71,6 +71,15 @@ std::int32_t swift_skipped_sublayers(std::int32_t n_layers, double ratio) {
   return static_cast<std::int32_t>((static_cast<double>(n_layers) - 2.0) * 2.0 * ratio);
 }
 
+ConfidenceSearches::Options confidence_options(const StrategySpecification& mix, std::int32_t n_layers) {
+  return {.n_layers = n_layers,
+          .ratio = mix.number("ratio"),
+          .window = mix.integer("window"),
+          .interval = mix.integer("interval"),
+          .max_score = mix.number("max-score"),
+          .max_searches = mix.integer("max-iterations")};
+}
+
 DelRule::Options del_options(const StrategySpecification& mix) {
   using Mode = DelRule::Mode;
   const std::string& mode = mix.text("mode");

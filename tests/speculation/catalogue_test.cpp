@@ -16,9 +16,9 @@ TEST(Catalogue, HasEveryStrategyThatShips) {
   std::vector<std::string> names;
   for (const StrategyRow& row : strategy_catalogue().strategies()) names.push_back(row.name);
   EXPECT_THAT(names, testing::ElementsAre("vanilla", "layerskip", "fs", "dv", "draft-verify", "swift",
-                                          "clasp", "knapspec", "del", "quantised", "mix", "two-model",
-                                          "prompt-lookup", "suffix-decoding", "token-recycling", "jacobi",
-                                          "lookahead", "auto", "tuned"));
+                                          "clasp", "knapspec", "conflayers", "del", "quantised", "mix",
+                                          "two-model", "prompt-lookup", "suffix-decoding", "token-recycling",
+                                          "jacobi", "lookahead", "auto", "tuned"));
 }
 
 void expect_complete(const std::string& owner, const std::vector<ParameterRow>& parameters) {
@@ -81,7 +81,7 @@ TEST(Catalogue, MixesEveryPartWithEveryOther) {
           expect_complete(text, catalogue.parameters_of(made->parts()));
           ++mixes;
         }
-  EXPECT_EQ(mixes, 336);
+  EXPECT_EQ(mixes, 384);
 }
 
 TEST(Catalogue, RefusesRowsThatCannotBe) {

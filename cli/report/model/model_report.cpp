@@ -73,6 +73,8 @@ void describe_draft(const speculation::StrategySpecification& strategy, const Mo
     row.draft_layers = shape.n_layers - skipped + head;
   } else if (mask == "knapspec") {
     row.draft = "sublayers chosen by their times";
+  } else if (mask == "conflayers") {
+    row.draft = "layers chosen by their outputs";
   } else if (mask == "full") {
     row.draft = "all layers";
     row.draft_layers = shape.n_layers + head;

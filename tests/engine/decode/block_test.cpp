@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chains that are accepted as blocks: the law is the target's, and no fewer tokens stay than token by token.
 
+#include <draftscope/simulator/closed_forms/acceptance_laws.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -131,6 +132,42 @@ TEST(BlockAcceptance, HasTheTargetsLawAndKeepsNoFewerTokens) {
     gained += by_block.accepted - by_token.accepted;
   }
   EXPECT_GT(gained, 0.5);
+}
+
+/// Mean of a law over all drafts of `length` tokens.
+template <typename Models>
+double expected_by(const Models& models, std::int32_t length, double (*law)(std::span<const double> ratios)) {
+  double mean = 0.0;
+  const std::function<void(const Tokens&, double, const std::vector<double>&)> walk =
+      [&](const Tokens& drafted, double drawn, const std::vector<double>& ratios) {
+        if (static_cast<std::int32_t>(drafted.size()) == length) {
+          mean += drawn * law(ratios);
+          return;
+        }
+        const Distribution next = models.draft(drafted);
+        for (std::size_t i = 0; i < next.tokens.size(); ++i) {
+          Tokens longer = drafted;
+          longer.push_back(next.tokens[i]);
+          std::vector<double> more = ratios;
+          more.push_back(models.target(drafted).probability(next.tokens[i]) / next.probabilities[i]);
+          walk(longer, drawn * next.probabilities[i], more);
+        }
+      };
+  walk({}, 1.0, {});
+  return mean;
+}
+
+TEST(BlockAcceptance, KeepsAsManyTokensAsItsLawExpects) {
+  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+    const RandomModels models(seed, 2 + static_cast<std::int32_t>(seed % 2), seed % 3 == 0);
+    const auto length = static_cast<std::int32_t>(1 + seed % 4);
+    EXPECT_NEAR(expected_by(models, length, simulator::accepted_by_block),
+                judge_all(models, length, true).accepted, 1e-9)
+        << seed;
+    EXPECT_NEAR(expected_by(models, length, simulator::accepted_by_token),
+                judge_all(models, length, false).accepted, 1e-9)
+        << seed;
+  }
 }
 
 /// Models that forget the text, with two tokens: the paper's example (section 2).

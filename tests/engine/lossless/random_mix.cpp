@@ -33,9 +33,15 @@ class Mixer {
   const char* one(const char* a, const char* b, const char* c) { return pick(0, 2) == 0 ? a : one(b, c); }
 
   std::string mask() {
-    switch (pick(0, takes_weights_ ? 4 : 3)) {
-      case 4:
+    switch (pick(0, takes_weights_ ? 6 : 5)) {
+      case 6:
         return "mask=full";
+      case 5:
+        return fmt::format("mask=knapspec,interval={},window={},min-similarity=0.{}", pick(1, 6), pick(1, 12),
+                           pick(0, 9));
+      case 4:
+        return fmt::format("mask=conflayers,ratio=0.{},window={},interval={}", pick(0, 9), pick(1, 12),
+                           pick(1, 6));
       case 0:
         exits_early_ = true;
         return fmt::format("mask=exit,exit={}", pick(1, n_layers_ - 1));

@@ -74,7 +74,8 @@ TEST(Parameters, OutOfRangeAreRefusedInOneLine) {
       {"del:exits=four", "exits is 'four', expected layers as 4-31, 4+8+12 or every-2"},
       {"del:exits=9-12", "exits is '9-12', expected layers as 3+5+8"},
       {"mix:mask=some",
-       "strategy mix: mask is 'some', expected one of: full, exit, skip-set, swift, clasp, knapspec, del"},
+       "strategy mix: mask is 'some', expected one of: full, exit, skip-set, swift, clasp, knapspec, "
+       "conflayers, del"},
       {"mix:length=long", "length is 'long', expected one of: fixed, fs, heuristic, del"},
       {"mix:stop=now", "stop is 'now', expected one of: none, threshold, adaptive, roc, entropy, del"},
       {"mix:shape=bush", "shape is 'bush', expected one of: chain, tree"},

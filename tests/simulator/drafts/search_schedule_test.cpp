@@ -13,15 +13,15 @@ namespace {
 constexpr std::int32_t n_layers = 12;
 
 SearchSchedule schedule(const std::string& strategy, std::int64_t max_searches = -1) {
-  return {speculation::parse_strategy(strategy, n_layers).value(), max_searches};
+  return {speculation::parse_strategy(strategy, n_layers).value(), n_layers, max_searches};
 }
 
-/// Rounds of three tokens each that a search follows.
-std::vector<int> rounds_with_search(SearchSchedule made, int rounds) {
+/// Rounds of three tokens each, of drafts of so many steps, that a search follows.
+std::vector<int> rounds_with_search(SearchSchedule made, int rounds, std::int32_t steps = 4) {
   std::vector<int> found;
   made.begin_request();
   for (int round = 0; round < rounds; ++round)
-    if (made.follows(3)) found.push_back(round);
+    if (made.follows({.tree_depth = steps, .accepted = 2, .emitted = 3})) found.push_back(round);
   return found;
 }
 
@@ -36,6 +36,24 @@ TEST(SearchSchedule, OfSwiftWaitsForItsWindowAndEnds) {
   EXPECT_EQ(rounds_with_search(schedule("swift:window=8,every=2"), 8), (std::vector<int>{3, 5, 7}));
   EXPECT_EQ(rounds_with_search(schedule("swift:window=8", 2), 6), (std::vector<int>{2, 3}));
   EXPECT_EQ(rounds_with_search(schedule("swift:window=8,max-iterations=1"), 6), (std::vector<int>{2}));
+}
+
+TEST(SearchSchedule, OfKnapSpecCountsRoundsOfTheRequest) {
+  EXPECT_EQ(rounds_with_search(schedule("knapspec:interval=3"), 8), (std::vector<int>{2, 5}));
+}
+
+TEST(SearchSchedule, OfConfLayersWaitsForItsWindowAndTriesEachSet) {
+  // 1 + 3·3 tokens exceed 8 + 1; a set is tried for three rounds and judged with the next.
+  EXPECT_EQ(rounds_with_search(schedule("conflayers:window=8,interval=3"), 12), (std::vector<int>{2, 6, 10}));
+  // Sets that hardly draft are given up after half of the rounds, of an even number.
+  SearchSchedule made = schedule("conflayers:window=8,interval=4");
+  std::vector<int> found;
+  made.begin_request();
+  for (int round = 0; round < 9; ++round)
+    if (made.follows({.tree_depth = 4, .accepted = 0, .emitted = 5})) found.push_back(round);
+  EXPECT_EQ(found, (std::vector<int>{1, 3, 5, 7}));
+  EXPECT_EQ(rounds_with_search(schedule("conflayers:window=8,interval=3,max-iterations=1"), 12),
+            (std::vector<int>{2}));
 }
 
 TEST(SearchSchedule, OfOthersHasNone) {
@@ -53,7 +71,7 @@ TEST(SearchSchedule, IsTheEnginesOwnInARecording) {
     const auto strategy = run_specification(*run.run, n_layers).value();
     if (strategy.name() != "clasp") continue;
     ++searching_runs;
-    SearchSchedule made(strategy, ended_searches(run));
+    SearchSchedule made(strategy, n_layers, ended_searches(run));
     for (const RequestRows& rows : run.requests) {
       std::vector<traces::Round> rounds(rows.rounds.begin(), rows.rounds.end());
       mark_searches(made, rounds);

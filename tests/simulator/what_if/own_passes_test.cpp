@@ -245,6 +245,45 @@ TEST(OwnWork, OfClaspIsAPassALayerOverTheStatesThatMatter) {
   EXPECT_EQ(counted.of(OwnPassKind::layer, true), 1 + 2 + 2 + 1);
 }
 
+TEST(OwnWork, OfKnapSpecIsAPassASublayerOverEveryTimeThatCanBeSaved) {
+  // Four layers whose MLPs weigh three times their attentions: a budget of 8.
+  const speculation::ModelShape shape{
+      .n_layers = 4, .d_model = 8, .n_heads = 2, .n_kv_heads = 2, .head_dim = 4, .d_ff = 32, .vocab = 16};
+  OwnPasses passes;
+  std::vector<PassCount> counts;
+  const auto work = OwnWork::of(speculation::parse_strategy("knapspec:window=2", 4).value(), shape);
+  ASSERT_TRUE(work);
+  work->after_prefill(20, true, passes, counts);
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> rows;  // by attentions and MLPs of a pass
+  std::int64_t head_rows = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const OwnPass& pass = passes.kinds()[i];
+    EXPECT_EQ(pass.kind, OwnPassKind::knapsack);
+    rows[{pass.attention, pass.mlp}] += counts[i].passes * pass.rows;
+    head_rows += pass.has_head ? counts[i].passes * pass.rows : 0;
+  }
+  // Before the attentions of layers 1 to 3 so many times are saved: {0}, {0,1,3,4}, {0 … 8}; before the MLPs
+  // {0,1}, {0,1,2,3,4,5}, {0 … 8}.
+  EXPECT_EQ((rows[{1, 0}]), 2 * (1 + 4 + 9));
+  EXPECT_EQ((rows[{0, 1}]), 2 * (2 + 6 + 9));
+  EXPECT_EQ((rows[{1, 1}]), 2) << "the first layer";
+  EXPECT_EQ((rows[{4, 0}]), 2) << "times of attentions, twice";
+  EXPECT_EQ((rows[{0, 4}]), 2);
+  EXPECT_EQ(head_rows, 2 * 9);
+}
+
+TEST(OwnWork, OfConfLayersIsItsWindowThroughAllLayersButTheLast) {
+  Counted counted;
+  const OwnWork work = work_of("conflayers:window=16", 12);
+  work.after_prefill(40, true, counted.passes, counted.counts);
+  EXPECT_TRUE(counted.counts.empty());
+  work.after_round({.index = 7, .prompt_tokens = 20, .root_position = 50, .accepted = 2}, counted.passes,
+                   counted.counts);
+  ASSERT_EQ(counted.counts.size(), 1U);
+  EXPECT_EQ(counted.passes.kinds()[0], (OwnPass{OwnPassKind::confidences, 16, 11, 11, false}));
+  EXPECT_EQ(counted.counts[0].context, 50 + 2 + 1 - 16);
+}
+
 TEST(OwnWork, IsNothingOfStrategiesThatDecideByWhatTheySaw) {
   for (const char* strategy : {"vanilla", "layerskip:exit=3", "fs:exit=3", "dv:exit=3", "prompt-lookup"})
     EXPECT_FALSE(OwnWork::of(speculation::parse_strategy(strategy, 8).value(), {.n_layers = 8})) << strategy;

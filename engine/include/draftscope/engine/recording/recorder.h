@@ -30,10 +30,20 @@ struct RecordedPrompt {
   std::vector<std::int32_t> tokens;  ///< of `text`
 };
 
+/// A chain whose tokens were drawn from a model's distributions.
+struct DrawnChain {
+  traces::RoundId round_id;
+  std::int64_t end_ns = 0;         ///< of the round
+  std::int32_t root_position = 0;  ///< in prompt and output together
+  std::vector<std::int32_t> tokens;
+};
+
 class Recorder final : public DecodeListener, private DecisionLog {
  public:
   /// `shadow`: after each request, every layer's prediction of each output token, of its end token and of the
-  /// prompt's last positions, 32 predictions up to the output's first token.
+  /// prompt's last positions, 32 predictions up to the output's first token. Of chains that were drawn at a
+  /// temperature without coupled noise, a decision "target probabilities" each: what the target gave their
+  /// tokens.
   Recorder(traces::Writer& writer, profiler::SpanRecorder& spans, Backend& backend,
            const Tokenizer& tokenizer, bool shadow = false)
       : writer_(writer), spans_(spans), backend_(backend), tokenizer_(tokenizer), shadow_(shadow) {}
@@ -58,6 +68,9 @@ class Recorder final : public DecodeListener, private DecisionLog {
   void add(const Decision& decision) override;
   [[nodiscard]] traces::PromptId prompt_id(const RecordedPrompt& prompt);
   void add_token_text(std::int32_t token);
+  void keep_drawn_chain(const RoundReport& report);
+  [[nodiscard]] Result<void> record_drawn_chains(const DecodeRequest& request,
+                                                 std::span<const std::int32_t> text);
   [[nodiscard]] Result<void> record_shadow(const DecodeRequest& request, const traces::Request& row);
   [[nodiscard]] Result<void> shadow_rows(std::span<const std::int32_t> text, std::int32_t prompt_tokens,
                                          std::vector<traces::ShadowToken>& rows);
@@ -67,6 +80,9 @@ class Recorder final : public DecodeListener, private DecisionLog {
   Backend& backend_;
   const Tokenizer& tokenizer_;
   bool shadow_;
+  bool keeps_drawn_chains_ = false;  // of the request at hand
+  bool has_draft_model_ = false;     // its strategy
+  std::vector<DrawnChain> drawn_;    // its rounds', in their order
   traces::RequestId request_id_;
   std::unordered_set<std::int32_t> tokens_with_text_;
   std::vector<std::int32_t> drafted_tokens_;  // the request's

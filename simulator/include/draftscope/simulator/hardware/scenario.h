@@ -28,8 +28,13 @@ enum class OwnPassKind : std::uint8_t {
   layer,        ///< CLaSp's dynamic programming: one layer on a state for each number of skipped layers
   candidate,    ///< SWIFT: the output's first tokens through a candidate's sublayers and the head
   draft_model,  ///< two models: the other one, which drafts or reads what it has not seen of the text
+  /// KnapSpec's search: both kinds of sublayers on one row, for their times; each sublayer on the last
+  /// tokens' states, once for each time saved; the head on those that are left.
+  knapsack,
+  confidences,  ///< ConfLayers: the output's last tokens through all layers but the last, sublayer by
+                ///< sublayer
 };
-inline constexpr int own_pass_kind_count = 6;
+inline constexpr int own_pass_kind_count = 8;
 
 /// Passes that cost the same but for their context.
 struct OwnPass {

@@ -4,6 +4,7 @@
 // Rules as a strategy's specification configures them.
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/rules/confidence_skips.h>
 #include <draftscope/speculation/rules/del_rule.h>
 #include <draftscope/speculation/rules/length_rule.h>
 #include <draftscope/speculation/rules/prompt_lookup.h>
@@ -31,6 +32,10 @@ namespace draftscope::speculation {
 /// Sublayers that SWIFT leaves out at this ratio: the share of all but those of the first and last layer,
 /// rounded down.
 [[nodiscard]] std::int32_t swift_skipped_sublayers(std::int32_t n_layers, double ratio);
+
+/// The options of a mix with mask=conflayers, on a model of so many layers.
+[[nodiscard]] ConfidenceSearches::Options confidence_options(const StrategySpecification& mix,
+                                                             std::int32_t n_layers);
 
 /// The layers of "3+5+8", as a specification holds lists of layers; what is no number is left out.
 [[nodiscard]] std::vector<std::int32_t> listed_layers(std::string_view text);
