@@ -47,6 +47,12 @@ Result<WeightFormat> parse_weight_format(std::string_view name) {
   return fail("weights: found {}, expected one of: {}", quote(name), names);
 }
 
+std::optional<double> leading_bits(std::string_view formats) {
+  const auto format = parse_weight_format(formats.substr(0, formats.find(',')));
+  if (!format) return std::nullopt;
+  return weight_format_row(*format).bits;
+}
+
 std::string made_weight_formats(MadeBy by) {
   std::string names;
   for (const WeightFormatRow& row : formats)
