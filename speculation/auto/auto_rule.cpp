@@ -20,6 +20,7 @@ constexpr double yield_half_life = 64.0;     // rounds
 constexpr double yield_prior = 64.0;         // tokens
 constexpr double max_stake = 0.4;            // of what may be lost at all
 constexpr double free_stake = 0.75;          // vanilla rounds
+constexpr double max_excess = 2.0;           // of a round's time over what is expected, that it answers for
 constexpr double sure_rate = 2.0;            // of a text's guess that no trial takes the place of
 
 /// Vanilla rounds that one round may lose: not all that is left, or one draft that is all wrong ends
@@ -235,7 +236,11 @@ void AutoRule::end_round(const AutoChoice& choice, const RoundTimes& times, std:
   unbooked_.push_back({tokens, times.round_ns, costs_.expected(times)});
   if (unbooked_.size() <= RoundCosts::behind) return;
   const Unbooked& round = unbooked_.front();
-  account_.add(round.tokens, static_cast<double>(round.round_ns) / costs_.vanilla_ns());
+  // A vanilla round takes what it takes; and what interrupts a round would have interrupted vanilla ones,
+  // too.
+  const double rounds = static_cast<double>(round.round_ns) / costs_.vanilla_ns();
+  const bool is_vanilla = round.expected_cost <= 1.0;
+  account_.add(round.tokens, is_vanilla ? 1.0 : std::min(rounds, max_excess * round.expected_cost));
   unbooked_.erase(unbooked_.begin());
 }
 

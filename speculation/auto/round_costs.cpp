@@ -26,6 +26,19 @@ constexpr int expected_count = 2;                  // what is expected counts as
 constexpr std::size_t told_from = 5;               // costs, with these, that outweigh them
 constexpr std::int32_t rounds_behind_vanilla = 8;  // in which costs are learnt
 
+/// Costs before one was measured. One slow round says nothing against what is expected.
+RecentMedian costs_before(double expected) {
+  RecentMedian costs(costs_window);
+  for (int i = 0; i < expected_count; ++i) costs.add(expected);
+  return costs;
+}
+
+void add_cost(double cost, double expected, RecentMedian& costs) {
+  // An interruption only adds to a time: what was much dearer than expected, and is not, never was.
+  if (costs.value() > 2.0 * expected && cost < costs.value() / 2.0) costs = costs_before(expected);
+  costs.add(cost);
+}
+
 }  // namespace
 
 void RecentMedian::add(double value) {
@@ -46,12 +59,9 @@ RoundCosts::RoundCosts(std::span<const double> step_costs)
       steps_(step_costs.size(), RecentMedian(costs_window)),
       expected_steps_(step_costs.begin(), step_costs.end()),
       interval_(min_vanilla_interval) {
-  // One slow round says nothing against what is expected.
-  for (int i = 0; i < expected_count; ++i) {
-    for (RecentMedian& per_row : per_row_) per_row.add(expected_per_row);
-    for (std::size_t drafter = 0; drafter < steps_.size(); ++drafter)
-      steps_[drafter].add(expected_steps_[drafter]);
-  }
+  for (RecentMedian& per_row : per_row_) per_row = costs_before(expected_per_row);
+  for (std::size_t drafter = 0; drafter < steps_.size(); ++drafter)
+    steps_[drafter] = costs_before(expected_steps_[drafter]);
 }
 
 void RoundCosts::learn(const RoundTimes& round, double vanilla_ns) {
@@ -59,11 +69,12 @@ void RoundCosts::learn(const RoundTimes& round, double vanilla_ns) {
   const double rest_ns = static_cast<double>(round.round_ns) - draft_ns;
   if (round.rows > 1) {
     const std::size_t width = width_of(round.rows);
-    per_row_[width].add((rest_ns / vanilla_ns - 1.0) / (round.rows - 1));
+    add_cost((rest_ns / vanilla_ns - 1.0) / (round.rows - 1), expected_per_row, per_row_[width]);
     known_[width] += static_cast<double>(round.rows - 1) * (round.rows - 1);
   }
-  if (round.drafter >= 0 && round.steps > 0)
-    steps_[static_cast<std::size_t>(round.drafter)].add(draft_ns / round.steps / vanilla_ns);
+  if (round.drafter < 0 || round.steps == 0) return;
+  const auto drafter = static_cast<std::size_t>(round.drafter);
+  add_cost(draft_ns / round.steps / vanilla_ns, expected_steps_[drafter], steps_[drafter]);
 }
 
 std::size_t RoundCosts::width_of(std::int32_t rows) {

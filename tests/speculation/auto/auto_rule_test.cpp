@@ -236,6 +236,25 @@ TEST(AutoRule, DecidesAsWellOnAMachineWhosePaceChanges) {
   EXPECT_GT(decode(shaken, world, 4000).rate(), 0.95 * expected);
 }
 
+TEST(AutoRule, ComesBackFromRoundsThatWereSlowForReasonsOfTheirOwn) {
+  World world{.step_costs = {0.3}, .drafts = right_with({0.9}), .next = random_text(10)};
+  AutoRule steady(options_for(world));
+  const double expected = decode(steady, world, 4000).rate();
+  // Its first drafts meet a machine that is ten times as slow just then.
+  world.pace = [](std::int64_t round) { return round >= 2 && round < 8 ? 1e7 : 1e6; };
+  AutoRule shaken(options_for(world));
+  EXPECT_GT(decode(shaken, world, 4000).rate(), 0.9 * expected);
+}
+
+TEST(AutoRule, DoesNotAnswerForAMachineThatInterruptsEveryTenthRound) {
+  World world{.step_costs = {0.3}, .drafts = right_with({0.9}), .next = random_text(11)};
+  AutoRule steady(options_for(world));
+  const double expected = decode(steady, world, 3000).rate();
+  world.pace = [](std::int64_t round) { return round % 10 == 7 ? 6e6 : 1e6; };
+  AutoRule shaken(options_for(world));
+  EXPECT_GT(decode(shaken, world, 3000).rate(), 0.9 * expected);
+}
+
 TEST(AutoRule, DraftsNothingBehindTheLastToken) {
   const World world{.step_costs = {0.1}, .drafts = right_with({0.99}), .next = random_text(9)};
   AutoRule rule(options_for(world));
