@@ -96,11 +96,15 @@ class Auto final : public Strategy {
   [[nodiscard]] std::string detail(std::int64_t elapsed_ns) const {
     const std::string drafter =
         choice_.drafter < 0 ? std::string() : drafters_[static_cast<std::size_t>(choice_.drafter)].name;
+    const std::string_view source = choice_.kind == AutoChoice::Kind::text
+                                        ? speculation::text_source_name(choice_.source)
+                                        : std::string_view();
     return fmt::format(
-        R"({{"choice":"{}","reason":"{}","drafter":"{}","length":{},"threshold":{},"expected_tokens":{:.4f},)"
-        R"("expected_cost":{:.4f},"tokens":{},"time_ns":{},"next_rate":{:.4f},"may_lose":{:.3f}}})",
-        speculation::auto_kind_name(choice_.kind), speculation::auto_reason_name(choice_.reason), drafter,
-        choice_.length, choice_.threshold, choice_.expected_tokens, choice_.expected_cost, emitted_,
+        R"({{"choice":"{}","reason":"{}","source":"{}","drafter":"{}","length":{},"threshold":{},)"
+        R"("expected_tokens":{:.4f},"expected_cost":{:.4f},"tokens":{},"time_ns":{},"next_rate":{:.4f},)"
+        R"("may_lose":{:.3f}}})",
+        speculation::auto_kind_name(choice_.kind), speculation::auto_reason_name(choice_.reason), source,
+        drafter, choice_.length, choice_.threshold, choice_.expected_tokens, choice_.expected_cost, emitted_,
         elapsed_ns, choice_.next_rate, choice_.balance);
   }
 

@@ -12,12 +12,6 @@ namespace draftscope::speculation {
 
 namespace {
 
-/// Share of best tokens that rounding keeps, before a token was judged: a little below what models trained in
-/// bf16 show.
-double expected_acceptance(double bits) {
-  return bits >= 8.0 ? 0.95 : bits >= 5.0 ? 0.88 : bits >= 4.0 ? 0.8 : 0.6;
-}
-
 Result<std::vector<WeightFormat>> listed_formats(std::string_view text) {
   std::vector<WeightFormat> formats;
   if (text.empty() || text == "none") return formats;
@@ -77,15 +71,15 @@ Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& auto
     drafters.push_back({std::string(row.name),
                         SublayerMask(n_layers),
                         format,
-                        {row.bits / target.bits, expected_acceptance(row.bits)}});
+                        {.step_cost = row.bits / target.bits, .bits = row.bits}});
   }
   return drafters;
 }
 
 AutoOptions auto_options(const StrategySpecification& automatic, std::span<const AutoDrafter> drafters) {
-  AutoOptions options{.drafters = {},
-                      .max_length = automatic.integer("max-gamma"),
-                      .account = {.share = automatic.number("loss")}};
+  AutoOptions options;
+  options.max_length = automatic.integer("max-gamma");
+  options.account.share = automatic.number("loss");
   for (const AutoDrafter& drafter : drafters) options.drafters.push_back(drafter.expected);
   return options;
 }

@@ -27,9 +27,11 @@ struct Sums {
   [[nodiscard]] double rate() const { return tokens / time; }
 };
 
-AutoOptions options_for(const World& world) {
+/// `bits`: of the drafters' weights, 0 = other parts of the model.
+AutoOptions options_for(const World& world, double bits = 0.0) {
   AutoOptions options;
-  for (std::size_t i = 0; i < world.step_costs.size(); ++i) options.drafters.push_back({0.5, 0.8});
+  for (std::size_t i = 0; i < world.step_costs.size(); ++i)
+    options.drafters.push_back({.step_cost = 0.5, .acceptance = 0.8, .bits = bits});
   return options;
 }
 
@@ -168,12 +170,13 @@ TEST(AutoRule, IsNeverMuchSlowerThanVanilla) {
           std::mt19937 random(static_cast<std::uint32_t>(text.size()) + 77);
           return static_cast<std::int32_t>(random() % 6);
         }}}};
-  for (const auto& [name, world] : worlds) {
-    AutoRule rule(options_for(world));
-    const Sums sums = decode(rule, world, 3000);
-    // The share, the opening, and a trial that cost more than was expected of it.
-    EXPECT_LT(sums.time, 1.02 * sums.tokens + 2.0 + 6.0) << name;
-  }
+  for (const auto& [name, world] : worlds)
+    for (const double bits : {0.0, 8.5}) {
+      AutoRule rule(options_for(world, bits));
+      const Sums sums = decode(rule, world, 3000);
+      // The share, the opening, and a trial that cost more than was expected of it.
+      EXPECT_LT(sums.time, 1.02 * sums.tokens + 3.0 + 6.0) << name << ", bits " << bits;
+    }
 }
 
 TEST(AutoRule, FindsWhatTheTextRepeatsWithoutATrial) {
@@ -182,6 +185,32 @@ TEST(AutoRule, FindsWhatTheTextRepeatsWithoutATrial) {
                     }};
   AutoRule rule(options_for(world));
   EXPECT_GT(decode(rule, world, 1000).rate(), 5.0);
+}
+
+TEST(AutoRule, FindsWhatEarlierRequestsSaid) {
+  const World world{.step_costs = {}, .drafts = nullptr, .next = [](std::span<const std::int32_t> text) {
+                      return static_cast<std::int32_t>(text.size() * text.size());
+                    }};
+  AutoRule rule(options_for(world));
+  EXPECT_LT(decode(rule, world, 200).rate(), 1.05);
+  const Sums again = decode(rule, world, 200);
+  EXPECT_GT(again.rate(), 4.0);
+  EXPECT_TRUE(std::any_of(again.choices.begin(), again.choices.end(),
+                          [](const AutoChoice& choice) { return choice.source == TextSource::suffix; }));
+}
+
+// The first rounds go by what is known of bits, later ones by what the model shows.
+TEST(AutoRule, BeginsWithWhatIsKnownOfBits) {
+  const World world{.step_costs = {0.55, 0.3}, .drafts = right_with({0.98, 0.9}), .next = random_text(8)};
+  AutoOptions options;
+  options.drafters = {{.step_cost = 0.53, .bits = 8.5}, {.step_cost = 0.28, .bits = 4.5}};
+  AutoRule rule(options);
+  const double best = best_rate(0.3, world.row_cost, 0.9);
+  EXPECT_GT(decode(rule, world, 330).rate(), 0.9 * best);
+  World worse = world;
+  worse.drafts = right_with({0.95, 0.2});
+  AutoRule other(options);
+  EXPECT_GT(decode(other, worse, 600).rate(), 0.9 * best_rate(0.55, world.row_cost, 0.95));
 }
 
 TEST(AutoRule, DecidesTheSameFromTheSameTimes) {
@@ -205,6 +234,25 @@ TEST(AutoRule, DecidesAsWellOnAMachineWhosePaceChanges) {
   world.pace = [](std::int64_t round) { return round / 50 % 2 == 0 ? 1e6 : 2.5e6; };
   AutoRule shaken(options_for(world));
   EXPECT_GT(decode(shaken, world, 4000).rate(), 0.95 * expected);
+}
+
+TEST(AutoRule, ComesBackFromRoundsThatWereSlowForReasonsOfTheirOwn) {
+  World world{.step_costs = {0.3}, .drafts = right_with({0.9}), .next = random_text(10)};
+  AutoRule steady(options_for(world));
+  const double expected = decode(steady, world, 4000).rate();
+  // Its first drafts meet a machine that is ten times as slow just then.
+  world.pace = [](std::int64_t round) { return round >= 2 && round < 8 ? 1e7 : 1e6; };
+  AutoRule shaken(options_for(world));
+  EXPECT_GT(decode(shaken, world, 4000).rate(), 0.9 * expected);
+}
+
+TEST(AutoRule, DoesNotAnswerForAMachineThatInterruptsEveryTenthRound) {
+  World world{.step_costs = {0.3}, .drafts = right_with({0.9}), .next = random_text(11)};
+  AutoRule steady(options_for(world));
+  const double expected = decode(steady, world, 3000).rate();
+  world.pace = [](std::int64_t round) { return round % 10 == 7 ? 6e6 : 1e6; };
+  AutoRule shaken(options_for(world));
+  EXPECT_GT(decode(shaken, world, 3000).rate(), 0.9 * expected);
 }
 
 TEST(AutoRule, DraftsNothingBehindTheLastToken) {

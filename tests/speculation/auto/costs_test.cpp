@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 namespace draftscope::speculation {
@@ -70,17 +71,81 @@ TEST(RoundCosts, LearnNothingFromAnInterruptedRound) {
   EXPECT_NEAR(costs.vanilla_ns(), 1e6, 1e4);
 }
 
+TEST(RoundCosts, DoNotTakeTheFirstRoundsWordForACost) {
+  RoundCosts costs(expected);
+  while (costs.wants_vanilla()) costs.add(round_of(1e6, 1));
+  costs.add(round_of(20e6, 5, 4, 0));
+  EXPECT_EQ(costs.draft_step(0), 0.5);
+  EXPECT_NEAR(costs.verification(5), 1.12, 1e-9);
+  // Rounds that go on being slow do tell; at best they are what was expected.
+  for (int i = 0; i < 4; ++i) costs.add(round_of(20e6, 5, 4, 0));
+  EXPECT_NEAR(costs.draft_step(0), 12.0, 1e-3);
+  EXPECT_EQ(costs.hoped_step(0), 0.5);
+  EXPECT_NEAR(costs.hoped_verification(5), 1.12, 1e-9);
+}
+
 TEST(RoundCosts, WantVanillaRoundsTwoByTwo) {
   RoundCosts costs(expected);
-  int vanilla = 0;
+  std::vector<double> pairs;
   double time = 0.0;
+  int vanilla = 0;
   for (int i = 0; i < 2000; ++i) {
     const bool wants = costs.wants_vanilla();
-    vanilla += wants ? 1 : 0;
+    if (wants && ++vanilla % 2 == 0) pairs.push_back(time);
     costs.add(wants ? round_of(1e6, 1) : round_of(1e6, 3));
     time += wants ? 1.0 : 1.08;
   }
-  EXPECT_NEAR(vanilla, 2.0 * time / 98.0, 4.0);
+  ASSERT_GT(pairs.size(), 4U);
+  // Nothing changes: ever more rarely.
+  constexpr std::array intervals{96.0, 192.0};
+  for (std::size_t i = 1; i < pairs.size(); ++i) {
+    const double interval = intervals[std::min<std::size_t>(i - 1, 1)];
+    EXPECT_NEAR(pairs[i] - pairs[i - 1], 2.0 + interval, 2.5);
+  }
+}
+
+/// Attention makes every round longer as the text grows: rows and draft steps each in their own way.
+TEST(RoundCosts, FollowATextThatGrows) {
+  RoundCosts costs(expected);
+  std::mt19937 random(4);
+  const auto vanilla = [](double context) { return 1e6 * (1.0 + context / 6000.0); };
+  const auto step = [](double context) { return 1e6 * (0.3 + context / 6000.0); };
+  const auto row = [](double context) { return 1e6 * (0.02 + context / 60000.0); };
+  double context = 50.0;
+  while (context < 2500.0) {
+    const bool wants = costs.wants_vanilla();
+    const std::int32_t steps = wants ? 0 : 4;
+    const double noise = 0.98 + static_cast<double>(random() % 5) / 100.0;
+    const double draft = steps * step(context) * noise;
+    const double rest = (vanilla(context) + steps * row(context)) * noise;
+    costs.add({.rows = steps + 1,
+               .steps = steps,
+               .drafter = wants ? -1 : 0,
+               .round_ns = static_cast<std::int64_t>(draft + rest),
+               .draft_ns = static_cast<std::int64_t>(draft)});
+    context += wants ? 1.0 : 3.5;
+    if (context < 200.0) continue;
+    EXPECT_NEAR(costs.draft_step(0), step(context) / vanilla(context), 0.05);
+    EXPECT_NEAR(costs.verification(5), 1.0 + 4.0 * row(context) / vanilla(context), 0.05);
+    EXPECT_NEAR(costs.vanilla_ns() / vanilla(context), 1.0, 0.06);
+  }
+}
+
+/// Kernels change at widths: what two rows cost says little of eight, and nothing is concluded from one
+/// round.
+TEST(RoundCosts, AreLearntWidthByWidth) {
+  RoundCosts costs(expected);
+  const auto round = [](std::int32_t rows, double cost) {
+    return RoundTimes{.rows = rows, .round_ns = static_cast<std::int64_t>(1e6 * cost)};
+  };
+  while (costs.wants_vanilla()) costs.add(round(1, 1.0));
+  for (int i = 0; i < 4; ++i) costs.add(round(2, 1.10));
+  EXPECT_NEAR(costs.verification(2), 1.10, 0.03);
+  EXPECT_NEAR(costs.verification(8), 1.10 + 6 * 0.03, 0.05);
+  for (int i = 0; i < 4; ++i) costs.add(round(8, 1.15));
+  EXPECT_NEAR(costs.verification(8), 1.15, 0.01);
+  for (std::int32_t rows = 2; rows < 100; ++rows)
+    EXPECT_GE(costs.verification(rows), costs.verification(rows - 1) - 1e-12);
 }
 
 /// A text that matches nothing for a round now and then is no reason to measure.

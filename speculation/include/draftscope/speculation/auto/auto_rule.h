@@ -19,23 +19,19 @@
 #include <draftscope/speculation/auto/round_costs.h>
 #include <draftscope/speculation/auto/text_guesses.h>
 #include <draftscope/speculation/auto/time_account.h>
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace draftscope::speculation {
 
-/// A drafter by a part of the model, as it is expected to be before it ran.
-struct ExpectedDrafter {
-  double step_cost = 0.5;   ///< of a draft step, in vanilla rounds
-  double acceptance = 0.8;  ///< of its tokens
-};
-
 struct AutoOptions {
   std::vector<ExpectedDrafter> drafters;
   std::int32_t max_length = 12;  ///< draft tokens of a round
-  TimeAccount::Options account;
+  TimeAccount::Options account{.share = 0.02, .opening = 3.0, .max_gain = 16.0};
 };
 
 struct AutoChoice {
@@ -49,23 +45,18 @@ struct AutoChoice {
   };
   Kind kind = Kind::vanilla;
   Reason reason = Reason::best;
-  std::int32_t drafter = -1;     ///< of a draft by the model
-  std::int32_t length = 0;       ///< draft tokens, at most
-  double threshold = -1.0;       ///< of a draft by the model: the draft-exit threshold; -1 = none
-  double expected_tokens = 1.0;  ///< that the round emits
-  double expected_cost = 1.0;    ///< in vanilla rounds
-  double next_rate = 1.0;        ///< of the best draft of another kind, or vanilla's
-  double balance = 0.0;          ///< vanilla rounds that may be lost
+  TextSource source = TextSource::lookup;  ///< of a draft of the text
+  std::int32_t drafter = -1;               ///< of a draft by the model
+  std::int32_t length = 0;                 ///< draft tokens, at most
+  double threshold = -1.0;                 ///< of a draft by the model: the draft-exit threshold; -1 = none
+  double expected_tokens = 1.0;            ///< that the round emits
+  double expected_cost = 1.0;              ///< in vanilla rounds
+  double next_rate = 1.0;                  ///< of the best draft of another kind, or vanilla's
+  double balance = 0.0;                    ///< vanilla rounds that may be lost
   [[nodiscard]] double rate() const { return expected_tokens / expected_cost; }
 };
 [[nodiscard]] std::string_view auto_kind_name(AutoChoice::Kind kind);
 [[nodiscard]] std::string_view auto_reason_name(AutoChoice::Reason reason);
-
-/// A draft token that was verified behind right ones.
-struct JudgedToken {
-  double confidence = 0.0;
-  bool right = false;
-};
 
 class AutoRule {
  public:
@@ -75,10 +66,11 @@ class AutoRule {
   void begin_request(std::span<const std::int32_t> prompt, std::size_t tokens);
   /// The next round's draft. `text`: prompt and output; `room`: draft tokens that the round may have.
   [[nodiscard]] AutoChoice choose(std::span<const std::int32_t> text, std::int32_t room);
-  /// The guess that a choice of the text takes, its first `length` tokens: a part of `text`.
+  /// The guess that a choice of the text takes, its first `length` tokens: valid until the next choice, and
+  /// as long as `text` is.
   [[nodiscard]] std::span<const std::int32_t> guess(std::span<const std::int32_t> text,
                                                     const AutoChoice& choice) const {
-    return text_.guess(text).first(static_cast<std::size_t>(choice.length));
+    return text_.guess(text, choice.source).first(static_cast<std::size_t>(choice.length));
   }
   /// Hears of the chosen round's draft, once it is verified.
   void judge(const AutoChoice& choice, std::span<const JudgedToken> tokens);
@@ -118,18 +110,29 @@ class AutoRule {
   [[nodiscard]] AutoChoice vanilla(AutoChoice::Reason reason) const;
   /// `max_cost`: of the round, if its draft is verified in full.
   static void consider(AutoChoice choice, double max_cost, AutoChoice& best);
-  void consider_text(std::span<const std::int32_t> text, std::int32_t room, AutoChoice& best) const;
-  void consider_drafter(std::int32_t drafter, std::int32_t room, AutoChoice& best) const;
-  [[nodiscard]] AutoChoice trial(std::int32_t drafter, std::int32_t room) const;
+  /// `is_hoped`: as if rows cost no more than was expected of them.
+  void consider_text(std::span<const std::int32_t> text, TextSource source, std::int32_t room, bool is_hoped,
+                     AutoChoice& best) const;
+  /// Visits every draft of the drafter, and its cost if it is verified in full.
+  template <typename Visit>  // void(const AutoChoice&, double max_cost)
+  void for_each_draft(std::int32_t drafter, std::int32_t room, double hope, Visit visit) const;
+  [[nodiscard]] std::optional<AutoChoice> text_trial(std::span<const std::int32_t> text, std::int32_t room,
+                                                     const AutoChoice& best) const;
+  [[nodiscard]] std::optional<AutoChoice> trial(std::int32_t drafter, std::int32_t room,
+                                                const AutoChoice& best) const;
 
   AutoOptions options_;
   RoundCosts costs_;
   TextGuesses text_;
-  Yield text_yield_;
+  std::array<Yield, TextGuesses::sources.size()> text_yields_;  // by source
   std::vector<Drafter> drafters_;
   TimeAccount account_;
   std::vector<Unbooked> unbooked_;
+  std::int64_t next_text_trial_ = 0;  // round
+  std::int64_t text_trial_interval_ = first_interval;
   std::int64_t round_ = 0;
+  Sureness ended_behind_ = Sureness::unknown;  // the last round
+  Sureness began_behind_ = Sureness::unknown;  // the round at hand
 };
 
 }  // namespace draftscope::speculation

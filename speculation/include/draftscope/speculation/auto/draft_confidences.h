@@ -1,23 +1,48 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How often a drafter's tokens are right, by its confidence in them: from which confidence on it is worth
-// while to draft another one, and how long.
+// How often a drafter's tokens are right, by its confidence in them, and how sure it will be next: from which
+// confidence on it is worth while to draft another one, and how long.
+//
+// Two things are learnt apart. How often a token of a confidence is right is a property of the drafter: a
+// curve that is known about before the first token is judged, moved as a whole by what is right and wrong,
+// and then confidence by confidence. How sure the next token will be is a property of the text: where a token
+// was unsure, or wrong, the next one is often unsure as well.
 
 #include <draftscope/speculation/auto/fading_counts.h>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace draftscope::speculation {
 
+/// A drafter by a part of the model, as it is expected to be before it ran.
+struct ExpectedDrafter {
+  double step_cost = 0.5;   ///< of a draft step, in vanilla rounds
+  double acceptance = 0.8;  ///< of its tokens
+  /// Bits of the whole model's weights, rounded to fewer: how often tokens of a confidence are right is then
+  /// known about, and `acceptance` is not asked. 0 = another part of the model.
+  double bits = 0.0;
+};
+
+/// A draft token that was verified behind right ones.
+struct JudgedToken {
+  double confidence = 0.0;
+  bool right = false;
+};
+
+/// How sure a draft was of the token before. A round that begins behind a wrong token begins behind its
+/// sureness.
+enum class Sureness : std::uint8_t { low, middle, high, unknown };
+[[nodiscard]] Sureness sureness_of(double confidence);
+
 class DraftConfidences {
  public:
-  /// `acceptance`: expected of its tokens before any was judged.
-  explicit DraftConfidences(double acceptance);
+  explicit DraftConfidences(const ExpectedDrafter& expected);
 
-  /// A token that was verified behind right ones.
-  void add(double confidence, bool right);
+  /// The judged tokens of a round's draft, which began behind a token of sureness `before`.
+  void add(Sureness before, std::span<const JudgedToken> tokens);
   /// Tokens that were judged, older ones counting less.
   [[nodiscard]] double judged() const;
 
@@ -32,45 +57,61 @@ class DraftConfidences {
   };
   /// Thresholds that a plan may have: the lower edges of the confidences that are told apart.
   static constexpr std::array<double, 8> thresholds{-1.0, 0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99};
-  /// Visits every plan and its outcome, as if confidences and errors did not depend on those before; by
-  /// length, from 1 on.
+  /// Visits every plan and its outcome; by length, from 1 on. `hope`: standard deviations by which the
+  /// drafter is taken to be better than it seems.
   template <typename Visit>  // void(Plan, Outcome)
-  void for_each_plan(std::int32_t max_length, Visit visit) const {
-    const Shares shares = by_confidence();
-    for (std::size_t edge = 0; edge < thresholds.size(); ++edge) {
-      double goes_on = 0.0;      // share of tokens behind which the draft goes on
-      double right_there = 0.0;  // and that are right
-      double right = 0.0;        // share of right tokens
-      for (std::size_t i = 0; i < thresholds.size(); ++i) {
-        right += shares[i].share * shares[i].right;
-        if (i < edge) continue;
-        goes_on += shares[i].share;
-        right_there += shares[i].share * shares[i].right;
-      }
+  void for_each_plan(Sureness before, std::int32_t max_length, double hope, Visit visit) const {
+    const Curve right = curve(hope);
+    const Followers followers = next_confidences();
+    for (const double threshold : thresholds) {
+      const Steps steps = steps_of(right, followers, threshold);
       Outcome outcome;
-      double reached = 1.0;  // probability that a draft gets to the next step
-      double path = 1.0;     // and that all its tokens are right
+      std::array<double, classes> reached{};  // probability that a draft gets to a step behind this sureness
+      std::array<double, classes> path{};     // and that all its tokens are right
+      reached[static_cast<std::size_t>(before)] = path[static_cast<std::size_t>(before)] = 1.0;
       for (std::int32_t length = 1; length <= max_length; ++length) {
-        outcome.steps += reached;
-        outcome.tokens += path * right;
-        reached *= goes_on;
-        path *= right_there;
-        visit(Plan{length, thresholds[edge]}, outcome);
+        std::array<double, classes> next_reached{};
+        std::array<double, classes> next_path{};
+        for (std::size_t from = 0; from < classes; ++from) {
+          outcome.steps += reached[from];
+          outcome.tokens += path[from] * steps[from].right;
+          for (std::size_t to = 0; to < classes; ++to) {
+            next_reached[to] += reached[from] * steps[from].goes_on[to];
+            next_path[to] += path[from] * steps[from].right_there[to];
+          }
+        }
+        reached = next_reached;
+        path = next_path;
+        visit(Plan{length, threshold}, outcome);
       }
     }
   }
 
  private:
-  struct Share {
-    double share = 0.0;  // of all tokens
-    double right = 0.0;  // of these
+  static constexpr std::size_t bins = thresholds.size();
+  static constexpr std::size_t classes = 4;                         // of Sureness
+  using Curve = std::array<double, bins>;                           // share of right tokens by confidence
+  using Followers = std::array<std::array<double, bins>, classes>;  // shares by sureness of the token before
+  /// A step behind a token of one sureness.
+  struct Step {
+    double right = 0.0;
+    std::array<double, classes> goes_on{};      // share of tokens behind which the draft goes on, by sureness
+    std::array<double, classes> right_there{};  // and that are right
   };
-  using Shares = std::array<Share, thresholds.size()>;
-  /// Monotone: a surer token is not less often right.
-  [[nodiscard]] Shares by_confidence() const;
+  using Steps = std::array<Step, classes>;
 
-  double expected_;
-  FadingCounts counts_;
+  void move_curve();
+  /// Monotone: a surer token is not less often right.
+  [[nodiscard]] Curve curve(double hope) const;
+  [[nodiscard]] Followers next_confidences() const;
+  [[nodiscard]] static Steps steps_of(const Curve& right, const Followers& followers, double threshold);
+
+  Curve expected_{};           // log odds, before a token was judged
+  FadingCounts counts_;        // by confidence
+  FadingCounts followers_;     // by sureness of the token before, and confidence
+  double shift_ = 0.0;         // of the curve, in log odds
+  double expected_deviation_;  // of the shift, before a token was judged
+  double deviation_;           // and now
 };
 
 }  // namespace draftscope::speculation

@@ -25,6 +25,7 @@ class FadingCounts {
   }
   /// Guesses of the cell, as they count today.
   [[nodiscard]] double weight(std::size_t cell) const { return cells_[cell].all / now_; }
+  [[nodiscard]] double right(std::size_t cell) const { return cells_[cell].right / now_; }
   /// Share of right ones, with `prior` as if `prior_weight` guesses had told it.
   [[nodiscard]] double share(std::size_t cell, double prior, double prior_weight) const {
     return (cells_[cell].right / now_ + prior * prior_weight) / (weight(cell) + prior_weight);

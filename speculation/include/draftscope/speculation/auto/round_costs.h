@@ -21,6 +21,7 @@ class RecentMedian {
   explicit RecentMedian(std::size_t window = 9) : latest_(window) {}
   void add(double value);
   [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] std::size_t count() const { return count_; }
   /// The lower of the two in the middle of an even number of values; there must be one.
   [[nodiscard]] double value() const { return median_; }
 
@@ -57,6 +58,10 @@ class RoundCosts {
   /// A round without its draft, of so many rows.
   [[nodiscard]] double verification(std::int32_t rows) const;
   [[nodiscard]] double draft_step(std::int32_t drafter) const;
+  /// The same at best: as measured or as expected before that, whichever is less. Rounds that were slow for
+  /// reasons of their own would else keep a draft from ever being measured again.
+  [[nodiscard]] double hoped_verification(std::int32_t rows) const;
+  [[nodiscard]] double hoped_step(std::int32_t drafter) const;
   /// Cost of the round by the others.
   [[nodiscard]] double expected(const RoundTimes& round) const;
 
@@ -64,19 +69,24 @@ class RoundCosts {
   static constexpr std::size_t behind = 4;
 
  private:
-  /// Kernels change at widths: rows up to each are taken together, with one cost per row beyond the first.
-  static constexpr std::array<std::int32_t, 5> widths{8, 16, 32, 64, 1024};
+  /// Rows up to each width are taken together, with one cost per row beyond the first: the second row may
+  /// cost more than the next ones, and kernels change at widths.
+  static constexpr std::array<std::int32_t, 7> widths{2, 4, 8, 16, 32, 64, 1024};
 
+  void learn(const RoundTimes& round, double vanilla_ns);
   [[nodiscard]] static std::size_t width_of(std::int32_t rows);
 
   RecentMedian pace_;                  // ns per vanilla round
   std::vector<RecentMedian> per_row_;  // by width
+  std::vector<double> known_;          // by width: how well, as the squares of rows that told it
   std::vector<RecentMedian> steps_;
   std::vector<double> expected_steps_;
   double pair_ns_ = 0.0;           // the lower of the latest two vanilla rounds in a row; 0 = none yet
   double last_vanilla_ns_ = 0.0;   // of the round before; 0 = it was none
   std::int32_t rounds_since_ = 0;  // that pair
   double time_since_ = 0.0;        // that pair, in vanilla rounds
+  double pace_before_ = 0.0;       // the latest vanilla rounds, ns per vanilla round
+  double interval_;                // until the next one, likewise
 };
 
 }  // namespace draftscope::speculation

@@ -5,54 +5,78 @@
 // position of the output is known whether or not it was verified, so every token scores every guess that was
 // open before it: nothing has to be tried out.
 //
-// A guess is the continuation of the leftmost occurrence of the longest end of the text that occurred before
-// (suffix_automaton.h). Its tokens are counted by the length of that end and by their place in the guess,
-// given that those before were right.
+// Two sources guess side by side, each scored for itself. Tokens are counted by the length of the text's end
+// that the guess continues and by their place in the guess, given that those before were right.
 
 #include <draftscope/speculation/auto/fading_counts.h>
 #include <draftscope/speculation/rules/suffix_automaton.h>
+#include <draftscope/speculation/rules/suffix_decoding.h>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::speculation {
+
+/// Where a guess of what follows a text comes from.
+enum class TextSource : std::uint8_t {
+  lookup,  ///< the leftmost occurrence of the longest end of the text that occurred before
+           ///< (suffix_automaton.h)
+  suffix,  ///< what followed ends of the text most often, in this request or in earlier outputs
+           ///< (suffix_decoding.h)
+};
+[[nodiscard]] std::string_view text_source_name(TextSource source);
 
 class TextGuesses {
  public:
   /// `max_length`: tokens of the longest guess.
   explicit TextGuesses(std::int32_t max_length);
 
-  /// Forgets the text, but not how often guesses were right.
+  static constexpr std::array<TextSource, 2> sources{TextSource::lookup, TextSource::suffix};
+
+  /// Forgets the text, but neither how often guesses were right nor the outputs of requests before.
   void begin_request(std::span<const std::int32_t> prompt, std::size_t tokens);
   /// `text` is the text so far with tokens appended. It is not kept.
   void extend(std::span<const std::int32_t> text);
 
-  /// Tokens of the text's end that occurred before; 0 = none.
-  [[nodiscard]] std::int32_t match() const { return match_; }
-  /// The guess behind `text`, as it was last extended to: a part of it.
-  [[nodiscard]] std::span<const std::int32_t> guess(std::span<const std::int32_t> text) const;
+  /// Tokens of the text's end that the guess continues; 0 = there is no guess.
+  [[nodiscard]] std::int32_t match(TextSource source) const { return latest_[index(source)].match; }
+  /// The guess behind `text`, as it was last extended to: valid until it is extended again, and as long as
+  /// `text` is.
+  [[nodiscard]] std::span<const std::int32_t> guess(std::span<const std::int32_t> text,
+                                                    TextSource source) const;
   /// Probability that the guess's token at this place is right, given that those before are.
-  [[nodiscard]] double acceptance(std::int32_t place) const { return acceptance(match_, place); }
-  [[nodiscard]] double acceptance(std::int32_t match, std::int32_t place) const;
+  [[nodiscard]] double acceptance(TextSource source, std::int32_t place) const {
+    return acceptance(source, match(source), place);
+  }
+  [[nodiscard]] double acceptance(TextSource source, std::int32_t match, std::int32_t place) const;
 
  private:
   /// A guess whose tokens were right so far.
   struct Open {
+    TextSource source = TextSource::lookup;
     std::int32_t match = 0;
-    std::int32_t begin = 0;  // of its tokens in the text
-    std::int32_t place = 0;  // of the token that comes next
+    std::int32_t begin = 0;   // of its tokens: in the text, or in ring_
+    std::int32_t length = 0;  // at most
+    std::int32_t place = 0;   // of the token that comes next
   };
 
-  [[nodiscard]] static std::size_t cell(std::int32_t match, std::int32_t place);
+  static std::size_t index(TextSource source) { return static_cast<std::size_t>(source); }
+  [[nodiscard]] static std::size_t cell(TextSource source, std::int32_t match, std::int32_t place);
   void score(std::span<const std::int32_t> text, std::int32_t token);
+  void open_lookup();
+  void open_suffix(std::span<const std::int32_t> text);
 
   std::int32_t max_length_;
   SuffixAutomaton automaton_;
+  SuffixDecoding suffix_;
   FadingCounts counts_;
   std::vector<Open> open_;
-  std::int32_t seen_ = 0;  // tokens of the text
-  std::int32_t match_ = 0;
-  std::int32_t behind_ = 0;  // where the guess begins
+  std::array<Open, sources.size()> latest_;
+  std::vector<std::int32_t> ring_;  // [max_length][max_length]: the latest guesses of `suffix`
+  std::int32_t seen_ = 0;           // tokens of the text
 };
 
 }  // namespace draftscope::speculation
