@@ -48,6 +48,12 @@ void follow(std::span<const DraftNode> nodes, Choose choose, Verdict& verdict) {
   }
 }
 
+/// The distribution that a node below `depth` others was drawn from; -1 = it is a guess.
+std::int32_t drawn_from(const Drawn& drawn, std::size_t node, std::int32_t depth) {
+  if (!drawn.drawn_from.empty()) return drawn.drawn_from[node];
+  return drawn.by_depth.empty() ? -1 : depth;
+}
+
 bool accept_guess(const Distribution& target, std::int32_t token, Draw draw, Chooser& chooser) {
   const double p = target.probability(token);
   if (p >= 1.0) return true;
@@ -92,20 +98,20 @@ void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int
       verdict.undefined_row = at + 1;
       return;
     }
-    const bool guesses = drawn.by_depth.empty();
-    bool copied = false;
+    std::int32_t copied = -1;  // the distribution in draft_
     std::int32_t siblings = 0;
     for (std::size_t child = row_of(at); child < nodes.size() && !goes_on; ++child) {
       if (nodes[child].parent != at) continue;
       verdict.tested[child] = 1;
       const std::int32_t token = nodes[child].token;
       const Draw draw{DrawPurpose::accept, root_position + depth + 1, siblings++};
-      if (guesses) {
+      const std::int32_t from = drawn_from(drawn, child, depth);
+      if (from < 0) {
         goes_on = accept_guess(target_, token, draw, chooser);
         if (!goes_on) remove_token(target_, token);
       } else {
-        if (!copied) copy_distribution(drawn.by_depth[static_cast<std::size_t>(depth)], draft_);
-        copied = true;
+        if (copied != from) copy_distribution(drawn.by_depth[static_cast<std::size_t>(from)], draft_);
+        copied = from;
         goes_on = accept_token(target_, draft_, token, draw, chooser);
         if (!goes_on) {
           rest_.tokens.reserve(target_.tokens.capacity());

@@ -37,6 +37,9 @@ struct Verdict {
 struct Drawn {
   std::span<const DraftNode> nodes;
   std::span<const Distribution> by_depth;  ///< [d − 1] for nodes at depth d; empty = all nodes are guesses
+  /// By node: which of `by_depth` it was drawn from, instead of its depth's; −1 = it is a guess. Empty = by
+  /// depth.
+  std::span<const std::int32_t> drawn_from = {};
 };
 
 /// The target's distribution behind row r of the verification (0 = root, i + 1 = node i); empty if its logits

@@ -141,7 +141,9 @@ class Decoder {
       if (has_draft) times.verify_ns = clock.begin_before_now(Phase::verify, device_round_.verify_ns());
       return {};
     }
-    if (plan.mask != nullptr || plan.draft_model != nullptr)
+    if (plan.stages != nullptr)
+      DRAFTSCOPE_TRY(drafter_.draft_in_stages(*plan.stages, text_, limits, row.draft_stop));
+    else if (plan.mask != nullptr || plan.draft_model != nullptr)
       DRAFTSCOPE_TRY(drafter_.draft(plan, text_, limits, row.draft_stop));
     else
       drafter_.take(plan.proposals, limits);
@@ -213,6 +215,7 @@ class Decoder {
                        .planned = row.planned,
                        .longest = limits.steps,
                        .draft_ns = times.verify_ns - times.draft_ns,
+                       .verify_ns = times.accept_ns - times.verify_ns,
                        .elapsed_ns = times.observe_ns - times.plan_ns,
                        .verified = best.first(rows),
                        .extra_rows = best.subspan(rows),

@@ -10,8 +10,8 @@ using traces::DraftStop;
 
 bool DeviceRound::can_run(const RoundPlan& plan, std::int32_t steps) const {
   if (!backend_.has_chain_rounds() || !plan.branches.empty() || !plan.proposals.empty() ||
-      !plan.extra_rows.empty() || plan.top > 0 || plan.draft_model != nullptr || plan.entropy_weight > 0.0 ||
-      request_.sampling.penalises() || steps >= backend_.max_invariant_rows())
+      plan.stages != nullptr || !plan.extra_rows.empty() || plan.top > 0 || plan.draft_model != nullptr ||
+      plan.entropy_weight > 0.0 || request_.sampling.penalises() || steps >= backend_.max_invariant_rows())
     return false;
   // Without a draft a greedy round is one pass either way; a sampled one would bring its logits to the host.
   if (request_.sampling.greedy()) return steps > 0;

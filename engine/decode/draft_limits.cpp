@@ -21,7 +21,7 @@ std::int32_t depth_of(std::span<const Proposal> proposals, std::size_t i) {
 }  // namespace
 
 std::int32_t planned_depth(const RoundPlan& plan) {
-  if (plan.mask != nullptr || plan.draft_model != nullptr) return plan.draft_length;
+  if (plan.mask != nullptr || plan.draft_model != nullptr || plan.stages != nullptr) return plan.draft_length;
   std::int32_t deepest = 0;
   for (std::size_t i = 0; i < plan.proposals.size(); ++i)
     deepest = std::max(deepest, depth_of(plan.proposals, i));

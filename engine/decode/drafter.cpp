@@ -34,6 +34,9 @@ void Drafter::clear() {
   states_.clear();
   boundaries_.clear();
   drawn_ = 0;
+  drawn_from_.clear();
+  shares_.clear();
+  stage_rows_.clear();
   is_chain_ = true;
 }
 

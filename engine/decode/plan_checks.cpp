@@ -57,9 +57,9 @@ Result<void> check_request(const Backend& backend, const DecodeRequest& request,
 
 Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& shape) {
   const std::size_t sources = (plan.mask != nullptr ? 1U : 0U) + (plan.draft_model != nullptr ? 1U : 0U) +
-                              (plan.proposals.empty() ? 0U : 1U);
+                              (plan.stages != nullptr ? 1U : 0U) + (plan.proposals.empty() ? 0U : 1U);
   if (sources > 1)
-    return fail("round plan: found {} sources of a draft, expected a mask, a draft model or guesses",
+    return fail("round plan: found {} sources of a draft, expected a mask, a draft model, stages or guesses",
                 sources);
   DRAFTSCOPE_TRY(check_proposals(plan.proposals, shape.vocab));
   if (plan.draft_model != nullptr && plan.draft_model->backend->shape().vocab != shape.vocab)
@@ -72,11 +72,13 @@ Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& sh
     return fail("verification above the exit: found a tree or extra rows, expected a chain alone");
   if (!plan.states.empty() && !plan.extra_rows.empty())
     return fail("round plan: found states and extra rows, expected one of them at most");
-  if (plan.acceptance == Acceptance::by_block && !plan.branches.empty())
+  if (plan.stages != nullptr && plan.verification == Verification::above_exit)
+    return fail("round plan: found stages, expected verification by all layers beside them");
+  if (plan.acceptance == Acceptance::by_block && (!plan.branches.empty() || plan.stages != nullptr))
     return fail("round plan: found a tree, expected a chain beside acceptance by block");
   if (plan.top < 0 || plan.top > shape.vocab)
     return fail("round plan: found {} best tokens a row, expected 0 to {}", plan.top, shape.vocab);
-  if (plan.top > 0 && (plan.mask != nullptr || plan.draft_model != nullptr))
+  if (plan.top > 0 && (plan.mask != nullptr || plan.draft_model != nullptr || plan.stages != nullptr))
     return fail("round plan: found best tokens and a draft by a model, expected guesses or nothing");
   return check_mask(plan, shape.n_layers);
 }

@@ -209,8 +209,10 @@ void Target::judge(const Drafter& drafter, Acceptance acceptance, std::int32_t r
     return judge_coupled(nodes, target_at, root_position, *chooser_.counter_key(), verdict);
   // Guesses gain nothing by being judged jointly.
   if (acceptance == Acceptance::by_block && !drafter.distributions().empty())
-    return judge_.judge_block({nodes, drafter.distributions()}, target_at, root_position, chooser_, verdict);
-  judge_.judge({nodes, drafter.distributions()}, target_at, root_position, chooser_, verdict);
+    return judge_.judge_block({nodes, drafter.distributions(), {}}, target_at, root_position, chooser_,
+                              verdict);
+  judge_.judge({nodes, drafter.distributions(), drafter.drawn_from()}, target_at, root_position, chooser_,
+               verdict);
 }
 
 Wanted Target::head_wanted(std::int32_t from) const {

@@ -16,8 +16,9 @@ struct Maker {
                                             const StrategyResources& resources);
 };
 
-constexpr std::array<Maker, 8> makers{{{"vanilla", make_vanilla},
+constexpr std::array<Maker, 9> makers{{{"vanilla", make_vanilla},
                                        {"auto", make_auto},
+                                       {"cascade", make_cascade},
                                        {"two-model", make_two_model},
                                        {"prompt-lookup", make_prompt_lookup},
                                        {"suffix-decoding", make_suffix_decoding},

@@ -15,6 +15,9 @@ namespace draftscope::engine {
 [[nodiscard]] Result<std::unique_ptr<Strategy>> make_auto(
     const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
     const StrategyResources& resources);
+[[nodiscard]] Result<std::unique_ptr<Strategy>> make_cascade(
+    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
+    const StrategyResources& resources);
 [[nodiscard]] Result<std::unique_ptr<Strategy>> make_two_model(
     const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
     const StrategyResources& resources);

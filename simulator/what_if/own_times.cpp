@@ -195,7 +195,8 @@ HostOfRun host_of(const RunWork& work, const std::vector<MeasuredOwnPass>& measu
 }
 
 Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recording, const CostModel& model,
-                            const std::unordered_set<traces::RoundId>& fits, std::size_t& requests) {
+                            const std::unordered_set<traces::RoundId>& fits, const StagedPasses& staged,
+                            std::size_t& requests) {
   RunWork work{.run = &run, .passes = {}, .phases = {}, .law = {}};
   Scenario scenario = fitted_scenario(model);
   const std::optional<OwnWork> rules = own_work_of(*run.run, model.shape);
@@ -206,10 +207,13 @@ Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recordi
     if (request.rounds.empty()) continue;
     if (rules)
       add_phases(request, is_first_of_repeat(run, i), *rules, number, fits, work.passes, work.phases);
-    if (!is_two_model(*run.run)) continue;
     OwnPhase phase{.counts = {}, .ns = 0.0, .request = number};
+    if (is_two_model(*run.run))
+      count_draft_model(request, scenario.draft_model.value_or(model.shape), work.passes, phase.counts);
+    else
+      count_staged_passes(staged, request, work.passes, phase.counts);
+    if (phase.counts.empty() && !is_two_model(*run.run)) continue;
     for (const traces::Round& round : request.rounds) phase.ns += static_cast<double>(round.draft_ns);
-    count_draft_model(request, scenario.draft_model.value_or(model.shape), work.passes, phase.counts);
     work.phases.push_back(std::move(phase));
   }
   scenario.own_passes = work.passes.kinds();
@@ -275,13 +279,14 @@ void add_host_time(double ns_per_round, StrategyRounds& rounds) {
 }
 
 Result<OwnTimes> own_times(traces::Reader& reader, const traces::Recording& recording,
-                           std::span<const RunRows> runs, const CostModel& model) {
+                           std::span<const RunRows> runs, const CostModel& model,
+                           const StagedPasses& staged) {
   DRAFTSCOPE_TRY_ASSIGN(const auto fits, rounds_with_fits(reader));
   std::vector<RunWork> works;
   std::size_t requests = 0;
   for (const RunRows& run : runs) {
     if (run.run->is_baseline) continue;
-    DRAFTSCOPE_TRY_ASSIGN(RunWork work, work_of_run(run, recording, model, fits, requests));
+    DRAFTSCOPE_TRY_ASSIGN(RunWork work, work_of_run(run, recording, model, fits, staged, requests));
     works.push_back(std::move(work));
   }
   OwnTimes times;

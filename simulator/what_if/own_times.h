@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "what_if/own_work.h"
+#include "what_if/staged_passes.h"
 
 namespace draftscope::simulator {
 
@@ -57,9 +58,10 @@ void count_draft_model(const RequestRows& request, const ModelShape& shape, OwnP
 /// Adds host time to every round of the statistics.
 void add_host_time(double ns_per_round, StrategyRounds& rounds);
 
-/// `model` is fitted to the recording, which `runs` are of. Errors: unreadable decisions, a model that does
-/// not price its own recording.
+/// `model` is fitted to the recording, which `runs` are of, and `staged` too. Errors: unreadable decisions, a
+/// model that does not price its own recording.
 [[nodiscard]] Result<OwnTimes> own_times(traces::Reader& reader, const traces::Recording& recording,
-                                         std::span<const RunRows> runs, const CostModel& model);
+                                         std::span<const RunRows> runs, const CostModel& model,
+                                         const StagedPasses& staged);
 
 }  // namespace draftscope::simulator

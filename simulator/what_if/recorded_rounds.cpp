@@ -8,6 +8,7 @@
 
 #include "costs/verified_layers.h"
 #include "what_if/recorded_statistics.h"
+#include "what_if/staged_passes.h"
 #include "what_if/trained_recording.h"
 
 namespace draftscope::simulator {
@@ -66,6 +67,7 @@ Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const Ru
   DRAFTSCOPE_TRY_ASSIGN(
       RecordedStatistics recorded,
       recorded_statistics(first, trained.layer_sets, trained.recording->meta, trained.costs.model.shape));
+  add_staged_passes(trained.staged_passes, first, recorded);
   StrategyRounds rounds{.strategy = run.run->specification, .source = RoundSource::recorded};
   for (std::size_t i = 0; i < first.requests.size(); ++i) {
     const RequestRows& rows = first.requests[i];

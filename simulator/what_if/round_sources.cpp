@@ -2,10 +2,12 @@
 // The choice among the sources of rounds, and how a specification's text is read for it.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/missing_data.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
+#include "drafts/run_specification.h"
 #include "drafts/same_draft.h"
 #include "what_if/trained_recording.h"
 
@@ -22,6 +24,32 @@ std::multiset<std::string_view> pieces(std::string_view specification) {
     specification.remove_prefix(std::min(end + 1, specification.size()));
   }
   return all;
+}
+
+}  // namespace
+
+namespace {
+
+/// Rounds of a recorded cascade of the same drafters.
+Result<StrategyRounds> cascade_rounds(const TrainedRecording& trained,
+                                      const speculation::StrategySpecification& cascade,
+                                      std::string_view text) {
+  for (const RunRows& run : trained.runs) {
+    const auto recorded = run_specification(*run.run, trained.n_layers());
+    if (!recorded || recorded->name() != cascade.name() || recorded->text("levels") != cascade.text("levels"))
+      continue;
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, recorded_rounds(trained, run));
+    rounds.strategy = std::string(text);
+    rounds.source = RoundSource::modelled;
+    rounds.setting.status = AnswerStatus::approximate;
+    rounds.notes.push_back(
+        fmt::format("rounds are those of run {}: other limits of a cascade of the same drafters are taken to "
+                    "draft as well",
+                    run.run->specification));
+    return rounds;
+  }
+  return fail("strategy {}: {} (approximate), expected a recorded run with levels={}", text,
+              cascade.no_replay(), cascade.text("levels"));
 }
 
 }  // namespace
@@ -72,6 +100,7 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
   if (const RunRows* const run = accepted_otherwise(trained, specification))
     return rounds_accepted_otherwise(trained, *run, specification, strategy);
   if (follows_from_texts(strategy)) return lookup_rounds(trained, strategy);
+  if (specification.name() == "cascade") return cascade_rounds(trained, specification, strategy);
   if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();
   return is_drafted ? drafted_rounds(trained, strategy) : replayed_rounds(trained, strategy);

@@ -96,6 +96,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   put_texts(*std::move(tables), trained);
   DRAFTSCOPE_TRY(put_conditions(trained));
   DRAFTSCOPE_TRY_ASSIGN(trained.target_probabilities, target_probabilities(reader));
+  DRAFTSCOPE_TRY_ASSIGN(trained.staged_passes, staged_passes(reader));
   if (options.specified) {
     trained.costs.model = *options.specified;
     return trained;
@@ -106,7 +107,8 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, options.recorded_on));
   trained.costs.model.drift = drift_between_repeats(trained.runs);
   trained.measured_runs = std::move(observations.runs);
-  DRAFTSCOPE_TRY_ASSIGN(OwnTimes own, own_times(reader, recording, trained.runs, trained.costs.model));
+  DRAFTSCOPE_TRY_ASSIGN(
+      OwnTimes own, own_times(reader, recording, trained.runs, trained.costs.model, trained.staged_passes));
   trained.costs.model.own_passes = std::move(own.passes);
   trained.hosts = std::move(own.hosts);
   DRAFTSCOPE_TRY(put_sets(reader, trained));

@@ -20,6 +20,7 @@
 #include "what_if/fitted_acceptance.h"
 #include "what_if/own_times.h"
 #include "what_if/recorded_statistics.h"
+#include "what_if/staged_passes.h"
 
 namespace draftscope::simulator {
 
@@ -48,6 +49,7 @@ struct TrainedRecording {
   std::shared_ptr<const SetAgreement> set_agreement;  ///< null where no set of sublayers was tried
   std::size_t tried_sets = 0;                         ///< that it was fitted to
   TargetProbabilities target_probabilities;           ///< empty where they were not recorded
+  StagedPasses staged_passes;                         ///< of drafts in stages
 
   [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
   [[nodiscard]] std::int32_t n_layers() const { return costs.model.shape.n_layers; }

@@ -190,5 +190,26 @@ TEST(AskedOtherwise, TokenRecyclingFollowsFromTreesAndTextsAsFarAsTheyTell) {
   EXPECT_NEAR(tokens_per_round(by_texts), truth, 0.15 * truth);
 }
 
+TEST(AskedOtherwise, CascadesAreTheirRecordedRoundsWithTheirPasses) {
+  const TemporaryFolder folder;
+  const std::string cascade = "cascade:levels=exit-4+exit-8,gamma=6";
+  const Asked asked(record(folder / "run.dstrace", {"--limit", "3", "--max-tokens", "48", "--repeats", "1",
+                                                    "--strategy", "vanilla", "--strategy", cascade}));
+  const StrategyRounds recorded = asked.rounds(cascade);
+  EXPECT_GT(tokens_per_round(recorded), 1.2);
+  ASSERT_FALSE(recorded.own_passes.empty());
+  for (const simulator::OwnPass& pass : recorded.own_passes) {
+    EXPECT_TRUE(pass.attention == 4 || pass.attention == 8);
+    EXPECT_EQ(pass.attention, pass.mlp);
+    EXPECT_TRUE(pass.has_head);
+  }
+  const StrategyRounds other = asked.rounds(cascade + ",nodes=16");
+  EXPECT_EQ(other.setting.status, AnswerStatus::approximate);
+  EXPECT_THAT(other.notes, Contains(HasSubstr("rounds are those of run " + cascade)));
+  const auto refused = asked.what_if.rounds("cascade:levels=exit-3");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("expected a recorded run with levels=exit-3"));
+}
+
 }  // namespace
 }  // namespace draftscope::cli

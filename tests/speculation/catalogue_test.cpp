@@ -18,7 +18,7 @@ TEST(Catalogue, HasEveryStrategyThatShips) {
   EXPECT_THAT(names, testing::ElementsAre("vanilla", "layerskip", "fs", "dv", "draft-verify", "swift",
                                           "clasp", "knapspec", "conflayers", "del", "quantised", "mix",
                                           "two-model", "prompt-lookup", "suffix-decoding", "token-recycling",
-                                          "jacobi", "lookahead", "auto", "tuned"));
+                                          "jacobi", "lookahead", "cascade", "auto", "tuned"));
 }
 
 void expect_complete(const std::string& owner, const std::vector<ParameterRow>& parameters) {

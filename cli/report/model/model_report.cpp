@@ -53,6 +53,10 @@ void describe_draft(const speculation::StrategySpecification& strategy, const Mo
       row.draft = "what pays, chosen anew each round";
       return;
     }
+    if (row.name == "cascade") {
+      row.draft = "parts of the model in turn";
+      return;
+    }
     row.draft = "guesses, without a forward";
     row.draft_layers = 0.0;
     return;

@@ -81,6 +81,57 @@ struct ExtraRow {
 /// Another model that drafts, with its own K/V.
 struct DraftModel;
 
+inline constexpr std::int32_t max_stage_drafters = 8;
+
+/// One stage of a draft that several drafters make in turn: one pass of one of them behind a node, over its
+/// token and guesses of what follows. The drafter's own tokens are added as long as they are the guesses, and
+/// the first that is not, or the one behind them all.
+struct DraftStage {
+  /// The drafter's number, below max_stage_drafters, which its K/V goes by; −1 = none: the guesses are added
+  /// as they are.
+  std::int32_t drafter = -1;
+  const speculation::SublayerMask* mask = nullptr;   ///< the drafter's; unused by guesses
+  std::optional<speculation::WeightFormat> weights;  ///< likewise, as RoundPlan::weights
+  std::int32_t parent = -1;                          ///< a node without children; −1 = the root
+  std::span<const std::int32_t> guesses;             ///< of what follows the parent
+  /// A token of the drafter's brings siblings until all of them have this probability together, as far as
+  /// max_width lets it.
+  double mass = 0.0;
+  std::int32_t max_width = 1;
+};
+
+/// End of a stage.
+struct StageOutcome {
+  std::int32_t first_node = 0;  ///< nodes from here on are new
+  std::int32_t last = -1;       ///< the stage's last token that may be extended: a node, or −1 = none
+  std::int32_t rows = 0;        ///< of its pass; 0 = guesses
+  std::int64_t ns = 0;          ///< that the pass took
+};
+
+struct DraftNode;
+
+/// The draft as it grows.
+struct StagedDraft {
+  std::span<const std::int32_t> text;  ///< the root is the last
+  std::span<const DraftNode> nodes;
+  /// By node: the drafter's probability of the token, as it was drawn from, at temperature 1 if greedy; of a
+  /// guess 1.
+  std::span<const double> shares;
+  std::int32_t max_depth = 0;
+  std::int32_t max_nodes = 0;
+};
+
+/// Plans a staged draft. Which tokens it extends, by what and how far may depend on all that was drafted: no
+/// token leaves a draft (docs/methods.md, Exact acceptance, rule 5).
+class DraftStages {
+ public:
+  virtual ~DraftStages() = default;
+  /// The next stage; none = the draft is done. Asked again after each.
+  [[nodiscard]] virtual std::optional<DraftStage> next(const StagedDraft& draft) = 0;
+  virtual void end_stage(const StagedDraft& /*draft*/, const DraftStage& /*stage*/,
+                         const StageOutcome& /*outcome*/) {}
+};
+
 struct RoundPlan {
   const speculation::SublayerMask* mask =
       nullptr;                    ///< the draft's; owned by the strategy. Null = no self-drafting
@@ -100,6 +151,7 @@ struct RoundPlan {
   std::span<const Proposal> proposals;   ///< instead of a draft by a model; parents before children
   std::span<const ExtraRow> extra_rows;  ///< left out of a round that has no room for all of them
   DraftModel* draft_model = nullptr;     ///< drafts in place of `mask`; owned by the strategy
+  DraftStages* stages = nullptr;         ///< drafts in place of `mask`, up to draft_length deep
   /// Layer boundaries whose hidden states of root and draft tokens the outcome shall hold
   /// (Wanted::hidden_after).
   std::span<const std::int32_t> states;
@@ -134,6 +186,7 @@ struct RoundOutcome {
   std::int32_t planned = 0;     ///< γ as planned
   std::int32_t longest = 0;     ///< γ after the cut at budget, context and width
   std::int64_t draft_ns = 0;    ///< that the draft took
+  std::int64_t verify_ns = 0;   ///< that the verification took
   std::int64_t elapsed_ns = 0;  ///< since the round began
   /// The target's best token behind the root and behind each node; of extra rows likewise.
   std::span<const TopToken> verified;

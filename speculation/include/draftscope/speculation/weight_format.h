@@ -8,6 +8,7 @@
 
 #include <draftscope/base/result.h>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,9 @@ struct WeightFormatRow {
 
 /// Errors: no format has that name.
 [[nodiscard]] Result<WeightFormat> parse_weight_format(std::string_view name);
+
+/// Bits of a weight in the first format of a list such as "q4_1, q8_0"; none if it names no format.
+[[nodiscard]] std::optional<double> leading_bits(std::string_view formats);
 
 /// "q8_0, q5_0, …": those that a backend can make.
 [[nodiscard]] std::string made_weight_formats(MadeBy by);

@@ -33,8 +33,9 @@ enum class OwnPassKind : std::uint8_t {
   knapsack,
   confidences,  ///< ConfLayers: the output's last tokens through all layers but the last, sublayer by
                 ///< sublayer
+  stage,        ///< a cascade: a pass of one of its drafters
 };
-inline constexpr int own_pass_kind_count = 8;
+inline constexpr int own_pass_kind_count = 9;
 
 /// Passes that cost the same but for their context.
 struct OwnPass {

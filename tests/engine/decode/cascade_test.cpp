@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A cascade's drafts: each token is what its drafter says behind its path, however the tree was grown, and
+// the text's law is the target's.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "exact_law.h"
+
+namespace draftscope::engine {
+namespace {
+
+using Tokens = std::vector<std::int32_t>;
+
+struct SeenRound {
+  std::int32_t root_position = 0;
+  std::vector<traces::DraftToken> tokens;
+};
+
+class KeepRounds final : public DecodeListener {
+ public:
+  void on_round(const RoundReport& report) override {
+    rounds.push_back({report.round.root_position, {report.draft_tokens.begin(), report.draft_tokens.end()}});
+  }
+  std::vector<SeenRound> rounds;
+};
+
+struct Decoded {
+  Tokens text;  ///< prompt and output
+  std::vector<SeenRound> rounds;
+};
+
+Decoded decode_greedily(const ToyBackend::Options& options, const std::string& specification) {
+  ToyBackend backend(options);
+  const auto made = make_strategy(specification, backend.shape());
+  EXPECT_TRUE(made) << made.error().message;
+  const Tokens prompt{0, 1, 1, 0, 1};
+  SeededChooser chooser(1, 1);
+  KeepRounds listener;
+  const auto result =
+      decode(backend, *made->strategy, {.prompt = prompt, .max_new_tokens = 40}, chooser, listener);
+  EXPECT_TRUE(result) << result.error().message;
+  Decoded decoded{prompt, listener.rounds};
+  decoded.text.insert(decoded.text.end(), result->tokens.begin(), result->tokens.end());
+  return decoded;
+}
+
+/// The best tokens of an exit behind root and path, which its own passes read one after the other behind the
+/// target's K/V.
+Tokens best_of_exit(const ToyBackend::Options& options, std::int32_t exit, const Tokens& text,
+                    std::int32_t root, const Tokens& path) {
+  ToyBackend backend(options);
+  Outputs outputs;
+  std::vector<Row> rows;
+  for (std::int32_t i = 0; i < root; ++i) {
+    rows.assign(1, {.token = text[static_cast<std::size_t>(i)], .position = i});
+    EXPECT_TRUE(backend.forward(
+        {.rows = rows, .committed = i, .first_row = i, .layers = {0, options.n_layers}}, outputs));
+  }
+  const auto mask = speculation::SublayerMask::early_exit(options.n_layers, exit);
+  for (std::size_t i = 0; i <= path.size(); ++i) {
+    const std::int32_t position = root + static_cast<std::int32_t>(i);
+    rows.assign(1,
+                {.token = i == 0 ? text[static_cast<std::size_t>(root)] : path[i - 1], .position = position});
+    EXPECT_TRUE(backend.forward({.rows = rows,
+                                 .committed = position,
+                                 .first_row = position,
+                                 .mask = &mask,
+                                 .layers = {0, exit},
+                                 .wanted = {.head = true, .top_k = options.vocab}},
+                                outputs));
+  }
+  Tokens best;
+  for (const TopToken& token : outputs.top) best.push_back(token.token);
+  return best;
+}
+
+Tokens path_to(const SeenRound& round, std::int32_t node) {
+  Tokens path;
+  for (std::int32_t at = node; at >= 0; at = round.tokens[static_cast<std::size_t>(at)].parent)
+    path.insert(path.begin(), round.tokens[static_cast<std::size_t>(at)].token);
+  return path;
+}
+
+/// Every node that is no guess is among the best tokens of one of the exits behind its path, as many as a
+/// level's token has siblings and itself. Returns how many siblings were extended.
+int expect_drafts_of(const ToyBackend::Options& options, const std::string& specification,
+                     const std::vector<std::int32_t>& exits, std::size_t width) {
+  const Decoded decoded = decode_greedily(options, specification);
+  int nodes = 0;
+  int off_spine = 0;
+  for (const SeenRound& round : decoded.rounds) {
+    std::set<std::int32_t> parents;
+    for (const traces::DraftToken& token : round.tokens) {
+      ++nodes;
+      if (token.parent >= 0 &&
+          !parents.contains(round.tokens[static_cast<std::size_t>(token.parent)].index) &&
+          std::any_of(round.tokens.begin(), round.tokens.begin() + token.parent, [&](const auto& other) {
+            return other.parent == round.tokens[static_cast<std::size_t>(token.parent)].parent;
+          }))
+        ++off_spine;
+      if (token.parent >= 0) parents.insert(token.parent);
+      const Tokens path = path_to(round, token.parent);
+      bool is_found = token.confidence == 1.0;  // a guess
+      for (const std::int32_t exit : exits) {
+        const Tokens best = best_of_exit(options, exit, decoded.text, round.root_position, path);
+        is_found = is_found || std::find(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(width),
+                                         token.token) != best.begin() + static_cast<std::ptrdiff_t>(width);
+      }
+      EXPECT_TRUE(is_found) << specification << ": node " << token.index << " at " << round.root_position;
+    }
+  }
+  EXPECT_GT(nodes, 20) << specification;
+  return off_spine;
+}
+
+TEST(Cascade, DraftsWhatItsLevelsSayBehindEachPath) {
+  int off_spine = 0;
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+    const ToyBackend::Options options{
+        .vocab = 6, .n_layers = 8, .cache_rows = 200, .max_rows = 40, .seed = seed, .agreement = 0.7};
+    const std::string fixed = ",costs=by-weights";
+    expect_drafts_of(options, "cascade:levels=exit-2,siblings=0,match=0,gamma=6" + fixed, {2}, 1);
+    expect_drafts_of(options, "cascade:levels=exit-2,siblings=0,match=3,gamma=6" + fixed, {2}, 1);
+    const std::string wide = ",siblings=2,mass=1,nodes=30,step-length=2,gamma=4" + fixed;
+    off_spine += expect_drafts_of(options, "cascade:levels=exit-1,match=0" + wide, {1}, 3);
+    off_spine += expect_drafts_of(options, "cascade:levels=exit-1+exit-4,match=2" + wide, {1, 4}, 3);
+  }
+  EXPECT_GT(off_spine, 20);
+}
+
+TEST(Cascade, HasVanillasTextInEveryForm) {
+  std::mt19937 random(17);
+  const auto pick = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
+  const char* levels[] = {"exit-1", "exit-2+exit-5", "0.5+exit-3", "0.3+0.6", "none"};
+  for (std::uint32_t seed = 1; seed <= 40; ++seed) {
+    const ToyBackend::Options options{.vocab = 4,
+                                      .n_layers = 7,
+                                      .cache_rows = pick(45, 90),
+                                      .max_rows = pick(8, 24),
+                                      .seed = seed,
+                                      .agreement = 0.6};
+    const Decoded vanilla = decode_greedily(options, "vanilla");
+    const std::string specification = fmt::format(
+        "cascade:levels={},gamma={},nodes={},step-length={},siblings={},mass=0.{},match={},costs={}",
+        levels[pick(0, 4)], pick(1, 12), pick(1, 7), pick(1, 4), pick(0, 3), pick(1, 9), pick(0, 4),
+        pick(0, 1) == 0 ? "measured" : "by-weights");
+    EXPECT_EQ(decode_greedily(options, specification).text, vanilla.text) << specification;
+  }
+}
+
+/// Every chance of the first two tokens behind the prefill's.
+TEST(Cascade, HasExactlyTheTargetsLaw) {
+  const SamplingOptions samplings[] = {{.temperature = 1.0},
+                                       {.temperature = 0.7, .top_k = 2},
+                                       {.temperature = 1.4, .top_p = 0.8},
+                                       {.temperature = 1.1, .repetition_penalty = 1.6}};
+  for (const std::uint32_t seed : {1U, 2U}) {
+    const ToyBackend::Options options{.vocab = 3, .n_layers = 4, .seed = seed, .agreement = 0.4};
+    for (const SamplingOptions& sampling : samplings)
+      for (const Tokens& eos : {Tokens(), Tokens{2}}) {
+        const Law target = law_of(options, "vanilla", sampling, eos);
+        for (const char* specification :
+             {"cascade:levels=exit-2,gamma=2,nodes=3,siblings=1,mass=0.8,match=2,costs=by-weights",
+              "cascade:levels=exit-1+exit-3,gamma=2,nodes=3,step-length=1,siblings=1,mass=1,match=0,costs=by-"
+              "weights",
+              "cascade:levels=0.5,gamma=3,nodes=3,siblings=0,match=1,costs=by-weights",
+              "cascade:levels=none,gamma=2,match=2,costs=by-weights"})
+          EXPECT_LT(total_variation(law_of(options, specification, sampling, eos), target), 1e-9)
+              << specification;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::engine
