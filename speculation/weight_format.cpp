@@ -9,7 +9,7 @@ namespace draftscope::speculation {
 namespace {
 
 /// [WeightFormat]; bits and names of blocks are ggml's.
-constexpr std::array formats{
+constexpr std::array all_formats{
     WeightFormatRow{WeightFormat::f32, "f32", 32.0, MadeBy::none, "plain fp32"},
     WeightFormatRow{WeightFormat::bf16, "bf16", 16.0, MadeBy::none, "plain bf16"},
     WeightFormatRow{WeightFormat::f16, "f16", 16.0, MadeBy::none, "plain fp16"},
@@ -32,18 +32,18 @@ constexpr std::array formats{
 }  // namespace
 
 std::span<const WeightFormatRow> weight_formats() {
-  return formats;
+  return all_formats;
 }
 
 const WeightFormatRow& weight_format_row(WeightFormat format) {
-  return formats[static_cast<std::size_t>(format)];
+  return all_formats[static_cast<std::size_t>(format)];
 }
 
 Result<WeightFormat> parse_weight_format(std::string_view name) {
-  for (const WeightFormatRow& row : formats)
+  for (const WeightFormatRow& row : all_formats)
     if (row.name == name) return row.format;
   std::string names;
-  for (const WeightFormatRow& row : formats) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  for (const WeightFormatRow& row : all_formats) names += (names.empty() ? "" : ", ") + std::string(row.name);
   return fail("weights: found {}, expected one of: {}", quote(name), names);
 }
 
@@ -55,7 +55,7 @@ std::optional<double> leading_bits(std::string_view formats) {
 
 std::string made_weight_formats(MadeBy by) {
   std::string names;
-  for (const WeightFormatRow& row : formats)
+  for (const WeightFormatRow& row : all_formats)
     if (row.made_by == by) names += (names.empty() ? "" : ", ") + std::string(row.name);
   return names;
 }

@@ -34,6 +34,19 @@ TEST(SampledDecoding, HasExactlyTheTargetsLawOverTheFirstThreeTokens) {
   }
 }
 
+TEST(SampledDecoding, HasTheTargetsLawWhereSearchesGoByTheText) {
+  for (const std::uint32_t seed : {1U, 2U}) {
+    const ToyBackend::Options options{.vocab = 2, .n_layers = 6, .seed = seed, .agreement = 0.3};
+    const SamplingOptions sampling{.temperature = 1.2};
+    const Law target = law_of(options, "vanilla", sampling, {}, 5);
+    for (const char* specification : {"conflayers:window=1,interval=1,gamma=2",
+                                      "conflayers:window=1,interval=1,ratio=0,gamma=1,threshold=0",
+                                      "mix:mask=conflayers,window=2,interval=1,gamma=2,acceptance=block"})
+      EXPECT_LT(total_variation(law_of(options, specification, sampling, {}, 5), target), 1e-9)
+          << specification;
+  }
+}
+
 /// Adds the probabilities of all texts behind `text`, by the definition of the penalty: passes over the whole
 /// text, and for each token of the vocabulary whether the text holds it.
 void add_penalised_law(const ToyBackend::Options& options, std::vector<std::int32_t> text,

@@ -87,6 +87,8 @@ TEST(GreedyDecoding, GoesOnFromWhatAnEarlierRequestLeftInTheCache) {
                                          "layerskip:exit=3,gamma=3,verify=all-layers",
                                          "swift:every=1",
                                          "clasp:interval=2",
+                                         "conflayers:window=2,interval=1",
+                                         "cascade:levels=exit-2+0.5",
                                          "del",
                                          "jacobi",
                                          "lookahead",
