@@ -6,13 +6,13 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
 #include "timeline/lane_painter.h"
 #include "views/theme.h"
 #include "views/time_text.h"
+#include "views/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -67,6 +67,10 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
     selected_.reset();
     launch_.reset();
     lay_out();
+    const std::filesystem::path path =
+        state_.recording() ? state_.recording()->recording().path : std::filesystem::path();
+    if (path != path_) verticalScrollBar()->setValue(0);
+    path_ = path;
     viewport()->update();
   });
   connect(&state_, &ViewState::range_changed, this, [this] {
@@ -322,16 +326,19 @@ QString TimelineView::describe(const SlicePlace& place) const {
   return lines.join(QStringLiteral("<br>"));
 }
 
+QString TimelineView::tip_at(const QPoint& point) const {
+  const auto place = place_at(point);
+  return place ? describe(*place) : QString();
+}
+
 bool TimelineView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip && state_.timeline()) {
     const auto* help = static_cast<QHelpEvent*>(event);
     // Titles are cut to the room beside the lanes.
     if (const Row* row = row_at(help->pos().y()); row != nullptr && help->pos().x() < header_width)
-      QToolTip::showText(help->globalPos(), title_of(*row), viewport());
-    else if (const auto place = place_at(help->pos()))
-      QToolTip::showText(help->globalPos(), describe(*place), viewport());
+      show_tip(*help, *viewport(), title_of(*row));
     else
-      QToolTip::hideText();
+      show_tip(*help, *viewport(), tip_at(help->pos()));
     return true;
   }
   return QAbstractScrollArea::viewportEvent(event);
@@ -339,14 +346,30 @@ bool TimelineView::viewportEvent(QEvent* event) {
 
 void TimelineView::select(std::optional<SlicePlace> place) {
   if (place == selected_) return;
+  mark(place);
+  if (const std::uint32_t round_index = selected_round(); round_index != no_index)
+    state_.go_to_round(round_index);
+}
+
+void TimelineView::mark(std::optional<SlicePlace> place) {
   selected_ = place;
   launch_ = selected_ ? launch_of(*state_.timeline(), *selected_) : std::nullopt;
-  if (selected_) {
-    const LaneSlice slice = state_.timeline()->lanes[selected_->lane].slices[selected_->slice];
-    if (slice.round_index != no_index) state_.go_to_round(slice.round_index);
-  }
   viewport()->update();
   emit slice_selected();
+}
+
+std::uint32_t TimelineView::selected_round() const {
+  return selected_ ? state_.timeline()->lanes[selected_->lane].slices[selected_->slice].round_index : no_index;
+}
+
+void TimelineView::scroll_to_lane(std::size_t lane) {
+  for (const Row& row : rows_) {
+    if (row.kind != Row::Kind::lane || row.index != lane) continue;
+    // The axis covers what is scrolled below it.
+    const int highest = row.top - axis_height;
+    const int lowest = row.top + row.height - viewport()->height();
+    verticalScrollBar()->setValue(std::clamp(verticalScrollBar()->value(), std::min(lowest, highest), highest));
+  }
 }
 
 int TimelineView::set_search(const QString& text) {
@@ -368,7 +391,12 @@ bool TimelineView::step_match(bool forward) {
   if (matches_.empty() || !state_.timeline()) return false;
   const auto match = next_match(*state_.timeline(), matches_, selected_, forward);
   if (!match) return false;
-  select(match);
+  mark(match);
+  scroll_to_lane(match->lane);
+  // Who searches has not asked for another run: other views stay with theirs.
+  if (const std::uint32_t round_index = selected_round();
+      round_index != no_index && state_.recording()->run_of(round_index) == state_.run())
+    state_.go_to_round(round_index);
   const TimeRange time = time_of(*state_.timeline(), *match);
   const TimeRange shown = state_.range();
   if (time.start_ns < shown.start_ns || time.end_ns > shown.end_ns) {

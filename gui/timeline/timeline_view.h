@@ -30,7 +30,7 @@ class TimelineView : public QAbstractScrollArea {
   /// Returns how many names match.
   int set_search(const QString& text);
   /// Selects and shows the next match after the selected slice (or before it), in the order of time; wraps
-  /// around.
+  /// around. The run that is shown stays.
   bool step_match(bool forward);
 
   void fit_selection();
@@ -55,6 +55,10 @@ class TimelineView : public QAbstractScrollArea {
     bool begins_group = false;
   };
 
+  /// Selects without taking the cursor along.
+  void mark(std::optional<SlicePlace> place);
+  [[nodiscard]] std::uint32_t selected_round() const;
+  void scroll_to_lane(std::size_t lane);
   void lay_out();
   [[nodiscard]] TimeAxis axis() const;
   [[nodiscard]] std::optional<AxisRanges> axis_ranges() const;
@@ -62,6 +66,8 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] QString title_of(const Row& row) const;
   [[nodiscard]] std::optional<SlicePlace> place_at(const QPoint& point) const;
   [[nodiscard]] QString describe(const SlicePlace& place) const;
+  /// Tool tip of a place; empty where there is no slice.
+  [[nodiscard]] QString tip_at(const QPoint& point) const;
   /// Takes the cursor to the slice at a point, or lets go of the selection where there is none.
   void choose_at(const QPoint& point);
   [[nodiscard]] int top_of(const Row& row) const;
@@ -80,6 +86,7 @@ class TimelineView : public QAbstractScrollArea {
   std::vector<Row> rows_;
   std::optional<SlicePlace> selected_;
   std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
+  std::filesystem::path path_;        ///< of the recording that is shown
   QString search_;
   std::vector<bool> matches_;  ///< by name; empty without a search
   RangeNavigation navigation_;

@@ -11,10 +11,14 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QProgressBar>
+#include <QScreen>
+#include <QScrollArea>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QStyle>
 #include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include "timeline/timeline_view.h"
@@ -34,12 +38,35 @@
 #include "window/paths.h"
 #include "window/start_page.h"
 
+/// Resources of a static library are only there once somebody asks for them, outside of every namespace.
+static void take_icons() {
+  Q_INIT_RESOURCE(icons);
+}
+
 namespace draftscope::gui {
 
 namespace {
 
 constexpr int max_recent = 10;
 constexpr int layout_version = 1;
+
+QIcon window_icon() {
+  take_icons();
+  QIcon icon;
+  for (const int size : {16, 32, 48, 64, 128})
+    icon.addFile(QStringLiteral(":/icons/org.draftscope.Draftscope-%1.png").arg(size), QSize(size, size));
+  return icon;
+}
+
+/// What is too large for the room that it gets can be scrolled, so that no view makes the window larger.
+QScrollArea* scrollable(QWidget* view) {
+  auto* area = new QScrollArea;
+  area->setWidget(view);
+  area->setWidgetResizable(true);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setFocusPolicy(Qt::NoFocus);
+  return area;
+}
 
 /// A page of widgets below one another, without margins; the last takes the room that is left.
 QWidget* stacked(std::initializer_list<QWidget*> widgets) {
@@ -69,7 +96,8 @@ MainWindow::MainWindow(Memory memory)
   setWindowTitle(tr("Draftscope"));
   setAcceptDrops(true);
   setDockNestingEnabled(true);
-  resize(1600, 900);
+  setWindowIcon(window_icon());
+  resize(first_size());
   make_views();
   make_actions();
   connect(&queue_, &OpenQueue::began, this, &MainWindow::show_opening);
@@ -84,6 +112,9 @@ MainWindow::MainWindow(Memory memory)
   connect(&state_, &ViewState::recording_changed, this, &MainWindow::show_recording);
   connect(&state_, &ViewState::opened_changed, this, &MainWindow::list_opened);
   connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
+  // What a tool tip says may no longer be so.
+  for (const auto signal : {&ViewState::recording_changed, &ViewState::run_changed, &ViewState::range_changed})
+    connect(&state_, signal, this, &QToolTip::hideText);
   if (memory_ == Memory::none) return;
   const QSettings settings;
   start_page_->set_recent(settings.value(QStringLiteral("recent")).toStringList());
@@ -91,10 +122,16 @@ MainWindow::MainWindow(Memory memory)
   layout_ = settings.value(QStringLiteral("layout")).toByteArray();
 }
 
+QSize MainWindow::first_size() const {
+  const QSize wanted(1600, 900);
+  const QSize room = screen()->availableSize();
+  return wanted.boundedTo({room.width(), room.height() - style()->pixelMetric(QStyle::PM_TitleBarHeight)});
+}
+
 QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWidget* view) {
   auto* dock = new QDockWidget(title, this);
   dock->setObjectName(name);
-  dock->setWidget(view);
+  dock->setWidget(scrollable(view));
   addDockWidget(Qt::TopDockWidgetArea, dock);
   for (const NamedView& other : views_)
     if (other.dock != nullptr) {
@@ -110,7 +147,7 @@ QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWi
 
 void MainWindow::make_views() {
   auto* strip = new RoundsStrip(state_);
-  pages_->addWidget(start_page_);
+  pages_->addWidget(scrollable(start_page_));
   pages_->addWidget(stacked({strip, timeline_}));
   setCentralWidget(stacked({notices_, pages_}));
   views_.push_back({QStringLiteral("strip"), nullptr, strip});
@@ -244,7 +281,7 @@ QString MainWindow::notice_of(const OpenedRecording& recording) const {
 
 void MainWindow::show_start_page() {
   hide_panels();
-  pages_->setCurrentWidget(start_page_);
+  pages_->setCurrentIndex(0);
 }
 
 void MainWindow::show_recording_page() {

@@ -69,6 +69,8 @@ class MainWindow : public QMainWindow {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  /// Of a window that nobody has resized yet; within the screen.
+  [[nodiscard]] QSize first_size() const;
   void make_views();
   void make_actions();
   void make_file_menu();

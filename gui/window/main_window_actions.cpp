@@ -22,6 +22,7 @@
 #include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
 #include "views/picture_export.h"
+#include "views/time_text.h"
 #include "window/notice_bar.h"
 #include "window/paths.h"
 
@@ -163,6 +164,8 @@ void MainWindow::make_toolbar() {
   runs_->setMinimumContentsLength(30);
   runs_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   runs_->setEnabled(false);
+  // A click leaves the focus where it was, so that the next key is the view's.
+  runs_->setFocusPolicy(Qt::TabFocus);
   bar->addWidget(run_label);
   bar->addWidget(runs_);
   search_->setPlaceholderText(tr("Search the timeline"));
@@ -176,7 +179,7 @@ void MainWindow::make_toolbar() {
           [this] { runs_->setCurrentIndex(static_cast<int>(state_.run())); });
   connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
     const int names = timeline_->set_search(text);
-    statusBar()->showMessage(text.isEmpty() ? QString() : tr("%n name(s) match", nullptr, names));
+    statusBar()->showMessage(text.isEmpty() ? QString() : counted(names, tr("1 name matches"), tr("%1 names match")));
   });
   connect(search_, &QLineEdit::returnPressed, this, [this] { timeline_->step_match(true); });
 }

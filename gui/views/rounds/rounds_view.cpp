@@ -7,6 +7,8 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "models/copy_rows.h"
+
 namespace draftscope::gui {
 
 RoundsView::RoundsView(ViewState& state, QWidget* parent)
@@ -22,6 +24,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
   table_->setSortingEnabled(true);
   table_->sortByColumn(RoundsModel::place, Qt::AscendingOrder);
   table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
   table_->setWordWrap(false);
   // Rows of one height, and no width that depends on all of them: a million rows show at once.
   table_->verticalHeader()->hide();

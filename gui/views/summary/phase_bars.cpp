@@ -3,11 +3,11 @@
 
 #include <QHelpEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 
 #include "views/theme.h"
 #include "views/time_text.h"
+#include "views/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -119,7 +119,7 @@ bool PhaseBars::event(QEvent* event) {
     const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& candidate) {
       return candidate.box.contains(help->pos());
     });
-    QToolTip::showText(help->globalPos(), part == parts_.end() ? QString() : part->tooltip, this);
+    show_tip(*help, *this, part == parts_.end() ? QString() : part->tooltip);
     return true;
   }
   return QWidget::event(event);

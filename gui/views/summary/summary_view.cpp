@@ -10,7 +10,9 @@
 #include <QVBoxLayout>
 
 #include "models/column_menu.h"
+#include "models/copy_rows.h"
 #include "views/summary/phase_bars.h"
+#include "views/time_text.h"
 
 namespace draftscope::gui {
 
@@ -26,7 +28,7 @@ QString identity_text(const OpenedRecording& opened) {
   const traces::Meta& meta = opened.recording().meta;
   QStringList model{value_of(meta, "model")};
   if (const std::int32_t layers = simulator::model_layers(opened.recording()); layers > 0)
-    model << SummaryView::tr("%1 layers").arg(layers);
+    model << counted(layers, SummaryView::tr("1 layer"), SummaryView::tr("%1 layers"));
   model << value_of(meta, "dtype");
   if (const QString stored = value_of(meta, "stored_as"); stored.startsWith(u"gguf"))
     model << SummaryView::tr("from %1").arg(stored);
@@ -37,9 +39,12 @@ QString identity_text(const OpenedRecording& opened) {
   QStringList decoding{simulator::is_greedy(meta)
                            ? SummaryView::tr("greedy")
                            : SummaryView::tr("temperature %1").arg(value_of(meta, "temperature"))};
-  decoding << SummaryView::tr("%1 prompts").arg(opened.recording().prompts.size());
-  decoding << SummaryView::tr("%1 requests").arg(opened.recording().requests.size());
-  decoding << SummaryView::tr("%1 rounds").arg(opened.round_count());
+  const auto count = [](std::size_t of) { return static_cast<std::int64_t>(of); };
+  decoding << counted(count(opened.recording().prompts.size()), SummaryView::tr("1 prompt"),
+                      SummaryView::tr("%1 prompts"));
+  decoding << counted(count(opened.recording().requests.size()), SummaryView::tr("1 request"),
+                      SummaryView::tr("%1 requests"));
+  decoding << counted(count(opened.round_count()), SummaryView::tr("1 round"), SummaryView::tr("%1 rounds"));
   for (QStringList* parts : {&model, &machine, &decoding}) parts->removeAll(QString());
   const auto line = [](const QString& label, const QStringList& parts) {
     return QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")
@@ -74,6 +79,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
   table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->setWordWrap(false);
   details_->setHeaderLabels({tr("parameter or fact"), tr("value")});
