@@ -51,7 +51,7 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
   setAccessibleName(tr("Timeline"));
   setFocusPolicy(Qt::StrongFocus);
   setFrameShape(QFrame::NoFrame);
-  setMinimumHeight(axis_height + 6 * lane_height);
+  setMinimumHeight(axis_height + 3 * lane_height);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   viewport()->setMouseTracking(true);
   const auto repaint = [this] { viewport()->update(); };
@@ -111,10 +111,16 @@ void TimelineView::lay_out() {
       top += counter_height;
     }
   }
-  const int all = top + group_gap;
-  verticalScrollBar()->setRange(0, std::max(0, all - viewport()->height()));
-  verticalScrollBar()->setPageStep(viewport()->height());
   verticalScrollBar()->setSingleStep(lane_height);
+  set_scroll_range(top + group_gap);
+}
+
+void TimelineView::set_scroll_range(int content_height) {
+  verticalScrollBar()->setRange(0, std::max(0, content_height - viewport()->height()));
+  verticalScrollBar()->setPageStep(viewport()->height());
+  if (content_height == content_height_) return;
+  content_height_ = content_height;
+  emit laid_out();
 }
 
 TimeAxis TimelineView::axis() const {
@@ -133,7 +139,7 @@ std::optional<AxisRanges> TimelineView::axis_ranges() const {
 
 void TimelineView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
-  lay_out();
+  set_scroll_range(content_height_);
 }
 
 const TimelineView::Row* TimelineView::row_at(int y) const {
@@ -359,7 +365,8 @@ void TimelineView::mark(std::optional<SlicePlace> place) {
 }
 
 std::uint32_t TimelineView::selected_round() const {
-  return selected_ ? state_.timeline()->lanes[selected_->lane].slices[selected_->slice].round_index : no_index;
+  return selected_ ? state_.timeline()->lanes[selected_->lane].slices[selected_->slice].round_index
+                   : no_index;
 }
 
 void TimelineView::scroll_to_lane(std::size_t lane) {
@@ -368,7 +375,8 @@ void TimelineView::scroll_to_lane(std::size_t lane) {
     // The axis covers what is scrolled below it.
     const int highest = row.top - axis_height;
     const int lowest = row.top + row.height - viewport()->height();
-    verticalScrollBar()->setValue(std::clamp(verticalScrollBar()->value(), std::min(lowest, highest), highest));
+    verticalScrollBar()->setValue(
+        std::clamp(verticalScrollBar()->value(), std::min(lowest, highest), highest));
   }
 }
 

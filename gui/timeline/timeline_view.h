@@ -35,7 +35,12 @@ class TimelineView : public QAbstractScrollArea {
 
   void fit_selection();
 
+  /// Height of all lanes and counters with the axis, in sight or not.
+  [[nodiscard]] int content_height() const { return content_height_; }
+
  signals:
+  /// There are other lanes: content_height() may have changed.
+  void laid_out();
   void slice_selected();
 
  protected:
@@ -60,6 +65,7 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] std::uint32_t selected_round() const;
   void scroll_to_lane(std::size_t lane);
   void lay_out();
+  void set_scroll_range(int content_height);
   [[nodiscard]] TimeAxis axis() const;
   [[nodiscard]] std::optional<AxisRanges> axis_ranges() const;
   [[nodiscard]] const Row* row_at(int y) const;
@@ -84,6 +90,7 @@ class TimelineView : public QAbstractScrollArea {
 
   ViewState& state_;
   std::vector<Row> rows_;
+  int content_height_ = 0;
   std::optional<SlicePlace> selected_;
   std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
   std::filesystem::path path_;        ///< of the recording that is shown

@@ -4,7 +4,6 @@
 #include <QAction>
 #include <QCloseEvent>
 #include <QComboBox>
-#include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QLabel>
@@ -35,6 +34,7 @@
 #include "what_if/pictures/picture_pane.h"
 #include "what_if/what_if_view.h"
 #include "window/notice_bar.h"
+#include "window/pages/view_pages.h"
 #include "window/paths.h"
 #include "window/start_page.h"
 
@@ -48,7 +48,6 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int max_recent = 10;
-constexpr int layout_version = 1;
 
 QIcon window_icon() {
   take_icons();
@@ -83,7 +82,7 @@ QWidget* stacked(std::initializer_list<QWidget*> widgets) {
 
 MainWindow::MainWindow(Memory memory)
     : memory_(memory),
-      pages_(new QStackedWidget),
+      stack_(new QStackedWidget),
       start_page_(new StartPage),
       notices_(new NoticeBar),
       timeline_(new TimelineView(state_)),
@@ -95,7 +94,6 @@ MainWindow::MainWindow(Memory memory)
       range_text_(new QLabel) {
   setWindowTitle(tr("Draftscope"));
   setAcceptDrops(true);
-  setDockNestingEnabled(true);
   setWindowIcon(window_icon());
   resize(first_size());
   make_views();
@@ -119,7 +117,7 @@ MainWindow::MainWindow(Memory memory)
   const QSettings settings;
   start_page_->set_recent(settings.value(QStringLiteral("recent")).toStringList());
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-  layout_ = settings.value(QStringLiteral("layout")).toByteArray();
+  pages_->restore_layout(settings.value(QStringLiteral("pages")).toMap());
 }
 
 QSize MainWindow::first_size() const {
@@ -128,42 +126,36 @@ QSize MainWindow::first_size() const {
   return wanted.boundedTo({room.width(), room.height() - style()->pixelMetric(QStyle::PM_TitleBarHeight)});
 }
 
-QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWidget* view) {
-  auto* dock = new QDockWidget(title, this);
-  dock->setObjectName(name);
-  dock->setWidget(scrollable(view));
-  addDockWidget(Qt::TopDockWidgetArea, dock);
-  for (const NamedView& other : views_)
-    if (other.dock != nullptr) {
-      tabifyDockWidget(other.dock, dock);
-      break;
-    }
-  dock->setAcceptDrops(true);
-  dock->installEventFilter(this);
-  dock->hide();
-  views_.push_back({name, dock, view});
-  return dock;
-}
-
 void MainWindow::make_views() {
   auto* strip = new RoundsStrip(state_);
-  pages_->addWidget(scrollable(start_page_));
-  pages_->addWidget(stacked({strip, timeline_}));
-  setCentralWidget(stacked({notices_, pages_}));
-  views_.push_back({QStringLiteral("strip"), nullptr, strip});
-  views_.push_back({QStringLiteral("timeline"), nullptr, timeline_});
-  first_panel_ = add_dock(QStringLiteral("summary"), tr("Summary"), new SummaryView(state_));
-  add_dock(QStringLiteral("rounds"), tr("Rounds"), new RoundsView(state_));
-  add_dock(QStringLiteral("skip-map"), tr("Skip map"), new SkipMap(state_));
-  add_dock(QStringLiteral("confidence"), tr("Confidence"), new ConfidenceView(state_));
-  add_dock(QStringLiteral("breakdown"), tr("Breakdown"), new BreakdownView(state_));
-  add_dock(QStringLiteral("replay"), tr("Text replay"), new ReplayView(state_));
-  add_dock(QStringLiteral("compare"), tr("Compare"), new CompareView(state_));
-  add_dock(QStringLiteral("sql"), tr("SQL"), new SqlView(state_));
+  pages_ = new ViewPages(make_controls(), strip, timeline_);
+  const auto named = [this](const char* name, QWidget* view) {
+    views_.push_back({QString::fromUtf8(name), view});
+    return view;
+  };
+  named("strip", strip);
+  named("timeline", timeline_);
   auto* what_if = new WhatIfView(state_);
-  add_dock(QStringLiteral("what-if"), tr("What if"), what_if);
-  for (const WhatIfView::NamedPane& named : what_if->panes())
-    views_.push_back({QStringLiteral("what-if-%1").arg(named.name), nullptr, named.pane});
+  const auto alone = [](QWidget* view) { return std::vector{PageRow{{PlacedView{view, {}}}, 1}}; };
+  pages_->add_page(QStringLiteral("overview"), tr("Overview"), alone(named("summary", new SummaryView(state_))), false);
+  pages_->add_page(QStringLiteral("rounds"), tr("Rounds"),
+                   {PageRow{{PlacedView{named("breakdown", new BreakdownView(state_)), tr("Breakdown")}}, 2},
+                    PageRow{{PlacedView{named("rounds", new RoundsView(state_)), tr("Rounds")},
+                             PlacedView{named("replay", new ReplayView(state_)), tr("Text replay")}},
+                            3}},
+                   true);
+  pages_->add_page(QStringLiteral("skip-map"), tr("Skip map"),
+                   {PageRow{{PlacedView{named("skip-map", new SkipMap(state_)), tr("Skip map")}}, 1},
+                    PageRow{{PlacedView{named("confidence", new ConfidenceView(state_)), tr("Confidence")}}, 1}},
+                   true);
+  pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", new CompareView(state_))), false);
+  pages_->add_page(QStringLiteral("what-if"), tr("What if"), alone(named("what-if", what_if)), false);
+  pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", new SqlView(state_))), false);
+  for (const WhatIfView::NamedPane& pane : what_if->panes())
+    views_.push_back({QStringLiteral("what-if-%1").arg(pane.name), pane.pane});
+  stack_->addWidget(scrollable(start_page_));
+  stack_->addWidget(pages_);
+  setCentralWidget(stacked({notices_, stack_}));
   connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_files);
   connect(start_page_, &StartPage::file_chosen, this, qOverload<const QString&>(&MainWindow::open));
 }
@@ -253,7 +245,8 @@ void MainWindow::show_recording() {
   runs_->setCurrentIndex(static_cast<int>(state_.run()));
   // What needs the rounds comes with them.
   for (const NamedView& named : views_)
-    if (named.dock != nullptr) named.view->setEnabled(recording->has_rows() || named.name == u"summary");
+    if (!pages_->page_of(*named.view).isEmpty())
+      named.view->setEnabled(recording->has_rows() || named.name == u"summary");
   show_recording_page();
   setWindowTitle(tr("%1 – Draftscope").arg(QString::fromStdString(recording->name())));
   list_opened();
@@ -280,35 +273,13 @@ QString MainWindow::notice_of(const OpenedRecording& recording) const {
 }
 
 void MainWindow::show_start_page() {
-  hide_panels();
-  pages_->setCurrentIndex(0);
+  stack_->setCurrentIndex(0);
 }
 
 void MainWindow::show_recording_page() {
-  pages_->setCurrentIndex(1);
-  if (state_.recording()->has_rows())
-    show_panels();
-  else if (!has_panels_)
-    first_panel_->show();
-}
-
-void MainWindow::show_panels() {
-  if (has_panels_) return;
-  has_panels_ = true;
-  if (layout_.isEmpty() || !restoreState(layout_, layout_version)) {
-    for (const NamedView& named : views_)
-      if (named.dock != nullptr) named.dock->show();
-    first_panel_->raise();
-    // The timeline has its share of a small window, too.
-    resizeDocks({first_panel_}, {height() / 2}, Qt::Vertical);
-  }
-}
-
-void MainWindow::hide_panels() {
-  if (has_panels_) layout_ = saveState(layout_version);
-  has_panels_ = false;
-  for (const NamedView& named : views_)
-    if (named.dock != nullptr) named.dock->hide();
+  if (stack_->currentIndex() == 1) return;
+  stack_->setCurrentIndex(1);
+  pages_->focus_view();
 }
 
 void MainWindow::show_error(const QString& words) {
@@ -361,19 +332,11 @@ void MainWindow::dropEvent(QDropEvent* event) {
   if (!paths.isEmpty()) open(paths);
 }
 
-bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() == QEvent::DragEnter) dragEnterEvent(static_cast<QDragEnterEvent*>(event));
-  if (event->type() == QEvent::Drop) dropEvent(static_cast<QDropEvent*>(event));
-  const bool is_drop = event->type() == QEvent::DragEnter || event->type() == QEvent::Drop;
-  return is_drop || QMainWindow::eventFilter(watched, event);
-}
-
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (memory_ == Memory::kept) {
-    if (has_panels_) layout_ = saveState(layout_version);
     QSettings settings;
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
-    if (!layout_.isEmpty()) settings.setValue(QStringLiteral("layout"), layout_);
+    settings.setValue(QStringLiteral("pages"), pages_->layout_state());
   }
   QMainWindow::closeEvent(event);
 }

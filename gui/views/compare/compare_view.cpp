@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/column_text.h"
 #include "models/copy_rows.h"
 #include "views/compare/race_player.h"
 #include "views/plot_style.h"
@@ -54,17 +55,29 @@ QString notes_of(const RunsComparison& comparison) {
                     : CompareView::tr(
                           "⚠ Texts differ from the baseline's: this compares different outputs."));
   }
-  for (const RunAgainstBaseline& run : comparison.runs)
-    if (interval_and_p_disagree(run))
-      lines << CompareView::tr("%1: %2 on the whole, %3–%4, but p is %5, because it is faster on %6 of %7 prompts. The "
-                               "interval is of the ratio of all prompts' time, which long prompts decide; p asks how "
-                               "many prompts gain, whatever their length.")
-                   .arg(QString::fromStdString(run.run.row().specification).toHtmlEscaped(),
-                        QStringLiteral("%1×").arg(number_text(run.ratio->value)),
-                        number_text(run.ratio->interval->low), number_text(run.ratio->interval->high),
-                        number_text(*run.adjusted_p_value))
-                   .arg(run.faster_prompts)
-                   .arg(run.prompts);
+  bool is_told = false;
+  for (const RunAgainstBaseline& run : comparison.runs) {
+    if (!interval_and_p_disagree(run)) continue;
+    const simulator::Interval& interval = *run.ratio->interval;
+    const bool is_by_interval = interval.low > 1.0 || interval.high < 1.0;
+    const QString differs = CompareView::tr("there is a difference");
+    const QString may_not = CompareView::tr("there may be none");
+    lines << CompareView::tr(
+                 "%1: by the interval (%2–%3) %4, by p (%5) %6; it is faster on %7 of %8 prompts.")
+                 .arg(QString::fromStdString(run.run.row().specification).toHtmlEscaped(),
+                      number_text(interval.low), number_text(interval.high),
+                      is_by_interval ? differs : may_not,
+                      figure_text(simulator::FigureFormat::p_value, *run.adjusted_p_value),
+                      is_by_interval ? may_not : differs)
+                 .arg(run.faster_prompts)
+                 .arg(run.prompts);
+    is_told = true;
+  }
+  if (is_told)
+    lines << CompareView::tr(
+        "The interval is of all prompts' time, which long prompts decide; p is of how many prompts gain, "
+        "corrected for "
+        "the number of runs, and few prompts can't make it small.");
   return lines.join(QStringLiteral("<br>"));
 }
 
@@ -75,7 +88,7 @@ QCustomPlot* make_plot(const QString& name, const QString& x, const QString& y) 
   plot->yAxis->setLabel(y);
   plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
   // As high as the name of the axis is long, with the axis of tokens below it.
-  constexpr int others = 56;
+  constexpr int others = 76;
   plot->setMinimumHeight(QFontMetrics(plot->yAxis->labelFont()).horizontalAdvance(y) + others);
   return plot;
 }
@@ -185,7 +198,7 @@ void CompareView::changeEvent(QEvent* event) {
 
 void CompareView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  // What is painted has been seen.
   if (is_stale_) QTimer::singleShot(0, this, &CompareView::start);
 }
 
@@ -267,7 +280,8 @@ void CompareView::take_checked() {
     }
   if (chosen.size() > max_runs) {
     list_runs();
-    notes_->setText(tr("<b>Six runs at most can be compared: uncheck one of them first.</b><br>%1").arg(notes()));
+    notes_->setText(
+        tr("<b>Six runs at most can be compared: uncheck one of them first.</b><br>%1").arg(notes()));
     return;
   }
   std::size_t place = 0;

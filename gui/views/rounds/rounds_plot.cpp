@@ -89,6 +89,11 @@ void RoundsPlot::paint_notice(QPainter& painter, const QString& words) {
   painter.drawText(area, Qt::AlignCenter | Qt::TextWordWrap, words);
 }
 
+QSize RoundsPlot::minimumSizeHint() const {
+  constexpr int min_area_width = 160;
+  return {left_margin + min_area_width + right_margin(), top_margin + min_area_height() + bottom_margin};
+}
+
 QRect RoundsPlot::plot_area() const {
   return rect().adjusted(left_margin, top_margin, -right_margin(), -bottom_margin);
 }
@@ -123,11 +128,12 @@ void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {
   const RoundAxis axis = this->axis();
   if (axis.count() == 0 || plot_area().width() < 10) {
     const RunRounds* run = state_.run_rounds();
-    paint_notice(painter, run == nullptr || run->rounds.empty()
-                              ? tr("no rounds")
-                              : tr("no round of this run lies in the %1 that are shown: zoom out, or show the whole "
-                                   "recording (Home)")
-                                    .arg(duration_text(state_.range().duration_ns())));
+    paint_notice(painter,
+                 run == nullptr || run->rounds.empty()
+                     ? tr("no rounds")
+                     : tr("no round of this run lies in the %1 that are shown: zoom out, or show the whole "
+                          "recording (Home)")
+                           .arg(duration_text(state_.range().duration_ns())));
     return;
   }
   if (!is_ready()) {

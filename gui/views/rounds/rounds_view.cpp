@@ -50,7 +50,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
 
 void RoundsView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  // What is painted has been seen.
   if (is_stale_) QTimer::singleShot(0, this, &RoundsView::show_run);
 }
 
