@@ -29,6 +29,7 @@
 #include "views/rounds/rounds_view.h"
 #include "views/skip_map/skip_map.h"
 #include "views/sql/sql_view.h"
+#include "data/diagnosis/token_waterfall.h"
 #include "views/summary/summary_view.h"
 #include "views/time_text.h"
 #include "what_if/pictures/picture_pane.h"
@@ -55,6 +56,26 @@ QIcon window_icon() {
   for (const int size : {16, 32, 48, 64, 128})
     icon.addFile(QStringLiteral(":/icons/org.draftscope.Draftscope-%1.png").arg(size), QSize(size, size));
   return icon;
+}
+
+/// By which column, and which way, the rounds come first that a part of the time per token is about.
+std::pair<std::string_view, Qt::SortOrder> rounds_behind(TokenTime what) {
+  switch (what) {
+    case TokenTime::vanilla:
+    case TokenTime::fewer_steps:
+      return {"emitted_tokens", Qt::DescendingOrder};
+    case TokenTime::verification:
+      return {"verify_ns", Qt::DescendingOrder};
+    case TokenTime::draft:
+      return {"draft_ns", Qt::DescendingOrder};
+    case TokenTime::decide:
+    case TokenTime::accept:
+    case TokenTime::outside:
+      return {"other_ns", Qt::DescendingOrder};
+    case TokenTime::run:
+      break;
+  }
+  return {"round_ns", Qt::DescendingOrder};
 }
 
 /// What is too large for the room that it gets can be scrolled, so that no view makes the window larger.
@@ -136,11 +157,13 @@ void MainWindow::make_views() {
   named("strip", strip);
   named("timeline", timeline_);
   auto* what_if = new WhatIfView(state_);
+  auto* summary = new SummaryView(state_);
+  auto* rounds = new RoundsView(state_);
   const auto alone = [](QWidget* view) { return std::vector{PageRow{{PlacedView{view, {}}}, 1}}; };
-  pages_->add_page(QStringLiteral("overview"), tr("Overview"), alone(named("summary", new SummaryView(state_))), false);
+  pages_->add_page(QStringLiteral("overview"), tr("Overview"), alone(named("summary", summary)), false);
   pages_->add_page(QStringLiteral("rounds"), tr("Rounds"),
                    {PageRow{{PlacedView{named("breakdown", new BreakdownView(state_)), tr("Breakdown")}}, 2},
-                    PageRow{{PlacedView{named("rounds", new RoundsView(state_)), tr("Rounds")},
+                    PageRow{{PlacedView{named("rounds", rounds), tr("Rounds")},
                              PlacedView{named("replay", new ReplayView(state_)), tr("Text replay")}},
                             3}},
                    true);
@@ -156,6 +179,11 @@ void MainWindow::make_views() {
   stack_->addWidget(scrollable(start_page_));
   stack_->addWidget(pages_);
   setCentralWidget(stacked({notices_, stack_}));
+  connect(summary, &SummaryView::rounds_asked, this, [this, rounds](TokenTime what) {
+    const auto [key, order] = rounds_behind(what);
+    show_view(*rounds);
+    rounds->show_first_by(key, order);
+  });
   connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_files);
   connect(start_page_, &StartPage::file_chosen, this, qOverload<const QString&>(&MainWindow::open));
 }

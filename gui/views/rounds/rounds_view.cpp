@@ -71,6 +71,13 @@ void RoundsView::show_run() {
   show_cursor();
 }
 
+void RoundsView::show_first_by(std::string_view key, Qt::SortOrder order) {
+  show_run();
+  const int column = RoundsModel::column_of(key);
+  table_->sortByColumn(column, order);
+  if (model_.rowCount() > 0) table_->setCurrentIndex(model_.index(0, column));
+}
+
 void RoundsView::show_cursor() {
   const int row = model_.row_of_round(state_.cursor().round_index);
   if (row < 0 || table_->currentIndex().row() == row) return;

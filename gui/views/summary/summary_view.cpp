@@ -5,6 +5,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
+#include <QTabWidget>
 #include <QTableView>
 #include <QTreeWidget>
 #include <QVBoxLayout>
@@ -12,6 +13,7 @@
 #include "models/column_menu.h"
 #include "models/copy_rows.h"
 #include "views/summary/phase_bars.h"
+#include "views/summary/why_card.h"
 #include "views/time_text.h"
 
 namespace draftscope::gui {
@@ -64,6 +66,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
       warnings_(new QLabel),
       table_(new QTableView),
       bars_(new PhaseBars),
+      why_(new WhyCard(state)),
       details_(new QTreeWidget) {
   setAccessibleName(tr("Summary"));
   identity_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -90,7 +93,12 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   layout->addWidget(warnings_);
   layout->addWidget(table_, 3);
   layout->addWidget(bars_);
-  layout->addWidget(details_, 2);
+  auto* more = new QTabWidget;
+  more->setDocumentMode(true);
+  more->addTab(why_, tr("&Why"));
+  more->addTab(details_, tr("Parameters and &facts"));
+  layout->addWidget(more, 2);
+  connect(why_, &WhyCard::rounds_asked, this, &SummaryView::rounds_asked);
   connect(&state_, &ViewState::recording_changed, this, &SummaryView::show_recording);
   connect(&state_, &ViewState::run_changed, this, &SummaryView::show_run);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,

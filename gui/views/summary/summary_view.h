@@ -16,12 +16,18 @@ class QTreeWidget;
 namespace draftscope::gui {
 
 class PhaseBars;
+class WhyCard;
+enum class TokenTime : std::uint8_t;
 
 class SummaryView : public QWidget {
   Q_OBJECT
 
  public:
   explicit SummaryView(ViewState& state, QWidget* parent = nullptr);
+
+ signals:
+  /// The rounds behind a part of the run's time are asked for.
+  void rounds_asked(TokenTime what);
 
  private:
   void show_recording();
@@ -33,6 +39,7 @@ class SummaryView : public QWidget {
   QLabel* warnings_;
   QTableView* table_;
   PhaseBars* bars_;
+  WhyCard* why_;
   QTreeWidget* details_;
 };
 
