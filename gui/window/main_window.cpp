@@ -29,8 +29,8 @@
 #include "views/rounds/rounds_view.h"
 #include "views/skip_map/skip_map.h"
 #include "views/sql/sql_view.h"
-#include "data/diagnosis/token_waterfall.h"
 #include "views/summary/summary_view.h"
+#include "views/summary/why_card.h"
 #include "views/time_text.h"
 #include "what_if/pictures/picture_pane.h"
 #include "what_if/what_if_view.h"
@@ -78,7 +78,7 @@ std::pair<std::string_view, Qt::SortOrder> rounds_behind(TokenTime what) {
   return {"round_ns", Qt::DescendingOrder};
 }
 
-/// What is too large for the room that it gets can be scrolled, so that no view makes the window larger.
+/// An area that scrolls where the room is too small, so that nothing makes the window larger.
 QScrollArea* scrollable(QWidget* view) {
   auto* area = new QScrollArea;
   area->setWidget(view);
@@ -132,7 +132,8 @@ MainWindow::MainWindow(Memory memory)
   connect(&state_, &ViewState::opened_changed, this, &MainWindow::list_opened);
   connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
   // What a tool tip says may no longer be so.
-  for (const auto signal : {&ViewState::recording_changed, &ViewState::run_changed, &ViewState::range_changed})
+  for (const auto signal :
+       {&ViewState::recording_changed, &ViewState::run_changed, &ViewState::range_changed})
     connect(&state_, signal, this, &QToolTip::hideText);
   if (memory_ == Memory::none) return;
   const QSettings settings;
@@ -161,17 +162,20 @@ void MainWindow::make_views() {
   auto* rounds = new RoundsView(state_);
   const auto alone = [](QWidget* view) { return std::vector{PageRow{{PlacedView{view, {}}}, 1}}; };
   pages_->add_page(QStringLiteral("overview"), tr("Overview"), alone(named("summary", summary)), false);
+  named("why", &summary->why_card());
   pages_->add_page(QStringLiteral("rounds"), tr("Rounds"),
                    {PageRow{{PlacedView{named("breakdown", new BreakdownView(state_)), tr("Breakdown")}}, 2},
                     PageRow{{PlacedView{named("rounds", rounds), tr("Rounds")},
                              PlacedView{named("replay", new ReplayView(state_)), tr("Text replay")}},
                             3}},
                    true);
-  pages_->add_page(QStringLiteral("skip-map"), tr("Skip map"),
-                   {PageRow{{PlacedView{named("skip-map", new SkipMap(state_)), tr("Skip map")}}, 1},
-                    PageRow{{PlacedView{named("confidence", new ConfidenceView(state_)), tr("Confidence")}}, 1}},
-                   true);
-  pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", new CompareView(state_))), false);
+  pages_->add_page(
+      QStringLiteral("skip-map"), tr("Skip map"),
+      {PageRow{{PlacedView{named("skip-map", new SkipMap(state_)), tr("Skip map")}}, 1},
+       PageRow{{PlacedView{named("confidence", new ConfidenceView(state_)), tr("Confidence")}}, 1}},
+      true);
+  pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", new CompareView(state_))),
+                   false);
   pages_->add_page(QStringLiteral("what-if"), tr("What if"), alone(named("what-if", what_if)), false);
   pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", new SqlView(state_))), false);
   for (const WhatIfView::NamedPane& pane : what_if->panes())

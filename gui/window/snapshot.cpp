@@ -141,6 +141,7 @@ QStringList snapshot_names() {
           QStringLiteral("strip"),
           QStringLiteral("timeline"),
           QStringLiteral("summary"),
+          QStringLiteral("why"),
           QStringLiteral("rounds"),
           QStringLiteral("skip-map"),
           QStringLiteral("confidence"),
