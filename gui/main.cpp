@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QTextStream>
+#include <cstdlib>
 
 #include "window/main_window.h"
 #include "window/snapshot.h"
@@ -68,13 +69,25 @@ int write_snapshot(const SnapshotRequest& request) {
   return done ? 0 : 1;
 }
 
+/// Qt ends programs without a display by abort(): that is no crash, and has a line and a status like other
+/// errors.
+void say_that_there_is_no_display(QtMsgType type, const QMessageLogContext& /*context*/,
+                                  const QString& words) {
+  if (type != QtFatalMsg) return;
+  QTextStream(stderr) << "draftscope-gui: no display can be used (" << words.section(u'\n', 0, 0).simplified()
+                      << "); expected one, or --snapshot VIEW FILE -o PICTURE, which needs none\n";
+  std::_Exit(1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   // A snapshot needs no display, and takes none where there is one.
   for (int i = 1; i < argc; ++i)
     if (QByteArrayView(argv[i]) == "--snapshot") qputenv("QT_QPA_PLATFORM", "offscreen");
+  qInstallMessageHandler(say_that_there_is_no_display);
   QApplication application(argc, argv);
+  qInstallMessageHandler(nullptr);
   QApplication::setApplicationName(QStringLiteral("draftscope-gui"));
   QApplication::setApplicationDisplayName(QStringLiteral("Draftscope"));
   QApplication::setOrganizationName(QStringLiteral("draftscope"));

@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <QApplication>
-#include <QDockWidget>
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QThreadPool>
@@ -20,6 +19,7 @@
 #include "stall_watch.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
+#include "window/pages/view_pages.h"
 #include "window/snapshot.h"
 
 namespace {
@@ -72,8 +72,8 @@ void measure_stalls(bench::StallWatch& application, MainWindow& window, const st
   fmt::print("memory {:.0f} MiB, {:.0f} bytes a slice; the timeline's own {:.0f} bytes a slice\n", used,
              used * 1024 * 1024 / events, static_cast<double>(timeline.bytes()) / events);
   for (const NamedView& named : window.views()) {
-    if (named.dock == nullptr) continue;
-    named.dock->raise();
+    if (window.pages().page_of(*named.view).isEmpty()) continue;
+    window.show_view(*named.view);
     settle();
     if (auto* page = qobject_cast<WhatIfView*>(named.view)) {
       page->start();
@@ -160,7 +160,8 @@ int main(int argc, char** argv) {
   fmt::print("\nframe, ms        median       95%     worst   (1600 x 900)\n");
   const std::vector<NamedView> views = window.views();
   for (const NamedView& named : views)
-    for (const char* measured : {"strip", "timeline", "skip-map", "confidence", "breakdown"})
+    for (const char* measured :
+         {"strip", "timeline", "skip-map", "confidence", "breakdown", "summary", "why"})
       if (named.name == QLatin1String(measured))
         measure_frames(window, named, named.name == u"strip" ? QSize(1600, 46) : QSize(1600, 900));
   std::fflush(stdout);

@@ -86,8 +86,15 @@ void OpenedRecording::index_rounds() {
     };
     if (!std::is_sorted(run.rounds.begin(), run.rounds.end(), starts_before))
       std::stable_sort(run.rounds.begin(), run.rounds.end(), starts_before);
-    for (std::size_t place = 0; place < run.rounds.size(); ++place)
+    double target_rows = 0.0;
+    bool is_known = !run.rounds.empty();
+    for (std::size_t place = 0; place < run.rounds.size(); ++place) {
       place_in_run_[run.rounds[place]] = static_cast<std::uint32_t>(place);
+      const std::int32_t of_round = rows.rounds[run.rounds[place]].verify_rows;
+      is_known = is_known && of_round > 0;
+      target_rows += of_round;
+    }
+    if (is_known) run.rows_per_round = target_rows / static_cast<double>(run.rounds.size());
   }
 
   // Draft tokens are ordered by their round's id, rounds by request and index: where each round's begin.

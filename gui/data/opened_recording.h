@@ -23,6 +23,8 @@ namespace draftscope::gui {
 struct RunRounds {
   const traces::Run* run = nullptr;
   std::vector<std::uint32_t> rounds;
+  /// Mean of the target forward; absent without rounds, and where their source does not say it.
+  std::optional<double> rows_per_round;
 };
 
 /// Tokens that the rounds of a run emitted, in the order of the rounds' starts.

@@ -43,6 +43,8 @@ FigureFormat format_of(int column) {
       return FigureFormat::interval;
     case ComparisonModel::acceptance_rate:
       return FigureFormat::percent;
+    case ComparisonModel::significance:
+      return FigureFormat::p_value;
     case ComparisonModel::identical:
       return FigureFormat::match;
     default:
@@ -88,6 +90,8 @@ FigureValue ComparisonModel::value(std::size_t row, int column) const {
       return of.ratio ? FigureValue(of.ratio->value) : FigureValue();
     case interval:
       return of.ratio ? simulator::figure_value(of.ratio->interval) : FigureValue();
+    case faster:
+      return of.prompts > 0 ? FigureValue(static_cast<std::int64_t>(of.faster_prompts)) : FigureValue();
     case significance:
       return simulator::figure_value(of.adjusted_p_value);
     case identical:
@@ -111,6 +115,8 @@ QString ComparisonModel::run_name(std::size_t row) const {
 QString ComparisonModel::text(std::size_t row, int column) const {
   if (column == run) return run_name(row);
   if (column == ratio && comparison_.runs[row].is_baseline) return tr("baseline");
+  if (column == faster && comparison_.runs[row].prompts > 0)
+    return tr("%1 of %2").arg(comparison_.runs[row].faster_prompts).arg(comparison_.runs[row].prompts);
   const FigureValue found = value(row, column);
   const QString shown = figure_text(format_of(column), found);
   const std::optional<double> number = simulator::figure_number(found);
@@ -141,10 +147,18 @@ QVariant ComparisonModel::headerData(int section, Qt::Orientation orientation, i
       return header_data({tr("ratio"), tr("To the baseline, on the prompts of both")}, orientation, role);
     case interval:
       return header_data(text_of(simulator::ratio_figure("interval_95")), orientation, role);
+    case faster:
+      return header_data(
+          {tr("faster on"), tr("Prompts on which it had more tokens a second than the baseline")},
+          orientation, role);
     case significance:
       return header_data(
           {text_of(simulator::ratio_figure("p_value")).title,
-           tr("That the two are equally fast: signed-rank test, corrected for the number of runs")},
+           tr("How often prompts would lean to one side this far, or farther, if each were as likely to be "
+              "faster "
+              "as slower: signed-rank test over prompts, corrected for the number of runs. Every prompt "
+              "counts by "
+              "the rank of its gain, in the ratio and its interval by its time: the two can disagree")},
           orientation, role);
     case identical:
       return header_data(text_of(simulator::identity_figure("same_text")), orientation, role);

@@ -21,6 +21,7 @@ class ComparisonModel : public QAbstractTableModel {
     difference,
     ratio,
     interval,
+    faster,
     significance,
     mean_accepted_length,
     acceptance_rate,

@@ -3,9 +3,11 @@
 
 #include <draftscope/simulator/catalogue/figure_tables.h>
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "models/column_text.h"
+#include "views/time_text.h"
 
 namespace draftscope::gui {
 
@@ -38,7 +40,8 @@ const MeasuredFigure& figure_at(int column) {
 }
 
 bool is_text_column(int column) {
-  return column == RunsModel::run || figure_at(column).format == FigureFormat::text;
+  if (column == RunsModel::run) return true;
+  return column < RunsModel::phases_column() && figure_at(column).format == FigureFormat::text;
 }
 
 }  // namespace
@@ -64,38 +67,92 @@ int RunsModel::rowCount(const QModelIndex& parent) const {
 }
 
 int RunsModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : 1 + static_cast<int>(columns().size());
+  return parent.isValid() ? 0 : rows_column() + 1;
 }
 
-QString RunsModel::text(const simulator::Figures& figures, int column) const {
-  if (column == run) return QString::fromStdString(figures.run->specification);
+int RunsModel::phases_column() {
+  return 1 + static_cast<int>(columns().size());
+}
+
+int RunsModel::rows_column() {
+  return phases_column() + 1;
+}
+
+const simulator::Figures* RunsModel::figures(int row) const {
+  if (row < 0 || row >= rowCount()) return nullptr;
+  return &recording_->measured().figures.runs[static_cast<std::size_t>(row)].all;
+}
+
+bool RunsModel::is_baseline(int row) const {
+  const simulator::Figures* of = figures(row);
+  return of != nullptr && of->run == recording_->measured().figures.baseline;
+}
+
+std::optional<double> RunsModel::number(int row, int column) const {
+  if (column == run) return std::nullopt;
+  if (column == phases_column()) return static_cast<double>(figures(row)->throughput.wall_ns);
+  if (column == rows_column()) return recording_->runs()[static_cast<std::size_t>(row)].rows_per_round;
+  return simulator::figure_number(figure_at(column).get(*figures(row)));
+}
+
+QString RunsModel::text(int row, int column) const {
+  const simulator::Figures& of = *figures(row);
+  if (column == run) return QString::fromStdString(of.run->specification);
+  if (column == phases_column()) return phase_shares_text(of);
+  if (column == rows_column()) {
+    const std::optional<double> rows = number(row, column);
+    return rows ? number_text(*rows) : QStringLiteral("–");
+  }
   const MeasuredFigure& figure = figure_at(column);
-  const simulator::FigureValue value = figure.get(figures);
-  if (figure.format == FigureFormat::speedup && figures.run == recording_->measured().figures.baseline)
-    return tr("baseline");
-  return figure_text(figure.format, value);
+  if (figure.format == FigureFormat::speedup && is_baseline(row)) return tr("baseline");
+  return figure_text(figure.format, figure.get(of));
 }
 
 QVariant RunsModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-  const simulator::Figures& figures =
-      recording_->measured().figures.runs[static_cast<std::size_t>(index.row())].all;
+  const int row = index.row();
   const int column = index.column();
   if (role == Qt::ToolTipRole && column == run)
-    return QStringLiteral("%1\n%2").arg(QString::fromStdString(figures.run->specification),
-                                        QString::fromStdString(figures.run->parameters));
+    return QStringLiteral("%1\n%2").arg(QString::fromStdString(figures(row)->run->specification),
+                                        QString::fromStdString(figures(row)->run->parameters));
+  if (role == sort_role) {
+    if (is_text_column(column)) return text(row, column);
+    // The baseline is as fast as itself; what has no figure comes last.
+    const bool is_one =
+        is_baseline(row) && column < phases_column() && figure_at(column).format == FigureFormat::speedup;
+    return number(row, column).value_or(is_one ? 1.0 : -std::numeric_limits<double>::infinity());
+  }
   return cell_data(
-      role, value_role, is_text_column(column), [&] { return text(figures, column); },
-      [&] {
-        return column == run ? std::nullopt : simulator::figure_number(figure_at(column).get(figures));
-      });
+      role, value_role, is_text_column(column), [&] { return text(row, column); },
+      [&] { return number(row, column); });
 }
 
 QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (section < 0 || section >= columnCount()) return {};
   if (section == run) return header_data({tr("run"), tr("Strategy with its parameters")}, orientation, role);
+  if (section == phases_column())
+    return header_data(
+        {tr("time by phase"), tr("Wall time of the run, split by phase; the longest run's fills the column")},
+        orientation, role);
+  if (section == rows_column())
+    return header_data(
+        {tr("rows/round"), tr("Rows of a target forward on average: the tokens that it verifies and the "
+                              "one before them")},
+        orientation, role);
   const MeasuredFigure& figure = figure_at(section);
   return header_data(column_text(figure.title, figure.explanation), orientation, role);
+}
+
+QString phase_shares_text(const simulator::Figures& figures) {
+  const auto wall = static_cast<double>(figures.throughput.wall_ns);
+  QStringList shares;
+  for (int phase = 0; phase < traces::phase_count; ++phase)
+    if (const std::int64_t ns = figures.breakdown.by_phase[static_cast<std::size_t>(phase)];
+        ns > 0 && wall > 0.0)
+      shares << QStringLiteral("%1 %2").arg(
+          QString::fromStdString(std::string(traces::phase_name(static_cast<traces::Phase>(phase)))),
+          percent_text(static_cast<double>(ns) / wall));
+  return shares.isEmpty() ? QStringLiteral("–") : shares.join(u", ");
 }
 
 }  // namespace draftscope::gui

@@ -2,7 +2,8 @@
 #pragma once
 
 // The measured figures of a recording's runs as a table: a column for every figure of the catalogue that fits
-// into a cell, those that tables show at first to the left. The role `value_role` has the raw number.
+// into a cell, those that tables show at first to the left; behind them the time by phase, and the rows of a
+// round. The role `value_role` has the raw number, `sort_role` what rows are sorted by.
 
 #include <QAbstractTableModel>
 #include <string_view>
@@ -17,12 +18,21 @@ class RunsModel : public QAbstractTableModel {
  public:
   static constexpr int run = 0;  ///< the column that names the run
   static constexpr int value_role = Qt::UserRole;
+  static constexpr int sort_role = Qt::UserRole + 1;
 
   explicit RunsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
   void set_recording(RecordingPointer recording);
 
   /// Column of a figure, by its key in the catalogue; -1 if there is none.
   [[nodiscard]] static int column_of(std::string_view key);
+  /// Column of the wall time by phase; its number is the wall time.
+  [[nodiscard]] static int phases_column();
+  /// Column of the mean rows of a target forward.
+  [[nodiscard]] static int rows_column();
+  /// The figures of a row; null without a recording.
+  [[nodiscard]] const simulator::Figures* figures(int row) const;
+  [[nodiscard]] bool is_baseline(int row) const;
+
   /// Columns that are shown at first; those to their right are for who asks for them.
   [[nodiscard]] static int shown_columns();
 
@@ -32,9 +42,13 @@ class RunsModel : public QAbstractTableModel {
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
-  [[nodiscard]] QString text(const simulator::Figures& figures, int column) const;
+  [[nodiscard]] QString text(int row, int column) const;
+  [[nodiscard]] std::optional<double> number(int row, int column) const;
 
   RecordingPointer recording_;
 };
+
+/// "prefill 3.1 %, draft 40.0 %, …" of the wall time; a dash where no phase was recorded.
+[[nodiscard]] QString phase_shares_text(const simulator::Figures& figures);
 
 }  // namespace draftscope::gui

@@ -168,8 +168,41 @@ const RunRounds* ViewState::run_rounds() const {
 
 void ViewState::set_run(std::size_t run_index) {
   if (!recording_ || run_index >= recording_->runs().size() || run_index == run_) return;
+  const Cursor there = cursor_in_run(run_index);
+  if (there.round_index != no_index) reveal(time_of(there.round_index));
+  switch_to(run_index, there);
+}
+
+void ViewState::switch_to(std::size_t run_index, const Cursor& cursor) {
+  const bool is_other_run = run_index != run_;
+  const bool is_other_place = cursor != cursor_;
   run_ = run_index;
-  emit run_changed();
+  cursor_ = cursor;
+  if (is_other_run) emit run_changed();
+  if (is_other_place) emit cursor_changed();
+}
+
+Cursor ViewState::cursor_in_run(std::size_t run_index) const {
+  if (!recording_->has_rows()) return {};
+  const RunRounds& run = recording_->runs()[run_index];
+  const std::vector<traces::Request>& requests = recording_->recording().requests;
+  if (cursor_.request_index < requests.size()) {
+    const traces::Request& here = requests[cursor_.request_index];
+    for (std::size_t other = 0; other < requests.size(); ++other) {
+      const traces::Request& there = requests[other];
+      if (there.run_id != run.run->id || there.prompt_id != here.prompt_id || there.repeat != here.repeat)
+        continue;
+      const std::size_t last = there.tokens.empty() ? 0 : there.tokens.size() - 1;
+      const Cursor found = cursor_on_token(other, std::min(cursor_.token_index, last));
+      if (found.round_index != no_index) return found;
+    }
+  }
+  return run.rounds.empty() ? Cursor{} : cursor_on(run.rounds.front());
+}
+
+TimeRange ViewState::time_of(std::uint32_t round_index) const {
+  const traces::Round& row = recording_->round(round_index);
+  return {row.start_ns, row.end_ns};
 }
 
 TimeRange ViewState::cut(TimeRange range) const {
@@ -228,10 +261,8 @@ void ViewState::reveal(TimeRange time) {
 
 void ViewState::go_to_round(std::uint32_t round_index) {
   if (!recording_ || round_index >= recording_->recording().rounds.size()) return;
-  const traces::Round& row = recording_->round(round_index);
-  set_run(recording_->run_of(round_index));
-  reveal({row.start_ns, row.end_ns});
-  set_cursor(cursor_on(round_index));
+  reveal(time_of(round_index));
+  switch_to(recording_->run_of(round_index), cursor_on(round_index));
 }
 
 Cursor ViewState::cursor_on(std::uint32_t round_index) const {
@@ -250,8 +281,7 @@ Cursor ViewState::cursor_on(std::uint32_t round_index) const {
       .round_index = round_index, .request_index = request_index, .token_index = std::min(token_index, last)};
 }
 
-void ViewState::go_to_token(std::size_t request_index, std::size_t token_index) {
-  if (!recording_ || request_index >= recording_->recording().requests.size()) return;
+Cursor ViewState::cursor_on_token(std::size_t request_index, std::size_t token_index) const {
   const traces::Recording& rows = recording_->recording();
   const traces::RequestId request_id = rows.requests[request_index].id;
   const auto first =
@@ -264,11 +294,15 @@ void ViewState::go_to_token(std::size_t request_index, std::size_t token_index) 
     emitted += static_cast<std::size_t>(std::max(row->emitted, 0));
     if (emitted > token_index) break;
   }
-  if (round_index != no_index) {
-    set_run(recording_->run_of(round_index));
-    reveal({recording_->round(round_index).start_ns, recording_->round(round_index).end_ns});
-  }
-  set_cursor({.round_index = round_index, .request_index = request_index, .token_index = token_index});
+  return {.round_index = round_index, .request_index = request_index, .token_index = token_index};
+}
+
+void ViewState::go_to_token(std::size_t request_index, std::size_t token_index) {
+  if (!recording_ || request_index >= recording_->recording().requests.size()) return;
+  const Cursor there = cursor_on_token(request_index, token_index);
+  if (there.round_index == no_index) return set_cursor(there);
+  reveal(time_of(there.round_index));
+  switch_to(recording_->run_of(there.round_index), there);
 }
 
 }  // namespace draftscope::gui

@@ -57,6 +57,8 @@ class ViewState : public QObject {
   /// Index into OpenedRecording::runs(); views of rounds show this run's.
   [[nodiscard]] std::size_t run() const { return run_; }
   [[nodiscard]] const RunRounds* run_rounds() const;
+  /// The cursor goes to the same token of the same prompt and repeat there, or to the run's first round; it
+  /// stays visible.
   void set_run(std::size_t run_index);
 
   [[nodiscard]] TimeRange range() const { return range_; }
@@ -95,6 +97,13 @@ class ViewState : public QObject {
   void complete(const RecordingPointer& recording, const TimelinePointer& timeline);
   /// On the first token that the round emitted.
   [[nodiscard]] Cursor cursor_on(std::uint32_t round_index) const;
+  /// On a token of a request's output; its round is none if no round of the request brought it.
+  [[nodiscard]] Cursor cursor_on_token(std::size_t request_index, std::size_t token_index) const;
+  /// Where the cursor is to be in a run that it is not in.
+  [[nodiscard]] Cursor cursor_in_run(std::size_t run_index) const;
+  [[nodiscard]] TimeRange time_of(std::uint32_t round_index) const;
+  /// Both at once, so that nobody sees one without the other.
+  void switch_to(std::size_t run_index, const Cursor& cursor);
   /// On a round of the shown run by its id, or its first.
   void put_cursor_on(traces::RoundId round_id);
   void reveal(TimeRange time);

@@ -6,13 +6,13 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
 #include "timeline/lane_painter.h"
 #include "views/theme.h"
 #include "views/time_text.h"
+#include "views/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -51,7 +51,7 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
   setAccessibleName(tr("Timeline"));
   setFocusPolicy(Qt::StrongFocus);
   setFrameShape(QFrame::NoFrame);
-  setMinimumHeight(axis_height + 6 * lane_height);
+  setMinimumHeight(axis_height + 3 * lane_height);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   viewport()->setMouseTracking(true);
   const auto repaint = [this] { viewport()->update(); };
@@ -67,6 +67,10 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
     selected_.reset();
     launch_.reset();
     lay_out();
+    const std::filesystem::path path =
+        state_.recording() ? state_.recording()->recording().path : std::filesystem::path();
+    if (path != path_) verticalScrollBar()->setValue(0);
+    path_ = path;
     viewport()->update();
   });
   connect(&state_, &ViewState::range_changed, this, [this] {
@@ -107,10 +111,16 @@ void TimelineView::lay_out() {
       top += counter_height;
     }
   }
-  const int all = top + group_gap;
-  verticalScrollBar()->setRange(0, std::max(0, all - viewport()->height()));
-  verticalScrollBar()->setPageStep(viewport()->height());
   verticalScrollBar()->setSingleStep(lane_height);
+  set_scroll_range(top + group_gap);
+}
+
+void TimelineView::set_scroll_range(int content_height) {
+  verticalScrollBar()->setRange(0, std::max(0, content_height - viewport()->height()));
+  verticalScrollBar()->setPageStep(viewport()->height());
+  if (content_height == content_height_) return;
+  content_height_ = content_height;
+  emit laid_out();
 }
 
 TimeAxis TimelineView::axis() const {
@@ -129,7 +139,7 @@ std::optional<AxisRanges> TimelineView::axis_ranges() const {
 
 void TimelineView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
-  lay_out();
+  set_scroll_range(content_height_);
 }
 
 const TimelineView::Row* TimelineView::row_at(int y) const {
@@ -322,16 +332,19 @@ QString TimelineView::describe(const SlicePlace& place) const {
   return lines.join(QStringLiteral("<br>"));
 }
 
+QString TimelineView::tip_at(const QPoint& point) const {
+  const auto place = place_at(point);
+  return place ? describe(*place) : QString();
+}
+
 bool TimelineView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip && state_.timeline()) {
     const auto* help = static_cast<QHelpEvent*>(event);
     // Titles are cut to the room beside the lanes.
     if (const Row* row = row_at(help->pos().y()); row != nullptr && help->pos().x() < header_width)
-      QToolTip::showText(help->globalPos(), title_of(*row), viewport());
-    else if (const auto place = place_at(help->pos()))
-      QToolTip::showText(help->globalPos(), describe(*place), viewport());
+      show_tip(*help, *viewport(), title_of(*row));
     else
-      QToolTip::hideText();
+      show_tip(*help, *viewport(), tip_at(help->pos()));
     return true;
   }
   return QAbstractScrollArea::viewportEvent(event);
@@ -339,14 +352,32 @@ bool TimelineView::viewportEvent(QEvent* event) {
 
 void TimelineView::select(std::optional<SlicePlace> place) {
   if (place == selected_) return;
+  mark(place);
+  if (const std::uint32_t round_index = selected_round(); round_index != no_index)
+    state_.go_to_round(round_index);
+}
+
+void TimelineView::mark(std::optional<SlicePlace> place) {
   selected_ = place;
   launch_ = selected_ ? launch_of(*state_.timeline(), *selected_) : std::nullopt;
-  if (selected_) {
-    const LaneSlice slice = state_.timeline()->lanes[selected_->lane].slices[selected_->slice];
-    if (slice.round_index != no_index) state_.go_to_round(slice.round_index);
-  }
   viewport()->update();
   emit slice_selected();
+}
+
+std::uint32_t TimelineView::selected_round() const {
+  return selected_ ? state_.timeline()->lanes[selected_->lane].slices[selected_->slice].round_index
+                   : no_index;
+}
+
+void TimelineView::scroll_to_lane(std::size_t lane) {
+  for (const Row& row : rows_) {
+    if (row.kind != Row::Kind::lane || row.index != lane) continue;
+    // The axis covers what is scrolled below it.
+    const int highest = row.top - axis_height;
+    const int lowest = row.top + row.height - viewport()->height();
+    verticalScrollBar()->setValue(
+        std::clamp(verticalScrollBar()->value(), std::min(lowest, highest), highest));
+  }
 }
 
 int TimelineView::set_search(const QString& text) {
@@ -368,7 +399,12 @@ bool TimelineView::step_match(bool forward) {
   if (matches_.empty() || !state_.timeline()) return false;
   const auto match = next_match(*state_.timeline(), matches_, selected_, forward);
   if (!match) return false;
-  select(match);
+  mark(match);
+  scroll_to_lane(match->lane);
+  // Who searches has not asked for another run: other views stay with theirs.
+  if (const std::uint32_t round_index = selected_round();
+      round_index != no_index && state_.recording()->run_of(round_index) == state_.run())
+    state_.go_to_round(round_index);
   const TimeRange time = time_of(*state_.timeline(), *match);
   const TimeRange shown = state_.range();
   if (time.start_ns < shown.start_ns || time.end_ns > shown.end_ns) {

@@ -30,12 +30,17 @@ class TimelineView : public QAbstractScrollArea {
   /// Returns how many names match.
   int set_search(const QString& text);
   /// Selects and shows the next match after the selected slice (or before it), in the order of time; wraps
-  /// around.
+  /// around. The run that is shown stays.
   bool step_match(bool forward);
 
   void fit_selection();
 
+  /// Height of all lanes and counters with the axis, in sight or not.
+  [[nodiscard]] int content_height() const { return content_height_; }
+
  signals:
+  /// There are other lanes: content_height() may have changed.
+  void laid_out();
   void slice_selected();
 
  protected:
@@ -55,13 +60,20 @@ class TimelineView : public QAbstractScrollArea {
     bool begins_group = false;
   };
 
+  /// Selects without taking the cursor along.
+  void mark(std::optional<SlicePlace> place);
+  [[nodiscard]] std::uint32_t selected_round() const;
+  void scroll_to_lane(std::size_t lane);
   void lay_out();
+  void set_scroll_range(int content_height);
   [[nodiscard]] TimeAxis axis() const;
   [[nodiscard]] std::optional<AxisRanges> axis_ranges() const;
   [[nodiscard]] const Row* row_at(int y) const;
   [[nodiscard]] QString title_of(const Row& row) const;
   [[nodiscard]] std::optional<SlicePlace> place_at(const QPoint& point) const;
   [[nodiscard]] QString describe(const SlicePlace& place) const;
+  /// Tool tip of a place; empty where there is no slice.
+  [[nodiscard]] QString tip_at(const QPoint& point) const;
   /// Takes the cursor to the slice at a point, or lets go of the selection where there is none.
   void choose_at(const QPoint& point);
   [[nodiscard]] int top_of(const Row& row) const;
@@ -78,8 +90,10 @@ class TimelineView : public QAbstractScrollArea {
 
   ViewState& state_;
   std::vector<Row> rows_;
+  int content_height_ = 0;
   std::optional<SlicePlace> selected_;
   std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
+  std::filesystem::path path_;        ///< of the recording that is shown
   QString search_;
   std::vector<bool> matches_;  ///< by name; empty without a search
   RangeNavigation navigation_;

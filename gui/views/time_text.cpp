@@ -68,6 +68,10 @@ QString percent_text(double share) {
                               : QStringLiteral("–");
 }
 
+QString counted(std::int64_t count, const QString& one, const QString& many) {
+  return count == 1 ? one : many.arg(count);
+}
+
 QString visible_text(const std::string& text) {
   QString shown;
   for (const QChar character : QString::fromStdString(text)) {

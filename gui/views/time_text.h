@@ -17,6 +17,8 @@ namespace draftscope::gui {
 /// Three significant digits; "–" where it is not a number.
 [[nodiscard]] QString number_text(double value);
 [[nodiscard]] QString percent_text(double share);
+/// "1 round" or "7 rounds": `many` has %1 in the number's place.
+[[nodiscard]] QString counted(std::int64_t count, const QString& one, const QString& many);
 /// On one line, with control characters, spaces and line ends made visible.
 [[nodiscard]] QString visible_text(const std::string& text);
 

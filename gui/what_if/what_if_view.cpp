@@ -191,7 +191,7 @@ void WhatIfView::connect_worker() {
 
 void WhatIfView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  // What is painted has been seen.
   if (is_stale_) QMetaObject::invokeMethod(this, &WhatIfView::start, Qt::QueuedConnection);
 }
 

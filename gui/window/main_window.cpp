@@ -4,17 +4,20 @@
 #include <QAction>
 #include <QCloseEvent>
 #include <QComboBox>
-#include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QProgressBar>
+#include <QScreen>
+#include <QScrollArea>
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QStyle>
 #include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include "timeline/timeline_view.h"
@@ -27,19 +30,63 @@
 #include "views/skip_map/skip_map.h"
 #include "views/sql/sql_view.h"
 #include "views/summary/summary_view.h"
+#include "views/summary/why_card.h"
 #include "views/time_text.h"
 #include "what_if/pictures/picture_pane.h"
 #include "what_if/what_if_view.h"
 #include "window/notice_bar.h"
+#include "window/pages/view_pages.h"
 #include "window/paths.h"
 #include "window/start_page.h"
+
+/// Resources of a static library are only there once somebody asks for them, outside of every namespace.
+static void take_icons() {
+  Q_INIT_RESOURCE(icons);
+}
 
 namespace draftscope::gui {
 
 namespace {
 
 constexpr int max_recent = 10;
-constexpr int layout_version = 1;
+
+QIcon window_icon() {
+  take_icons();
+  QIcon icon;
+  for (const int size : {16, 32, 48, 64, 128})
+    icon.addFile(QStringLiteral(":/icons/org.draftscope.Draftscope-%1.png").arg(size), QSize(size, size));
+  return icon;
+}
+
+/// By which column, and which way, the rounds come first that a part of the time per token is about.
+std::pair<std::string_view, Qt::SortOrder> rounds_behind(TokenTime what) {
+  switch (what) {
+    case TokenTime::vanilla:
+    case TokenTime::fewer_steps:
+      return {"emitted_tokens", Qt::DescendingOrder};
+    case TokenTime::verification:
+      return {"verify_ns", Qt::DescendingOrder};
+    case TokenTime::draft:
+      return {"draft_ns", Qt::DescendingOrder};
+    case TokenTime::decide:
+    case TokenTime::accept:
+    case TokenTime::outside:
+      return {"other_ns", Qt::DescendingOrder};
+    case TokenTime::run:
+      break;
+  }
+  return {"round_ns", Qt::DescendingOrder};
+}
+
+/// An area that scrolls where the room is too small, so that nothing makes the window larger.
+QScrollArea* scrollable(QWidget* view) {
+  auto* area = new QScrollArea;
+  area->setWidget(view);
+  area->setWidgetResizable(true);
+  area->setFrameShape(QFrame::NoFrame);
+  area->setFocusPolicy(Qt::NoFocus);
+  return area;
+}
 
 /// A page of widgets below one another, without margins; the last takes the room that is left.
 QWidget* stacked(std::initializer_list<QWidget*> widgets) {
@@ -56,7 +103,7 @@ QWidget* stacked(std::initializer_list<QWidget*> widgets) {
 
 MainWindow::MainWindow(Memory memory)
     : memory_(memory),
-      pages_(new QStackedWidget),
+      stack_(new QStackedWidget),
       start_page_(new StartPage),
       notices_(new NoticeBar),
       timeline_(new TimelineView(state_)),
@@ -68,8 +115,8 @@ MainWindow::MainWindow(Memory memory)
       range_text_(new QLabel) {
   setWindowTitle(tr("Draftscope"));
   setAcceptDrops(true);
-  setDockNestingEnabled(true);
-  resize(1600, 900);
+  setWindowIcon(window_icon());
+  resize(first_size());
   make_views();
   make_actions();
   connect(&queue_, &OpenQueue::began, this, &MainWindow::show_opening);
@@ -84,49 +131,63 @@ MainWindow::MainWindow(Memory memory)
   connect(&state_, &ViewState::recording_changed, this, &MainWindow::show_recording);
   connect(&state_, &ViewState::opened_changed, this, &MainWindow::list_opened);
   connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
+  // What a tool tip says may no longer be so.
+  for (const auto signal :
+       {&ViewState::recording_changed, &ViewState::run_changed, &ViewState::range_changed})
+    connect(&state_, signal, this, &QToolTip::hideText);
   if (memory_ == Memory::none) return;
   const QSettings settings;
   start_page_->set_recent(settings.value(QStringLiteral("recent")).toStringList());
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-  layout_ = settings.value(QStringLiteral("layout")).toByteArray();
+  pages_->restore_layout(settings.value(QStringLiteral("pages")).toMap());
 }
 
-QDockWidget* MainWindow::add_dock(const QString& name, const QString& title, QWidget* view) {
-  auto* dock = new QDockWidget(title, this);
-  dock->setObjectName(name);
-  dock->setWidget(view);
-  addDockWidget(Qt::TopDockWidgetArea, dock);
-  for (const NamedView& other : views_)
-    if (other.dock != nullptr) {
-      tabifyDockWidget(other.dock, dock);
-      break;
-    }
-  dock->setAcceptDrops(true);
-  dock->installEventFilter(this);
-  dock->hide();
-  views_.push_back({name, dock, view});
-  return dock;
+QSize MainWindow::first_size() const {
+  const QSize wanted(1600, 900);
+  const QSize room = screen()->availableSize();
+  return wanted.boundedTo({room.width(), room.height() - style()->pixelMetric(QStyle::PM_TitleBarHeight)});
 }
 
 void MainWindow::make_views() {
   auto* strip = new RoundsStrip(state_);
-  pages_->addWidget(start_page_);
-  pages_->addWidget(stacked({strip, timeline_}));
-  setCentralWidget(stacked({notices_, pages_}));
-  views_.push_back({QStringLiteral("strip"), nullptr, strip});
-  views_.push_back({QStringLiteral("timeline"), nullptr, timeline_});
-  first_panel_ = add_dock(QStringLiteral("summary"), tr("Summary"), new SummaryView(state_));
-  add_dock(QStringLiteral("rounds"), tr("Rounds"), new RoundsView(state_));
-  add_dock(QStringLiteral("skip-map"), tr("Skip map"), new SkipMap(state_));
-  add_dock(QStringLiteral("confidence"), tr("Confidence"), new ConfidenceView(state_));
-  add_dock(QStringLiteral("breakdown"), tr("Breakdown"), new BreakdownView(state_));
-  add_dock(QStringLiteral("replay"), tr("Text replay"), new ReplayView(state_));
-  add_dock(QStringLiteral("compare"), tr("Compare"), new CompareView(state_));
-  add_dock(QStringLiteral("sql"), tr("SQL"), new SqlView(state_));
+  pages_ = new ViewPages(make_controls(), strip, timeline_);
+  const auto named = [this](const char* name, QWidget* view) {
+    views_.push_back({QString::fromUtf8(name), view});
+    return view;
+  };
+  named("strip", strip);
+  named("timeline", timeline_);
   auto* what_if = new WhatIfView(state_);
-  add_dock(QStringLiteral("what-if"), tr("What if"), what_if);
-  for (const WhatIfView::NamedPane& named : what_if->panes())
-    views_.push_back({QStringLiteral("what-if-%1").arg(named.name), nullptr, named.pane});
+  auto* summary = new SummaryView(state_);
+  auto* rounds = new RoundsView(state_);
+  const auto alone = [](QWidget* view) { return std::vector{PageRow{{PlacedView{view, {}}}, 1}}; };
+  pages_->add_page(QStringLiteral("overview"), tr("Overview"), alone(named("summary", summary)), false);
+  named("why", &summary->why_card());
+  pages_->add_page(QStringLiteral("rounds"), tr("Rounds"),
+                   {PageRow{{PlacedView{named("breakdown", new BreakdownView(state_)), tr("Breakdown")}}, 2},
+                    PageRow{{PlacedView{named("rounds", rounds), tr("Rounds")},
+                             PlacedView{named("replay", new ReplayView(state_)), tr("Text replay")}},
+                            3}},
+                   true);
+  pages_->add_page(
+      QStringLiteral("skip-map"), tr("Skip map"),
+      {PageRow{{PlacedView{named("skip-map", new SkipMap(state_)), tr("Skip map")}}, 1},
+       PageRow{{PlacedView{named("confidence", new ConfidenceView(state_)), tr("Confidence")}}, 1}},
+      true);
+  pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", new CompareView(state_))),
+                   false);
+  pages_->add_page(QStringLiteral("what-if"), tr("What if"), alone(named("what-if", what_if)), false);
+  pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", new SqlView(state_))), false);
+  for (const WhatIfView::NamedPane& pane : what_if->panes())
+    views_.push_back({QStringLiteral("what-if-%1").arg(pane.name), pane.pane});
+  stack_->addWidget(scrollable(start_page_));
+  stack_->addWidget(pages_);
+  setCentralWidget(stacked({notices_, stack_}));
+  connect(summary, &SummaryView::rounds_asked, this, [this, rounds](TokenTime what) {
+    const auto [key, order] = rounds_behind(what);
+    show_view(*rounds);
+    rounds->show_first_by(key, order);
+  });
   connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_files);
   connect(start_page_, &StartPage::file_chosen, this, qOverload<const QString&>(&MainWindow::open));
 }
@@ -216,7 +277,8 @@ void MainWindow::show_recording() {
   runs_->setCurrentIndex(static_cast<int>(state_.run()));
   // What needs the rounds comes with them.
   for (const NamedView& named : views_)
-    if (named.dock != nullptr) named.view->setEnabled(recording->has_rows() || named.name == u"summary");
+    if (!pages_->page_of(*named.view).isEmpty())
+      named.view->setEnabled(recording->has_rows() || named.name == u"summary");
   show_recording_page();
   setWindowTitle(tr("%1 – Draftscope").arg(QString::fromStdString(recording->name())));
   list_opened();
@@ -243,35 +305,13 @@ QString MainWindow::notice_of(const OpenedRecording& recording) const {
 }
 
 void MainWindow::show_start_page() {
-  hide_panels();
-  pages_->setCurrentWidget(start_page_);
+  stack_->setCurrentIndex(0);
 }
 
 void MainWindow::show_recording_page() {
-  pages_->setCurrentIndex(1);
-  if (state_.recording()->has_rows())
-    show_panels();
-  else if (!has_panels_)
-    first_panel_->show();
-}
-
-void MainWindow::show_panels() {
-  if (has_panels_) return;
-  has_panels_ = true;
-  if (layout_.isEmpty() || !restoreState(layout_, layout_version)) {
-    for (const NamedView& named : views_)
-      if (named.dock != nullptr) named.dock->show();
-    first_panel_->raise();
-    // The timeline has its share of a small window, too.
-    resizeDocks({first_panel_}, {height() / 2}, Qt::Vertical);
-  }
-}
-
-void MainWindow::hide_panels() {
-  if (has_panels_) layout_ = saveState(layout_version);
-  has_panels_ = false;
-  for (const NamedView& named : views_)
-    if (named.dock != nullptr) named.dock->hide();
+  if (stack_->currentIndex() == 1) return;
+  stack_->setCurrentIndex(1);
+  pages_->focus_view();
 }
 
 void MainWindow::show_error(const QString& words) {
@@ -324,19 +364,11 @@ void MainWindow::dropEvent(QDropEvent* event) {
   if (!paths.isEmpty()) open(paths);
 }
 
-bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() == QEvent::DragEnter) dragEnterEvent(static_cast<QDragEnterEvent*>(event));
-  if (event->type() == QEvent::Drop) dropEvent(static_cast<QDropEvent*>(event));
-  const bool is_drop = event->type() == QEvent::DragEnter || event->type() == QEvent::Drop;
-  return is_drop || QMainWindow::eventFilter(watched, event);
-}
-
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (memory_ == Memory::kept) {
-    if (has_panels_) layout_ = saveState(layout_version);
     QSettings settings;
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
-    if (!layout_.isEmpty()) settings.setValue(QStringLiteral("layout"), layout_);
+    settings.setValue(QStringLiteral("pages"), pages_->layout_state());
   }
   QMainWindow::closeEvent(event);
 }

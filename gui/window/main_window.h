@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The window: the start page, or the strip of rounds and the timeline in the middle with the other views
-// docked around them. It wires views, loader and actions together; what is shown is the view state's.
+// The window: the start page, or the pages of a recording. It wires views, loader and actions together; what
+// is shown is the view state's.
 
 #include <QMainWindow>
 #include <QStringList>
@@ -12,7 +12,6 @@
 #include "window/open_queue.h"
 
 class QComboBox;
-class QDockWidget;
 class QLabel;
 class QLineEdit;
 class QProgressBar;
@@ -25,14 +24,14 @@ class NoticeBar;
 class StartPage;
 enum class TraceFormat : std::uint8_t;
 class TimelineView;
+class ViewPages;
 
 /// Whether the window reads and writes recent files and its layout.
 enum class Memory : std::uint8_t { kept, none };
 
 /// A view by the name that --snapshot and settings know it by.
 struct NamedView {
-  QString name;                 ///< "rounds"
-  QDockWidget* dock = nullptr;  ///< null for those in the middle, and for pictures of a page
+  QString name;  ///< "rounds"
   QWidget* view = nullptr;
 };
 
@@ -54,30 +53,34 @@ class MainWindow : public QMainWindow {
   void close_recording();
   void close_other_recordings();
   void close_all_recordings();
+  /// Brings up the page that a view stands on.
+  void show_view(QWidget& view);
   /// The view as a file. What went wrong stands above the views, too.
   bool write_view(QWidget& view, const QString& path);
 
   [[nodiscard]] ViewState& state() { return state_; }
   [[nodiscard]] RecordingLoader& loader() { return queue_.loader(); }
   [[nodiscard]] const std::vector<NamedView>& views() const { return views_; }
+  [[nodiscard]] ViewPages& pages() { return *pages_; }
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
-  /// Files can be dropped on panels that float, too.
-  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  /// Size of a window that nobody has resized yet; within the screen.
+  [[nodiscard]] QSize first_size() const;
   void make_views();
   void make_actions();
   void make_file_menu();
   void make_view_menu();
+  void add_page_actions(QMenu& view);
   void make_go_menu();
   void make_recordings_menu();
-  void make_toolbar();
+  /// The row beside the pages' tabs: the run, and the search of the timeline.
+  [[nodiscard]] QWidget* make_controls();
   void make_status_bar();
-  QDockWidget* add_dock(const QString& name, const QString& title, QWidget* view);
   void choose_files();
   void choose_folder();
   [[nodiscard]] QString usual_folder() const;
@@ -93,12 +96,10 @@ class MainWindow : public QMainWindow {
   void show_error(const QString& words);
   void show_start_page();
   void show_recording_page();
-  void show_panels();
-  void hide_panels();
-  void raise_view(QWidget& view);
   void export_view(QWidget& view);
   void export_trace(TraceFormat format);
   void remember(const QString& path);
+  void step_match(bool forward);
   void go_to_round();
   void go_to_token();
   void show_range_statistics();
@@ -107,21 +108,19 @@ class MainWindow : public QMainWindow {
   ViewState state_;
   OpenQueue queue_;
   std::vector<NamedView> views_;
-  QDockWidget* first_panel_ = nullptr;  ///< on top of the others, and beside an overview the only one
-  QStackedWidget* pages_;
+  QStackedWidget* stack_;  ///< the start page, or the recording's pages
   StartPage* start_page_;
   NoticeBar* notices_;
   TimelineView* timeline_;
   QComboBox* runs_;
   QLineEdit* search_;
+  ViewPages* pages_ = nullptr;
   QProgressBar* progress_;
   QAction* cancel_;
   QToolButton* cancel_button_;
   QMenu* recordings_ = nullptr;
   std::vector<QAction*> of_recording_;  ///< that need one to be shown
   QAction* close_others_ = nullptr;
-  QByteArray layout_;        ///< of the panels, while they are not shown; empty: all of them
-  bool has_panels_ = false;  ///< they are shown
   QLabel* range_text_;
 };
 

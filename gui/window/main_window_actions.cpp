@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window's menus and bars, and what they ask the user for.
 #include <QAction>
+#include <QActionGroup>
 #include <QComboBox>
 #include <QDir>
-#include <QDockWidget>
 #include <QFileDialog>
+#include <QHBoxLayout>
 #include <QInputDialog>
 #include <QLabel>
 #include <QLineEdit>
@@ -15,14 +16,15 @@
 #include <QStatusBar>
 #include <QTabWidget>
 #include <QTableView>
-#include <QToolBar>
 #include <QToolButton>
 
 #include "main_window.h"
 #include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
 #include "views/picture_export.h"
+#include "views/time_text.h"
 #include "window/notice_bar.h"
+#include "window/pages/view_pages.h"
 #include "window/paths.h"
 
 namespace draftscope::gui {
@@ -32,7 +34,6 @@ void MainWindow::make_actions() {
   make_view_menu();
   make_go_menu();
   make_recordings_menu();
-  make_toolbar();
   make_status_bar();
   for (QAction* action : of_recording_) action->setEnabled(false);
 }
@@ -69,25 +70,42 @@ void MainWindow::make_view_menu() {
   of_recording_.push_back(view->addAction(tr("F&it the selection"), QKeySequence(tr("Ctrl+F11")), timeline_,
                                           &TimelineView::fit_selection));
   view->addSeparator();
-  for (const NamedView& named : views_)
-    if (named.dock != nullptr) {
-      view->addAction(named.dock->toggleViewAction());
-      of_recording_.push_back(named.dock->toggleViewAction());
-    }
-  view->addSeparator();
-  of_recording_.push_back(view->addAction(tr("All &panels"), this, [this] {
-    for (const NamedView& named : views_)
-      if (named.dock != nullptr) named.dock->show();
-  }));
+  add_page_actions(*view);
+}
+
+void MainWindow::add_page_actions(QMenu& view) {
+  auto* group = new QActionGroup(this);
+  for (int page = 0; page < pages_->count(); ++page) {
+    QAction* show =
+        view.addAction(pages_->title(page), QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + page)),
+                       this, [this, page] {
+                         show_recording_page();
+                         pages_->show_page(page);
+                       });
+    show->setCheckable(true);
+    show->setChecked(page == pages_->current());
+    group->addAction(show);
+    of_recording_.push_back(show);
+  }
+  connect(pages_, &ViewPages::page_changed, group,
+          [group](int page) { group->actions()[page]->setChecked(true); });
+  view.addSeparator();
+  QAction* timeline = view.addAction(tr("&Timeline"), QKeySequence(Qt::Key_T));
+  timeline->setCheckable(true);
+  connect(timeline, &QAction::triggered, pages_, &ViewPages::open_timeline);
+  connect(pages_, &ViewPages::timeline_opened, timeline, &QAction::setChecked);
+  of_recording_.push_back(timeline);
+  of_recording_.push_back(view.addAction(tr("&Maximise the view"), QKeySequence(Qt::Key_F11), pages_,
+                                         &ViewPages::toggle_maximised));
+  of_recording_.push_back(view.addAction(tr("&Reset layout"), pages_, &ViewPages::reset_layout));
 }
 
 void MainWindow::make_go_menu() {
   QMenu* go = menuBar()->addMenu(tr("&Go"));
   go->addAction(tr("To &round…"), QKeySequence(tr("Ctrl+G")), this, &MainWindow::go_to_round);
   go->addAction(tr("To &token…"), QKeySequence(tr("Ctrl+T")), this, &MainWindow::go_to_token);
-  go->addAction(tr("&Next match"), QKeySequence::FindNext, this, [this] { timeline_->step_match(true); });
-  go->addAction(tr("&Previous match"), QKeySequence::FindPrevious, this,
-                [this] { timeline_->step_match(false); });
+  go->addAction(tr("&Next match"), QKeySequence::FindNext, this, [this] { step_match(true); });
+  go->addAction(tr("&Previous match"), QKeySequence::FindPrevious, this, [this] { step_match(false); });
   go->addAction(tr("&Search"), QKeySequence::Find, this, [this] {
     search_->setFocus();
     search_->selectAll();
@@ -154,31 +172,46 @@ void MainWindow::list_opened() {
   recordings_->setEnabled(!state_.opened().empty() || state_.recording() != nullptr);
 }
 
-void MainWindow::make_toolbar() {
-  QToolBar* bar = addToolBar(tr("Recording"));
-  bar->setObjectName(QStringLiteral("recording-bar"));
-  auto* run_label = new QLabel(tr(" &Run: "));
+QWidget* MainWindow::make_controls() {
+  auto* controls = new QWidget;
+  auto* row = new QHBoxLayout(controls);
+  row->setContentsMargins(0, 0, 0, 0);
+  auto* run_label = new QLabel(tr("R&un:"));
   run_label->setBuddy(runs_);
   runs_->setAccessibleName(tr("Run"));
-  runs_->setMinimumContentsLength(30);
-  runs_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  // Names may be long: the box has the room that is left, its list all that it needs.
+  constexpr int min_letters = 12;
+  runs_->setMinimumContentsLength(min_letters);
+  runs_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  runs_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   runs_->setEnabled(false);
-  bar->addWidget(run_label);
-  bar->addWidget(runs_);
+  // A click leaves the focus where it was, so that the next key is the view's.
+  runs_->setFocusPolicy(Qt::TabFocus);
+  row->addStretch(1);
+  row->addWidget(run_label);
+  row->addWidget(runs_, 4);
+  row->addWidget(search_, 2);
   search_->setPlaceholderText(tr("Search the timeline"));
   search_->setAccessibleName(tr("Search the timeline"));
   search_->setClearButtonEnabled(true);
   search_->setMaximumWidth(260);
-  bar->addWidget(search_);
+  search_->setMinimumWidth(120);
   connect(runs_, &QComboBox::activated, this,
           [this](int index) { state_.set_run(static_cast<std::size_t>(index)); });
   connect(&state_, &ViewState::run_changed, this,
           [this] { runs_->setCurrentIndex(static_cast<int>(state_.run())); });
   connect(search_, &QLineEdit::textChanged, this, [this](const QString& text) {
     const int names = timeline_->set_search(text);
-    statusBar()->showMessage(text.isEmpty() ? QString() : tr("%n name(s) match", nullptr, names));
+    statusBar()->showMessage(text.isEmpty() ? QString()
+                                            : counted(names, tr("1 name matches"), tr("%1 names match")));
   });
-  connect(search_, &QLineEdit::returnPressed, this, [this] { timeline_->step_match(true); });
+  connect(search_, &QLineEdit::returnPressed, this, [this] { step_match(true); });
+  return controls;
+}
+
+void MainWindow::step_match(bool forward) {
+  // What is found is to be seen.
+  if (timeline_->step_match(forward)) show_view(*timeline_);
 }
 
 void MainWindow::make_status_bar() {
@@ -240,25 +273,21 @@ void MainWindow::go_to_token() {
   if (chosen) state_.go_to_token(request_index, static_cast<std::size_t>(token));
 }
 
-void MainWindow::raise_view(QWidget& view) {
-  for (QWidget* around = view.parentWidget(); around != nullptr; around = around->parentWidget()) {
+void MainWindow::show_view(QWidget& view) {
+  for (QWidget* around = view.parentWidget(); around != nullptr; around = around->parentWidget())
     // Of the pages of a tab widget, the one that holds the view.
     if (auto* tabs = qobject_cast<QTabWidget*>(around))
       for (int page = 0; page < tabs->count(); ++page)
         if (tabs->widget(page) == &view || tabs->widget(page)->isAncestorOf(&view))
           tabs->setCurrentIndex(page);
-    if (auto* dock = qobject_cast<QDockWidget*>(around)) {
-      dock->show();
-      dock->raise();
-    }
-  }
+  pages_->show_view(view);
 }
 
 void MainWindow::export_view(QWidget& view) {
   if (!state_.recording()) return;
   show_recording_page();
   // What is not seen has not been read, either.
-  raise_view(view);
+  show_view(view);
   const bool has_table = view.findChild<QTableView*>() != nullptr;
   QString type;
   const QString chosen = QFileDialog::getSaveFileName(

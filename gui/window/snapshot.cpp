@@ -3,7 +3,6 @@
 
 #include <QApplication>
 #include <QComboBox>
-#include <QDockWidget>
 #include <QEventLoop>
 #include <QFileInfo>
 #include <QPainter>
@@ -142,6 +141,7 @@ QStringList snapshot_names() {
           QStringLiteral("strip"),
           QStringLiteral("timeline"),
           QStringLiteral("summary"),
+          QStringLiteral("why"),
           QStringLiteral("rounds"),
           QStringLiteral("skip-map"),
           QStringLiteral("confidence"),
@@ -178,7 +178,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     if (named.name == name) shown = named.view;
   DRAFTSCOPE_TRY(choose(*shown, request.view));
   if (shown != &window) {
-    // Out of its dock, so that the picture is the view's alone.
+    // Out of its page, so that the picture is the view's alone.
     shown->setParent(nullptr);
     shown->resize(look.size);
     shown->show();

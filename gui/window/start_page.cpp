@@ -60,7 +60,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
     });
   }
   fill(*recent_, {});
-  fill(*samples_, sample_recordings());
+  fill(*samples_, sample_recordings(QCoreApplication::applicationDirPath()));
   auto* outer = new QHBoxLayout(this);
   outer->addStretch();
   outer->addWidget(column, 2);
@@ -72,18 +72,18 @@ void StartPage::set_recent(const QStringList& paths) {
   fill(*recent_, paths);
 }
 
-QStringList sample_recordings() {
-  const QDir program(QCoreApplication::applicationDirPath());
+QStringList sample_recordings(const QString& program_folder) {
+  const QDir program(program_folder);
+  QStringList found;
   for (const QString& place :
        {QStringLiteral("../share/draftscope/samples"), QStringLiteral("../../../traces/samples"),
         QStringLiteral("../../../demo-traces")}) {
     const QDir folder(program.filePath(place));
-    QStringList found;
     for (const QFileInfo& file : folder.entryInfoList({QStringLiteral("*.dstrace")}, QDir::Files, QDir::Name))
       found << file.canonicalFilePath();
-    if (!found.isEmpty()) return found;
   }
-  return {};
+  found.removeDuplicates();
+  return found;
 }
 
 }  // namespace draftscope::gui

@@ -26,7 +26,8 @@ class StartPage : public QWidget {
   QListWidget* samples_;
 };
 
-/// Recordings that ship with the program: beside it in a build tree, or where it is installed.
-[[nodiscard]] QStringList sample_recordings();
+/// Recordings that ship with the program in this folder: where it is installed, and beside it in a build
+/// tree, those that the demo left there among them.
+[[nodiscard]] QStringList sample_recordings(const QString& program_folder);
 
 }  // namespace draftscope::gui

@@ -396,19 +396,15 @@ constexpr std::array<std::string_view, 6> memory_keys{"memory.peak_bytes",      
                                                       "memory.draft_weight_bytes", "memory.kv_bytes",
                                                       "memory.workspace_bytes",    "memory.other_bytes"};
 
-constexpr std::array<std::string_view, 14> app_keys{"requests",
-                                                    "output_tokens",
-                                                    "tokens_per_second",
+constexpr std::array<std::string_view, 10> app_keys{"tokens_per_second",
                                                     "speedup.value",
-                                                    "speedup.interval_95",
                                                     "mean_accepted_length",
                                                     "acceptance_rate",
-                                                    "etpl",
-                                                    "draft_steps_per_round",
                                                     "draft_cost",
                                                     "verify_cost",
                                                     "overhead",
-                                                    "tpt",
+                                                    "time_to_first_token.median_ns",
+                                                    "speedup.by_repeat",
                                                     "identity.same_text"};
 
 template <typename Source>

@@ -74,7 +74,9 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
   if (std::string note = import_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
   if (!recording.closed_cleanly)
     lines.emplace_back(
-        "the recording was not closed cleanly; what was committed before it broke off is shown");
+        "the recording was not closed cleanly, or is still being written; what was committed before it was "
+        "read is "
+        "shown");
   for (const auto& [table, rows] : dropped_rows(recording.meta))
     lines.push_back(fmt::format("{} {} were dropped while recording{}", rows, table,
                                 table == "spans" ? "; time that they covered counts as idle" : ""));

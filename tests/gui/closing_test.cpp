@@ -93,9 +93,7 @@ TEST_F(Closing, TheLastOneLeadsBackToTheStartPage) {
   EXPECT_EQ(window_.windowTitle(), QStringLiteral("Draftscope"));
   EXPECT_TRUE(is_said("Records, explains"));
   for (const NamedView& named : window_.views())
-    if (named.dock != nullptr) {
-      EXPECT_FALSE(named.dock->isVisible()) << named.name.toStdString();
-    }
+    EXPECT_FALSE(named.view->isVisible()) << named.name.toStdString();
   for (const char* words : {"Close", "Close others", "Close all", "Reload", "Show all", "To round…"})
     EXPECT_FALSE(action(QString::fromUtf8(words))->isEnabled()) << words;
   // Closing what is not there changes nothing.
@@ -156,8 +154,7 @@ TEST_F(Closing, StopsWorkersThatAreAtIt) {
   const std::weak_ptr<const OpenedRecording> recording = window_.state().recording();
   for (const char* name : {"breakdown", "skip-map", "replay", "sql", "compare", "what-if"}) {
     QWidget& view = view_of<QWidget>(window_, QString::fromUtf8(name));
-    for (const NamedView& named : window_.views())
-      if (named.view == &view) named.dock->raise();
+    window_.show_view(view);
     if (auto* choice = view.findChild<QComboBox*>(); choice != nullptr && choice->count() == 3)
       choice->setCurrentIndex(2);
     // Painted once, so that it has begun to read; nobody waits for the end.
@@ -188,20 +185,16 @@ TEST_F(Closing, WhileItsRoundsAreStillReadGoesOnWithWhatWaits) {
   EXPECT_NE(shown(), "");
 }
 
-TEST_F(Closing, KeepsWhichPanelsAreShown) {
+TEST_F(Closing, KeepsThePageAndWhetherItHasATimeline) {
   open_all();
-  const auto dock = [&](const char* name) {
-    return qobject_cast<QDockWidget*>(window_.findChild<QDockWidget*>(QString::fromUtf8(name)));
-  };
-  dock("sql")->close();
+  raise(QStringLiteral("sql"));
+  window_.pages().open_timeline(true);
   window_.close_all_recordings();
   ASSERT_EQ(open(folder_ / "a.dstrace"), QString());
-  EXPECT_FALSE(dock("sql")->isVisible());
-  EXPECT_TRUE(dock("rounds")->isVisible());
-  ASSERT_EQ(open(folder_ / "b.dstrace"), QString());
-  EXPECT_FALSE(dock("sql")->isVisible());
-  action(QStringLiteral("All panels"))->trigger();
-  EXPECT_TRUE(dock("sql")->isVisible());
+  EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("sql")).isVisible());
+  EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("timeline")).isVisible());
+  raise(QStringLiteral("summary"));
+  EXPECT_FALSE(view_of<QWidget>(window_, QStringLiteral("timeline")).isVisible()) << "each page has its own";
 }
 
 TEST_F(Closing, TheStartPageIsLeftForAnOpenRecordingByItsMenu) {

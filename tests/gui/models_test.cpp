@@ -145,6 +145,24 @@ TEST_F(Models, OfRunsHaveEveryFigureOfTheCatalogueUnderItsTitle) {
   for (const std::string_view key : simulator::figure_table(simulator::FigureTable::app))
     EXPECT_EQ(RunsModel::column_of(key), section++) << key;
   EXPECT_EQ(RunsModel::shown_columns(), section);
+  EXPECT_EQ(RunsModel::phases_column(), model.columnCount() - 2);
+  EXPECT_EQ(RunsModel::rows_column(), model.columnCount() - 1);
+}
+
+TEST_F(Models, OfRunsShowTheRowsOfARoundAndTheSharesOfPhases) {
+  RunsModel model;
+  model.set_recording(opened_);
+  for (int row = 0; row < model.rowCount(); ++row) {
+    double rows = 0.0;
+    const auto& rounds = opened_->runs()[static_cast<std::size_t>(row)].rounds;
+    for (const std::uint32_t round_index : rounds) rows += opened_->round(round_index).verify_rows;
+    EXPECT_DOUBLE_EQ(model.index(row, RunsModel::rows_column()).data(RunsModel::value_role).toDouble(),
+                     rows / static_cast<double>(rounds.size()));
+    const QModelIndex phases = model.index(row, RunsModel::phases_column());
+    EXPECT_EQ(phases.data(RunsModel::value_role).toDouble(),
+              static_cast<double>(model.figures(row)->throughput.wall_ns));
+    EXPECT_TRUE(phases.data().toString().contains(QStringLiteral("verify ")));
+  }
 }
 
 TEST_F(Models, OfRoundsHaveEveryColumnOfTheCatalogueUnderItsTitle) {

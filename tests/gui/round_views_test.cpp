@@ -5,7 +5,6 @@
 
 #include <QApplication>
 #include <QComboBox>
-#include <QDockWidget>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextEdit>
@@ -34,7 +33,7 @@ class RoundViews : public testing::Test {
   QWidget& view(const QString& name) {
     for (const NamedView& named : window_.views())
       if (named.name == name) {
-        named.dock->raise();
+        window_.show_view(*named.view);
         QApplication::processEvents();
         return *named.view;
       }

@@ -7,7 +7,6 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
-#include <QDockWidget>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -48,7 +47,7 @@ class WhatIfPage : public WhatIfRecordings {
   }
   void raise() {
     for (const NamedView& named : window_.views())
-      if (named.name == u"what-if") named.dock->raise();
+      if (named.name == u"what-if") window_.show_view(*named.view);
     QApplication::processEvents();
   }
   void wait_until_settled() {

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
-#include <QDockWidget>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
@@ -15,6 +14,7 @@
 
 #include "sample.h"
 #include "window/main_window.h"
+#include "window/pages/view_pages.h"
 
 namespace draftscope::gui {
 
@@ -56,11 +56,11 @@ class Window : public testing::Test {
     QApplication::processEvents();
   }
 
-  /// Brings a panel to the front, painted, with what it reads on workers.
+  /// Brings a view's page to the front, painted, with what it reads on workers.
   QWidget& raise(const QString& name) {
     for (const NamedView& named : window_.views())
       if (named.name == name) {
-        if (named.dock != nullptr) named.dock->raise();
+        window_.show_view(*named.view);
         (void)named.view->grab();
         settle();
         (void)named.view->grab();

@@ -83,7 +83,7 @@ TEST_F(Window, ThePlayerGoesThroughTheTextAndMovesEveryCursor) {
   ViewState& state = window_.state();
   auto& replay = view_of<ReplayView>(window_, QStringLiteral("replay"));
   for (const NamedView& named : window_.views())
-    if (named.name == u"replay") named.dock->raise();
+    if (named.name == u"replay") window_.show_view(*named.view);
   QApplication::processEvents();
   Player& player = replay.player();
   ASSERT_GT(replay.text().tokens.size(), 3U);
@@ -206,7 +206,7 @@ TEST_F(Window, EveryViewBearsARecordingWhoseRoundsHaveNotBeenRead) {
     if (state.recording()->has_rows()) return;
     ++previews;
     for (const NamedView& named : window_.views()) {
-      if (named.dock != nullptr) named.dock->show();
+      window_.show_view(*named.view);
       EXPECT_FALSE(named.view->grab().isNull());
       QTest::mouseClick(named.view, Qt::LeftButton, Qt::NoModifier, named.view->rect().center());
       for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Left, Qt::Key_End, Qt::Key_W, Qt::Key_F})

@@ -44,7 +44,37 @@ void align(RunsComparison& comparison, const std::vector<ComparedRun>& runs, std
             });
 }
 
+/// Counts the prompts that the comparison decoded faster.
+void count_faster(const simulator::Pairing& pairing, RunAgainstBaseline& run) {
+  struct Sums {
+    double baseline_tokens = 0.0;
+    double baseline_ns = 0.0;
+    double tokens = 0.0;
+    double ns = 0.0;
+  };
+  std::map<std::size_t, Sums> prompts;
+  for (const simulator::RequestPair& pair : pairing.pairs) {
+    Sums& of = prompts[pair.prompt_index];
+    of.baseline_tokens += static_cast<double>(pair.baseline->tokens.size());
+    of.baseline_ns += static_cast<double>(pair.baseline->end_ns - pair.baseline->start_ns);
+    of.tokens += static_cast<double>(pair.comparison->tokens.size());
+    of.ns += static_cast<double>(pair.comparison->end_ns - pair.comparison->start_ns);
+  }
+  for (const auto& [prompt, of] : prompts) {
+    if (!(of.baseline_tokens > 0.0 && of.baseline_ns > 0.0 && of.tokens > 0.0 && of.ns > 0.0)) continue;
+    ++run.prompts;
+    if (of.tokens * of.baseline_ns > of.baseline_tokens * of.ns) ++run.faster_prompts;
+  }
+}
+
 }  // namespace
+
+bool interval_and_p_disagree(const RunAgainstBaseline& run) {
+  if (!run.ratio || !run.ratio->interval || !run.adjusted_p_value) return false;
+  const simulator::Interval& interval = *run.ratio->interval;
+  constexpr double level = 0.05;
+  return (interval.low > 1.0 || interval.high < 1.0) != (*run.adjusted_p_value < level);
+}
 
 RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baseline) {
   RunsComparison comparison;
@@ -52,8 +82,7 @@ RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baselin
   for (const ComparedRun& run : runs) {
     std::vector<simulator::RunRows> all = simulator::rows_by_run(run.recording->recording());
     rows.push_back(std::move(all[run.run]));
-    comparison.runs.push_back(
-        {.run = run, .ratio = {}, .adjusted_p_value = {}, .identity = {}, .is_baseline = false});
+    comparison.runs.push_back({.run = run});
   }
   if (runs.size() < 2) return comparison;
   comparison.runs[baseline].is_baseline = true;
@@ -66,6 +95,7 @@ RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baselin
         simulator::pair_requests(simulator::Baseline(rows[baseline]), simulator::Comparison(rows[i]));
     comparison.runs[i].ratio = simulator::speedup(pairings[i]);
     comparison.runs[i].identity = simulator::output_identity(pairings[i]);
+    count_faster(pairings[i], comparison.runs[i]);
     if (comparison.runs[i].ratio && comparison.runs[i].ratio->p_value) {
       p_values.push_back(*comparison.runs[i].ratio->p_value);
       tested.push_back(i);

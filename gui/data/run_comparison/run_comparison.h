@@ -29,9 +29,16 @@ struct RunAgainstBaseline {
   /// Tokens a second over the baseline's on the prompts of both; absent for the baseline, and without any.
   std::optional<simulator::Speedup> ratio;
   std::optional<double> adjusted_p_value;  ///< Holm, over the runs compared
+  std::size_t prompts = 0;                 ///< that both decoded, with tokens and time
+  std::size_t faster_prompts = 0;          ///< of them, those with more tokens a second than the baseline
   simulator::OutputIdentity identity;
   bool is_baseline = false;
 };
+
+/// The interval of a ratio and its p can point to different answers: the interval is of all prompts together,
+/// weighed by their time, p of how many prompts are faster and by what rank. True if one of them says that
+/// there is a difference, at 5 %, and the other does not.
+[[nodiscard]] bool interval_and_p_disagree(const RunAgainstBaseline& run);
 
 /// A request that every compared run decoded: the same prompt and repeat.
 struct AlignedRequest {

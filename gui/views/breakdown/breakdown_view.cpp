@@ -51,6 +51,11 @@ BreakdownView::BreakdownView(ViewState& state, QWidget* parent)
   connect(&details_, &DetailedTimesReader::changed, this, qOverload<>(&QWidget::update));
 }
 
+int BreakdownView::min_area_height() const {
+  // Of the percentiles: a head, the parts, and the round.
+  return (static_cast<int>(round_parts) + 2) * row_height;
+}
+
 BreakdownView::Mode BreakdownView::mode() const {
   return static_cast<Mode>(choice_.currentIndex());
 }

@@ -19,6 +19,7 @@ class BreakdownView : public RoundsPlot {
 
  protected:
   [[nodiscard]] int right_margin() const override { return 430; }
+  [[nodiscard]] int min_area_height() const override;
   [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording,
                                                std::size_t run_index) override;
   void forget_run() override;

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/column_text.h"
+#include "models/copy_rows.h"
 #include "views/compare/race_player.h"
 #include "views/plot_style.h"
 #include "views/theme.h"
@@ -53,6 +55,29 @@ QString notes_of(const RunsComparison& comparison) {
                     : CompareView::tr(
                           "⚠ Texts differ from the baseline's: this compares different outputs."));
   }
+  bool is_told = false;
+  for (const RunAgainstBaseline& run : comparison.runs) {
+    if (!interval_and_p_disagree(run)) continue;
+    const simulator::Interval& interval = *run.ratio->interval;
+    const bool is_by_interval = interval.low > 1.0 || interval.high < 1.0;
+    const QString differs = CompareView::tr("there is a difference");
+    const QString may_not = CompareView::tr("there may be none");
+    lines << CompareView::tr(
+                 "%1: by the interval (%2–%3) %4, by p (%5) %6; it is faster on %7 of %8 prompts.")
+                 .arg(QString::fromStdString(run.run.row().specification).toHtmlEscaped(),
+                      number_text(interval.low), number_text(interval.high),
+                      is_by_interval ? differs : may_not,
+                      figure_text(simulator::FigureFormat::p_value, *run.adjusted_p_value),
+                      is_by_interval ? may_not : differs)
+                 .arg(run.faster_prompts)
+                 .arg(run.prompts);
+    is_told = true;
+  }
+  if (is_told)
+    lines << CompareView::tr(
+        "The interval is of all prompts' time, which long prompts decide; p is of how many prompts gain, "
+        "corrected for "
+        "the number of runs, and few prompts can't make it small.");
   return lines.join(QStringLiteral("<br>"));
 }
 
@@ -62,7 +87,9 @@ QCustomPlot* make_plot(const QString& name, const QString& x, const QString& y) 
   plot->xAxis->setLabel(x);
   plot->yAxis->setLabel(y);
   plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-  plot->setMinimumHeight(100);
+  // As high as the name of the axis is long, with the axis of tokens below it.
+  constexpr int others = 76;
+  plot->setMinimumHeight(QFontMetrics(plot->yAxis->labelFont()).horizontalAdvance(y) + others);
   return plot;
 }
 
@@ -130,6 +157,7 @@ void CompareView::set_up_widgets() {
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->setWordWrap(false);
   table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
   requests_->setAccessibleName(tr("Request to align"));
   // The same tokens below one another, whatever the widths of their tick labels.
   for (QCustomPlot* plot : {race_, gains_}) {
@@ -170,7 +198,7 @@ void CompareView::changeEvent(QEvent* event) {
 
 void CompareView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  // What is painted has been seen.
   if (is_stale_) QTimer::singleShot(0, this, &CompareView::start);
 }
 
@@ -246,10 +274,16 @@ void CompareView::take_checked() {
                             static_cast<std::size_t>(item->data(0, run_role).toULongLong())};
       const bool is_baseline = item->checkState(1) == Qt::Checked;
       if (item->checkState(0) != Qt::Checked && !is_baseline) continue;
-      if (chosen.size() < max_runs) chosen.push_back(run);
+      chosen.push_back(run);
       // Of two that are checked, the new one is meant.
       if (is_baseline && (!baseline || *baseline == before)) baseline = run;
     }
+  if (chosen.size() > max_runs) {
+    list_runs();
+    notes_->setText(
+        tr("<b>Six runs at most can be compared: uncheck one of them first.</b><br>%1").arg(notes()));
+    return;
+  }
   std::size_t place = 0;
   if (baseline)
     if (const auto found = std::find(chosen.begin(), chosen.end(), *baseline); found != chosen.end())
@@ -268,10 +302,6 @@ void CompareView::set_runs(std::vector<ComparedRun> runs, std::size_t baseline) 
 void CompareView::start() {
   if (!is_stale_) return;
   is_stale_ = false;
-  if (runs_.size() < 2)
-    notes_->setText(tr("Check two to six runs on the left, of this recording or of others that are open."));
-  else
-    notes_->setText(tr("Comparing …"));
   job_.start(read_and_take(
       [runs = runs_, baseline = baseline_](const auto&) {
         Compared result{compare(runs, baseline), baseline, {}};
@@ -282,14 +312,21 @@ void CompareView::start() {
         show_comparison(std::move(result));
         emit compared();
       }));
+  notes_->setText(notes());
+}
+
+QString CompareView::notes() const {
+  if (runs_.size() < 2)
+    return tr("Check two to six runs on the left, of this recording or of others that are open.");
+  if (job_.is_running() || is_stale_) return tr("Comparing …");
+  return notes_of(model_.comparison());
 }
 
 void CompareView::show_comparison(Compared compared) {
   model_.set_comparison(std::move(compared.comparison));
   shown_baseline_ = compared.baseline;
   spreads_ = std::move(compared.spreads);
-  const RunsComparison& comparison = model_.comparison();
-  if (comparison.runs.size() > 1) notes_->setText(notes_of(comparison));
+  notes_->setText(notes());
   table_->resizeColumnsToContents();
   table_->setColumnWidth(ComparisonModel::run,
                          std::min(table_->columnWidth(ComparisonModel::run), widest_name));

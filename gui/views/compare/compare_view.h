@@ -64,6 +64,8 @@ class CompareView : public QWidget {
   void take_opened();
   void list_runs();
   void take_checked();
+  /// Lines on what is compared, and on what to make of it.
+  [[nodiscard]] QString notes() const;
   void start();
   void show_comparison(Compared compared);
   void list_requests();

@@ -344,10 +344,13 @@ void ConfidenceView::paint_frame(QPainter& painter, const QRect& box, const QStr
   painter.setPen(palette().color(QPalette::WindowText));
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(box);
-  painter.drawText(QRect(box.left() - 20, box.top() - 22, box.width() + 32, 20),
-                   Qt::AlignLeft | Qt::AlignVCenter, title);
-  painter.drawText(QRect(box.left() - 20, box.bottom() + 3, box.width() + 32, 18),
-                   Qt::AlignHCenter | Qt::AlignTop, x);
+  // The words have all the room beside the plot, however small the box is.
+  const int left = box.left() - 20;
+  const int room = width() - left - 4;
+  painter.drawText(QRect(left, box.top() - 22, room, 20), Qt::AlignLeft | Qt::AlignVCenter, title);
+  const bool is_wide = painter.fontMetrics().horizontalAdvance(x) > box.width() + 32;
+  painter.drawText(QRect(left, box.bottom() + 3, is_wide ? room : box.width() + 32, 18),
+                   (is_wide ? Qt::AlignLeft : Qt::AlignHCenter) | Qt::AlignTop, x);
   paint_upwards(painter, QPoint(box.left() - 10, box.center().y()), tr("accepted"));
 }
 
@@ -389,7 +392,7 @@ void ConfidenceView::paint_positions(QPainter& painter, const RoundAxis& axis) c
                      faded(accepted_color(is_dark(palette())), 0.6));
     painter.setPen(palette().color(QPalette::WindowText));
     // How many were tested, where it can be read.
-    if (bar >= painter.fontMetrics().height() - 4)
+    if (bar >= painter.fontMetrics().height())
       paint_upwards(painter, QPoint(left + bar / 2, box.center().y()), QString::number(positions[k].reached));
   }
 }

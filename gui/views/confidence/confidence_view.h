@@ -23,6 +23,7 @@ class ConfidenceView : public RoundsPlot {
 
  protected:
   [[nodiscard]] int right_margin() const override { return 190; }
+  [[nodiscard]] int min_area_height() const override { return 210; }  // of the small plots
   [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording,
                                                std::size_t run_index) override;
   void forget_run() override;

@@ -15,12 +15,12 @@
 #include <QTextCursor>
 #include <QTextEdit>
 #include <QToolButton>
-#include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/theme.h"
 #include "views/time_text.h"
+#include "views/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -444,7 +444,7 @@ bool ReplayView::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const Piece* piece = piece_at(document_->cursorForPosition(help->pos()).position());
-    QToolTip::showText(help->globalPos(), piece == nullptr ? QString() : describe(*piece), document_);
+    show_tip(*help, *document_->viewport(), piece == nullptr ? QString() : describe(*piece));
     return true;
   }
   if (event->type() == QEvent::MouseButtonRelease && !document_->textCursor().hasSelection()) {

@@ -40,10 +40,6 @@ RoundAxis visible_rounds(const ViewState& state, int left, int width) {
   });
   axis.first = static_cast<std::size_t>(begin - rounds.begin());
   axis.last = static_cast<std::size_t>(end - rounds.begin());
-  if (axis.first == axis.last) {
-    axis.first = 0;
-    axis.last = rounds.size();
-  }
   return axis;
 }
 

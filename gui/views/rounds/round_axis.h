@@ -25,7 +25,7 @@ struct RoundAxis {
   [[nodiscard]] double x(double place) const {
     return left + (place - static_cast<double>(first)) / rounds_per_pixel();
   }
-  /// The place at a pixel; within the axis.
+  /// The place at a pixel; within the axis, which is not empty.
   [[nodiscard]] std::size_t place(double pixel) const {
     const double offset = std::max(0.0, std::floor((pixel - left) * rounds_per_pixel()));
     return std::min(first + static_cast<std::size_t>(offset), last > first ? last - 1 : first);
@@ -49,7 +49,8 @@ struct RoundColumn {
 [[nodiscard]] std::vector<RoundColumn> round_columns(const RoundAxis& axis, int min_width = 1,
                                                      std::size_t grain = 1);
 
-/// The rounds of the shown run that overlap the visible range; all if none does.
+/// The rounds of the shown run that overlap the visible range. Without any the axis is empty, and stands
+/// before the first round behind the range.
 [[nodiscard]] RoundAxis visible_rounds(const ViewState& state, int left, int width);
 
 /// The range of time of some rounds of the shown run: what to show to see them.

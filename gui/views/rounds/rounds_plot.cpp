@@ -5,10 +5,10 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include "views/theme.h"
 #include "views/time_text.h"
+#include "views/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -31,8 +31,8 @@ RoundsPlot::RoundsPlot(ViewState& state, QWidget* parent)
   connect(&state_, &ViewState::range_changed, this, qOverload<>(&QWidget::update));
   connect(&state_, &ViewState::cursor_changed, this, qOverload<>(&QWidget::update));
   connect(&navigation_, &RangeNavigation::clicked, this, [this](const QPoint& point) {
-    const RunRounds* run = state_.run_rounds();
-    if (run != nullptr && !run->rounds.empty()) state_.go_to_round(run->rounds[axis().place(point.x())]);
+    const RoundAxis axis = this->axis();
+    if (axis.count() > 0) state_.go_to_round(state_.run_rounds()->rounds[axis.place(point.x())]);
   });
 }
 
@@ -89,6 +89,11 @@ void RoundsPlot::paint_notice(QPainter& painter, const QString& words) {
   painter.drawText(area, Qt::AlignCenter | Qt::TextWordWrap, words);
 }
 
+QSize RoundsPlot::minimumSizeHint() const {
+  constexpr int min_area_width = 160;
+  return {left_margin + min_area_width + right_margin(), top_margin + min_area_height() + bottom_margin};
+}
+
 QRect RoundsPlot::plot_area() const {
   return rect().adjusted(left_margin, top_margin, -right_margin(), -bottom_margin);
 }
@@ -122,7 +127,13 @@ void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {
   if (is_stale_) read();
   const RoundAxis axis = this->axis();
   if (axis.count() == 0 || plot_area().width() < 10) {
-    paint_notice(painter, tr("no rounds"));
+    const RunRounds* run = state_.run_rounds();
+    paint_notice(painter,
+                 run == nullptr || run->rounds.empty()
+                     ? tr("no rounds")
+                     : tr("no round of this run lies in the %1 that are shown: zoom out, or show the whole "
+                          "recording (Home)")
+                           .arg(duration_text(state_.range().duration_ns())));
     return;
   }
   if (!is_ready()) {
@@ -169,10 +180,10 @@ bool RoundsPlot::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     QString words;
-    if (is_ready())
+    if (is_ready() && axis().count() > 0)
       words = plot_area().contains(help->pos()) ? tooltip_at(axis(), help->pos())
                                                 : tooltip_beside(axis(), help->pos());
-    QToolTip::showText(help->globalPos(), words, this);
+    show_tip(*help, *this, words);
     return true;
   }
   return QWidget::event(event);

@@ -21,6 +21,7 @@ class RoundsPlot : public QWidget {
  public:
   explicit RoundsPlot(ViewState& state, QWidget* parent = nullptr);
   [[nodiscard]] QSize sizeHint() const override { return {900, 420}; }
+  [[nodiscard]] QSize minimumSizeHint() const override;
   /// Runs of so many rounds are read within a frame, longer ones on a worker.
   static constexpr std::size_t max_read_at_once = 10'000;
 
@@ -42,6 +43,9 @@ class RoundsPlot : public QWidget {
 
   /// A choice of what the view shows, above the room beside the plot; M takes the next one. Once at most.
   QComboBox& add_choice(const QString& name, const QStringList& choices);
+
+  /// Height without which what stands beside the plot is cut.
+  [[nodiscard]] virtual int min_area_height() const { return 90; }
 
   /// Room beside the plot, for legends and tables.
   [[nodiscard]] virtual int right_margin() const { return 150; }
@@ -71,7 +75,7 @@ class RoundsPlot : public QWidget {
   ViewState& state_;
   QComboBox* choice_ = nullptr;
   BackgroundJob job_;
-  /// The run is read when it is first painted: docked pages in hidden tabs count as visible.
+  /// The run is read when it is first painted.
   bool is_stale_ = true;
   RangeNavigation navigation_;
 };

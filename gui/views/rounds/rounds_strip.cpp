@@ -5,10 +5,10 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 
 #include "views/theme.h"
+#include "views/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -139,13 +139,12 @@ bool RoundsStrip::event(QEvent* event) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const std::size_t place = place_at(help->pos().x());
     const traces::Round& round = state_.recording()->round(state_.run_rounds()->rounds[place]);
-    QToolTip::showText(help->globalPos(),
-                       tr("round %1: %2 drafted, %3 accepted, %4 emitted")
-                           .arg(place)
-                           .arg(round.drafted)
-                           .arg(round.accepted)
-                           .arg(round.emitted),
-                       this);
+    show_tip(*help, *this,
+             tr("round %1: %2 drafted, %3 accepted, %4 emitted")
+                 .arg(place)
+                 .arg(round.drafted)
+                 .arg(round.accepted)
+                 .arg(round.emitted));
     return true;
   }
   return QWidget::event(event);

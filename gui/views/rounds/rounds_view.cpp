@@ -7,6 +7,8 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "models/copy_rows.h"
+
 namespace draftscope::gui {
 
 RoundsView::RoundsView(ViewState& state, QWidget* parent)
@@ -22,6 +24,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
   table_->setSortingEnabled(true);
   table_->sortByColumn(RoundsModel::place, Qt::AscendingOrder);
   table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
   table_->setWordWrap(false);
   // Rows of one height, and no width that depends on all of them: a million rows show at once.
   table_->verticalHeader()->hide();
@@ -47,7 +50,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
 
 void RoundsView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  // What is painted has been seen.
   if (is_stale_) QTimer::singleShot(0, this, &RoundsView::show_run);
 }
 
@@ -66,6 +69,13 @@ void RoundsView::show_run() {
     table_->setColumnWidth(column, std::max(header, table_->fontMetrics().horizontalAdvance(u'0') * 7));
   }
   show_cursor();
+}
+
+void RoundsView::show_first_by(std::string_view key, Qt::SortOrder order) {
+  show_run();
+  const int column = RoundsModel::column_of(key);
+  table_->sortByColumn(column, order);
+  if (model_.rowCount() > 0) table_->setCurrentIndex(model_.index(0, column));
 }
 
 void RoundsView::show_cursor() {

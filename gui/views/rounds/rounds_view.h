@@ -20,6 +20,9 @@ class RoundsView : public QWidget {
  public:
   explicit RoundsView(ViewState& state, QWidget* parent = nullptr);
 
+  /// Sorts by a column of simulator::round_columns(), and takes the cursor to the round that comes first.
+  void show_first_by(std::string_view key, Qt::SortOrder order);
+
  protected:
   void paintEvent(QPaintEvent* event) override;
 

@@ -203,7 +203,7 @@ void SkipMap::paint_skipped(QPainter& painter, const RoundAxis& axis,
   skips_.summarise(axis.first, axis.last, sum);
   std::vector<double> shares(sublayers);
   for (std::size_t sublayer = 0; sublayer < sublayers; ++sublayer) shares[sublayer] = share_of(sum, sublayer);
-  paint_bars(painter, tr("share of what is shown that skipped it, up to 100 %"), shares,
+  paint_bars(painter, tr("share that skipped it"), shares,
              [&](std::size_t sublayer) { return color(sublayer, shares[sublayer]); });
 }
 
@@ -306,7 +306,9 @@ void SkipMap::paint_bars(QPainter& painter, const QString& title, const std::vec
   painter.save();
   painter.translate(left + bar_room + 14, plot_area().center().y());
   painter.rotate(90);
-  painter.drawText(QRect(-200, -10, 400, 20), Qt::AlignCenter, title);
+  const int room = plot_area().height() + 2 * (plot_area().top() - rect().top());
+  painter.drawText(QRect(-room / 2, -10, room, 20), Qt::AlignCenter,
+                   painter.fontMetrics().elidedText(title, Qt::ElideRight, room));
   painter.restore();
 }
 

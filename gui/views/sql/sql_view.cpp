@@ -16,7 +16,9 @@
 #include <QVBoxLayout>
 #include <array>
 
+#include "models/copy_rows.h"
 #include "views/picture_export.h"
+#include "views/time_text.h"
 
 namespace draftscope::gui {
 
@@ -83,6 +85,7 @@ void SqlView::set_up_widgets() {
   table_->setModel(&model_);
   table_->setAccessibleName(tr("Result"));
   table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
 }
 
@@ -115,7 +118,7 @@ void SqlView::write_result() {
 
 void SqlView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // Docked pages in hidden tabs are "visible", too: what is painted has been seen.
+  // What is painted has been seen.
   if (!has_run_ && state_.recording() && state_.recording()->has_rows())
     QMetaObject::invokeMethod(
         this,
@@ -211,9 +214,11 @@ void SqlView::show_result(Result<traces::QueryResult> result, qint64 millisecond
     words_->setText(QString::fromStdString(result.error().message));
     model_.set_result({});
   } else {
-    words_->setText(tr("%n row(s) in %1 ms%2", nullptr, static_cast<int>(result->rows.size()))
-                        .arg(milliseconds)
-                        .arg(result->is_cut ? tr("; there are more") : QString()));
+    words_->setText(
+        tr("%1 in %2 ms%3")
+            .arg(counted(static_cast<std::int64_t>(result->rows.size()), tr("1 row"), tr("%1 rows")))
+            .arg(milliseconds)
+            .arg(result->is_cut ? tr("; there are more") : QString()));
     model_.set_result(*std::move(result));
     table_->resizeColumnsToContents();
   }

@@ -16,6 +16,7 @@ namespace {
 using simulator::Interval;
 
 constexpr int margin = 10;
+constexpr int min_gauge_width = 60;
 
 struct Gauge {
   QString name;
@@ -77,17 +78,31 @@ void fit_end(double& end, const Gauge& gauge) {
   if (end < max || end > too_far * max) end = headroom * max;
 }
 
-void paint_text(QPainter& painter, const Gauge& gauge, const QRect& box, const QFont& font,
-                const QPalette& palette) {
+QFont large_font(const QFont& font) {
   QFont large = font;
   large.setBold(true);
   large.setPointSizeF(1.5 * font.pointSizeF());
+  return large;
+}
+
+QString headline(const Gauge& gauge) {
+  return gauge.words +
+         (gauge.name == AnswerBars::tr("speedup") ? QString() : QStringLiteral(" ") + gauge.name);
+}
+
+/// Room for the words beside a gauge.
+int words_width(const Gauge& gauge, const QFont& font) {
+  return std::max(QFontMetrics(large_font(font)).horizontalAdvance(headline(gauge)),
+                  QFontMetrics(font).horizontalAdvance(intervals_text(gauge)));
+}
+
+void paint_text(QPainter& painter, const Gauge& gauge, const QRect& box, const QFont& font,
+                const QPalette& palette) {
   const int above = 3 * box.height() / 5;
   painter.setPen(palette.color(QPalette::WindowText));
-  painter.setFont(large);
-  painter.drawText(
-      QRect(box.left(), box.top(), box.width(), above), Qt::AlignLeft | Qt::AlignVCenter,
-      gauge.words + (gauge.name == AnswerBars::tr("speedup") ? QString() : QStringLiteral(" ") + gauge.name));
+  painter.setFont(large_font(font));
+  painter.drawText(QRect(box.left(), box.top(), box.width(), above), Qt::AlignLeft | Qt::AlignVCenter,
+                   headline(gauge));
   painter.setFont(font);
   painter.drawText(QRect(box.left(), box.top() + above, box.width(), 2 * box.height() / 5),
                    Qt::AlignLeft | Qt::AlignVCenter, intervals_text(gauge));
@@ -142,14 +157,25 @@ void AnswerBars::set_answer(std::shared_ptr<const WhatIfAnswer> answer) {
   set_message({});
 }
 
+int AnswerBars::text_width() const {
+  int width = 200;
+  if (answer_ != nullptr)
+    for (const Gauge& gauge : {rate_gauge(*answer_), speedup_gauge(*answer_)})
+      width = std::max(width, words_width(gauge, font()) + 16);
+  return width;
+}
+
+QSize AnswerBars::min_picture_size() const {
+  constexpr int height = 116;
+  return {margin + text_width() + min_gauge_width + 2 * margin, height};
+}
+
 void AnswerBars::paint(QPainter& painter) {
   if (answer_ == nullptr) return;
   const std::array<Gauge, 2> gauges{rate_gauge(*answer_), speedup_gauge(*answer_)};
-  int text_width = 200;
-  for (const Gauge& gauge : gauges)
-    text_width = std::max(text_width, fontMetrics().horizontalAdvance(intervals_text(gauge)) + 16);
+  const int text_width = this->text_width();
   const int left = margin + text_width;
-  const int room = std::max(40, width() - left - 2 * margin);
+  const int room = std::max(min_gauge_width, width() - left - 2 * margin);
   const int height = (this->height() - 20) / 2;
   int top = 4;
   for (std::size_t i = 0; i < gauges.size(); ++i) {

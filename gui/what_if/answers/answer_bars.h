@@ -21,12 +21,15 @@ class AnswerBars : public WhatIfPicture {
   /// Expects an answer without a refusal.
   void set_answer(std::shared_ptr<const WhatIfAnswer> answer);
   [[nodiscard]] QSize sizeHint() const override { return {720, 128}; }
-  [[nodiscard]] QSize minimumSizeHint() const override { return {320, 116}; }
 
  protected:
   void paint(QPainter& painter) override;
+  [[nodiscard]] QSize min_picture_size() const override;
 
  private:
+  /// Room for the words at the left.
+  [[nodiscard]] int text_width() const;
+
   std::shared_ptr<const WhatIfAnswer> answer_;
   /// Ends of the axes. They stay while they can, so that it is the points that move.
   std::array<double, 2> ends_{};

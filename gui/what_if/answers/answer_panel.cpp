@@ -7,6 +7,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "models/copy_rows.h"
 #include "what_if/answers/answer_bars.h"
 
 namespace draftscope::gui {
@@ -88,6 +89,7 @@ AnswerPanel::AnswerPanel(QWidget* parent)
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(20);
   table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
   notes_->setReadOnly(true);
   notes_->setAccessibleName(tr("What the answer rests on"));
   auto* lower = new QHBoxLayout;

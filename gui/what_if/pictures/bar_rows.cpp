@@ -31,10 +31,24 @@ void BarRows::set_rows(const QString& title, const QStringList& columns, std::ve
   set_message({});
 }
 
+int BarRows::room_below() const {
+  return static_cast<int>(footnotes_.size() + 1) * line_height + 8;
+}
+
 int BarRows::row_height() const {
-  const int below = static_cast<int>(footnotes_.size() + 1) * line_height + 8;
   const int rows = std::max(1, static_cast<int>(rows_.size()));
-  return std::clamp((height() - bars_top_margin - below) / rows, 12, 46);
+  return std::clamp((height() - bars_top_margin - room_below()) / rows, line_height, 46);
+}
+
+QSize BarRows::min_picture_size() const {
+  constexpr int min_bars_width = 160;
+  int numbers = 0;
+  for (const int width : column_widths()) numbers += width + column_gap;
+  int names = 0;
+  for (const BarRow& row : rows_)
+    names = std::max(names, QFontMetrics(bold_font()).horizontalAdvance(row.name));
+  return {std::min(names, 320) + min_bars_width + numbers + 4 * side_margin,
+          bars_top_margin + static_cast<int>(rows_.size()) * line_height + room_below()};
 }
 
 std::vector<int> BarRows::column_widths() const {

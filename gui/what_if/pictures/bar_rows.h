@@ -37,6 +37,7 @@ class BarRows : public WhatIfPicture {
 
  protected:
   void paint(QPainter& painter) override;
+  [[nodiscard]] QSize min_picture_size() const override;
   [[nodiscard]] QString tooltip_at(const QPoint& point) const override;
 
  private:
@@ -52,6 +53,8 @@ class BarRows : public WhatIfPicture {
   [[nodiscard]] Scale scale(const std::vector<int>& widths) const;
   [[nodiscard]] QFont bold_font() const;
   [[nodiscard]] QColor faint_color() const;
+  /// Height of the words below the bars.
+  [[nodiscard]] int room_below() const;
   [[nodiscard]] int row_height() const;
   [[nodiscard]] std::vector<int> column_widths() const;
   /// At `top`, each right-aligned in its column.

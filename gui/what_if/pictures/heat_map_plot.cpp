@@ -19,6 +19,8 @@ constexpr int heat_map_left_margin = 54;
 constexpr int heat_map_top_margin = 30;
 constexpr int heat_map_bottom_margin = 44;
 constexpr int heat_map_legend_width = 150;
+constexpr int min_scale_height = 30;
+constexpr int signs_height = 120;          // of the legend's below the scale, with a gap
 constexpr double min_number_width = 36.0;  // of a cell that has its number written in it
 constexpr double mark_inset = 7.0;         // of rings and the diamond from a cell's side
 
@@ -71,6 +73,12 @@ void HeatMapPlot::describe() {
                    .arg(speedup_text(map_.at(exit, gamma).speedup));
   }
   setAccessibleDescription(words);
+}
+
+QSize HeatMapPlot::min_picture_size() const {
+  constexpr int min_map_width = 220;
+  return {heat_map_left_margin + min_map_width + heat_map_legend_width,
+          heat_map_top_margin + min_scale_height + signs_height};
 }
 
 QRectF HeatMapPlot::area() const {
@@ -180,7 +188,7 @@ void HeatMapPlot::paint_marks(QPainter& painter) const {
 
 void HeatMapPlot::paint_legend(QPainter& painter) const {
   const int left = width() - heat_map_legend_width + 16;
-  const int height = std::clamp(this->height() - heat_map_top_margin - 120, 30, 160);
+  const int height = std::clamp(this->height() - heat_map_top_margin - signs_height, min_scale_height, 160);
   paint_scale(painter, QRect(left, heat_map_top_margin, 16, height));
   paint_signs(painter, left, heat_map_top_margin + height + 14);
 }

@@ -32,6 +32,7 @@ class HeatMapPlot : public WhatIfPicture {
 
  protected:
   void paint(QPainter& painter) override;
+  [[nodiscard]] QSize min_picture_size() const override;
   [[nodiscard]] QString tooltip_at(const QPoint& point) const override;
   void mousePressEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;

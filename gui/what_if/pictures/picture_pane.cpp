@@ -2,9 +2,11 @@
 #include "picture_pane.h"
 
 #include <QHeaderView>
+#include <QScrollArea>
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "models/copy_rows.h"
 #include "what_if/pictures/what_if_picture.h"
 
 namespace draftscope::gui {
@@ -17,10 +19,16 @@ PicturePane::PicturePane(WhatIfPicture* picture, const QString& name, QWidget* p
   table_->setAccessibleName(tr("Numbers of the picture: %1").arg(name));
   table_->verticalHeader()->hide();
   table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
   table_->hide();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(picture_, 3);
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(picture_);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  layout->addWidget(scroll, 3);
   layout->addWidget(table_, 2);
 }
 

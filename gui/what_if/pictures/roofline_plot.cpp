@@ -20,6 +20,8 @@ constexpr int roofline_left_margin = 70;
 constexpr int roofline_top_margin = 30;
 constexpr int roofline_bottom_margin = 44;
 constexpr int roofline_legend_width = 190;
+constexpr int legend_line = 20;
+constexpr int legend_gap = 6;  // between what it explains
 constexpr double radius = 6.0;
 
 QString operation_text(Operation operation) {
@@ -55,9 +57,10 @@ QString power_text(int power) {
 }  // namespace
 
 QString words_of(const simulator::Roofline& roofline, const RooflinePoint& point) {
-  return RooflinePlot::tr("%1, %n row(s): %2 of %3 Gflop/s attainable", nullptr, point.rows)
-      .arg(operation_text(point.operation), number_text(point.flops_per_ns()),
-           number_text(roofline.attainable(point.intensity())));
+  return RooflinePlot::tr("%1, %2: %3 of %4 Gflop/s attainable")
+      .arg(operation_text(point.operation),
+           counted(point.rows, RooflinePlot::tr("1 row"), RooflinePlot::tr("%1 rows")),
+           number_text(point.flops_per_ns()), number_text(roofline.attainable(point.intensity())));
 }
 
 void RooflinePlot::set_roofline(simulator::Roofline roofline, const QString& title) {
@@ -91,6 +94,29 @@ void RooflinePlot::set_roofline(simulator::Roofline roofline, const QString& tit
   intensities_ = range(min_x, max_x);
   rates_ = range(min_y, max_y);
   setAccessibleDescription(spoken.join(u"; "));
+}
+
+std::vector<Operation> RooflinePlot::operations() const {
+  std::vector<Operation> list;
+  for (const RooflinePoint& point : roofline_.points)
+    if (list.empty() || list.back() != point.operation) list.push_back(point.operation);
+  return list;
+}
+
+std::int32_t RooflinePlot::widest_rows() const {
+  std::int32_t widest = 1;
+  for (const RooflinePoint& point : roofline_.points) widest = std::max(widest, point.rows);
+  return widest;
+}
+
+QSize RooflinePlot::min_picture_size() const {
+  constexpr int min_plot_width = 180;
+  constexpr int roof_lines = 3;
+  const int mark_lines = 1 + (widest_rows() > 1 ? 1 : 0) + (roofline_.is_specified ? 0 : 1);
+  return {roofline_left_margin + min_plot_width + roofline_legend_width,
+          roofline_top_margin +
+              (static_cast<int>(operations().size()) + mark_lines + roof_lines) * legend_line +
+              2 * legend_gap};
 }
 
 QRectF RooflinePlot::area() const {
@@ -164,30 +190,26 @@ void RooflinePlot::paint_legend(QPainter& painter) const {
     painter.setPen(text);
     painter.drawText(QRect(left + indent, y, roofline_legend_width - indent - 18, 18),
                      Qt::AlignLeft | Qt::AlignVCenter, words);
-    y += 20;
+    y += legend_line;
   };
-  std::optional<Operation> before;
-  std::int32_t widest = 1;
-  for (const RooflinePoint& point : roofline_.points) {
-    widest = std::max(widest, point.rows);
-    if (before == point.operation) continue;
-    before = point.operation;
-    draw_mark(painter, point.operation, QPointF(left + 8, y + 9),
-              series_color(1 + static_cast<std::size_t>(point.operation), dark), true, true);
-    line(operation_text(point.operation));
+  for (const Operation operation : operations()) {
+    draw_mark(painter, operation, QPointF(left + 8, y + 9),
+              series_color(1 + static_cast<std::size_t>(operation), dark), true, true);
+    line(operation_text(operation));
   }
-  y += 6;
+  const std::int32_t widest = widest_rows();
+  y += legend_gap;
   draw_mark(painter, Operation::qkv, QPointF(left + 8, y + 9), text, true, true);
   line(tr("1 row: a step"));
   if (widest > 1) {
     draw_mark(painter, Operation::qkv, QPointF(left + 8, y + 9), text, false, true);
-    line(tr("%n rows: verification", nullptr, widest));
+    line(tr("%1 rows: verification").arg(widest));
   }
   if (!roofline_.is_specified) {
     draw_mark(painter, Operation::qkv, QPointF(left + 8, y + 9), text, false, false);
     line(tr("time not determined"));
   }
-  y += 6;
+  y += legend_gap;
   line(roofline_.is_specified ? tr("roof: specification") : tr("roof: highest fitted"), 0);
   line(tr("%1 GB/s").arg(number_text(roofline_.bytes_per_ns)), 0);
   line(roofline_.flops_per_ns ? tr("%1 Gflop/s").arg(number_text(*roofline_.flops_per_ns))

@@ -21,6 +21,7 @@ class RooflinePlot : public WhatIfPicture {
 
  protected:
   void paint(QPainter& painter) override;
+  [[nodiscard]] QSize min_picture_size() const override;
   [[nodiscard]] QString tooltip_at(const QPoint& point) const override;
 
  private:
@@ -34,6 +35,9 @@ class RooflinePlot : public WhatIfPicture {
   void paint_axes(QPainter& painter) const;
   void paint_roof(QPainter& painter) const;
   void paint_point(QPainter& painter, const simulator::RooflinePoint& point) const;
+  /// Operations of the points, each once, for the legend.
+  [[nodiscard]] std::vector<speculation::Operation> operations() const;
+  [[nodiscard]] std::int32_t widest_rows() const;
   void paint_legend(QPainter& painter) const;
 
   simulator::Roofline roofline_;

@@ -3,7 +3,8 @@
 
 #include <QHelpEvent>
 #include <QPainter>
-#include <QToolTip>
+
+#include "views/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -11,8 +12,13 @@ WhatIfPicture::WhatIfPicture(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::StrongFocus);
 }
 
+QSize WhatIfPicture::minimumSizeHint() const {
+  return message_.isEmpty() ? min_picture_size() : QSize(160, 80);
+}
+
 void WhatIfPicture::set_message(const QString& words) {
   message_ = words;
+  updateGeometry();
   if (!words.isEmpty()) setAccessibleDescription(words);
   update();
 }
@@ -65,11 +71,7 @@ void WhatIfPicture::paint_names(QPainter& painter, const QRectF& area, const QSt
 bool WhatIfPicture::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QWidget::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
-  const QString words = message_.isEmpty() ? tooltip_at(help->pos()) : QString();
-  if (words.isEmpty())
-    QToolTip::hideText();
-  else
-    QToolTip::showText(help->globalPos(), words, this);
+  show_tip(*help, *this, message_.isEmpty() ? tooltip_at(help->pos()) : QString());
   return true;
 }
 

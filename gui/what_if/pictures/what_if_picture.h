@@ -22,10 +22,13 @@ class WhatIfPicture : public QWidget {
   void set_stale(bool is_stale);
   [[nodiscard]] bool is_stale() const { return is_stale_; }
   [[nodiscard]] QSize sizeHint() const override { return {720, 380}; }
-  [[nodiscard]] QSize minimumSizeHint() const override { return {320, 160}; }
+  /// Room that the picture needs to be read as a whole; around it there is a scroll area.
+  [[nodiscard]] QSize minimumSizeHint() const override;
 
  protected:
   virtual void paint(QPainter& painter) = 0;
+  /// minimumSizeHint() while there is a picture.
+  [[nodiscard]] virtual QSize min_picture_size() const { return {320, 160}; }
   /// Tool tip of a place in the picture; empty shows none.
   [[nodiscard]] virtual QString tooltip_at(const QPoint& /*point*/) const { return {}; }
 

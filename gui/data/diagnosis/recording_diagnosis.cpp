@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "recording_diagnosis.h"
+
+#include <algorithm>
+
+namespace draftscope::gui {
+
+namespace {
+
+std::vector<simulator::Diagnosis> explain_with_simulator(const OpenedRecording& recording) {
+  const simulator::MeasuredRecording& measured = recording.measured();
+  auto reader = traces::Reader::open(recording.recording().path);
+  if (!reader) return simulator::explain(measured, {.no_what_if_reason = reader.error().message});
+  const auto what_if = simulator::train_to_explain(*reader, *measured.recording);
+  if (!what_if) return simulator::explain(measured, {.no_what_if_reason = what_if.error().message});
+  return simulator::explain(measured, {.what_if = &*what_if});
+}
+
+}  // namespace
+
+const simulator::Diagnosis* RecordingDiagnosis::of(std::size_t run_index) const {
+  const traces::Run* run = recording->runs()[run_index].run;
+  const auto found = std::find_if(
+      runs.begin(), runs.end(), [&](const simulator::Diagnosis& diagnosis) { return diagnosis.run == run; });
+  return found == runs.end() ? nullptr : &*found;
+}
+
+DiagnosisPointer diagnose(const RecordingPointer& recording, Remedies remedies) {
+  auto made = std::make_shared<RecordingDiagnosis>();
+  made->recording = recording;
+  made->remedies = remedies;
+  made->runs =
+      remedies == Remedies::simulated
+          ? explain_with_simulator(*recording)
+          : simulator::explain(recording->measured(), {.no_what_if_reason = "the simulator was not asked"});
+  return made;
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What every program does: copying, the focus, an icon, what ships with it, words that fit their number.
+#include <gmock/gmock.h>
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QDir>
+#include <QHeaderView>
+#include <QProcess>
+#include <QTableView>
+
+#include "views/skip_map/skip_map.h"
+#include "views/time_text.h"
+#include "window/start_page.h"
+#include "window_fixture.h"
+
+namespace draftscope::gui {
+namespace {
+
+class Habits : public Window {
+ protected:
+  void SetUp() override {
+    Window::SetUp();
+    ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+    window_.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+  }
+
+  static std::string copied() { return QApplication::clipboard()->text().toStdString(); }
+};
+
+TEST_F(Habits, CopyingARowCopiesAllOfItsCells) {
+  for (const char* name : {"summary", "rounds", "compare"}) {
+    auto* table = raise(QString::fromUtf8(name)).findChild<QTableView*>();
+    ASSERT_GT(table->model()->rowCount(), 1);
+    table->setFocus();
+    table->clearSelection();
+    table->setCurrentIndex(table->model()->index(1, 0));
+    table->selectRow(1);
+    QApplication::clipboard()->clear();
+    QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+    QStringList cells;
+    for (int place = 0; place < table->horizontalHeader()->count(); ++place) {
+      const int column = table->horizontalHeader()->logicalIndex(place);
+      if (!table->isColumnHidden(column)) cells << table->model()->index(1, column).data().toString();
+    }
+    ASSERT_GT(cells.size(), 5);
+    EXPECT_EQ(copied(), cells.join(u'\t').toStdString()) << name;
+  }
+}
+
+TEST_F(Habits, AfterARunWasChosenKeysGoToTheViewAgain) {
+  QWidget& map = raise(QStringLiteral("skip-map"));
+  map.setFocus();
+  auto* choice = map.findChild<QComboBox*>();
+  QComboBox* runs = nullptr;
+  for (QComboBox* box : window_.findChildren<QComboBox*>())
+    if (box->accessibleName() == QStringLiteral("Run")) runs = box;
+  ASSERT_NE(runs, nullptr);
+  QTest::mouseClick(runs, Qt::LeftButton, Qt::NoModifier, QPoint(runs->width() - 8, runs->height() / 2));
+  settle();
+  runs->hidePopup();
+  settle();
+  window_.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+  const std::size_t run = window_.state().run();
+  ASSERT_NE(QApplication::focusWidget(), nullptr);
+  const int before = choice->currentIndex();
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_M);
+  EXPECT_EQ(window_.state().run(), run);
+  EXPECT_NE(choice->currentIndex(), before);
+}
+
+TEST_F(Habits, TheWindowHasAnIconOfEverySize) {
+  const QIcon icon = window_.windowIcon();
+  ASSERT_FALSE(icon.isNull());
+  for (const int size : {16, 32, 48, 64, 128}) {
+    const QImage image = icon.pixmap(QSize(size, size), 1.0).toImage();
+    EXPECT_EQ(image.size(), QSize(size, size));
+    EXPECT_GT(qAlpha(image.pixel(size / 2, size / 2)), 0) << size;
+  }
+}
+
+TEST_F(Habits, TheStartPageOffersTheSamplesOfEveryPlace) {
+  const std::filesystem::path root = folder_ / "tree";
+  for (const char* place : {"traces/samples", "demo-traces", "build/release/gui"})
+    std::filesystem::create_directories(root / place);
+  std::filesystem::copy_file(folder_ / "sample.dstrace", root / "traces/samples/shipped.dstrace");
+  std::filesystem::copy_file(folder_ / "sample.dstrace", root / "demo-traces/mine.dstrace");
+  QStringList names;
+  for (const QString& path : sample_recordings(QString::fromStdString((root / "build/release/gui").string())))
+    names << QFileInfo(path).fileName();
+  EXPECT_EQ(names, QStringList({QStringLiteral("shipped.dstrace"), QStringLiteral("mine.dstrace")}));
+}
+
+TEST_F(Habits, ASingleThingIsNotCalledByItsPlural) {
+  traces::make_sample_file(folder_ / "one.dstrace", {.runs = 1, .requests_per_run = 1, .max_rounds = 6});
+  ASSERT_EQ(open(folder_ / "one.dstrace"), QString());
+  raise(QStringLiteral("summary"));
+  EXPECT_TRUE(is_said("1 prompt ·"));
+  EXPECT_TRUE(is_said("1 request ·"));
+  EXPECT_FALSE(is_said("1 prompts"));
+  EXPECT_FALSE(is_said("1 requests"));
+  EXPECT_EQ(counted(0, QStringLiteral("1 row"), QStringLiteral("%1 rows")).toStdString(), "0 rows");
+}
+
+TEST_F(Habits, ARecordingThatIsNotClosedMayStillBeWritten) {
+  std::filesystem::copy_file(folder_ / "sample.dstrace", folder_ / "live.dstrace");
+  traces::change(folder_ / "live.dstrace", "UPDATE meta SET value = '0' WHERE key = 'closed_cleanly'");
+  ASSERT_EQ(open(folder_ / "live.dstrace"), QString());
+  raise(QStringLiteral("summary"));
+  EXPECT_FALSE(is_said("broke off")) << "it may be alive";
+}
+
+TEST(Program, SaysInOneLineThatThereIsNoDisplay) {
+  QProcess program;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.remove(QStringLiteral("DISPLAY"));
+  environment.remove(QStringLiteral("WAYLAND_DISPLAY"));
+  environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("xcb"));
+  program.setProcessEnvironment(environment);
+  program.start(QStringLiteral(DRAFTSCOPE_GUI_PROGRAM), {});
+  ASSERT_TRUE(program.waitForFinished(60000));
+  EXPECT_EQ(program.exitStatus(), QProcess::NormalExit);
+  EXPECT_EQ(program.exitCode(), 1);
+  const QByteArray said = program.readAllStandardError();
+  EXPECT_THAT(said.toStdString(), testing::StartsWith("draftscope-gui: no display"));
+  EXPECT_EQ(said.count('\n'), 1);
+}
+
+}  // namespace
+}  // namespace draftscope::gui
