@@ -70,6 +70,21 @@ TEST(PtxSchedule, RunsLoopsOfDifferentLengths) {
   }
 }
 
+TEST(PtxSchedule, LetsLanesMeetWhereverATurnEnds) {
+  // Lanes come apart and together again in each of many rounds, and turns end at any place of them.
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+    const auto result = run_lanes({.body = R"(
+      mov.u32 %w0, 0; mov.u32 %w2, 0;
+      ROUND: and.b32 %w3, %w2, 31; setp.lt.u32 %p2, %thread, %w3; @%p2 bra LOW;
+      add.u32 %w0, %w0, 1;
+      LOW: shfl.sync.bfly.b32 %w4, %w0, 1, 31, 0xffffffff; max.u32 %w0, %w0, %w4;
+      add.u32 %w2, %w2, 1; setp.lt.u32 %p3, %w2, 2000; @%p3 bra ROUND;)",
+                                   .seed = seed},
+                                  {}, 32);
+    EXPECT_TRUE(result) << result.error().message;
+  }
+}
+
 TEST(PtxSchedule, LetsALaneWaitForAnotherOfItsWarp) {
   // Lane 0 waits in a loop that stands before what the others do: whoever is furthest behind does not always
   // go first.

@@ -20,6 +20,19 @@ LaneCopies& copies_of(Warp& warp, int lane) {
   return warp.copies[static_cast<std::size_t>(lane)];
 }
 
+/// Takes down what the source holds. Of a shorter one, only those bytes need exist; its address is aligned
+/// nonetheless.
+void copy_source(Warp& warp, PendingCopy& copy) {
+  if (copy.from % copy.bytes != 0)
+    raise(copy.lane, "reads {} bytes at address {:#x}, expected a multiple of {}", copy.bytes, copy.from,
+          copy.bytes);
+  const std::size_t piece = copy.source_bytes == copy.bytes ? copy.bytes : 1;
+  for (std::size_t at = 0; at < copy.source_bytes; at += piece) {
+    const Place place = place_of(warp, Space::global, copy.lane, copy.from + at, piece, Access::load);
+    std::memcpy(copy.at_issue.data() + at, place.data, piece);
+  }
+}
+
 void arrive(Warp& warp, const PendingCopy& copy) {
   Region* const region = warp.block->grid->memory->find(copy.from);
   if (copy.source_bytes > 0 &&
@@ -57,12 +70,7 @@ void start_copy(Warp& warp, const Step& step, Mask lanes) {
             source_bytes);
     PendingCopy copy{lane, from[at], to[at], step.size, static_cast<std::uint8_t>(source_bytes), {}};
     if (source_bytes > 0) {
-      // Of a shorter source, only those bytes must exist; its address is aligned nonetheless.
-      if (copy.from % step.size != 0)
-        raise(lane, "reads {} bytes at address {:#x}, expected a multiple of {}", step.size, copy.from,
-              step.size);
-      for (std::uint32_t i = 0; i < source_bytes; ++i)
-        copy.at_issue[i] = *place_of(warp, Space::global, lane, copy.from + i, 1, Access::load).data;
+      copy_source(warp, copy);
       reading |= Mask{1} << lane;
     }
     const Place place = place_of(warp, Space::shared, lane, copy.to, copy.bytes, Access::store);

@@ -25,7 +25,9 @@ class WarpRun {
         position_(position) {}
 
   std::uint64_t run() {
-    while (ran_ < budget_ && choose()) run_group();
+    // Lanes that come to a meeting with the last instruction of a turn still meet: they may be all that
+    // others wait for.
+    while (choose() && ran_ < budget_) run_group();
     return ran_;
   }
 
