@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ptx_gpu.h"
+
+#include <draftscope/base/text_file.h>
+
+#include <cstddef>
+#include <span>
+#include <typeinfo>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cuda/dispatch.h"
+#include "run/readable_name.h"
+
+namespace draftscope::engine::cuda::emulation {
+
+namespace {
+
+constexpr std::size_t memory_bytes = std::size_t{1} << 30;
+
+float float_of(WeightFormat format, std::uint16_t bits) {
+  return format == WeightFormat::f16 ? F16::to_float(bits) : Bf16::to_float(bits);
+}
+
+class PtxGpu final : public Gpu {
+ public:
+  explicit PtxGpu(PtxGpuOptions options) : options_(std::move(options)), device_({.seed = options_.seed}) {}
+
+  Result<void> open(const std::string& ptx_file) {
+    DRAFTSCOPE_TRY_ASSIGN(std::string text, read_text_file(ptx_file, max_settings_bytes));
+    DRAFTSCOPE_TRY(device_.load("kernels", std::move(text)));
+    return device_.decode_all();
+  }
+
+  GpuDescription describe() const override {
+    return {"PTX interpreter", options_.multiprocessors, ptx::DeviceOptions().max_shared_bytes};
+  }
+  Result<std::size_t> free_bytes() const override { return memory_bytes; }
+
+  Result<void*> allocate(std::size_t bytes, std::string_view what) override {
+    DRAFTSCOPE_TRY_ASSIGN(std::byte* const memory, device_.allocate(std::string(what), bytes));
+    return memory;
+  }
+  void release(void* memory) override { device_.release(memory); }
+  Result<void> upload(void* to, const void* from, std::size_t bytes) override {
+    return device_.upload(to, from, bytes);
+  }
+  Result<void> download(void* to, const void* from, std::size_t bytes) override {
+    return device_.download(to, from, bytes);
+  }
+  Result<void> copy(void* to, const void* from, std::size_t bytes) override {
+    return device_.copy(to, from, bytes);
+  }
+  Result<void> clear(void* memory, std::size_t bytes) override { return device_.clear(memory, bytes); }
+
+  Result<void> launch(const Launch& launch, const KernelParams& params) override {
+    if (capturing_) {
+      graphs_.back().push_back({launch, params});
+      return {};
+    }
+    return run(launch, params);
+  }
+
+  Result<void> multiply(const WideProduct& product) override {
+    device_.begin_library_kernel();
+    const auto* weights = static_cast<const std::uint16_t*>(product.weights);
+    const auto* x = static_cast<const std::uint16_t*>(product.x);
+    for (std::int64_t row = 0; row < product.rows; ++row) {
+      float* const out = product.out + row * product.out_stride;
+      DRAFTSCOPE_TRY(
+          device_.note_written_by_library(out, static_cast<std::size_t>(product.outputs) * sizeof(float)));
+      for (std::int64_t output = 0; output < product.outputs; ++output) {
+        float sum = 0.0F;
+        for (std::int64_t k = 0; k < product.depth; ++k)
+          sum += float_of(product.format, weights[output * product.depth + k]) *
+                 float_of(product.format, x[row * product.depth + k]);
+        out[output] = sum;
+      }
+    }
+    return {};
+  }
+
+  Result<void> begin_graph() override {
+    graphs_.emplace_back();
+    capturing_ = true;
+    return {};
+  }
+  Result<int> end_graph() override {
+    capturing_ = false;
+    return static_cast<int>(graphs_.size()) - 1;
+  }
+  Result<void> launch_graph(int graph) override {
+    for (const auto& [launch, params] : graphs_[static_cast<std::size_t>(graph)])
+      DRAFTSCOPE_TRY(run(launch, params));
+    return {};
+  }
+  Result<void> synchronise() override { return {}; }
+
+ private:
+  Result<void> run(const Launch& launch, const KernelParams& params) {
+    if (options_.before) DRAFTSCOPE_TRY(options_.before(device_, launch, params));
+    const std::string name = entry_name(launch);
+    ptx::LaunchRequest request{.entry = name};
+    request.blocks.x = static_cast<std::uint32_t>(launch.blocks);
+    request.threads.x =
+        visit_kernel(launch, []<typename Body>() { return static_cast<std::uint32_t>(Body::threads); });
+    request.shared_bytes = launch.shared_bytes;
+    request.may_start_early = waits_by_itself(launch.kernel);
+    request.counts = options_.counts;
+    request.parameters.push_back(
+        std::visit([](const auto& value) { return std::as_bytes(std::span(&value, 1)); }, params));
+    DRAFTSCOPE_TRY_ASSIGN(const ptx::LaunchCounts counts, device_.launch(request));
+    if (options_.after) DRAFTSCOPE_TRY(options_.after(device_, launch, params, counts));
+    return {};
+  }
+
+  PtxGpuOptions options_;
+  ptx::Device device_;
+  bool capturing_ = false;
+  std::vector<std::vector<std::pair<Launch, KernelParams>>> graphs_;
+};
+
+}  // namespace
+
+std::string entry_name(const Launch& launch) {
+  return visit_kernel(
+      launch, []<typename Body>() { return "entry<" + ptx::readable_name(typeid(Body).name()) + ">"; });
+}
+
+Result<std::unique_ptr<Gpu>> make_ptx_gpu(const std::string& ptx_file, PtxGpuOptions options) {
+  auto made = std::make_unique<PtxGpu>(std::move(options));
+  DRAFTSCOPE_TRY(made->open(ptx_file));
+  return made;
+}
+
+}  // namespace draftscope::engine::cuda::emulation

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Small models on the interpreted device: every kernel beside the emulated device on the same memory, and
+// every check of the interpreter on.
+
+#include <draftscope/base/text_file.h>
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/cuda_backend.h>
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/strategy.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compared_kernels.h"
+#include "cuda/backend.h"
+#include "cuda_shapes.h"
+#include "ptx_files.h"
+#include "ptx_gpu.h"
+#include "random_model.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using cuda::emulation::Agreement;
+using cuda::emulation::ComparedKernels;
+using cuda::emulation::PtxGpuOptions;
+
+/// Widths that are no multiples of the kernels' tiles.
+speculation::ModelShape tiny_shape() {
+  speculation::ModelShape shape;
+  shape.name = "tiny";
+  shape.architecture = "LlamaForCausalLM";
+  shape.n_layers = 2;
+  shape.n_heads = 3;
+  shape.n_kv_heads = 1;
+  shape.head_dim = 32;
+  shape.d_model = 80;
+  shape.d_ff = 112;
+  shape.vocab = 70;
+  shape.max_positions = 512;
+  return shape;
+}
+
+std::unique_ptr<Backend> backend_of_ptx(const Checkpoint& checkpoint, const std::string& file,
+                                        const CudaOptions& options, PtxGpuOptions gpu_options) {
+  auto gpu = cuda::emulation::make_ptx_gpu(file, std::move(gpu_options));
+  if (!gpu) throw std::runtime_error(gpu.error().message);
+  auto backend = cuda::make_backend(std::move(*gpu), checkpoint, options);
+  if (!backend) throw std::runtime_error(backend.error().message);
+  return std::move(*backend);
+}
+
+std::vector<std::int32_t> decoded_text(Backend& backend, const std::string& specification,
+                                       const DecodeRequest& request) {
+  const auto strategy = make_strategy(specification, backend.shape());
+  EXPECT_TRUE(strategy) << strategy.error().message;
+  if (!strategy) return {};
+  SeededChooser chooser(11, 1);
+  DecodeListener unheard;
+  const auto decoded = decode(backend, *strategy->strategy, request, chooser, unheard);
+  EXPECT_TRUE(decoded) << decoded.error().message;
+  return decoded ? decoded->tokens : std::vector<std::int32_t>();
+}
+
+std::vector<std::int32_t> prompt_of(std::size_t tokens, std::int32_t vocab) {
+  std::vector<std::int32_t> prompt;
+  for (std::size_t i = 0; i < tokens; ++i) prompt.push_back(static_cast<std::int32_t>(i * i) % vocab);
+  return prompt;
+}
+
+/// Greedy, sampled and coupled rounds of the device's own, a tree, and a prompt that goes through a library's
+/// products.
+void put_through(Backend& backend) {
+  const std::int32_t vocab = backend.shape().vocab;
+  const std::vector<std::int32_t> prompt = prompt_of(5, vocab);
+  const std::vector<std::int32_t> long_prompt = prompt_of(70, vocab);
+  DecodeRequest request{.prompt = prompt, .max_new_tokens = 4};
+  (void)decoded_text(backend, "layerskip:exit=1,gamma=2", request);
+  (void)decoded_text(backend, "mix:mask=exit,exit=1,shape=tree,gamma=2", request);
+  request.sampling = {.temperature = 0.9, .top_k = 40, .top_p = 0.9};
+  (void)decoded_text(backend, "layerskip:exit=1,gamma=2", request);
+  request.sampling.coupled = true;
+  (void)decoded_text(backend, "layerskip:exit=1,gamma=2", request);
+  (void)decoded_text(backend, "vanilla", {.prompt = long_prompt, .max_new_tokens = 2});
+}
+
+/// Options of a device whose kernels are compared.
+PtxGpuOptions comparing(ComparedKernels& compared) {
+  PtxGpuOptions options;
+  options.before = [&](ptx::Device& device, const cuda::Launch& launch, const cuda::KernelParams& params) {
+    return compared.before(device, launch, params);
+  };
+  options.after = [&](ptx::Device& device, const cuda::Launch& launch, const cuda::KernelParams& params,
+                      const ptx::LaunchCounts&) { return compared.after(device, launch, params); };
+  return options;
+}
+
+void print_counts(const ComparedKernels& compared) {
+  for (const auto& [name, count] : compared.counts())
+    std::printf("  %-60s %4d launches, %4d equal bit for bit\n", name.c_str(), count.launches, count.exact);
+}
+
+void compare_kernels(const std::string& file, Agreement agreement, CudaWeights weights,
+                     const speculation::ModelShape& shape) {
+  const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  ComparedKernels compared(agreement);
+  const auto backend =
+      backend_of_ptx(*checkpoint, file, {.cache_rows = 160, .weights = weights}, comparing(compared));
+  put_through(*backend);
+  print_counts(compared);
+}
+
+/// With norms behind products, heads that are rotated in part and layers that are not rotated.
+speculation::ModelShape tiny_shape_with_norms() {
+  speculation::ModelShape shape = tiny_shape();
+  shape.architecture = "Olmo2ForCausalLM";
+  shape.traits = {.norm_place = speculation::NormPlace::after,
+                  .qk_norm = speculation::QkNorm::whole,
+                  .no_rope_interval = 2,
+                  .residual_multiplier = 0.5};
+  shape.rope.rotated_dimensions = 24;
+  return shape;
+}
+
+TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBit) {
+  DRAFTSCOPE_NEEDS_PTX();
+  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::as_stored, tiny_shape());
+}
+
+TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInFp8) {
+  DRAFTSCOPE_NEEDS_PTX();
+  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::fp8, tiny_shape());
+}
+
+TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitWithNorms) {
+  DRAFTSCOPE_NEEDS_PTX();
+  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::as_stored,
+                  tiny_shape_with_norms());
+}
+
+TEST(KernelsAsPtx, ComputeItWithinRoundingAsTheEngineIsBuilt) {
+  DRAFTSCOPE_NEEDS_PTX();
+  for (const speculation::ModelShape& shape : {tiny_shape(), tiny_shape_with_norms()})
+    compare_kernels(ptx_files().compute_90, Agreement::contracted, CudaWeights::as_stored, shape);
+}
+
+TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesOnRandomShapes) {
+  DRAFTSCOPE_NEEDS_PTX();
+  Random random(41);
+  ComparedKernels compared(Agreement::exact);
+  for (int round = 0; round < 8; ++round) {
+    speculation::ModelShape shape = random_cuda_shape(random);
+    shape.head_dim = 32 * (round % 4 + 1);
+    const DType dtype = round / 4 == 0 ? DType::bf16 : DType::f16;
+    SCOPED_TRACE(testing::Message() << "round " << round);
+    const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
+    PtxGpuOptions options = comparing(compared);
+    options.multiprocessors = pick(random, 1, 3);
+    options.seed = static_cast<std::uint32_t>(round + 1);
+    const auto backend =
+        backend_of_ptx(checkpoint, ptx_files().compute_90_unfused, {.cache_rows = 200}, options);
+    Outputs outputs;
+    const std::int32_t context = pick(random, 1, 40);
+    OwnedBatch prompt = chain(shape, random, context, 0);
+    prompt.wanted.head_from = context - 1;
+    const auto first = backend->forward(prompt.view(), outputs);
+    ASSERT_TRUE(first) << first.error().message;
+    OwnedBatch batch = tree(shape, random, pick(random, 9, 40), context);
+    if (chance(random, 0.5)) batch.mask = random_mask(random, shape.n_layers, 0.4);
+    const auto second = backend->forward(batch.view(), outputs);
+    ASSERT_TRUE(second) << second.error().message;
+  }
+  print_counts(compared);
+}
+
+/// Every kernel there is, with every check of the interpreter; keys of more than one split.
+TEST(KernelsAsPtx, GoThroughEverythingWithoutAFault) {
+  DRAFTSCOPE_NEEDS_PTX();
+  std::set<cuda::Kernel> seen;
+  for (const speculation::ModelShape& shape : {tiny_shape(), tiny_shape_with_norms()})
+    for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
+      const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
+      ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+      PtxGpuOptions options;
+      options.before = [&](ptx::Device&, const cuda::Launch& launch,
+                           const cuda::KernelParams&) -> Result<void> {
+        seen.insert(launch.kernel);
+        return {};
+      };
+      const auto backend = backend_of_ptx(*checkpoint, ptx_files().compute_90,
+                                          {.cache_rows = 300, .weights = weights}, options);
+      put_through(*backend);
+      if (weights == CudaWeights::fp8) continue;
+      const std::vector<std::int32_t> long_prompt = prompt_of(270, shape.vocab);
+      (void)decoded_text(*backend, "vanilla", {.prompt = long_prompt, .max_new_tokens = 2});
+    }
+  for (int kernel = 0; kernel <= static_cast<int>(cuda::Kernel::make_synthetic); ++kernel)
+    EXPECT_TRUE(seen.contains(static_cast<cuda::Kernel>(kernel))) << "kernel " << kernel;
+}
+
+/// The first fault of a text's passes if the kernels' PTX has `from` replaced by `to` everywhere.
+std::string fault_with(const std::string& from, const std::string& to) {
+  std::string text = read_text_file(ptx_files().compute_90, max_settings_bytes).value();
+  std::size_t replaced = 0;
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+    ++replaced;
+  }
+  EXPECT_GT(replaced, 0U) << from;
+  const std::string file = testing::TempDir() + "changed_kernels.ptx";
+  std::ofstream(file) << text;
+  const auto checkpoint = make_synthetic(tiny_shape(), 0.6, 5, SyntheticMatrices::by_backend);
+  if (!checkpoint) return checkpoint.error().message;
+  const auto backend = backend_of_ptx(*checkpoint, file, {.cache_rows = 160}, {});
+  std::filesystem::remove(file);
+  const auto strategy = make_strategy("layerskip:exit=1,gamma=2", backend->shape());
+  SeededChooser chooser(11, 1);
+  DecodeListener unheard;
+  const std::vector<std::int32_t> prompt = prompt_of(5, 70);
+  const auto decoded =
+      decode(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 4}, chooser, unheard);
+  return decoded ? "no fault" : decoded.error().message;
+}
+
+TEST(KernelsAsPtx, HaveFaultsWithoutWhatHoldsThemTogether) {
+  DRAFTSCOPE_NEEDS_PTX();
+  EXPECT_EQ(fault_with("bar.sync", "bar.sync"), "no fault");
+  EXPECT_THAT(fault_with("bar.sync \t0;", ""), testing::HasSubstr("between the same barriers"));
+  EXPECT_THAT(fault_with("griddepcontrol.wait;", ""), testing::HasSubstr("griddepcontrol.wait"));
+}
+
+/// 16-byte loads past the first cache, which weights come by, times 16.
+std::uint64_t weight_bytes_loaded(const ptx::LaunchCounts& counts) {
+  std::uint64_t bytes = 0;
+  for (const ptx::InstructionCount& count : counts.instructions)
+    if (count.spelling.find("no_allocate") != std::string::npos) bytes += 16 * count.lanes;
+  return bytes;
+}
+
+TEST(KernelsAsPtx, LoadEachWeightOnceAPass) {
+  DRAFTSCOPE_NEEDS_PTX();
+  speculation::ModelShape shape = tiny_shape();
+  shape.d_model = 64;
+  shape.d_ff = 128;
+  const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  std::map<cuda::Kernel, ptx::LaunchCounts> last;
+  PtxGpuOptions options{.counts = true};
+  options.after = [&](ptx::Device&, const cuda::Launch& launch, const cuda::KernelParams&,
+                      const ptx::LaunchCounts& counts) -> Result<void> {
+    last[launch.kernel] = counts;
+    return {};
+  };
+  const auto backend = backend_of_ptx(*checkpoint, ptx_files().compute_90, {.cache_rows = 160}, options);
+  const std::vector<std::int32_t> prompt = prompt_of(5, shape.vocab);
+  (void)decoded_text(*backend, "vanilla", {.prompt = prompt, .max_new_tokens = 2});
+  const std::uint64_t bytes_of_value = 2;
+  const std::uint64_t heads = 3 + 2;
+  EXPECT_EQ(weight_bytes_loaded(last.at(cuda::Kernel::qkv)), heads * 32 * 64 * bytes_of_value);
+  EXPECT_EQ(weight_bytes_loaded(last.at(cuda::Kernel::output)), 64 * 96 * bytes_of_value);
+  EXPECT_EQ(weight_bytes_loaded(last.at(cuda::Kernel::gate_up)), 2 * 128 * 64 * bytes_of_value);
+  EXPECT_EQ(weight_bytes_loaded(last.at(cuda::Kernel::down)), 64 * 128 * bytes_of_value);
+  // What must move is at least that, and a request of 32 lanes takes 16 sectors where all have a load.
+  const ptx::LaunchCounts& down = last.at(cuda::Kernel::down);
+  EXPECT_GE(down.global_loads.unique_bytes, 64 * 128 * bytes_of_value);
+  EXPECT_GE(down.global_loads.sectors * 32, down.global_loads.unique_bytes);
+  for (const cuda::Kernel kernel : {cuda::Kernel::qkv, cuda::Kernel::attention, cuda::Kernel::down})
+    std::printf("%s", table_of(last.at(kernel), 6).c_str());
+}
+
+/// Every launch of a text's rounds, with no device beside it: as fast as the interpreter goes.
+TEST(KernelsAsPtx, DecodeTheSameTextUnderEveryStrategyAndOrder) {
+  DRAFTSCOPE_NEEDS_PTX();
+  const auto checkpoint = make_synthetic(tiny_shape(), 0.6, 5, SyntheticMatrices::by_backend);
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  const std::vector<std::int32_t> prompt = prompt_of(5, 70);
+  std::vector<std::int32_t> expected;
+  for (std::uint32_t seed = 1; seed <= 2; ++seed) {
+    const auto backend = backend_of_ptx(*checkpoint, ptx_files().compute_90, {.cache_rows = 160},
+                                        {.multiprocessors = 3, .seed = seed});
+    for (const char* strategy :
+         {"vanilla", "layerskip:exit=1,gamma=3", "mix:mask=exit,exit=1,shape=tree,gamma=3"}) {
+      const std::vector<std::int32_t> text =
+          decoded_text(*backend, strategy, {.prompt = prompt, .max_new_tokens = 8});
+      if (expected.empty()) expected = text;
+      EXPECT_EQ(text, expected) << strategy << ", seed " << seed;
+    }
+  }
+  EXPECT_EQ(expected.size(), 8U);
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
