@@ -3,9 +3,9 @@
 // of its time went to deciding and how much to passes of its own. All figures are ratios within one run.
 
 #include <draftscope/base/atomic_file.h>
-#include <draftscope/engine/recording/prompts.h>
 #include <draftscope/engine/search.h>
 #include <draftscope/speculation/skip_set_text.h>
+#include <draftscope/traces/prompt_file.h>
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -52,7 +52,7 @@ std::vector<std::string> default_strategies(std::int32_t n_layers) {
 Result<std::vector<std::int32_t>> prompt_of(const Options& options, const cli::LoadedModel& model) {
   std::vector<std::int32_t> tokens;
   if (!options.prompts.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto questions, engine::read_questions(options.prompts));
+    DRAFTSCOPE_TRY_ASSIGN(const auto questions, traces::read_questions(options.prompts));
     if (questions.empty()) return fail("{}: found 0 questions, expected one", options.prompts.string());
     return model.tokenizer.encode(questions.front().turns.front());
   }

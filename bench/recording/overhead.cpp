@@ -3,8 +3,8 @@
 // one run. Usage: bench_recording [--json] [repeats]
 
 #include <draftscope/engine/decode.h>
-#include <draftscope/engine/recording/prompts.h>
 #include <draftscope/engine/recording/recorder.h>
+#include <draftscope/traces/prompt_file.h>
 #include <draftscope/traces/writer.h>
 #include <unistd.h>
 #include <algorithm>
@@ -78,9 +78,9 @@ double quantile(std::vector<double> values, double q) {
 Result<void> run(bool json, int repeats) {
   const std::string root = DRAFTSCOPE_SOURCE_DIR;
   DRAFTSCOPE_TRY_ASSIGN(cli::LoadedModel model, cli::load_model({.model = root + "/models/demo-layerskip"}));
-  DRAFTSCOPE_TRY_ASSIGN(const auto questions, engine::read_questions(root + "/traces/prompts/demo.jsonl"));
+  DRAFTSCOPE_TRY_ASSIGN(const auto questions, traces::read_questions(root + "/traces/prompts/demo.jsonl"));
   std::vector<std::vector<std::int32_t>> prompts;
-  for (const engine::Question& question : questions) {
+  for (const traces::Question& question : questions) {
     DRAFTSCOPE_TRY_ASSIGN(std::vector<std::int32_t> tokens, model.tokenizer.encode(question.turns.front()));
     prompts.push_back(std::move(tokens));
   }

@@ -2,11 +2,11 @@
 #include "commands/learning.h"
 
 #include <draftscope/base/quote.h>
-#include <draftscope/engine/recording/prompts.h>
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>
+#include <draftscope/traces/prompt_file.h>
 
 namespace draftscope::cli {
 
@@ -58,11 +58,11 @@ Result<simulator::WhatIf> learn_from(const SimulateOptions& options, traces::Rea
 Result<std::optional<std::string>> other_kind_of_texts(const SimulateOptions& options,
                                                        const traces::Recording& recording) {
   if (!options.prompts) return std::nullopt;
-  DRAFTSCOPE_TRY_ASSIGN(const std::vector<engine::Question> questions,
-                        engine::read_questions(*options.prompts));
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<traces::Question> questions,
+                        traces::read_questions(*options.prompts));
   std::vector<std::string> texts;
   texts.reserve(questions.size());
-  for (const engine::Question& question : questions) texts.push_back(question.turns.front());
+  for (const traces::Question& question : questions) texts.push_back(question.turns.front());
   auto comparison = simulator::compare_prompts(recording, texts);
   if (!comparison) return fail("{}: {}", options.prompts->string(), comparison.error().message);
   if (!comparison->is_other_kind) return std::nullopt;

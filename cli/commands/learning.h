@@ -19,7 +19,7 @@ namespace draftscope::cli {
                                                    const traces::Recording& recording);
 
 /// How the prompts of --prompts differ from the recorded ones, one line; none without the option, or where
-/// they are of the same kind. Errors: those of engine::read_questions() and simulator::compare_prompts(),
+/// they are of the same kind. Errors: those of traces::read_questions() and simulator::compare_prompts(),
 /// with the file.
 [[nodiscard]] Result<std::optional<std::string>> other_kind_of_texts(const SimulateOptions& options,
                                                                      const traces::Recording& recording);

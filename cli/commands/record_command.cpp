@@ -2,12 +2,12 @@
 #include "commands/record_command.h"
 
 #include <draftscope/engine/decode.h>
-#include <draftscope/engine/recording/prompts.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/engine/recording/run_identity.h>
 #include <draftscope/engine/recording/run_memory.h>
 #include <draftscope/profiler/clock.h>
 #include <draftscope/speculation/model_shape_json.h>
+#include <draftscope/traces/prompt_file.h>
 #include <draftscope/traces/trace_target.h>
 #include <draftscope/traces/writer.h>
 #include <algorithm>
@@ -59,7 +59,7 @@ Result<std::vector<engine::ConfiguredStrategy>> make_strategies(const RecordOpti
 /// The text that turn `turn` of a conversation starts from.
 Result<engine::RecordedPrompt> prompt_of_turn(const RecordOptions& options,
                                               const engine::Tokenizer& tokenizer,
-                                              const engine::Question& question, std::size_t turn,
+                                              const traces::Question& question, std::size_t turn,
                                               std::span<const std::string> answers) {
   engine::RecordedPrompt prompt{.question_id = question.question_id,
                                 .category = question.category,
@@ -92,7 +92,7 @@ engine::DecodeRequest request_for(const RecordOptions& options, const LoadedMode
 }
 
 /// The same error, behind the place of the file that it is about.
-Error at_turn(const RecordOptions& options, const engine::Question& question, std::size_t turn,
+Error at_turn(const RecordOptions& options, const traces::Question& question, std::size_t turn,
               const Error& error) {
   return {fmt::format("{}: question {}, turn {}: {}", options.prompts.string(), question.question_id,
                       turn + 1, error.message)};
@@ -101,9 +101,9 @@ Error at_turn(const RecordOptions& options, const engine::Question& question, st
 /// Fails on the first question that can't be decoded, while nothing has been written yet. Later turns hold
 /// answers that are not known by now.
 Result<void> check_questions(const RecordOptions& options, const LoadedModel& model,
-                             const engine::Backend& backend, std::span<const engine::Question> questions) {
+                             const engine::Backend& backend, std::span<const traces::Question> questions) {
   const engine::SeededChooser chooser(options.decoding.seed, 0);
-  for (const engine::Question& question : questions) {
+  for (const traces::Question& question : questions) {
     const auto prompt = prompt_of_turn(options, model.tokenizer, question, 0, {});
     if (!prompt) return tl::unexpected(at_turn(options, question, 0, prompt.error()));
     const auto checked = check_request(backend, request_for(options, model, prompt->tokens), chooser);
@@ -130,7 +130,7 @@ struct Session {
   bool interrupted = false;
 
   /// All turns of one question under one strategy.
-  Result<void> record_question(std::size_t strategy, const engine::Question& question, std::int32_t repeat) {
+  Result<void> record_question(std::size_t strategy, const traces::Question& question, std::int32_t repeat) {
     std::vector<std::string> answers;
     for (std::size_t turn = 0; turn < question.turns.size() && !interrupted; ++turn) {
       DRAFTSCOPE_TRY_ASSIGN(const engine::RecordedPrompt prompt,
@@ -155,7 +155,7 @@ struct Session {
   /// all alike. Who goes first rotates, so that no strategy always finds the caches as another left them.
   /// What a strategy learns it keeps from prompt to prompt, but not into the next repeat: each repeat is the
   /// same experiment.
-  Result<void> record_questions(std::span<const engine::Question> questions) {
+  Result<void> record_questions(std::span<const traces::Question> questions) {
     for (std::int32_t repeat = 0; repeat < options.repeats; ++repeat) {
       DRAFTSCOPE_TRY_ASSIGN(strategies, make_strategies(options, model, resources));
       for (std::size_t q = 0; q < questions.size(); ++q) {
@@ -181,9 +181,9 @@ Recorded record_all(const RecordOptions& options, const LoadedModel& model, cons
                     traces::Writer& writer, engine::Recorder& recorder, engine::DeviceRecording& device,
                     const engine::StrategyResources& resources,
                     std::vector<engine::ConfiguredStrategy>& strategies,
-                    std::span<const engine::Question> questions) {
+                    std::span<const traces::Question> questions) {
   std::int64_t turns = 0;
-  for (const engine::Question& question : questions)
+  for (const traces::Question& question : questions)
     turns += static_cast<std::int64_t>(question.turns.size());
   ProgressBar progress("recording", options.quiet);
   Session session{options,
@@ -209,7 +209,7 @@ Recorded record_all(const RecordOptions& options, const LoadedModel& model, cons
 
 /// Decodes without recording: page faults of the mapped weights and the processor's clock settle here.
 Result<void> warm_up(const RecordOptions& options, const LoadedModel& model, engine::Backend& backend,
-                     std::span<engine::ConfiguredStrategy> strategies, const engine::Question& question) {
+                     std::span<engine::ConfiguredStrategy> strategies, const traces::Question& question) {
   DRAFTSCOPE_TRY_ASSIGN(const engine::RecordedPrompt prompt,
                         prompt_of_turn(options, model.tokenizer, question, 0, {}));
   engine::DecodeListener nobody;
@@ -253,7 +253,7 @@ Result<int> record(const RecordOptions& options) {
   DRAFTSCOPE_TRY(check(options.chat));
   DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
   DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));
-  DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
+  DRAFTSCOPE_TRY_ASSIGN(std::vector<traces::Question> questions, traces::read_questions(options.prompts));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));

@@ -5,11 +5,11 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/base/utc_time.h>
 #include <draftscope/engine/decode.h>
-#include <draftscope/engine/recording/prompts.h>
 #include <draftscope/engine/tuning/pass_costs.h>
 #include <draftscope/engine/tuning/score_setting.h>
 #include <draftscope/engine/tuning/teacher_forced.h>
 #include <draftscope/engine/tuning/tuner.h>
+#include <draftscope/traces/prompt_file.h>
 #include <sys/utsname.h>
 #include <algorithm>
 #include <limits>
@@ -28,9 +28,9 @@ namespace {
 
 Result<std::vector<std::vector<std::int32_t>>> encode_prompts(const TuneOptions& options,
                                                               const engine::Tokenizer& tokenizer,
-                                                              std::span<const engine::Question> questions) {
+                                                              std::span<const traces::Question> questions) {
   std::vector<std::vector<std::int32_t>> prompts;
-  for (const engine::Question& question : questions) {
+  for (const traces::Question& question : questions) {
     std::string text = question.turns.front();
     if (options.chat) {
       const engine::Message message{.role = "user", .content = text};
@@ -192,7 +192,7 @@ Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibra
 
 Result<int> tune_model(TuneOptions& options) {
   DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite || options.resume}));
-  DRAFTSCOPE_TRY_ASSIGN(std::vector<engine::Question> questions, engine::read_questions(options.prompts));
+  DRAFTSCOPE_TRY_ASSIGN(std::vector<traces::Question> questions, traces::read_questions(options.prompts));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));

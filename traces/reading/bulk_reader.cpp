@@ -94,6 +94,16 @@ Result<void> BulkReader::kernels(IdRange ids, const std::function<bool(const Ker
   return scan_by_id<Kernel>(implementation_->trace, ids, visit);
 }
 
+Result<void> BulkReader::rounds(IdRange ids, const std::function<bool(const Round&)>& visit) {
+  return scan_by_id<Round>(implementation_->trace, ids, visit);
+}
+
+Result<void> BulkReader::draft_tokens(IdRange round_ids,
+                                      const std::function<bool(const DraftToken&)>& visit) {
+  return scan<DraftToken>(implementation_->trace,
+                          fmt::format("round BETWEEN {} AND {}", round_ids.first, round_ids.last), "", visit);
+}
+
 Result<void> BulkReader::decisions(const std::function<bool(const Decision&)>& visit) {
   return scan_by_id<Decision>(implementation_->trace, {}, visit);
 }

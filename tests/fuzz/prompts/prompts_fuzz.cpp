@@ -2,7 +2,7 @@
 // Input: a file of prompts. Whatever comes is read or refused in one line; ids are unique, and every question
 // has a turn.
 
-#include <draftscope/engine/recording/prompts.h>
+#include <draftscope/traces/prompt_file.h>
 
 #include <cstdint>
 #include <set>
@@ -12,7 +12,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace draftscope::fuzz;
   const InputFile file(".jsonl", {reinterpret_cast<const char*>(data), size});
-  const auto questions = draftscope::engine::read_questions(file.path());
+  const auto questions = draftscope::traces::read_questions(file.path());
   require_value_or_line(questions);
   if (!questions) return 0;
   require(!questions->empty(), "no question");

@@ -55,8 +55,12 @@ class BulkReader {
   [[nodiscard]] Result<std::vector<TableCount>> highest_ids();
 
   // Each streams rows until the callback returns false, in the order of their ids.
+  [[nodiscard]] Result<void> rounds(IdRange ids, const std::function<bool(const Round&)>& visit);
   [[nodiscard]] Result<void> spans(IdRange ids, const std::function<bool(const Span&)>& visit);
   [[nodiscard]] Result<void> kernels(IdRange ids, const std::function<bool(const Kernel&)>& visit);
+  /// Draft tokens of the rounds with these ids, those of a round one after another by their index.
+  [[nodiscard]] Result<void> draft_tokens(IdRange round_ids,
+                                          const std::function<bool(const DraftToken&)>& visit);
   [[nodiscard]] Result<void> decisions(const std::function<bool(const Decision&)>& visit);
   [[nodiscard]] Result<void> counters(const std::function<bool(const Counter&)>& visit);
 

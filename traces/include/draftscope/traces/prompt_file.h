@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace draftscope::engine {
+namespace draftscope::traces {
 
 struct Question {
   std::int64_t question_id = 0;  ///< the line number where the file gives none
@@ -21,4 +21,4 @@ struct Question {
 /// question and on an id that occurs twice, with file, line and field, and on a file without questions.
 [[nodiscard]] Result<std::vector<Question>> read_questions(const std::filesystem::path& path);
 
-}  // namespace draftscope::engine
+}  // namespace draftscope::traces

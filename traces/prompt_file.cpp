@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/json_field.h>
 #include <draftscope/base/text_file.h>
-#include <draftscope/engine/recording/prompts.h>
+#include <draftscope/traces/prompt_file.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace draftscope::engine {
+namespace draftscope::traces {
 
 namespace {
 
@@ -55,4 +55,4 @@ Result<std::vector<Question>> read_questions(const std::filesystem::path& path) 
   return questions;
 }
 
-}  // namespace draftscope::engine
+}  // namespace draftscope::traces
