@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
+#include <draftscope/speculation/catalogue/bound.h>
 // The grammar of strategies: what may be asked for, and what every refusal says.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "catalogue/bound.h"
+#include "catalogue/named_layers.h"
 
 namespace draftscope::speculation {
 

@@ -4,8 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "catalogue/bound.h"
-
 namespace draftscope::speculation {
 
 const StrategySpecification::Value& StrategySpecification::value_of(std::string_view parameter) const {

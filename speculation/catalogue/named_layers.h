@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Numbers and sets of layers as the catalogue and specifications write them.
+// Sets of layers as the catalogue and specifications write them.
 
 #include <cstdint>
 #include <optional>
@@ -9,9 +9,6 @@
 #include <string_view>
 
 namespace draftscope::speculation {
-
-/// "63", "L", "L-1" or "L/4", rounded down; nothing for any other text.
-[[nodiscard]] std::optional<std::int64_t> bound_of(std::string_view text, std::int32_t n_layers);
 
 /// A set of layers by its pattern, as "1+3+5" or "none": "every-2" for 1, 3, 5, …; "uniform" for those but
 /// the last layer, as SWIFT starts; "first-4", "middle-4", "last-4", "uniform-4" and "random-4" (or
