@@ -20,6 +20,7 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
+#include "record/record_page.h"
 #include "timeline/timeline_view.h"
 #include "views/breakdown/breakdown_view.h"
 #include "views/compare/compare_view.h"
@@ -105,6 +106,7 @@ MainWindow::MainWindow(Memory memory)
     : memory_(memory),
       stack_(new QStackedWidget),
       start_page_(new StartPage),
+      record_page_(new RecordPage),
       notices_(new NoticeBar),
       timeline_(new TimelineView(state_)),
       runs_(new QComboBox),
@@ -128,6 +130,9 @@ MainWindow::MainWindow(Memory memory)
   connect(&queue_, &OpenQueue::failed, this, &MainWindow::show_error);
   connect(&queue_, &OpenQueue::ended, this, &MainWindow::hide_opening);
   connect(notices_, &NoticeBar::reload_requested, this, &MainWindow::reload);
+  connect(notices_, &NoticeBar::follow_toggled, this, &MainWindow::set_following);
+  connect(&follower_, &RecordingFollower::read, this, &MainWindow::take_followed);
+  connect(&follower_, &RecordingFollower::ended, this, &MainWindow::end_following);
   connect(&state_, &ViewState::recording_changed, this, &MainWindow::show_recording);
   connect(&state_, &ViewState::opened_changed, this, &MainWindow::list_opened);
   connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
@@ -178,6 +183,8 @@ void MainWindow::make_views() {
                    false);
   pages_->add_page(QStringLiteral("what-if"), tr("What if"), alone(named("what-if", what_if)), false);
   pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", new SqlView(state_))), false);
+  pages_->add_page_of_its_own(QStringLiteral("record"), tr("Record"), named("record", record_page_));
+  pages_->offer_recording(false);
   for (const WhatIfView::NamedPane& pane : what_if->panes())
     views_.push_back({QStringLiteral("what-if-%1").arg(pane.name), pane.pane});
   stack_->addWidget(scrollable(start_page_));
@@ -188,6 +195,8 @@ void MainWindow::make_views() {
     show_view(*rounds);
     rounds->show_first_by(key, order);
   });
+  connect(record_page_, &RecordPage::recorded, this, qOverload<const QString&>(&MainWindow::open));
+  connect(start_page_, &StartPage::record_requested, this, &MainWindow::show_record_page);
   connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_files);
   connect(start_page_, &StartPage::file_chosen, this, qOverload<const QString&>(&MainWindow::open));
 }
@@ -244,6 +253,40 @@ void MainWindow::take(const RecordingPointer& recording, const std::shared_ptr<c
   remember(QString::fromStdString(recording->recording().path.string()));
 }
 
+void MainWindow::set_following(bool is_on) {
+  const RecordingPointer& shown = state_.recording();
+  if (is_on && shown && !shown->recording().closed_cleanly)
+    follower_.follow(shown->recording().path);
+  else
+    follower_.stop();
+  show_following();
+}
+
+void MainWindow::take_followed(const RecordingPointer& recording,
+                               const std::shared_ptr<const Timeline>& timeline) {
+  // Whatever page is seen stays.
+  is_following_on_ = true;
+  state_.add(recording, timeline);
+  is_following_on_ = false;
+}
+
+void MainWindow::end_following(const QString& reason) {
+  if (reason.isEmpty())
+    statusBar()->showMessage(tr("The recording is complete."));
+  else
+    show_error(reason);
+  show_following();
+}
+
+void MainWindow::show_following() {
+  const RecordingPointer& shown = state_.recording();
+  const bool is_open = shown && !shown->recording().closed_cleanly;
+  follow_->setEnabled(is_open);
+  follow_->setChecked(follower_.is_following());
+  notices_->set_following(follower_.is_following());
+  if (is_open) notices_->set_notice(notice_of(*shown), NoticeBar::Offer::reload);
+}
+
 void MainWindow::close_recording() {
   const RecordingPointer shown = state_.recording();
   if (!shown) return;
@@ -268,6 +311,9 @@ void MainWindow::close_all_recordings() {
 
 void MainWindow::show_recording() {
   const RecordingPointer& recording = state_.recording();
+  // Only what is shown is followed.
+  if (!recording || recording->recording().path != follower_.path()) follower_.stop();
+  pages_->offer_recording(recording != nullptr);
   for (QAction* action : of_recording_) action->setEnabled(recording != nullptr);
   runs_->clear();
   runs_->setEnabled(recording != nullptr);
@@ -277,24 +323,29 @@ void MainWindow::show_recording() {
   runs_->setCurrentIndex(static_cast<int>(state_.run()));
   // What needs the rounds comes with them.
   for (const NamedView& named : views_)
-    if (!pages_->page_of(*named.view).isEmpty())
+    if (!pages_->page_of(*named.view).isEmpty() && named.view != record_page_)
       named.view->setEnabled(recording->has_rows() || named.name == u"summary");
-  show_recording_page();
+  if (!is_following_on_) show_recording_page();
   setWindowTitle(tr("%1 – Draftscope").arg(QString::fromStdString(recording->name())));
   list_opened();
   const QString notice = notice_of(*recording);
   notices_->set_notice(
       notice, recording->recording().closed_cleanly ? NoticeBar::Offer::nothing : NoticeBar::Offer::reload);
+  show_following();
 }
 
 void MainWindow::show_no_recording() {
   setWindowTitle(tr("Draftscope"));
   notices_->set_notice({});
+  show_following();
   show_start_page();
   list_opened();
 }
 
 QString MainWindow::notice_of(const OpenedRecording& recording) const {
+  if (follower_.is_following() && !recording.recording().closed_cleanly)
+    return tr("Following this recording, which is being written: %1 rounds so far.")
+        .arg(recording.round_count());
   if (!recording.recording().closed_cleanly)
     return tr(
         "This recording was not closed cleanly, or is still being written: what was committed before it "
@@ -308,9 +359,16 @@ void MainWindow::show_start_page() {
   stack_->setCurrentIndex(0);
 }
 
-void MainWindow::show_recording_page() {
-  if (stack_->currentIndex() == 1) return;
+void MainWindow::show_record_page() {
   stack_->setCurrentIndex(1);
+  pages_->show_view(*record_page_);
+}
+
+void MainWindow::show_recording_page() {
+  const bool is_of_recording = pages_->is_of_recording(pages_->current());
+  if (stack_->currentIndex() == 1 && is_of_recording) return;
+  stack_->setCurrentIndex(1);
+  if (!is_of_recording) pages_->show_page(0);
   pages_->focus_view();
 }
 

@@ -8,6 +8,7 @@
 #include <QStringList>
 #include <vector>
 
+#include "state/recording_follower.h"
 #include "state/view_state.h"
 #include "window/open_queue.h"
 
@@ -21,6 +22,7 @@ class QToolButton;
 namespace draftscope::gui {
 
 class NoticeBar;
+class RecordPage;
 class StartPage;
 enum class TraceFormat : std::uint8_t;
 class TimelineView;
@@ -49,6 +51,8 @@ class MainWindow : public QMainWindow {
   void cancel_opening();
   /// Reads the recording that is shown again; what was zoomed to and chosen stays.
   void reload();
+  /// Reads what is added to the shown recording while it is being written, until it is closed.
+  void set_following(bool is_on);
   /// Close the recording that is shown, all others, all of them: the next comes up, or the start page.
   void close_recording();
   void close_other_recordings();
@@ -60,8 +64,11 @@ class MainWindow : public QMainWindow {
 
   [[nodiscard]] ViewState& state() { return state_; }
   [[nodiscard]] RecordingLoader& loader() { return queue_.loader(); }
+  [[nodiscard]] const RecordingFollower& follower() const { return follower_; }
   [[nodiscard]] const std::vector<NamedView>& views() const { return views_; }
   [[nodiscard]] ViewPages& pages() { return *pages_; }
+  [[nodiscard]] RecordPage& record_page() { return *record_page_; }
+  void show_record_page();
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
@@ -88,6 +95,9 @@ class MainWindow : public QMainWindow {
   void hide_opening();
   void take(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline,
             bool is_first);
+  void take_followed(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline);
+  void end_following(const QString& reason);
+  void show_following();
   /// Everything around the views that says which recording is shown.
   void show_recording();
   void show_no_recording();
@@ -107,9 +117,12 @@ class MainWindow : public QMainWindow {
   Memory memory_;
   ViewState state_;
   OpenQueue queue_;
+  RecordingFollower follower_;
+  bool is_following_on_ = false;  ///< the shown recording gives way to what it has become
   std::vector<NamedView> views_;
   QStackedWidget* stack_;  ///< the start page, or the recording's pages
   StartPage* start_page_;
+  RecordPage* record_page_;
   NoticeBar* notices_;
   TimelineView* timeline_;
   QComboBox* runs_;
@@ -121,6 +134,7 @@ class MainWindow : public QMainWindow {
   QMenu* recordings_ = nullptr;
   std::vector<QAction*> of_recording_;  ///< that need one to be shown
   QAction* close_others_ = nullptr;
+  QAction* follow_ = nullptr;
   QLabel* range_text_;
 };
 

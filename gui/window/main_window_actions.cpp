@@ -13,6 +13,7 @@
 #include <QProgressBar>
 #include <QProgressDialog>
 #include <QSettings>
+#include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabWidget>
 #include <QTableView>
@@ -42,6 +43,7 @@ void MainWindow::make_file_menu() {
   QMenu* file = menuBar()->addMenu(tr("&File"));
   file->addAction(tr("&Open…"), QKeySequence::Open, this, &MainWindow::choose_files);
   file->addAction(tr("Open a &folder…"), QKeySequence(tr("Ctrl+Shift+O")), this, &MainWindow::choose_folder);
+  file->addAction(tr("&Record…"), QKeySequence(tr("Ctrl+R")), this, &MainWindow::show_record_page);
   file->addAction(cancel_);
   file->addAction(tr("&Start page"), this, &MainWindow::show_start_page);
   file->addSeparator();
@@ -79,13 +81,14 @@ void MainWindow::add_page_actions(QMenu& view) {
     QAction* show =
         view.addAction(pages_->title(page), QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + page)),
                        this, [this, page] {
-                         show_recording_page();
+                         if (pages_->is_of_recording(page)) show_recording_page();
+                         stack_->setCurrentIndex(1);
                          pages_->show_page(page);
                        });
     show->setCheckable(true);
     show->setChecked(page == pages_->current());
     group->addAction(show);
-    of_recording_.push_back(show);
+    if (pages_->is_of_recording(page)) of_recording_.push_back(show);
   }
   connect(pages_, &ViewPages::page_changed, group,
           [group](int page) { group->actions()[page]->setChecked(true); });
@@ -124,6 +127,12 @@ void MainWindow::make_recordings_menu() {
     return action;
   };
   of_recording_.push_back(add(tr("&Reload"), QKeySequence(Qt::Key_F5), &MainWindow::reload));
+  follow_ = new QAction(tr("&Follow"), this);
+  follow_->setShortcut(Qt::Key_F6);
+  follow_->setCheckable(true);
+  follow_->setEnabled(false);
+  connect(follow_, &QAction::triggered, this, &MainWindow::set_following);
+  recordings_->addAction(follow_);
   of_recording_.push_back(add(tr("&Close"), QKeySequence(tr("Ctrl+W")), &MainWindow::close_recording));
   close_others_ = add(tr("Close &others"), {}, &MainWindow::close_other_recordings);
   of_recording_.push_back(

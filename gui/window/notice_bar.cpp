@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "notice_bar.h"
 
+#include <QCheckBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -15,7 +16,10 @@ constexpr qsizetype max_errors = 6;
 }  // namespace
 
 NoticeBar::NoticeBar(QWidget* parent)
-    : QFrame(parent), words_(new QLabel), reload_(new QPushButton(tr("Re&load"))) {
+    : QFrame(parent),
+      words_(new QLabel),
+      follow_(new QCheckBox(tr("Follo&w"))),
+      reload_(new QPushButton(tr("Re&load"))) {
   setAutoFillBackground(true);
   setBackgroundRole(QPalette::ToolTipBase);
   words_->setWordWrap(true);
@@ -27,8 +31,12 @@ NoticeBar::NoticeBar(QWidget* parent)
   auto* dismiss = new QPushButton(tr("&Dismiss"));
   auto* row = new QHBoxLayout(this);
   row->addWidget(words_, 1);
+  row->addWidget(follow_);
   row->addWidget(reload_);
   row->addWidget(dismiss);
+  follow_->setObjectName(QStringLiteral("follow"));
+  follow_->setToolTip(tr("Reads the recording again whenever something was added to it"));
+  connect(follow_, &QCheckBox::clicked, this, &NoticeBar::follow_toggled);
   connect(reload_, &QPushButton::clicked, this, &NoticeBar::reload_requested);
   connect(dismiss, &QPushButton::clicked, this, &NoticeBar::dismiss);
   hide();
@@ -50,6 +58,10 @@ void NoticeBar::set_notice(const QString& words, Offer offer) {
   show_text();
 }
 
+void NoticeBar::set_following(bool is_on) {
+  follow_->setChecked(is_on);
+}
+
 void NoticeBar::dismiss() {
   errors_.clear();
   notice_.clear();
@@ -63,7 +75,8 @@ void NoticeBar::show_text() {
   if (errors_.size() > max_errors) lines << tr("✕ and %1 more").arg(errors_.size() - max_errors);
   if (!notice_.isEmpty()) lines << QStringLiteral("⚠ %1").arg(notice_);
   words_->setText(lines.join(u'\n'));
-  reload_->setVisible(!notice_.isEmpty() && offer_ == Offer::reload);
+  for (QWidget* offered : {static_cast<QWidget*>(follow_), static_cast<QWidget*>(reload_)})
+    offered->setVisible(!notice_.isEmpty() && offer_ == Offer::reload);
   setVisible(!lines.isEmpty());
 }
 

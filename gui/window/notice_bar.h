@@ -7,6 +7,7 @@
 #include <QFrame>
 #include <QStringList>
 
+class QCheckBox;
 class QLabel;
 class QPushButton;
 
@@ -22,12 +23,16 @@ class NoticeBar : public QFrame {
   void add_error(const QString& words);
   void clear_errors();
 
+  /// Behind the notice: to read the recording again, once or as it grows.
   enum class Offer : std::uint8_t { nothing, reload };
   /// Sets the notice about the recording that is shown; empty for none.
   void set_notice(const QString& words, Offer offer = Offer::nothing);
+  /// Sets the switch that follows the recording, without a signal.
+  void set_following(bool is_on);
 
  signals:
   void reload_requested();
+  void follow_toggled(bool is_on);
 
  private:
   void show_text();
@@ -37,6 +42,7 @@ class NoticeBar : public QFrame {
   QString notice_;
   Offer offer_ = Offer::nothing;
   QLabel* words_;
+  QCheckBox* follow_;
   QPushButton* reload_;
 };
 

@@ -12,6 +12,7 @@
 #include <QStyleFactory>
 #include <QThreadPool>
 
+#include "record/record_page.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
 
@@ -102,6 +103,13 @@ void wait_for_predictions(WhatIfView& page) {
   if (!page.is_settled()) loop.exec();
 }
 
+/// Waits until model and prompts have been looked at.
+void wait_for_settled(const RecordPage& page) {
+  QEventLoop loop;
+  QObject::connect(&page, &RecordPage::settled, &loop, &QEventLoop::quit);
+  if (!page.is_settled()) loop.exec();
+}
+
 QPixmap rendered(QWidget& widget, const Look& look) {
   QPixmap picture(look.size * look.scale);
   picture.setDevicePixelRatio(look.scale);
@@ -138,6 +146,7 @@ QStringList snapshot_names() {
   // The views' names are the window's; this list stands in the help, before there is a window.
   return {QStringLiteral("window"),
           QStringLiteral("start"),
+          QStringLiteral("record"),
           QStringLiteral("strip"),
           QStringLiteral("timeline"),
           QStringLiteral("summary"),
@@ -167,7 +176,10 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
   MainWindow window(Memory::none);
   window.resize(look.size);
   window.show();
-  if (name != u"start") {
+  if (name == u"record") {
+    window.show_record_page();
+    wait_for_settled(window.record_page());
+  } else if (name != u"start") {
     if (request.files.isEmpty()) return fail("--snapshot: expected a FILE to show");
     DRAFTSCOPE_TRY(load(window, request.files.front()));
     DRAFTSCOPE_TRY(place_cursor(window.state(), request));

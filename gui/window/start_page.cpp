@@ -40,8 +40,14 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
          "(.dstrace), or drop files or folders here.</p>"));
   title->setWordWrap(true);
   auto* open = new QPushButton(tr("&Open recordings…"));
+  auto* record = new QPushButton(tr("&Record…"));
+  record->setToolTip(tr("Decode prompts with a model under one or several strategies"));
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(open);
+  buttons->addWidget(record);
+  buttons->addStretch();
   layout->addWidget(title);
-  layout->addWidget(open, 0, Qt::AlignLeft);
+  layout->addLayout(buttons);
   layout->addSpacing(12);
   for (const auto& [words, list] : {std::pair(tr("Recent"), recent_), std::pair(tr("Samples"), samples_)}) {
     auto* label = new QLabel(QStringLiteral("<b>%1</b>").arg(words));
@@ -66,6 +72,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
   outer->addWidget(column, 2);
   outer->addStretch();
   connect(open, &QPushButton::clicked, this, &StartPage::open_requested);
+  connect(record, &QPushButton::clicked, this, &StartPage::record_requested);
 }
 
 void StartPage::set_recent(const QStringList& paths) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The page before a recording is open: open a file, recent files, the samples that ship.
+// The page before a recording is open: open a file, record one, recent files, the samples that ship.
 
 #include <QStringList>
 #include <QWidget>
@@ -19,6 +19,7 @@ class StartPage : public QWidget {
 
  signals:
   void open_requested();
+  void record_requested();
   void file_chosen(const QString& path);
 
  private:

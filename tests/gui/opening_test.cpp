@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDropEvent>
 #include <QMimeData>
@@ -210,6 +211,56 @@ TEST_F(Opening, ReloadsARecordingThatIsStillBeingWritten) {
   EXPECT_EQ(state.range(), range);
   EXPECT_EQ(state.recording()->round(state.cursor().round_index).id, round_id);
   for (const NamedView& named : std::vector(window_.views())) EXPECT_FALSE(raise(named.name).grab().isNull());
+}
+
+TEST_F(Opening, FollowsARecordingThatIsBeingWrittenWhateverPageIsSeen) {
+  auto writer = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
+  ASSERT_TRUE(writer) << writer.error().message;
+  traces::write_sample(**writer, {.runs = 2, .requests_per_run = 2, .max_rounds = 20});
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] {
+        const auto opened = OpenedRecording::open(folder_ / "growing.dstrace");
+        return opened && (*opened)->runs().size() == 2 && !(*opened)->runs()[1].rounds.empty();
+      },
+      10000));
+  ASSERT_EQ(open(folder_ / "growing.dstrace"), QString());
+  ViewState& state = window_.state();
+  const std::size_t before = state.recording()->round_count();
+  state.set_run(1);
+  auto* follow = window_.findChild<QCheckBox*>(QStringLiteral("follow"));
+  ASSERT_NE(follow, nullptr);
+  ASSERT_TRUE(follow->isVisible());
+  follow->click();
+  EXPECT_TRUE(window_.follower().is_following());
+  EXPECT_TRUE(is_said("Following"));
+  QWidget& record = view_of<QWidget>(window_, QStringLiteral("record"));
+  window_.show_record_page();
+  traces::write_sample(**writer, {.seed = 7, .runs = 2, .requests_per_run = 3, .max_rounds = 20});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return state.recording()->round_count() > before; }, 20000));
+  EXPECT_EQ(state.run(), 1U);
+  EXPECT_TRUE(record.isVisible());
+  ASSERT_TRUE((*writer)->close());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.follower().is_following(); }, 20000));
+  EXPECT_TRUE(state.recording()->recording().closed_cleanly);
+  EXPECT_FALSE(follow->isVisible());
+  EXPECT_FALSE(is_said("Following"));
+}
+
+TEST_F(Opening, AFollowedFileThatIsReplacedIsSaidAndWhatWasReadStays) {
+  auto writer = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
+  ASSERT_TRUE(writer) << writer.error().message;
+  traces::write_sample(**writer, {.runs = 2, .requests_per_run = 2, .max_rounds = 20});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return open(folder_ / "growing.dstrace").isEmpty(); }, 10000));
+  window_.set_following(true);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.state().recording()->round_count() > 0; }, 10000));
+  std::filesystem::rename(folder_ / "sample.dstrace", folder_ / "growing.dstrace");
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.follower().is_following(); }, 20000));
+  EXPECT_TRUE(is_said("was replaced by another file"));
+  EXPECT_FALSE(window_.state().recording()->recording().closed_cleanly);
+  // Another one that is shown is not followed.
+  ASSERT_EQ(open(folder_ / "growing.dstrace"), QString());
+  window_.set_following(true);
+  EXPECT_FALSE(window_.follower().is_following());
 }
 
 TEST_F(Opening, AnotherRecordingInTheSamePlaceIsShownFromItsRounds) {

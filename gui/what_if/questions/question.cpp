@@ -5,6 +5,8 @@
 
 #include <tuple>
 
+#include "data/shell_words.h"
+
 namespace draftscope::gui {
 
 namespace {
@@ -14,13 +16,6 @@ auto key(const Question& question) {
                   question.verifies_above_exit, question.gpu, question.machine_file, question.model,
                   question.weights, question.regime, question.batch, question.tensor_parallel,
                   question.longer_context, question.recorded_gpu);
-}
-
-/// Text in single quotes, as a POSIX shell takes it literally.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char character : text) result += character == '\'' ? "'\\''" : std::string(1, character);
-  return result + "'";
 }
 
 }  // namespace
@@ -66,15 +61,15 @@ Question heat_map_question(Question question) {
 }
 
 std::string command_line_of(const Question& question, const std::string& file) {
-  std::string line =
-      fmt::format("draftscope simulate {} --strategy {}", quoted(file), quoted(strategy_of(question)));
-  if (!question.recorded_gpu.empty()) line += " --recorded-gpu " + quoted(question.recorded_gpu);
+  std::string line = fmt::format("draftscope simulate {} --strategy {}", quoted_word(file),
+                                 quoted_word(strategy_of(question)));
+  if (!question.recorded_gpu.empty()) line += " --recorded-gpu " + quoted_word(question.recorded_gpu);
   if (question.machine_file != nullptr)
     line += (question.machine_file->gpu ? " --gpu-spec " : " --calibration ") +
-            quoted(question.machine_file->path.string());
+            quoted_word(question.machine_file->path.string());
   else if (!question.gpu.empty())
-    line += " --gpu " + quoted(question.gpu);
-  if (!question.model.empty()) line += " --model " + quoted(question.model);
+    line += " --gpu " + quoted_word(question.gpu);
+  if (!question.model.empty()) line += " --model " + quoted_word(question.model);
   if (question.weights) line += fmt::format(" --weights {}", weight_type_name(*question.weights));
   if (question.regime != simulator::Regime::as_fitted)
     line += fmt::format(" --regime {}", simulator::regime_name(question.regime));

@@ -83,12 +83,29 @@ ViewPages::ViewPages(QWidget* beside_tabs, QWidget* strip, TimelineView* timelin
 void ViewPages::add_page(const QString& name, const QString& title, const std::vector<PageRow>& rows,
                          bool has_timeline) {
   auto* views = new ViewPage(rows);
-  pages_.push_back({name, views, has_timeline, std::nullopt});
+  pages_.push_back({name, views, has_timeline});
   stack_->addWidget(views);
   for (ViewPanel* panel : views->panels())
     connect(panel, &ViewPanel::maximise_requested, this,
             [this, panel] { maximise(maximised_ == panel ? nullptr : panel); });
   tabs_->addTab(title);
+}
+
+void ViewPages::add_page_of_its_own(const QString& name, const QString& title, QWidget* view) {
+  add_page(name, title, {PageRow{{PlacedView{view, {}}}, 1}}, false);
+  pages_.back().is_of_recording = false;
+}
+
+bool ViewPages::is_of_recording(int page) const {
+  return pages_[static_cast<std::size_t>(page)].is_of_recording;
+}
+
+void ViewPages::offer_recording(bool is_there) {
+  // A tab bar leaves a tab that can't be chosen.
+  if (!is_there && is_of_recording(current())) left_ = current();
+  for (int page = 0; page < count(); ++page) tabs_->setTabEnabled(page, is_there || !is_of_recording(page));
+  if (is_there && left_ && !is_of_recording(current())) show_page(*left_);
+  if (is_there) left_.reset();
 }
 
 QString ViewPages::title(int page) const {
@@ -127,12 +144,12 @@ void ViewPages::focus_view() {
 }
 
 bool ViewPages::is_timeline_open() const {
-  if (pages_.empty()) return false;
+  if (pages_.empty() || !page().is_of_recording) return false;
   return page().timeline_chosen.value_or(page().has_timeline && height() >= min_height_with_timeline);
 }
 
 void ViewPages::open_timeline(bool is_open) {
-  page().timeline_chosen = is_open;
+  if (page().is_of_recording) page().timeline_chosen = is_open;
   if (maximised_ == drawer_ && !is_open) maximise(nullptr);
   show_parts();
 }
@@ -162,7 +179,7 @@ void ViewPages::maximise(ViewPanel* panel) {
 
 void ViewPages::show_parts() {
   const bool is_drawer_alone = maximised_ != nullptr && maximised_ == drawer_;
-  strip_->setVisible(maximised_ == nullptr);
+  strip_->setVisible(maximised_ == nullptr && (pages_.empty() || page().is_of_recording));
   stack_->setVisible(!is_drawer_alone);
   drawer_->setVisible(is_drawer_alone || (maximised_ == nullptr && is_timeline_open()));
   lay_out_timeline();

@@ -30,6 +30,11 @@ class ViewPages : public QWidget {
   /// `has_timeline` says whether the timeline is open there at first.
   void add_page(const QString& name, const QString& title, const std::vector<PageRow>& rows,
                 bool has_timeline);
+  /// One that is there without a recording, too, and has neither strip nor timeline.
+  void add_page_of_its_own(const QString& name, const QString& title, QWidget* view);
+  [[nodiscard]] bool is_of_recording(int page) const;
+  /// Pages of a recording can only be chosen while there is one.
+  void offer_recording(bool is_there);
   [[nodiscard]] int count() const { return static_cast<int>(pages_.size()); }
   [[nodiscard]] QString title(int page) const;
   [[nodiscard]] int current() const;
@@ -67,7 +72,8 @@ class ViewPages : public QWidget {
   struct Page {
     QString name;
     ViewPage* views = nullptr;
-    bool has_timeline = false;            ///< at first
+    bool has_timeline = false;  ///< at first
+    bool is_of_recording = true;
     std::optional<bool> timeline_chosen;  ///< by the user
   };
 
@@ -87,6 +93,7 @@ class ViewPages : public QWidget {
   QStackedWidget* stack_;
   QSplitter* split_;
   std::vector<Page> pages_;
+  std::optional<int> left_;             ///< page of a recording that was shown before there was none
   std::optional<int> timeline_height_;  ///< dragged to, with its bar
   ViewPanel* maximised_ = nullptr;
 };

@@ -23,7 +23,7 @@ enum class ParameterType : std::uint8_t {
   number,
   choice,
   text,
-  layers,  ///< a set of layers: "3+5+8", "4-7", "none", or a pattern as "every-2" (bound.h)
+  layers,  ///< a set of layers: "3+5+8", "4-7", "none", or a pattern as "every-2" (named_layers.h)
 };
 [[nodiscard]] std::string_view parameter_type_name(ParameterType type);
 

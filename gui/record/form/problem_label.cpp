@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "problem_label.h"
+
+#include <QEvent>
+
+#include "views/theme.h"
+
+namespace draftscope::gui {
+
+ProblemLabel::ProblemLabel(QWidget* parent) : QLabel(parent) {
+  setTextFormat(Qt::PlainText);
+  setWordWrap(true);
+  setTextInteractionFlags(Qt::TextSelectableByMouse);
+  hide();
+}
+
+void ProblemLabel::set_problem(const QString& words) {
+  show_words(words, !words.isEmpty());
+}
+
+void ProblemLabel::set_note(const QString& words) {
+  show_words(words, false);
+}
+
+void ProblemLabel::show_words(const QString& words, bool is_problem) {
+  is_problem_ = is_problem;
+  setText(is_problem ? QStringLiteral("✕ %1").arg(words) : words);
+  choose_color();
+  setVisible(!words.isEmpty());
+}
+
+void ProblemLabel::changeEvent(QEvent* event) {
+  QLabel::changeEvent(event);
+  if (event->type() == QEvent::ParentChange) choose_color();
+}
+
+void ProblemLabel::choose_color() {
+  QPalette colors;
+  const QPalette& around = parentWidget() == nullptr ? palette() : parentWidget()->palette();
+  QColor quiet = around.color(QPalette::WindowText);
+  quiet.setAlphaF(0.7F);
+  colors.setColor(QPalette::WindowText, is_problem_ ? rejected_color(is_dark(around)) : quiet);
+  setPalette(colors);
+}
+
+}  // namespace draftscope::gui

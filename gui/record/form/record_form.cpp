@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "record_form.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFormLayout>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSpinBox>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "data/shell_words.h"
+#include "record/form/problem_label.h"
+#include "record/shipped_files.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+QToolButton* browse_button(const QString& spoken) {
+  auto* button = new QToolButton;
+  button->setText(RecordForm::tr("Browse…"));
+  button->setAccessibleName(spoken);
+  return button;
+}
+
+void choose(QComboBox& box, const std::string& value) {
+  const int place = box.findData(QString::fromStdString(value));
+  if (place >= 0) box.setCurrentIndex(place);
+}
+
+std::string text_in(const QLineEdit& line) {
+  return line.text().trimmed().toStdString();
+}
+
+}  // namespace
+
+RecordForm::RecordForm(QWidget* parent)
+    : QWidget(parent),
+      form_(new QFormLayout(this)),
+      level_(new QComboBox),
+      weights_(new QComboBox),
+      shadow_(new QCheckBox(tr("sha&dow tokens"))),
+      chat_(new QCheckBox(tr("c&hat template"))),
+      system_(new QLineEdit),
+      output_(new QLineEdit),
+      overwrite_(new QCheckBox(tr("re&place it"))),
+      further_(new QLineEdit) {
+  setAccessibleName(tr("What to record"));
+  form_->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
+  form_->setContentsMargins(0, 0, 6, 0);
+  make_inputs();
+  make_numbers();
+  make_output();
+  set_plan({});
+}
+
+QComboBox* RecordForm::path_box(const QString& spoken, const QStringList& offered) {
+  auto* box = new QComboBox;
+  box->setEditable(true);
+  box->setInsertPolicy(QComboBox::NoInsert);
+  box->setAccessibleName(spoken);
+  box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  box->setMinimumContentsLength(12);
+  box->addItems(offered);
+  connect(box, &QComboBox::editTextChanged, this, [this] {
+    if (!is_showing_) emit edited();
+  });
+  return box;
+}
+
+void RecordForm::add_field(PlanField field, const QString& label, QWidget& editor, QWidget* button) {
+  auto* row = new QHBoxLayout;
+  row->addWidget(&editor, 1);
+  if (button != nullptr) row->addWidget(button);
+  auto* column = new QVBoxLayout;
+  column->setSpacing(2);
+  column->addLayout(row);
+  auto* problem = new ProblemLabel;
+  column->addWidget(problem);
+  problems_[field] = problem;
+  auto* name = new QLabel(label);
+  name->setBuddy(&editor);
+  form_->addRow(name, column);
+}
+
+void RecordForm::make_inputs() {
+  // Of the synthetic models the smallest, as an example of how they are spelled.
+  model_ = path_box(tr("Model"), shipped_models() << QStringLiteral("synthetic:Qwen2.5-0.5B"));
+  model_->setToolTip(tr("Hugging Face folder, GGUF file, or synthetic:NAME[,redundancy=R,…]"));
+  auto* model_button = browse_button(tr("Browse for a model"));
+  auto* menu = new QMenu(model_button);
+  menu->addAction(tr("&Folder…"), this, &RecordForm::browse_model);
+  menu->addAction(tr("&GGUF file…"), this, [this] {
+    const QString path = QFileDialog::getOpenFileName(this, tr("Model"), model_->currentText(),
+                                                      tr("GGUF files (*.gguf);;All files (*)"));
+    if (!path.isEmpty()) model_->setEditText(path);
+  });
+  model_button->setMenu(menu);
+  model_button->setPopupMode(QToolButton::InstantPopup);
+  add_field(PlanField::model, tr("&Model"), *model_, model_button);
+  prompts_ = path_box(tr("Prompts"), shipped_prompts());
+  prompts_->setToolTip(tr("Questions, one JSON object a line (Spec-Bench's format)"));
+  auto* prompts_button = browse_button(tr("Browse for prompts"));
+  connect(prompts_button, &QToolButton::clicked, this, &RecordForm::browse_prompts);
+  add_field(PlanField::prompts, tr("&Prompts"), *prompts_, prompts_button);
+}
+
+QSpinBox* RecordForm::number_box(const QString& label, const QString& tooltip, PlanRange range) {
+  auto* box = new QSpinBox;
+  box->setRange(range.min, range.max);
+  box->setToolTip(tooltip);
+  box->setAccessibleName(QString(label).remove(u'&'));
+  box->setMaximumWidth(110);
+  form_->addRow(label, box);
+  connect(box, &QSpinBox::valueChanged, this, [this] {
+    if (!is_showing_) emit edited();
+  });
+  return box;
+}
+
+void RecordForm::make_numbers() {
+  limit_ = number_box(tr("&First prompts"), tr("Only the first questions of the file"), count_range);
+  limit_->setSpecialValueText(tr("all"));
+  repeats_ =
+      number_box(tr("Re&peats"),
+                 tr("How often to record each prompt and strategy; each repeat starts every strategy anew"),
+                 positive_range);
+  max_tokens_ = number_box(tr("Max to&kens"), tr("Tokens to generate at most"), positive_range);
+  for (const std::string_view level : record_levels()) {
+    const QString name = QString::fromUtf8(level.data(), static_cast<qsizetype>(level.size()));
+    level_->addItem(name, name);
+  }
+  level_->setToolTip(tr("How fine to record time: rounds alone, their phases, layers, or every operation"));
+  level_->setAccessibleName(tr("Level"));
+  level_->setMaximumWidth(110);
+  form_->addRow(tr("&Level"), level_);
+  for (const std::string& name : record_weights())
+    weights_->addItem(QString::fromStdString(name), QString::fromStdString(name));
+  weights_->setToolTip(tr("How matrices are held: as they are stored, or rounded to fewer bits"));
+  weights_->setAccessibleName(tr("Weights"));
+  weights_->setMaximumWidth(110);
+  form_->addRow(tr("&Weights"), weights_);
+  threads_ = number_box(tr("&Threads"), tr("Threads that compute"), thread_range);
+  threads_->setSpecialValueText(tr("one a core"));
+  warmup_ =
+      number_box(tr("Warm-&up"), tr("Unrecorded decodes of the first prompt before the start"), count_range);
+  shadow_->setToolTip(
+      tr("After each request, record what every layer would have predicted at every position: what-ifs of "
+         "settings "
+         "that were not recorded need it"));
+  chat_->setToolTip(tr("Put the turns into the model's chat template"));
+  auto* flags = new QHBoxLayout;
+  flags->addWidget(shadow_);
+  flags->addWidget(chat_);
+  flags->addStretch();
+  form_->addRow(QString(), flags);
+  system_->setAccessibleName(tr("System prompt"));
+  system_->setPlaceholderText(tr("none"));
+  add_field(PlanField::system, tr("S&ystem prompt"), *system_, nullptr);
+  for (QComboBox* box : {level_, weights_}) connect(box, &QComboBox::activated, this, &RecordForm::edited);
+  for (QCheckBox* box : {shadow_, chat_, overwrite_})
+    connect(box, &QCheckBox::clicked, this, &RecordForm::edited);
+  connect(system_, &QLineEdit::textEdited, this, &RecordForm::edited);
+}
+
+void RecordForm::make_output() {
+  output_->setAccessibleName(tr("Output"));
+  output_->setToolTip(tr("The trace to write (.dstrace)"));
+  auto* button = browse_button(tr("Browse for the output"));
+  connect(button, &QToolButton::clicked, this, &RecordForm::browse_output);
+  add_field(PlanField::output, tr("&Output"), *output_, button);
+  overwrite_->setToolTip(tr("Replace an existing trace"));
+  form_->addRow(QString(), overwrite_);
+  further_->setAccessibleName(tr("Further options"));
+  further_->setPlaceholderText(tr("--temperature 0.7 --seed 1"));
+  further_->setToolTip(tr("Options of draftscope record that have no field here, as on the command line"));
+  add_field(PlanField::further, tr("Further options"), *further_, nullptr);
+  connect(output_, &QLineEdit::textEdited, this, &RecordForm::edited);
+  connect(further_, &QLineEdit::textEdited, this, [this] {
+    const auto words = further_options(further_->text().toStdString());
+    further_problem_ = words ? std::string() : words.error().message;
+    emit edited();
+  });
+}
+
+void RecordForm::set_plan(const RecordPlan& plan) {
+  is_showing_ = true;
+  model_->setEditText(QString::fromStdString(plan.model));
+  prompts_->setEditText(QString::fromStdString(plan.prompts));
+  limit_->setValue(plan.limit);
+  repeats_->setValue(plan.repeats);
+  max_tokens_->setValue(plan.max_tokens);
+  warmup_->setValue(plan.warmup);
+  threads_->setValue(plan.threads);
+  choose(*level_, plan.level);
+  choose(*weights_, plan.weights);
+  shadow_->setChecked(plan.shadow);
+  chat_->setChecked(plan.chat);
+  system_->setText(QString::fromStdString(plan.system));
+  output_->setText(QString::fromStdString(plan.output));
+  overwrite_->setChecked(plan.overwrite);
+  further_->setText(QString::fromStdString(shell_line(plan.further)));
+  further_problem_.clear();
+  is_showing_ = false;
+}
+
+void RecordForm::set_output(const QString& path) {
+  output_->setText(path);
+}
+
+RecordPlan RecordForm::plan() const {
+  RecordPlan plan;
+  plan.model = model_->currentText().trimmed().toStdString();
+  plan.prompts = prompts_->currentText().trimmed().toStdString();
+  plan.limit = limit_->value();
+  plan.repeats = repeats_->value();
+  plan.max_tokens = max_tokens_->value();
+  plan.warmup = warmup_->value();
+  plan.threads = threads_->value();
+  plan.level = level_->currentData().toString().toStdString();
+  plan.weights = weights_->currentData().toString().toStdString();
+  plan.shadow = shadow_->isChecked();
+  plan.chat = chat_->isChecked();
+  plan.system = system_->text().toStdString();
+  plan.output = text_in(*output_);
+  plan.overwrite = overwrite_->isChecked();
+  if (auto words = further_options(text_in(*further_))) plan.further = *std::move(words);
+  return plan;
+}
+
+void RecordForm::set_problems(const std::map<PlanField, std::string>& problems) {
+  for (const auto& [field, label] : problems_) {
+    const auto found = problems.find(field);
+    if (found != problems.end())
+      label->set_problem(QString::fromStdString(found->second));
+    else
+      label->set_note(field == PlanField::model     ? model_note_
+                      : field == PlanField::prompts ? prompts_note_
+                                                    : QString());
+  }
+}
+
+void RecordForm::set_model_note(const QString& words) {
+  model_note_ = words;
+}
+
+void RecordForm::set_prompts_note(const QString& words) {
+  prompts_note_ = words;
+}
+
+void RecordForm::browse_model() {
+  const QString path = QFileDialog::getExistingDirectory(this, tr("Model"), model_->currentText());
+  if (!path.isEmpty()) model_->setEditText(path);
+}
+
+void RecordForm::browse_prompts() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Prompts"), prompts_->currentText(),
+                                                    tr("Prompts (*.jsonl);;All files (*)"));
+  if (!path.isEmpty()) prompts_->setEditText(path);
+}
+
+void RecordForm::browse_output() {
+  // Whether it may be replaced is the form's to say.
+  const QString path =
+      QFileDialog::getSaveFileName(this, tr("Output"), output_->text(), tr("Recordings (*.dstrace)"), nullptr,
+                                   QFileDialog::DontConfirmOverwrite);
+  if (path.isEmpty()) return;
+  const QString ending = QStringLiteral(".dstrace");
+  output_->setText(path.endsWith(ending) ? path : path + ending);
+  emit edited();
+}
+
+}  // namespace draftscope::gui

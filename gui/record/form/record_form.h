@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The fields of a plan but its strategies: model, prompts, how often and how finely, the output. Below each
+// field stands what is wrong with it.
+
+#include <QWidget>
+#include <map>
+#include <optional>
+
+#include "record/plan/plan_problems.h"
+
+class QCheckBox;
+class QComboBox;
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QSpinBox;
+
+namespace draftscope::gui {
+
+class ProblemLabel;
+
+class RecordForm : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit RecordForm(QWidget* parent = nullptr);
+
+  /// Shows a plan without a signal; strategies are not its.
+  void set_plan(const RecordPlan& plan);
+  void set_output(const QString& path);
+  /// Without strategies.
+  [[nodiscard]] RecordPlan plan() const;
+  /// Why the further options can't be taken; empty if they can.
+  [[nodiscard]] const std::string& further_problem() const { return further_problem_; }
+
+  void set_problems(const std::map<PlanField, std::string>& problems);
+  /// The line below the model while nothing is wrong with it.
+  void set_model_note(const QString& words);
+  void set_prompts_note(const QString& words);
+
+ signals:
+  void edited();
+
+ private:
+  void make_inputs();
+  void make_numbers();
+  void make_output();
+  /// A line of the form: label, field, perhaps a button, and the problem below.
+  void add_field(PlanField field, const QString& label, QWidget& editor, QWidget* button);
+  QComboBox* path_box(const QString& spoken, const QStringList& offered);
+  QSpinBox* number_box(const QString& label, const QString& tooltip, PlanRange range);
+  void browse_model();
+  void browse_prompts();
+  void browse_output();
+
+  QFormLayout* form_;
+  QComboBox* model_;
+  QComboBox* prompts_;
+  QSpinBox* repeats_;
+  QSpinBox* max_tokens_;
+  QSpinBox* limit_;
+  QSpinBox* warmup_;
+  QSpinBox* threads_;
+  QComboBox* level_;
+  QComboBox* weights_;
+  QCheckBox* shadow_;
+  QCheckBox* chat_;
+  QLineEdit* system_;
+  QLineEdit* output_;
+  QCheckBox* overwrite_;
+  QLineEdit* further_;
+  std::string further_problem_;
+  std::map<PlanField, ProblemLabel*> problems_;
+  QString model_note_;
+  QString prompts_note_;
+  bool is_showing_ = false;
+};
+
+}  // namespace draftscope::gui

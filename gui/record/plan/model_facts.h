@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What the form needs to know of a model, as `draftscope inspect MODEL --json` says it (cli/OUTPUT.md).
+
+#include <draftscope/base/result.h>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace draftscope::gui {
+
+struct ModelFacts {
+  std::string name;
+  std::int32_t n_layers = 0;
+  std::int64_t context_tokens = 0;
+  std::int64_t parameters = 0;
+  std::int64_t weight_bytes = 0;
+  std::string dtype;
+  bool synthetic = false;
+  bool has_chat_template = false;
+  std::string tokenizer_problem;             ///< why no text can be decoded; empty = none
+  std::map<std::string, std::string> lacks;  ///< strategy: why it can't decode with its defaults
+};
+
+/// Errors: text that is not such JSON, with the field.
+[[nodiscard]] Result<ModelFacts> model_facts_of(std::string_view json);
+
+}  // namespace draftscope::gui

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The Record page: a form for `draftscope record` with its command line, the recorder as a process, and the
+// recording while it grows. What the app does itself is reading; models are opened by the command.
+
+#include <draftscope/base/result.h>
+#include <QElapsedTimer>
+#include <QTimer>
+#include <QWidget>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "record/model_inspector.h"
+#include "record/plan/plan_problems.h"
+#include "record/recorder_process.h"
+#include "views/background_job.h"
+
+class QLineEdit;
+class QPushButton;
+class QStackedWidget;
+
+namespace draftscope::traces {
+struct Question;
+}
+
+namespace draftscope::gui {
+
+class LivePanel;
+class LiveReader;
+class ProblemLabel;
+class PromptPreview;
+class RecordForm;
+class StrategyChooser;
+struct LiveFigures;
+
+class RecordPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit RecordPage(QWidget* parent = nullptr);
+  /// Stops a recorder that runs.
+  ~RecordPage() override;
+
+  /// The command `draftscope`; by default where find_command() has it.
+  void set_command(const QString& program);
+  [[nodiscard]] RecordPlan plan() const;
+  void set_plan(const RecordPlan& plan);
+  /// Empty: it can start.
+  [[nodiscard]] const std::map<PlanField, std::string>& problems() const { return problems_; }
+  /// Model and prompts have been looked at.
+  [[nodiscard]] bool is_settled() const;
+
+  /// Nothing happens while a problem stands, or one runs.
+  void start();
+  void stop();
+  [[nodiscard]] const RecorderProcess& recorder() const { return recorder_; }
+  [[nodiscard]] LivePanel& live() { return *live_; }
+  [[nodiscard]] StrategyChooser& chooser() { return *chooser_; }
+
+ signals:
+  /// A recording is there to be opened: complete, stopped, or what a failed one left and was asked for.
+  void recorded(const QString& path);
+  void settled();
+  /// All is said about a recorder that ran.
+  void ended();
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  /// Identity of a file; all 0 where there is none.
+  struct FileIdentity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+  };
+
+  void make_layout();
+  QWidget* make_settings();
+  QWidget* make_bottom();
+  void connect_all();
+  /// The plan of a page that is seen for the first time and was given none.
+  [[nodiscard]] RecordPlan first_plan() const;
+  /// A name that is not taken, for the model's next recording.
+  [[nodiscard]] QString free_output() const;
+  void take_edit();
+  void take_command_line();
+  void show_plan();
+  void check();
+  void inspect_model();
+  void take_facts(const ModelFacts& facts);
+  void read_prompts();
+  void say_when_settled();
+  [[nodiscard]] FileIdentity output_identity() const;
+  void tick();
+  void take_end(RecorderEnd end, const QString& reason);
+  void read_live();
+  void take_live(const Result<LiveFigures>& reading);
+  void show_end();
+  void show_buttons();
+
+  QString command_;
+  bool has_plan_ = false;
+  RecordPlan shown_;  ///< the plan that the command line shows
+  PlanContext context_;
+  std::map<PlanField, std::string> problems_;
+  std::string inspected_;  ///< model that context_ is about, or is going to be
+  std::string read_;       ///< prompt file, likewise
+  std::vector<traces::Question> questions_;
+  ModelInspector inspector_;
+  BackgroundJob prompts_job_;
+  QTimer model_pause_;
+  QTimer prompts_pause_;
+  QString free_output_;  ///< as suggested; the form may have another by now
+
+  RecorderProcess recorder_;
+  std::string output_;   ///< of the recorder
+  FileIdentity before_;  ///< what had the output's name before it
+  std::shared_ptr<LiveReader> reader_;
+  BackgroundJob live_job_;
+  QTimer live_timer_;
+  QElapsedTimer since_read_;
+  qint64 read_ms_ = 0;  ///< the last reading took
+  std::optional<RecorderEnd> end_;
+  QString end_reason_;
+  bool has_figures_ = false;  ///< it was read at least once; in the end: it can be read
+
+  RecordForm* form_;
+  StrategyChooser* chooser_;
+  PromptPreview* preview_;
+  ProblemLabel* strategies_problem_;
+  QStackedWidget* stack_;
+  QWidget* settings_;
+  LivePanel* live_;
+  QLineEdit* line_;
+  ProblemLabel* line_problem_;
+  QPushButton* copy_;
+  QPushButton* start_;
+};
+
+}  // namespace draftscope::gui
