@@ -55,13 +55,11 @@ Result<std::vector<std::string>> shell_words(std::string_view line) {
       if (quote == '"' && next != '"' && next != '\\' && next != '$' && next != '`' && next != '\n')
         add(character);
       if (next != '\n') add(next);
-    } else if (quote != 0) {
-      add(character);
-    } else if (character == '\'' || character == '"') {
+    } else if (quote == 0 && (character == '\'' || character == '"')) {
       quote = character;
       if (!word) word.emplace();
-    } else if (spaces.find(character) != std::string_view::npos) {
-      if (word) words.push_back(*std::move(word));
+    } else if (quote == 0 && spaces.find(character) != std::string_view::npos) {
+      if (word) words.push_back(*word);
       word.reset();
     } else {
       add(character);
