@@ -49,10 +49,10 @@ QString failure_text(const QProcess& process, const QStringList& lines) {
   if (process.error() == QProcess::FailedToStart)
     return words("%1: can't be started: %2").arg(process.program(), process.errorString());
   const bool is_killed = process.exitStatus() == QProcess::CrashExit;
-  const QString ending = is_killed ? words("draftscope was ended by signal %1 (%2)")
-                                         .arg(process.exitCode())
-                                         .arg(QString::fromUtf8(::strsignal(process.exitCode())))
-                                   : words("draftscope ended with exit code %1").arg(process.exitCode());
+  QString ending = is_killed ? words("draftscope was ended by signal %1 (%2)")
+                                   .arg(process.exitCode())
+                                   .arg(QString::fromUtf8(::strsignal(process.exitCode())))
+                             : words("draftscope ended with exit code %1").arg(process.exitCode());
   const QString prefix = QString(command_name) + QStringLiteral(": ");
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
     if (line->startsWith(prefix)) return line->mid(prefix.size());
