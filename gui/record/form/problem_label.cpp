@@ -11,6 +11,7 @@ ProblemLabel::ProblemLabel(QWidget* parent) : QLabel(parent) {
   setTextFormat(Qt::PlainText);
   setWordWrap(true);
   setTextInteractionFlags(Qt::TextSelectableByMouse);
+  setFocusPolicy(Qt::NoFocus);  // a line that is read, not a stop on the way through the form
   hide();
 }
 
