@@ -42,7 +42,7 @@ QColor color_of(TokenTime what, bool dark) {
 }
 
 QString time_of(const TokenTimeStep& step) {
-  const QString time = duration_text(std::llround(std::abs(step.ns)));
+  QString time = duration_text(std::llround(std::abs(step.ns)));
   if (step.is_end()) return time;
   return (step.ns < 0.0 ? QStringLiteral("−%1") : QStringLiteral("+%1")).arg(time);
 }
