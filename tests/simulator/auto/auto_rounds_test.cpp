@@ -109,7 +109,8 @@ TEST(AutoRounds, ObeyTheOptionsOfTheRule) {
   const Learnt learnt({.skill = 1.1});
   const auto widest = [&](const std::string& strategy) {
     std::size_t rows = 0;
-    for (const RoundStatistics& request : learnt.what_if().rounds(strategy).value().setting.least)
+    const StrategyRounds rounds = learnt.what_if().rounds(strategy).value();
+    for (const RoundStatistics& request : rounds.setting.least)
       for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
     return rows;
   };
