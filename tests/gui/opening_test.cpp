@@ -13,6 +13,7 @@
 #include <QPushButton>
 #include <array>
 #include <csignal>
+#include <memory>
 
 #include "state/trace_exporter.h"
 #include "views/sql/sql_view.h"
@@ -60,6 +61,21 @@ class Opening : public Window {
     exporter.start(from, to, format);
     EXPECT_TRUE(finished.wait(20000));
     return finished.front().front().toString().toStdString();
+  }
+
+  /// A recording of two runs that `writer` goes on with.
+  void open_growing(std::unique_ptr<traces::Writer>& writer) {
+    auto made = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
+    ASSERT_TRUE(made) << made.error().message;
+    writer = *std::move(made);
+    traces::write_sample(*writer, {.runs = 2, .requests_per_run = 2, .max_rounds = 20});
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] {
+          const auto opened = OpenedRecording::open(folder_ / "growing.dstrace");
+          return opened && (*opened)->runs().size() == 2 && !(*opened)->runs()[1].rounds.empty();
+        },
+        10000));
+    ASSERT_EQ(open(folder_ / "growing.dstrace"), QString());
   }
 
   /// One line that names the file; what was shown is still there.
@@ -179,16 +195,9 @@ TEST_F(Opening, AFileThatIsDeletedWhileItIsOpenStaysOnScreen) {
 }
 
 TEST_F(Opening, ReloadsARecordingThatIsStillBeingWritten) {
-  auto writer = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
-  ASSERT_TRUE(writer) << writer.error().message;
-  traces::write_sample(**writer, {.runs = 2, .requests_per_run = 2, .max_rounds = 20});
-  ASSERT_TRUE(QTest::qWaitFor(
-      [&] {
-        const auto opened = OpenedRecording::open(folder_ / "growing.dstrace");
-        return opened && (*opened)->runs().size() == 2 && !(*opened)->runs()[1].rounds.empty();
-      },
-      10000));
-  ASSERT_EQ(open(folder_ / "growing.dstrace"), QString());
+  std::unique_ptr<traces::Writer> writer;
+  open_growing(writer);
+  if (HasFatalFailure()) return;
   EXPECT_TRUE(is_said("still being written"));
   ASSERT_NE(visible_button("Reload"), nullptr);
   ViewState& state = window_.state();
@@ -200,8 +209,8 @@ TEST_F(Opening, ReloadsARecordingThatIsStillBeingWritten) {
   state.set_range({whole.start_ns + whole.duration_ns() / 4, whole.end_ns - whole.duration_ns() / 4});
   const TimeRange range = state.range();
 
-  traces::write_sample(**writer, {.seed = 7, .runs = 2, .requests_per_run = 3, .max_rounds = 20});
-  ASSERT_TRUE((*writer)->close());
+  traces::write_sample(*writer, {.seed = 7, .runs = 2, .requests_per_run = 3, .max_rounds = 20});
+  ASSERT_TRUE(writer->close());
   EXPECT_EQ(wait_for_loading([&] { visible_button("Reload")->click(); }), QString());
   EXPECT_GT(state.recording()->round_count(), before);
   EXPECT_EQ(state.opened().size(), 1U);
@@ -214,16 +223,9 @@ TEST_F(Opening, ReloadsARecordingThatIsStillBeingWritten) {
 }
 
 TEST_F(Opening, FollowsARecordingThatIsBeingWrittenWhateverPageIsSeen) {
-  auto writer = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
-  ASSERT_TRUE(writer) << writer.error().message;
-  traces::write_sample(**writer, {.runs = 2, .requests_per_run = 2, .max_rounds = 20});
-  ASSERT_TRUE(QTest::qWaitFor(
-      [&] {
-        const auto opened = OpenedRecording::open(folder_ / "growing.dstrace");
-        return opened && (*opened)->runs().size() == 2 && !(*opened)->runs()[1].rounds.empty();
-      },
-      10000));
-  ASSERT_EQ(open(folder_ / "growing.dstrace"), QString());
+  std::unique_ptr<traces::Writer> writer;
+  open_growing(writer);
+  if (HasFatalFailure()) return;
   ViewState& state = window_.state();
   const std::size_t before = state.recording()->round_count();
   state.set_run(1);
@@ -235,11 +237,11 @@ TEST_F(Opening, FollowsARecordingThatIsBeingWrittenWhateverPageIsSeen) {
   EXPECT_TRUE(is_said("Following"));
   QWidget& record = view_of<QWidget>(window_, QStringLiteral("record"));
   window_.show_record_page();
-  traces::write_sample(**writer, {.seed = 7, .runs = 2, .requests_per_run = 3, .max_rounds = 20});
+  traces::write_sample(*writer, {.seed = 7, .runs = 2, .requests_per_run = 3, .max_rounds = 20});
   ASSERT_TRUE(QTest::qWaitFor([&] { return state.recording()->round_count() > before; }, 20000));
   EXPECT_EQ(state.run(), 1U);
   EXPECT_TRUE(record.isVisible());
-  ASSERT_TRUE((*writer)->close());
+  ASSERT_TRUE(writer->close());
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.follower().is_following(); }, 20000));
   EXPECT_TRUE(state.recording()->recording().closed_cleanly);
   EXPECT_FALSE(follow->isVisible());

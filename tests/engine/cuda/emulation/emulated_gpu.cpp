@@ -17,16 +17,13 @@
 #include "device_emulation.h"
 #include "emulated_kernels.h"
 #include "kernel_queue.h"
+#include "library_product.h"
 
 namespace draftscope::engine::cuda::emulation {
 
 namespace {
 
 constexpr std::size_t shared_bytes = 227 * 1024;
-
-float to_float(WeightFormat format, std::uint16_t bits) {
-  return format == WeightFormat::f16 ? F16::to_float(bits) : Bf16::to_float(bits);
-}
 
 /// A place of device memory by the kernels' word for the buffer it is in.
 std::string name_in(const Workspace& work, const std::byte* address) {
@@ -178,18 +175,10 @@ class EmulatedGpu final : public Gpu {
   /// One thread does it all.
   static void multiply_out(const WideProduct& product) {
     if (thread_index() != 0) return;
-    const auto* weights = static_cast<const std::uint16_t*>(product.weights);
-    const auto* x = static_cast<const std::uint16_t*>(product.x);
     for (std::int64_t row = 0; row < product.rows; ++row) {
-      float* out = product.out + row * product.out_stride;
-      note_device_write(out, static_cast<std::size_t>(product.outputs) * sizeof(float));
-      for (std::int64_t output = 0; output < product.outputs; ++output) {
-        float sum = 0.0F;
-        for (std::int64_t k = 0; k < product.depth; ++k)
-          sum += to_float(product.format, weights[output * product.depth + k]) *
-                 to_float(product.format, x[row * product.depth + k]);
-        out[output] = sum;
-      }
+      note_device_write(product.out + row * product.out_stride,
+                        static_cast<std::size_t>(product.outputs) * sizeof(float));
+      multiply_row(product, row);
     }
   }
 

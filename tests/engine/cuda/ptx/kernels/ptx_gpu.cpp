@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cuda/dispatch.h"
+#include "library_product.h"
 #include "run/readable_name.h"
 
 namespace draftscope::engine::cuda::emulation {
@@ -18,10 +19,6 @@ namespace draftscope::engine::cuda::emulation {
 namespace {
 
 constexpr std::size_t memory_bytes = std::size_t{1} << 30;
-
-float float_of(WeightFormat format, std::uint16_t bits) {
-  return format == WeightFormat::f16 ? F16::to_float(bits) : Bf16::to_float(bits);
-}
 
 class PtxGpu final : public Gpu {
  public:
@@ -64,19 +61,10 @@ class PtxGpu final : public Gpu {
 
   Result<void> multiply(const WideProduct& product) override {
     device_.begin_library_kernel();
-    const auto* weights = static_cast<const std::uint16_t*>(product.weights);
-    const auto* x = static_cast<const std::uint16_t*>(product.x);
     for (std::int64_t row = 0; row < product.rows; ++row) {
-      float* const out = product.out + row * product.out_stride;
-      DRAFTSCOPE_TRY(
-          device_.note_written_by_library(out, static_cast<std::size_t>(product.outputs) * sizeof(float)));
-      for (std::int64_t output = 0; output < product.outputs; ++output) {
-        float sum = 0.0F;
-        for (std::int64_t k = 0; k < product.depth; ++k)
-          sum += float_of(product.format, weights[output * product.depth + k]) *
-                 float_of(product.format, x[row * product.depth + k]);
-        out[output] = sum;
-      }
+      DRAFTSCOPE_TRY(device_.note_written_by_library(
+          product.out + row * product.out_stride, static_cast<std::size_t>(product.outputs) * sizeof(float)));
+      multiply_row(product, row);
     }
     return {};
   }
