@@ -85,6 +85,11 @@ Place shared_place(Warp& warp, int lane, std::uint64_t address, std::size_t byte
   if (address < window_begin || offset + bytes > shared.bytes())
     raise(lane, "{} {} bytes at {} of shared memory, expected within its {} bytes", verb(access), bytes,
           static_cast<std::int64_t>(offset), shared.bytes());
+  if (shared.awaits(offset, bytes))
+    raise(lane,
+          "{} {} bytes at {} of shared memory, which a cp.async is on its way to, expected a wait for its "
+          "group first",
+          verb(access), bytes, offset);
   const Touch touch = access == Access::store    ? Touch::write
                       : access == Access::atomic ? Touch::atomic
                                                  : Touch::read;
