@@ -96,6 +96,9 @@ class PtxGpu final : public Gpu {
     request.shared_bytes = launch.shared_bytes;
     request.may_start_early = waits_by_itself(launch.kernel);
     request.counts = options_.counts;
+    std::vector<ptx::CountedRange> ranges;
+    if (options_.ranges) ranges = options_.ranges(device_, params);
+    request.ranges = ranges;
     request.parameters.push_back(
         std::visit([](const auto& value) { return std::as_bytes(std::span(&value, 1)); }, params));
     DRAFTSCOPE_TRY_ASSIGN(const ptx::LaunchCounts counts, device_.launch(request));
