@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <variant>
@@ -113,6 +114,20 @@ class PtxGpu final : public Gpu {
 };
 
 }  // namespace
+
+const PassParams* pass_of(const KernelParams& params) {
+  return std::visit(
+      [](const auto& value) -> const PassParams* {
+        using Params = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Params, PassParams>)
+          return &value;
+        else if constexpr (requires { value.pass; })
+          return &value.pass;
+        else
+          return nullptr;
+      },
+      params);
+}
 
 std::string entry_name(const Launch& launch) {
   return visit_kernel(

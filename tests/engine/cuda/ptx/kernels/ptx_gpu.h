@@ -36,4 +36,7 @@ struct PtxGpuOptions {
 /// The kernel of a launch as its module's entry, made readable.
 [[nodiscard]] std::string entry_name(const Launch& launch);
 
+/// Arguments that a kernel of a pass has; null if it is of none.
+[[nodiscard]] const PassParams* pass_of(const KernelParams& params);
+
 }  // namespace draftscope::engine::cuda::emulation
