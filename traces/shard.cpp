@@ -28,7 +28,7 @@ Result<Rank> rank_by(const Environment& environment, const char* index, const ch
   return Rank{own, all};
 }
 
-/// Of a process among those that a launcher started; one alone where none did.
+/// The rank among processes that a launcher started; that of one alone where none did.
 Result<Rank> rank_in_step(const Environment& environment) {
   if (environment("OMPI_COMM_WORLD_RANK"))
     return rank_by(environment, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");

@@ -123,7 +123,7 @@ std::string joined(std::span<const ShardRecording> shards, std::string_view key)
   return text;
 }
 
-/// Of each run the most that any shard took.
+/// Memory of each run: the most that any shard took.
 std::string merged_memory(std::span<const ShardRecording> shards) {
   nlohmann::ordered_json merged = nlohmann::ordered_json::object();
   for (const ShardRecording& shard : shards) {
