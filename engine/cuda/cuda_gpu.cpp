@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{32} << 20;
 constexpr std::size_t blas_bytes = std::size_t{32} << 20;  // as cuBLAS itself takes on compute capability 9.0
-constexpr int needed_major = 9;
+constexpr int needed_major = 8;
+constexpr int needed_cuda = CUDART_VERSION / 1000;
 
 Result<void> check(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return {};
@@ -54,6 +55,7 @@ class CudaGpu final : public Gpu {
   }
 
   Result<void> open(std::int32_t device) {
+    DRAFTSCOPE_TRY(check_driver());
     int count = 0;
     const cudaError_t found = cudaGetDeviceCount(&count);
     if (found != cudaSuccess) return fail("cuda backend: no CUDA device: {}", cudaGetErrorString(found));
@@ -66,9 +68,18 @@ class CudaGpu final : public Gpu {
     if (properties.major < needed_major)
       return fail("cuda backend: {} has compute capability {}.{}, expected at least {}.0", properties.name,
                   properties.major, properties.minor, needed_major);
+    if (const cudaError_t code = ask_whether_kernels_wait(kernels_wait_); code != cudaSuccess)
+      return fail(
+          "cuda backend: {} has compute capability {}.{}, expected one that this build has kernels for "
+          "(CMake's DRAFTSCOPE_CUDA_ARCHITECTURES): {}",
+          properties.name, properties.major, properties.minor, cudaGetErrorString(code));
     description_.name = properties.name;
+    description_.architecture = fmt::format("sm{}{}", properties.major, properties.minor);
     description_.multiprocessors = properties.multiProcessorCount;
     description_.shared_bytes = properties.sharedMemPerBlockOptin;
+    description_.shared_bytes_of_multiprocessor = properties.sharedMemPerMultiprocessor;
+    description_.reserved_shared_bytes = properties.reservedSharedMemPerBlock;
+    DRAFTSCOPE_TRY(ask_for_bandwidth(properties.memoryBusWidth));
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
     DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));
     DRAFTSCOPE_TRY(check(cublasSetStream(blas_, stream_), "giving cuBLAS its stream"));
@@ -145,7 +156,7 @@ class CudaGpu final : public Gpu {
 
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
     DRAFTSCOPE_TRY(choose_device());
-    return check(launch_kernel(launch, params, stream_), "launching a kernel");
+    return check(launch_kernel(launch, params, kernels_wait_, stream_), "launching a kernel");
   }
 
   Result<void> multiply(const WideProduct& product) override {
@@ -200,6 +211,30 @@ class CudaGpu final : public Gpu {
     std::size_t bytes;
   };
 
+  /// The runtime works with drivers of its own major version and later ones.
+  static Result<void> check_driver() {
+    int driver = 0;
+    DRAFTSCOPE_TRY(check(cudaDriverGetVersion(&driver), "asking for the driver's version"));
+    if (driver == 0)
+      return fail("cuda backend: found no NVIDIA driver, expected one for CUDA {}", needed_cuda);
+    if (driver / 1000 >= needed_cuda) return {};
+    return fail("cuda backend: the NVIDIA driver is for CUDA {}.{}, expected one for {}.0 or later",
+                driver / 1000, driver % 1000 / 10, needed_cuda);
+  }
+
+  /// What a microsecond brings, about the time from a load to its data.
+  Result<void> ask_for_bandwidth(int bus_bits) {
+    int clock_khz = 0;
+    DRAFTSCOPE_TRY(check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, device_),
+                         "asking for the memory's clock"));
+    constexpr double latency_s = 1e-6;
+    constexpr double transfers_per_clock = 2.0;
+    const double bytes_per_s = 1e3 * clock_khz * transfers_per_clock * bus_bits / 8.0;
+    description_.bytes_in_flight =
+        static_cast<std::size_t>(bytes_per_s * latency_s / description_.multiprocessors);
+    return {};
+  }
+
   /// The runtime's current device is a thread's own, and another backend may have chosen another.
   Result<void> choose_device() const {
     int current = -1;
@@ -226,6 +261,7 @@ class CudaGpu final : public Gpu {
   }
 
   std::int32_t device_ = 0;
+  bool kernels_wait_ = false;  // by themselves for those before
   GpuDescription description_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t blas_ = nullptr;
