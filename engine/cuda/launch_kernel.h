@@ -15,7 +15,7 @@ namespace draftscope::engine::cuda {
 
 /// `may_start_early`: where kernels wait by themselves, those of which waits_by_itself() says so start beside
 /// the ones before.
-[[nodiscard]] cudaError_t launch_kernel(const Launch& launch, const KernelParams& params, bool may_start_early,
-                                        cudaStream_t stream);
+[[nodiscard]] cudaError_t launch_kernel(const Launch& launch, const KernelParams& params,
+                                        bool may_start_early, cudaStream_t stream);
 
 }  // namespace draftscope::engine::cuda

@@ -178,8 +178,9 @@ Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, f
 Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& layer, std::int32_t rows,
                                       bool attends, bool runs_mlp) {
   const auto launch_wide = [&](Kernel kernel, Norm norm) {
-    return gpu_.launch({.kernel = kernel, .format = layers_, .blocks = rows},
-                       WideParams{params(slot, 0), rows, norm});
+    return gpu_.launch(
+        {.kernel = kernel, .format = layers_, .blocks = rows, .shared_bytes = row_shared_bytes},
+        WideParams{params(slot, 0), rows, norm});
   };
   const auto add = [&](Norm sublayer) {
     return base_.model.normalises_outputs != 0 ? add_outputs(slot, rows, sublayer)

@@ -27,8 +27,12 @@ class Kernel:
 
     def before_wait(self):
         """What runs before the wait for the kernels before; nothing, where there is no such wait."""
+        return self.before("ACQBULK")
+
+    def before(self, operation):
+        """What stands before the first instruction of a kind; nothing, where there is none."""
         for i, instruction in enumerate(self.instructions):
-            if instruction.operation.startswith("ACQBULK"):
+            if instruction.operation.startswith(operation):
                 return self.instructions[:i]
         return []
 

@@ -43,6 +43,7 @@
 // nothing that any of those writes (wait_for_previous_kernel()).
 
 #include "pass_state.h"
+#include "row_norm.h"
 #include "weights.h"
 
 namespace draftscope::engine::cuda {
@@ -51,39 +52,6 @@ struct ProductJob {
   std::int32_t tiles;
   std::int32_t depth;
 };
-
-/// Σ x² over a row by one warp, in one order.
-DRAFTSCOPE_DEVICE float row_square_sum(const float* row, int depth) {
-  const int lane = thread_index() % warp_threads;
-  float sum = 0.0F;
-  for (int i = lane * 4; i < depth; i += warp_threads * 4)
-    for (int j = 0; j < 4; ++j) sum += row[i + j] * row[i + j];
-  for (int mask = 16; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask);
-  return sum;
-}
-
-template <typename Element>
-DRAFTSCOPE_DEVICE std::uint32_t pack(float low, float high) {
-  return static_cast<std::uint32_t>(Element::from_float(low)) |
-         static_cast<std::uint32_t>(Element::from_float(high)) << 16;
-}
-
-/// One warp brings one row of the residual stream into 16-bit values: normalised, unless `norm` is null.
-template <typename Element>
-DRAFTSCOPE_DEVICE void normalise_row(const float* row, const float* norm, int depth, float epsilon,
-                                     std::uint32_t* out) {
-  const int lane = thread_index() % warp_threads;
-  if (norm == nullptr) {
-    for (int i = lane * 4; i < depth; i += warp_threads * 4)
-      for (int j = 0; j < 4; j += 2) out[(i + j) / 2] = pack<Element>(row[i + j], row[i + j + 1]);
-    return;
-  }
-  const float scale = 1.0F / sqrtf(row_square_sum(row, depth) / static_cast<float>(depth) + epsilon);
-  for (int i = lane * 4; i < depth; i += warp_threads * 4)
-    for (int j = 0; j < 4; j += 2)
-      out[(i + j) / 2] =
-          pack<Element>(row[i + j] * scale * norm[i + j], row[i + j + 1] * scale * norm[i + j + 1]);
-}
 
 template <typename Format, int columns, typename Op>
 class SkinnyProduct {
@@ -99,9 +67,13 @@ class SkinnyProduct {
       return wait_for_previous_kernel();  // so that who waits for this one waits for those before
     SkinnyProduct product(p);
     product.fill_ring();
-    wait_for_previous_kernel();
-    if (p.work.state->stopped != 0) return wait_for_copies<0>();  // none arrives in memory given away
-    product.count_rows();
+    if constexpr (Op::normalises) {
+      const RowNorm<Activation> norm(Op::norm(p), product.job_.depth, p.model.rms_epsilon);
+      if (!product.wait()) return;
+      product.stage_activations(norm);
+    } else if (!product.wait()) {
+      return;
+    }
     product.multiply();
   }
 
@@ -124,10 +96,17 @@ class SkinnyProduct {
     tile_stages_ = tile_stages_ < max_ring_stages ? max_ring_stages : tile_stages_;
   }
 
-  /// Behind the wait: the kernel that sets the rows may be any number of launches ahead.
-  DRAFTSCOPE_DEVICE void count_rows() {
+  /// Waits for the kernels before; false if there is nothing to do. Rows are counted behind the wait: the
+  /// kernel that sets them may be any number of launches ahead.
+  DRAFTSCOPE_DEVICE bool wait() {
+    wait_for_previous_kernel();
+    if (p_.work.state->stopped != 0) {
+      wait_for_copies<0>();  // none arrives in memory given away
+      return false;
+    }
     const int rows = p_.work.state->rows - p_.row_begin;
     rows_ = rows < 0 ? 0 : rows > p_.product.rows ? p_.product.rows : rows;
+    return true;
   }
 
   DRAFTSCOPE_DEVICE void fill_ring() {
@@ -163,10 +142,6 @@ class SkinnyProduct {
   }
 
   DRAFTSCOPE_DEVICE void multiply() {
-    if constexpr (Op::normalises) {
-      stage_activations();
-      synchronise();
-    }
     int buffer = 0;
     int place = 0;
     for (int tile = block_index(); tile < job_.tiles; tile += block_count()) {
@@ -183,12 +158,15 @@ class SkinnyProduct {
     }
   }
 
-  DRAFTSCOPE_DEVICE void stage_activations() {
-    const int depth = job_.depth;
-    for (int row = thread_index() / warp_threads; row < rows_; row += product_slices)
-      normalise_row<Activation>(p_.work.residual + std::int64_t{p_.row_begin + row} * depth, Op::norm(p_),
-                                depth, p_.model.rms_epsilon,
-                                reinterpret_cast<std::uint32_t*>(staged() + row * staged_row_bytes(depth)));
+  DRAFTSCOPE_DEVICE void stage_activations(const RowNorm<Activation>& norm) {
+    const std::int64_t depth = job_.depth;
+    // The partial sums' memory, which nothing needs yet.
+    norm.bring(
+        rows_, partial(0, 0), [&](int row) { return p_.work.residual + (p_.row_begin + row) * depth; },
+        [&](int row) {
+          return reinterpret_cast<std::uint32_t*>(staged() + row * staged_row_bytes(job_.depth));
+        });
+    synchronise();
   }
 
   DRAFTSCOPE_DEVICE std::byte* staged() const {
