@@ -24,6 +24,12 @@ cudaError_t start(const Launch& launch, const KernelParams& params, bool may_sta
                                                     static_cast<int>(launch.shared_bytes));
     if (status != cudaSuccess) return status;
   }
+  if (waits_by_itself(launch.kernel)) {
+    // Kernels that overlap divide a multiprocessor's memory alike: another division waits until it is idle.
+    const cudaError_t status = cudaFuncSetAttribute(
+        entry<Body>, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+    if (status != cudaSuccess) return status;
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(launch.blocks));
   config.blockDim = dim3(static_cast<unsigned>(Body::threads));
@@ -53,8 +59,8 @@ cudaError_t ask_whether_kernels_wait(bool& they_wait) {
 
 cudaError_t launch_kernel(const Launch& launch, const KernelParams& params, bool may_start_early,
                           cudaStream_t stream) {
-  return visit_kernel(
-      launch, [&]<typename Body>() { return start<Body>(launch, params, may_start_early, stream); });
+  return visit_kernel(launch,
+                      [&]<typename Body>() { return start<Body>(launch, params, may_start_early, stream); });
 }
 
 }  // namespace draftscope::engine::cuda

@@ -72,16 +72,29 @@ DRAFTSCOPE_DEVICE std::uint32_t float_bits(float value) {
 DRAFTSCOPE_DEVICE float shuffle_xor(float value, int mask) {
   return __shfl_xor_sync(0xffffffffU, value, mask);
 }
+DRAFTSCOPE_DEVICE double shuffle_xor(double value, int mask) {
+  return __shfl_xor_sync(0xffffffffU, value, mask);
+}
 DRAFTSCOPE_DEVICE int shuffle_xor(int value, int mask) {
   return __shfl_xor_sync(0xffffffffU, value, mask);
 }
 
-/// Counts an arrival; returns how many came before. What the block wrote is visible to who sees the count.
-DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter) {
-  __threadfence();
-  const unsigned before = atomicAdd(counter, 1U);
-  __threadfence();
+/// Counts `n` arrivals; returns how many came before. What a block wrote before a barrier and one of its
+/// threads' arrival, all see that read behind the arrival that counts it and a barrier.
+DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter, unsigned n) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(counter), "r"(n)
+               : "memory");
   return before;
+}
+
+/// The same address, which the compiler cannot tell by itself if it read it from memory.
+template <typename T>
+DRAFTSCOPE_DEVICE T* in_device_memory(T* address) {
+  __builtin_assume(__isGlobal(address));
+  return address;
 }
 
 /// Starts a copy of 16 bytes from device memory into shared memory, past the first cache; of zeros, if

@@ -60,6 +60,11 @@ inline constexpr std::size_t attention_shared_bytes(int head_dim) {
   return std::size_t{attention_warps} * tile_queries * (static_cast<std::size_t>(head_dim) + 2) *
          sizeof(float);
 }
+/// Groups of queries of a K/V head, each of which counts its splits' arrivals; `queries` of the widest
+/// launch.
+inline constexpr int arrival_groups(int queries) {
+  return (queries + tile_queries - 1) / tile_queries;
+}
 /// Splits that a cache of `rows` rows can have.
 inline constexpr int max_splits(int rows) {
   return (rows + split_keys - 1) / split_keys;
@@ -70,5 +75,7 @@ inline constexpr int row_threads = 256;
 /// Shared memory of kernels that bring a block's candidates together; the largest of them takes 16 bytes a
 /// thread.
 inline constexpr std::size_t row_shared_bytes = std::size_t{row_threads} * 16;
+/// Of those that cut a distribution (sampling.h): sums by 16 digits, a double a thread and one for all.
+inline constexpr std::size_t sampling_shared_bytes = std::size_t{16} * (row_threads + 1) * sizeof(double);
 
 }  // namespace draftscope::engine::cuda

@@ -42,12 +42,25 @@ std::uint32_t shuffle_xor(std::uint32_t value, int mask);
 inline float shuffle_xor(float value, int mask) {
   return std::bit_cast<float>(shuffle_xor(std::bit_cast<std::uint32_t>(value), mask));
 }
+inline double shuffle_xor(double value, int mask) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto low = shuffle_xor(static_cast<std::uint32_t>(bits), mask);
+  return std::bit_cast<double>(
+      std::uint64_t{shuffle_xor(static_cast<std::uint32_t>(bits >> 32U), mask)} << 32U | low);
+}
 inline int shuffle_xor(int value, int mask) {
   return static_cast<int>(shuffle_xor(static_cast<std::uint32_t>(value), mask));
 }
 
-inline unsigned arrive(unsigned* counter) {
-  return (*counter)++;
+inline unsigned arrive(unsigned* counter, unsigned n) {
+  const unsigned before = *counter;
+  *counter += n;
+  return before;
+}
+
+template <typename T>
+T* in_device_memory(T* address) {
+  return address;
 }
 
 inline std::uint64_t device_clock_ns() {
