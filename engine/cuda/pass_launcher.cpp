@@ -238,13 +238,14 @@ Result<void> PassLauncher::select_top(std::int32_t rows, std::int32_t k, HeadRes
 Result<void> PassLauncher::finish_draft_step(bool sampled) {
   const Kernel kernel = sampled ? Kernel::finish_sampled_step : Kernel::finish_draft_step;
   const profiler::GraphScope scope(trace_, operation(kernel));
-  return gpu_.launch({.kernel = kernel, .shared_bytes = row_shared_bytes}, params(0, 0));
+  return gpu_.launch({.kernel = kernel, .shared_bytes = sampled ? sampling_shared_bytes : row_shared_bytes},
+                     params(0, 0));
 }
 
 Result<void> PassLauncher::judge_draft(std::int32_t rows) {
   const profiler::GraphScope scope(trace_, operation(Kernel::judge_draft));
-  DRAFTSCOPE_TRY(gpu_.launch({.kernel = Kernel::warp_rows, .blocks = rows, .shared_bytes = row_shared_bytes},
-                             params(0, 0)));
+  DRAFTSCOPE_TRY(gpu_.launch(
+      {.kernel = Kernel::warp_rows, .blocks = rows, .shared_bytes = sampling_shared_bytes}, params(0, 0)));
   return gpu_.launch({.kernel = Kernel::judge_draft, .shared_bytes = row_shared_bytes}, params(0, 0));
 }
 

@@ -75,7 +75,8 @@ inline constexpr int row_threads = 256;
 /// Shared memory of kernels that bring a block's candidates together; the largest of them takes 16 bytes a
 /// thread.
 inline constexpr std::size_t row_shared_bytes = std::size_t{row_threads} * 16;
-/// Of those that cut a distribution (sampling.h): sums by 16 digits, a double a thread and one for all.
+/// Shared memory of kernels that cut a distribution (sampling.h): sums by 16 digits, a double a thread and
+/// one for all.
 inline constexpr std::size_t sampling_shared_bytes = std::size_t{16} * (row_threads + 1) * sizeof(double);
 
 }  // namespace draftscope::engine::cuda
