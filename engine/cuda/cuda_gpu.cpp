@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,12 @@ struct Staging {
   std::size_t used = 0;
 };
 
+/// A half of what uploads pass through, once it is full.
+struct Half {
+  cudaEvent_t copied = nullptr;
+  bool is_in_use = false;
+};
+
 class CudaGpu final : public Gpu {
  public:
   CudaGpu() = default;
@@ -51,6 +58,8 @@ class CudaGpu final : public Gpu {
     if (blas_memory_ != nullptr) (void)cudaFree(blas_memory_);
     for (const Staging* staging : {&up_, &down_})
       if (staging->data != nullptr) (void)cudaFreeHost(staging->data);
+    for (const Half& half : up_halves_)
+      if (half.copied != nullptr) (void)cudaEventDestroy(half.copied);
     if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
   }
 
@@ -87,6 +96,9 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(check(cudaMalloc(&blas_memory_, blas_bytes), "memory for cuBLAS"));
     DRAFTSCOPE_TRY(check(cublasSetWorkspace(blas_, blas_memory_, blas_bytes), "giving cuBLAS its memory"));
     DRAFTSCOPE_TRY(grow(up_, staging_bytes));
+    for (Half& half : up_halves_)
+      DRAFTSCOPE_TRY(
+          check(cudaEventCreateWithFlags(&half.copied, cudaEventDisableTiming), "creating an event"));
     return grow(down_, staging_bytes);
   }
 
@@ -113,14 +125,21 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(choose_device());
     const auto* source = static_cast<const std::byte*>(from);
     auto* target = static_cast<std::byte*>(to);
+    const std::size_t half_bytes = up_.capacity / std::size(up_halves_);
     while (bytes > 0) {
-      if (up_.used == up_.capacity) DRAFTSCOPE_TRY(drain());
-      const std::size_t part = std::min(bytes, up_.capacity - up_.used);
+      if (up_.used == up_.capacity) up_.used = 0;
+      Half& half = up_halves_[up_.used / half_bytes];
+      if (up_.used % half_bytes == 0) DRAFTSCOPE_TRY(wait_until_free(half));
+      const std::size_t part = std::min(bytes, half_bytes - up_.used % half_bytes);
       std::memcpy(up_.data + up_.used, source, part);
       DRAFTSCOPE_TRY(
           check(cudaMemcpyAsync(target, up_.data + up_.used, part, cudaMemcpyHostToDevice, stream_),
                 "copying to the device"));
       up_.used += part;
+      if (up_.used % half_bytes == 0) {
+        DRAFTSCOPE_TRY(check(cudaEventRecord(half.copied, stream_), "recording an event"));
+        half.is_in_use = true;
+      }
       source += part;
       target += part;
       bytes -= part;
@@ -222,7 +241,7 @@ class CudaGpu final : public Gpu {
                 driver / 1000, driver % 1000 / 10, needed_cuda);
   }
 
-  /// What a microsecond brings, about the time from a load to its data.
+  /// Sets the bytes in flight: those of a microsecond, about the time from a load to its data.
   Result<void> ask_for_bandwidth(int bus_bits) {
     int clock_khz = 0;
     DRAFTSCOPE_TRY(check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, device_),
@@ -247,7 +266,15 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(choose_device());
     DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
     up_.used = 0;
+    for (Half& half : up_halves_) half.is_in_use = false;
     return {};
+  }
+
+  /// So that the host fills one half while the device copies from the other.
+  static Result<void> wait_until_free(Half& half) {
+    if (!half.is_in_use) return {};
+    half.is_in_use = false;
+    return check(cudaEventSynchronize(half.copied), "waiting for the device");
   }
 
   static Result<void> grow(Staging& staging, std::size_t bytes) {
@@ -267,6 +294,7 @@ class CudaGpu final : public Gpu {
   cublasHandle_t blas_ = nullptr;
   void* blas_memory_ = nullptr;
   Staging up_;
+  Half up_halves_[2];
   Staging down_;
   std::vector<Download> downloads_;
   std::vector<cudaGraphExec_t> graphs_;

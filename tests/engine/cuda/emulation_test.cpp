@@ -61,7 +61,6 @@ TEST(EmulatedKernels, MustWaitInEveryThreadIfTheyMayStartEarly) {
   EXPECT_THROW(finish(one), std::logic_error);
 }
 
-/// What lies at a thread's two places in shared memory behind each wait.
 TEST(EmulatedKernels, FindCopiedBytesBehindTheWaitForTheirGroupAndNotBefore) {
   alignas(16) static const int from[8] = {1, 1, 1, 1, 2, 2, 2, 2};
   std::vector<int> seen;
