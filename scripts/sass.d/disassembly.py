@@ -26,8 +26,11 @@ class Kernel:
     stack: int = 0
 
     def before_wait(self):
-        """What runs before the wait for the kernels before; nothing, where there is no such wait."""
-        return self.before("ACQBULK")
+        """What runs before the wait for the kernels before; nothing, where there is no such wait. Of several waits the last
+        before a product: another one's way ends with it."""
+        head = self.before("HMMA") or self.instructions
+        waits = [i for i, instruction in enumerate(head) if instruction.operation.startswith("ACQBULK")]
+        return self.instructions[:waits[-1]] if waits else []
 
     def before(self, operation):
         """What stands before the first instruction of a kind; nothing, where there is none."""

@@ -142,8 +142,8 @@ class Attention {
     Lane lane{thread_index() / warp_threads,
               in_warp / 4,
               in_warp % 4,
-              in_device_memory(layer.keys) + plane,
-              in_device_memory(layer.values) + plane,
+              layer.keys + plane,
+              layer.values + plane,
               {0, 0, 0, 0},
               0,
               0,
@@ -173,7 +173,8 @@ class Attention {
       const std::uint16_t* source = p.work.queries + (std::int64_t{row} * p.model.n_heads + head) * head_dim;
 #pragma unroll
       for (int block = 0; block < blocks; ++block) {
-        const Chunk held = *reinterpret_cast<const Chunk*>(source + block * dimension_block + lane.t * 8);
+        const Chunk held =
+            load_whole(reinterpret_cast<const Chunk*>(source + block * dimension_block + lane.t * 8));
         query[i][block] = {{held.words[0], held.words[1], held.words[2], held.words[3]}};
       }
     }
@@ -186,17 +187,15 @@ class Attention {
 
   DRAFTSCOPE_DEVICE static void multiply_by_keys(const PassParams& p, const Lane& lane,
                                                  const Part (&query)[2][blocks], float (&scores)[4][4]) {
-    // All of the warp's keys before the first is used.
+    // All of the warp's keys before the first is used. One that is absent counts for nothing, whatever it is.
     Chunk keys[4][blocks];
 #pragma unroll
     for (int tile = 0; tile < 4; ++tile) {
       const int row = tile_row(p, lane, lane.first_key + tile * 8 + lane.g);
+      const std::uint16_t* source = lane.keys + std::int64_t{row < 0 ? 0 : row} * head_dim + lane.t * 8;
 #pragma unroll
       for (int block = 0; block < blocks; ++block)
-        keys[tile][block] = row < 0
-                                ? Chunk{}
-                                : *reinterpret_cast<const Chunk*>(lane.keys + std::int64_t{row} * head_dim +
-                                                                  block * dimension_block + lane.t * 8);
+        keys[tile][block] = load_whole(reinterpret_cast<const Chunk*>(source + block * dimension_block));
     }
 #pragma unroll
     for (int tile = 0; tile < 4; ++tile) {
@@ -260,12 +259,13 @@ class Attention {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int row = tile_row(p, lane, lane.first_key + pair * 16 + lane.t * 2 + i / 2 * 8 + i % 2);
+        const std::uint16_t* source = lane.values + std::int64_t{row < 0 ? 0 : row} * head_dim + lane.g * 4;
 #pragma unroll
-        for (int block = 0; block < blocks; ++block)
-          values[block][i] =
-              row < 0 ? HalfChunk{}
-                      : *reinterpret_cast<const HalfChunk*>(lane.values + std::int64_t{row} * head_dim +
-                                                            block * dimension_block + lane.g * 4);
+        for (int block = 0; block < blocks; ++block) {
+          // An absent value has no weight, and may be a NaN.
+          values[block][i] = load_whole(reinterpret_cast<const HalfChunk*>(source + block * dimension_block));
+          if (row < 0) values[block][i] = HalfChunk{};
+        }
       }
 #pragma unroll
       for (int block = 0; block < blocks; ++block)

@@ -59,8 +59,8 @@ inline unsigned arrive(unsigned* counter, unsigned n) {
 }
 
 template <typename T>
-T* in_device_memory(T* address) {
-  return address;
+T load_whole(const T* address) {
+  return *address;
 }
 
 inline std::uint64_t device_clock_ns() {
