@@ -16,9 +16,9 @@ DRAFTSCOPE_DEVICE const DeviceLayer& layer_of(const PassParams& p) {
 
 /// Row `row` of a matrix, or its last one: rows beyond the end are read and forgotten.
 template <typename Format>
-DRAFTSCOPE_DEVICE const std::byte* matrix_row(const DeviceMatrix& matrix, int row, int outputs, int depth) {
+DRAFTSCOPE_DEVICE const std::byte* matrix_row(const std::byte* matrix, int row, int outputs, int depth) {
   const int inside = row < outputs ? row : outputs - 1;
-  return matrix.data + std::int64_t{inside} * depth * Format::value_bytes;
+  return matrix + std::int64_t{inside} * depth * Format::value_bytes;
 }
 
 /// A sum made a result: its channel's scale, its bias.
@@ -87,17 +87,23 @@ struct QkvOp {
     const int tiles_per_head = p.model.head_dim / tile_outputs;
     return {tile / tiles_per_head, tile % tiles_per_head * tile_half};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
+  struct Weights {
+    const std::byte *q, *k, *v;
+  };
+  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) {
     const DeviceLayer& layer = layer_of(p);
+    return {layer.q.data, layer.k.data, layer.v.data};
+  }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
+                                                       const ProductJob& job, int half, int tile, int r) {
     const Place at = place(p, tile);
     const int k_head = at.head - p.model.n_heads;
     const int v_head = k_head - p.model.n_kv_heads;
-    const DeviceMatrix& matrix = k_head < 0 ? layer.q : v_head < 0 ? layer.k : layer.v;
+    const std::byte* matrix = k_head < 0 ? weights.q : v_head < 0 ? weights.k : weights.v;
     const int head = k_head < 0 ? at.head : v_head < 0 ? k_head : v_head;
     const HeadPair pair = pair_of(p.model, at.dimension + r);
     const int row = head * p.model.head_dim + (half == 0 ? pair.first : pair.second);
-    return matrix.data + std::int64_t{row} * job.depth * Format::value_bytes;
+    return matrix + std::int64_t{row} * job.depth * Format::value_bytes;
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
@@ -131,9 +137,13 @@ struct ResidualOp {
   DRAFTSCOPE_DEVICE static ProductJob job_of(const Params& p, int depth) {
     return {(p.model.d_model + tile_outputs - 1) / tile_outputs, depth};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* row_of(const Params& p, const ProductJob& job,
-                                                   const DeviceMatrix& matrix, int half, int tile, int r) {
-    return matrix_row<Format>(matrix, tile * tile_outputs + half * tile_half + r, p.model.d_model, job.depth);
+  struct Weights {
+    const std::byte* matrix;
+  };
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
+                                                       const ProductJob& job, int half, int tile, int r) {
+    return matrix_row<Format>(weights.matrix, tile * tile_outputs + half * tile_half + r, p.model.d_model,
+                              job.depth);
   }
   DRAFTSCOPE_DEVICE static void add(const Params& p, const DeviceMatrix& matrix, int tile, int r, int row,
                                     bool present, float upper, float lower) {
@@ -162,10 +172,7 @@ struct OutputOp : ResidualOp<Format> {
     return Base::job_of(p, p.model.n_heads * p.model.head_dim);
   }
   DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.attended; }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
-    return Base::row_of(p, job, layer_of(p).o, half, tile, r);
-  }
+  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) { return {layer_of(p).o.data}; }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     Base::add(p, layer_of(p).o, tile, r, row, present, upper, lower);
@@ -179,10 +186,7 @@ struct DownOp : ResidualOp<Format> {
   DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) { return Base::job_of(p, p.model.d_ff); }
   DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.gated; }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
-    return Base::row_of(p, job, layer_of(p).down, half, tile, r);
-  }
+  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) { return {layer_of(p).down.data}; }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     Base::add(p, layer_of(p).down, tile, r, row, present, upper, lower);
@@ -204,10 +208,16 @@ struct GateUpOp {
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     return {(p.model.d_ff + tile_half - 1) / tile_half, p.model.d_model};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
+  struct Weights {
+    const std::byte *gate, *up;
+  };
+  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) {
     const DeviceLayer& layer = layer_of(p);
-    return matrix_row<Format>(half == 0 ? layer.gate : layer.up, tile * tile_half + r, p.model.d_ff,
+    return {layer.gate.data, layer.up.data};
+  }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
+                                                       const ProductJob& job, int half, int tile, int r) {
+    return matrix_row<Format>(half == 0 ? weights.gate : weights.up, tile * tile_half + r, p.model.d_ff,
                               job.depth);
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
@@ -260,9 +270,13 @@ struct HeadOp {
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     return {(p.model.vocab + tile_outputs - 1) / tile_outputs, p.model.d_model};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
-    return matrix_row<Format>(p.model.head, tile * tile_outputs + half * tile_half + r, p.model.vocab,
+  struct Weights {
+    const std::byte* matrix;
+  };
+  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) { return {p.model.head.data}; }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
+                                                       const ProductJob& job, int half, int tile, int r) {
+    return matrix_row<Format>(weights.matrix, tile * tile_outputs + half * tile_half + r, p.model.vocab,
                               job.depth);
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& job, int tile, int r, int row,
