@@ -58,7 +58,8 @@ TEST(LaunchPlans, HaveEveryKernelOfAPassAndTilesToShare) {
       })) << kernel_word(kernel);
     for (std::size_t i = 0; i < few->size(); ++i) {
       EXPECT_LE((*few)[i].blocks, (*many)[i].blocks);
-      EXPECT_EQ((*few)[i].tiles, (*many)[i].tiles);
+      // Tiles of many multiprocessors may be half as wide.
+      if ((*few)[i].tiles != (*many)[i].tiles) EXPECT_EQ(2 * (*few)[i].tiles, (*many)[i].tiles);
       EXPECT_GE((*few)[i].launches, 1);
     }
   }
