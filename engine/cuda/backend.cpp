@@ -2,6 +2,7 @@
 #include "backend.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -146,7 +147,8 @@ class CudaBackend final : public Backend {
                                          .keeps_states = !round.states.empty()},
                                         round.draft_length, layers_));
     results_.resize(to_size(round.draft_length + 1));
-    DRAFTSCOPE_TRY(gpu_->download(state_.get(), buffers_.work.state, sizeof *state_));
+    // The rows behind are what the host brought.
+    DRAFTSCOPE_TRY(gpu_->download(state_.get(), buffers_.work.state, offsetof(PassState, inputs)));
     DRAFTSCOPE_TRY(
         gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
     DRAFTSCOPE_TRY(gpu_->synchronise());

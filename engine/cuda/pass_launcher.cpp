@@ -82,17 +82,18 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
   int outputs = shape_.d_model;
   int depth = shape_.d_model;
   bool normalises = true;
-  int outputs_per_tile = tile_outputs;
+  bool has_narrow_tiles = true;
   switch (kernel) {
     case Kernel::qkv:
       outputs = shape_.q_width() + 2 * shape_.kv_width();
       break;
     case Kernel::gate_up:
-      outputs = shape_.d_ff;
-      outputs_per_tile = tile_half;
+      outputs = 2 * shape_.d_ff;
+      has_narrow_tiles = false;
       break;
     case Kernel::head:
       outputs = shape_.vocab;
+      has_narrow_tiles = false;
       break;
     case Kernel::output:
       depth = shape_.q_width();
@@ -106,7 +107,13 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
   Launch launch{.kernel = kernel, .format = kernel == Kernel::head ? stored_ : layers_};
   const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises);
   launch.columns = product.columns;
-  launch.blocks = std::min(ceiling(outputs, outputs_per_tile), device_.multiprocessors);
+  // Outputs that the busiest block computes.
+  const auto most_outputs = [&](int half) {
+    return ceiling(ceiling(outputs, 2 * half), device_.multiprocessors) * 2 * half;
+  };
+  if (has_narrow_tiles && most_outputs(narrow_half) < most_outputs(tile_half))
+    launch.half_outputs = narrow_half;
+  launch.blocks = std::min(ceiling(outputs, 2 * launch.half_outputs), device_.multiprocessors);
   launch.shared_bytes = product_shared_bytes(product, depth, normalises);
   for (std::int32_t done = 0; done < rows; done += product.rows) {
     PassParams arguments = params(slot, first_row + done);

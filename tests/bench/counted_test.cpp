@@ -58,7 +58,10 @@ TEST(LaunchPlans, HaveEveryKernelOfAPassAndTilesToShare) {
       })) << kernel_word(kernel);
     for (std::size_t i = 0; i < few->size(); ++i) {
       EXPECT_LE((*few)[i].blocks, (*many)[i].blocks);
-      EXPECT_EQ((*few)[i].tiles, (*many)[i].tiles);
+      // Tiles of many multiprocessors may be half as wide.
+      const std::int32_t tiles = (*few)[i].tiles;
+      EXPECT_TRUE((*many)[i].tiles == tiles || (*many)[i].tiles == 2 * tiles)
+          << kernel_word((*few)[i].kernel);
       EXPECT_GE((*few)[i].launches, 1);
     }
   }

@@ -85,8 +85,10 @@ Result<std::vector<PlannedKernel>> launch_plan(const speculation::ModelShape& sh
     const auto tiled = std::find_if(by_tile.begin(), by_tile.end(),
                                     [&](const Launch& other) { return other.kernel == launch.kernel; });
     const bool has_tiles = tiled != by_tile.end() && tiled->blocks < more_than_tiles;
-    plan.push_back(
-        {launch.kernel, 1, launch.columns, launch.blocks, has_tiles ? tiled->blocks : std::int32_t{0}});
+    // Its tiles may be narrow where this launch's are not.
+    const std::int32_t tiles =
+        has_tiles ? (tiled->blocks * tiled->half_outputs + launch.half_outputs - 1) / launch.half_outputs : 0;
+    plan.push_back({launch.kernel, 1, launch.columns, launch.blocks, tiles});
   }
   return plan;
 }

@@ -13,8 +13,9 @@ inline constexpr int warp_threads = 32;
 // Products (skinny_product.h)
 inline constexpr int product_slices = 8;  ///< warps of a block
 inline constexpr int product_threads = product_slices * warp_threads;
-inline constexpr int tile_half = 16;
+inline constexpr int tile_half = 16;  ///< outputs of half a tile
 inline constexpr int tile_outputs = 2 * tile_half;
+inline constexpr int narrow_half = 8;  ///< those of a narrow tile, half as wide
 
 /// Values of depth that a slice is a multiple of.
 inline constexpr int slice_granule = 64;

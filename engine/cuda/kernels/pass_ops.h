@@ -306,8 +306,8 @@ DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
       const int i = pair % half_head;
       const HeadPair of_head = pair_of(model, i);
       const int tiles_per_head = model.head_dim / tile_outputs;
-      QkvOp<Format>::finish(p.pass, {}, pair / half_head * tiles_per_head + i / tile_half, i % tile_half, row,
-                            true, sums[of_head.first], sums[of_head.second]);
+      QkvOp<Format, tile_half>::finish(p.pass, {}, pair / half_head * tiles_per_head + i / tile_half,
+                                       i % tile_half, row, true, sums[of_head.first], sums[of_head.second]);
     }
 }
 
@@ -319,7 +319,7 @@ DRAFTSCOPE_DEVICE void finish_wide_gate(const WideParams& p) {
     for (int i = thread_index(); i < model.d_ff; i += block_threads()) {
       const float gate = p.pass.work.wide[std::int64_t{row} * model.d_ff + i];
       const float up = p.pass.work.wide[(std::int64_t{p.rows} + row) * model.d_ff + i];
-      GateUpOp<Format>::finish(p.pass, {}, i / tile_half, i % tile_half, row, true, gate, up);
+      GateUpOp<Format, tile_half>::finish(p.pass, {}, i / tile_half, i % tile_half, row, true, gate, up);
     }
 }
 

@@ -10,12 +10,14 @@
 // waited for at a time, also from one tile to the next and before the kernels ahead have ended. scripts/sass
 // holds all of this in the machine code.
 //
-// Blocks are persistent and walk over tiles of 32 outputs, in two halves of 16. Each of a block's eight warps
+// Blocks are persistent and walk over tiles of 32 outputs, in two halves of 16; or of 16, where those divide
+// better among the multiprocessors: the halves then are the two halves of one mma, and a stage is twice as
+// deep. Each of a block's eight warps
 // takes a slice of the depth; slices are added in a fixed order, and a column of an mma depends on its own
 // row of activations alone. So a row's bits depend neither on the other rows nor on how many blocks there
-// are, nor on the ring. A block takes half of a multiprocessor's registers at most, so that the next kernel's
-// can start beside it and bring its first weights; ProductShape keeps shared memory within that, where it
-// can.
+// are, nor on the ring, nor on the width of a tile. A block takes half of a multiprocessor's registers at
+// most, so that the next kernel's can start beside it and bring its first weights; ProductShape keeps shared
+// memory within that, where it can.
 //
 // An Op says what is multiplied and what becomes of the sums:
 //
@@ -29,14 +31,14 @@
 //   | runs(p)                                             | whether this sublayer runs                                  |
 //   | job(p)                                              | tiles and depth                                             |
 //   | Weights, weights(p)                                 | where its matrices begin                                    |
-//   | weight_row(p, weights, job, half, tile, r)          | address of weight row r (0 … 15) of a half of a tile;       |
+//   | weight_row(p, weights, job, half, tile, r)          | address of weight row r of a half of a tile;                |
 //   |                                                     | always readable                                             |
 //   | activations(p)                                      | 16-bit rows [.][depth] in global memory (ops that do not    |
 //   |                                                     | normalise)                                                  |
 //   | norm(p)                                             | the norm's weights, or null to only round (ops that         |
 //   |                                                     | normalise)                                                  |
 //   | finish(p, job, tile, r, row, present, upper, lower) | takes output r of both halves for one row; all lanes of a   |
-//   |                                                     | warp call it together, 16 lanes a row                       |
+//   |                                                     | warp call it together, 16 lanes a row (8 of narrow tiles)   |
 // clang-format on
 //
 // runs(), job(), weights() and weight_row() are called before the wait for the kernels before, and so read
@@ -53,12 +55,17 @@ struct ProductJob {
   std::int32_t depth;
 };
 
-template <typename Format, int columns, typename Op>
+template <typename Format, int columns, int half_outputs, typename Op>
 class SkinnyProduct {
   using Activation = typename Format::Activation;
   using Params = typename Op::Params;
   static constexpr int column_tiles = columns / 8;
+  static constexpr int products = half_outputs / 8;  ///< mma of a tile, each of 16 outputs
+  static constexpr int depths = 2 / products;        ///< chunks that a stage takes of each row of weights
+  static constexpr int source_rows = stage_chunks / depths;
+  static constexpr int stage_depth = depths * Format::stage_depth;
   static_assert(columns == 8 || columns == 16);
+  static_assert(half_outputs == tile_half || half_outputs == narrow_half);
 
  public:
   DRAFTSCOPE_DEVICE static void run(const Params& p) {
@@ -92,7 +99,7 @@ class SkinnyProduct {
     end_depth_ = first_depth_ + slice_depth;
     end_depth_ = end_depth_ < job_.depth ? end_depth_ : job_.depth;
     // A full ring lies within a tile, also where the depth is small.
-    tile_stages_ = slice_depth / Format::stage_depth;
+    tile_stages_ = (slice_depth + stage_depth - 1) / stage_depth;
     tile_stages_ = tile_stages_ < max_ring_stages ? max_ring_stages : tile_stages_;
   }
 
@@ -121,21 +128,30 @@ class SkinnyProduct {
     copied_tile_ = tile;
     copied_stages_ = 0;
     if (tile >= job_.tiles) return;
-    for (int row = 0; row < stage_chunks; ++row)
-      sources_[row] = Op::weight_row(p_, weights_, job_, row / 2, tile, g_ + row % 2 * 8);
+#pragma unroll
+    for (int row = 0; row < source_rows; ++row)
+      sources_[row] = Op::weight_row(p_, weights_, job_, row / products, tile, g_ + row % products * 8);
+  }
+
+  /// Where this lane's chunks of a stage that begins at `first` lie in depth.
+  DRAFTSCOPE_DEVICE int lane_depth(int first, int depth) const {
+    return first + depth * Format::stage_depth + t_ * Format::parts * part_values;
   }
 
   /// Starts the copies of the next stage, if there is a tile left. A stage takes max_ring_stages / stages
   /// groups, of which the first has the copies: so the last max_ring_stages groups are the ring's, however
   /// many stages it has.
   DRAFTSCOPE_DEVICE void begin_stage(int place) {
-    const int k = first_depth_ + copied_stages_ * Format::stage_depth + t_ * Format::parts * part_values;
-    const bool inside = k < end_depth_;
-    const std::int64_t offset = inside ? std::int64_t{k} * Format::value_bytes : 0;
     if (copied_tile_ < job_.tiles) {
 #pragma unroll
-      for (int row = 0; row < stage_chunks; ++row)
-        begin_copy(ring_ + place + row * row_bytes, sources_[row] + offset, inside);
+      for (int depth = 0; depth < depths; ++depth) {
+        const int k = lane_depth(first_depth_ + copied_stages_ * stage_depth, depth);
+        const bool inside = k < end_depth_;
+        const std::int64_t offset = inside ? std::int64_t{k} * Format::value_bytes : 0;
+#pragma unroll
+        for (int row = 0; row < source_rows; ++row)
+          begin_copy(ring_ + place + (depth * source_rows + row) * row_bytes, sources_[row] + offset, inside);
+      }
     }
     for (int group = 0; group < max_ring_stages; group += p_.product.stages) end_copy_group();
     ++copied_stages_;
@@ -145,9 +161,9 @@ class SkinnyProduct {
     int buffer = 0;
     int place = 0;
     for (int tile = block_index(); tile < job_.tiles; tile += block_count()) {
-      float sums[2][column_tiles][4] = {};
+      float sums[products][column_tiles][4] = {};
       for (int stage = 0; stage < tile_stages_; ++stage) {
-        take_stage(first_depth_ + stage * Format::stage_depth, place, sums);
+        take_stage(first_depth_ + stage * stage_depth, place, sums);
         place += ring_stage_bytes;
         if (place == p_.product.stages * ring_stage_bytes) place = 0;
       }
@@ -188,64 +204,70 @@ class SkinnyProduct {
   }
 
   /// Multiplies the ring's oldest stage, which begins at depth `first`, and sends for another in its place.
-  DRAFTSCOPE_DEVICE void take_stage(int first, int place, float (&sums)[2][column_tiles][4]) {
-    Part x[Format::parts][column_tiles];
+  DRAFTSCOPE_DEVICE void take_stage(int first, int place, float (&sums)[products][column_tiles][4]) {
+    Part x[depths][Format::parts][column_tiles];
 #pragma unroll
-    for (int part = 0; part < Format::parts; ++part)
+    for (int depth = 0; depth < depths; ++depth)
 #pragma unroll
-      for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
-        x[part][column_tile] =
-            activations(column_tile * 8 + g_, first + (t_ * Format::parts + part) * part_values);
+      for (int part = 0; part < Format::parts; ++part)
+#pragma unroll
+        for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+          x[depth][part][column_tile] =
+              activations(column_tile * 8 + g_, lane_depth(first, depth) + part * part_values);
     wait_for_copies<max_ring_stages - 1>();
     Chunk held[stage_chunks];
 #pragma unroll
-    for (int row = 0; row < stage_chunks; ++row)
-      held[row] = *reinterpret_cast<const Chunk*>(ring_ + place + row * row_bytes);
+    for (int i = 0; i < stage_chunks; ++i)
+      held[i] = *reinterpret_cast<const Chunk*>(ring_ + place + i * row_bytes);
     if (copied_stages_ == tile_stages_) aim(copied_tile_ + block_count());
     begin_stage(place);
     if (first >= end_depth_) return;  // the same for the whole warp
 #pragma unroll
-    for (int part = 0; part < Format::parts; ++part)
+    for (int depth = 0; depth < depths; ++depth)
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const Part low = Format::part(held[2 * half], part);
-        const Part high = Format::part(held[2 * half + 1], part);
+      for (int part = 0; part < Format::parts; ++part)
 #pragma unroll
-        for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+        for (int product = 0; product < products; ++product) {
+          const Part low = Format::part(held[depth * source_rows + 2 * product], part);
+          const Part high = Format::part(held[depth * source_rows + 2 * product + 1], part);
 #pragma unroll
-          for (int i = 0; i < 4; i += 2)
-            Activation::multiply_accumulate(sums[half][column_tile], low.pairs[i], high.pairs[i],
-                                            low.pairs[i + 1], high.pairs[i + 1],
-                                            x[part][column_tile].pairs[i], x[part][column_tile].pairs[i + 1]);
-      }
+          for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
+            const Part& columns_part = x[depth][part][column_tile];
+#pragma unroll
+            for (int i = 0; i < 4; i += 2)
+              Activation::multiply_accumulate(sums[product][column_tile], low.pairs[i], high.pairs[i],
+                                              low.pairs[i + 1], high.pairs[i + 1], columns_part.pairs[i],
+                                              columns_part.pairs[i + 1]);
+          }
+        }
   }
 
   DRAFTSCOPE_DEVICE float* partial(int buffer, int warp) const {
     return reinterpret_cast<float*>(shared_memory()) +
-           (buffer * product_slices + warp) * tile_outputs * columns;
+           (buffer * product_slices + warp) * 2 * half_outputs * columns;
   }
 
-  DRAFTSCOPE_DEVICE void store_partial(int buffer, const float (&sums)[2][column_tiles][4]) const {
+  DRAFTSCOPE_DEVICE void store_partial(int buffer, const float (&sums)[products][column_tiles][4]) const {
     float* out = partial(buffer, thread_index() / warp_threads);
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
+    for (int product = 0; product < products; ++product)
 #pragma unroll
       for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-          out[(half * tile_half + g_ + i / 2 * 8) * columns + column_tile * 8 + t_ * 2 + i % 2] =
-              sums[half][column_tile][i];
+          out[(product * 16 + g_ + i / 2 * 8) * columns + column_tile * 8 + t_ * 2 + i % 2] =
+              sums[product][column_tile][i];
   }
 
   DRAFTSCOPE_DEVICE void finish(int buffer, int tile) const {
-    if (thread_index() >= tile_half * columns) return;
-    const int r = thread_index() % tile_half;
-    const int column = thread_index() / tile_half;
+    if (thread_index() >= half_outputs * columns) return;
+    const int r = thread_index() % half_outputs;
+    const int column = thread_index() / half_outputs;
     float halves[2];
     for (int half = 0; half < 2; ++half) {
       float sum = 0.0F;
       for (int slice = 0; slice < product_slices; ++slice)
-        sum += partial(buffer, slice)[(half * tile_half + r) * columns + column];
+        sum += partial(buffer, slice)[(half * half_outputs + r) * columns + column];
       halves[half] = sum;
     }
     Op::finish(p_, job_, tile, r, p_.row_begin + column, column < rows_, halves[0], halves[1]);
@@ -264,10 +286,10 @@ class SkinnyProduct {
   int first_depth_ = 0;
   int end_depth_ = 0;
   int tile_stages_ = 0;
-  int rows_ = 0;                                 ///< of this launch, up to p.product.rows
-  int copied_tile_ = 0;                          ///< that the next copies are of
-  int copied_stages_ = 0;                        ///< of it, so far
-  const std::byte* sources_[stage_chunks] = {};  ///< upper half's rows g and g + 8, then the lower half's
+  int rows_ = 0;                                ///< of this launch, up to p.product.rows
+  int copied_tile_ = 0;                         ///< that the next copies are of
+  int copied_stages_ = 0;                       ///< of it, so far
+  const std::byte* sources_[source_rows] = {};  ///< upper half's rows g (and g + 8), then the lower half's
 };
 
 }  // namespace draftscope::engine::cuda
