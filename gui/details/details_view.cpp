@@ -16,7 +16,7 @@
 #include <QTreeView>
 #include <QUrl>
 #include <QVBoxLayout>
-#include <map>
+#include <algorithm>
 
 #include "details/details_text.h"
 #include "details/flame_graph.h"
@@ -121,6 +121,7 @@ QWidget* DetailsView::make_table() {
   table_->setAlternatingRowColors(true);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
   offer_copying(*table_);
   return table_;
 }

@@ -119,8 +119,8 @@ void TimelineView::paint_header(QPainter& painter, const LaneRow& row) const {
     right -= sign_room;
   }
   const bool is_counter = row.kind == LaneRow::Kind::counter;
-  const bool is_nested = !row.begins_group && state_.timeline()->lanes[row.index].depth > 0 &&
-                         state_.timeline()->lanes[row.index].kind == LaneKind::track;
+  // Lanes below the first of a track or of decisions are told by their place.
+  const bool is_nested = !row.begins_group && state_.timeline()->lanes[row.index].depth > 0;
   painter.setPen(ink);
   if (!is_nested) {
     const int left = row.begins_group ? sign_room : 2 * sign_room;
@@ -189,7 +189,6 @@ void TimelineView::paint_slots(QPainter& painter, const TimeAxis& axis) const {
   auto slot = std::partition_point(all.begin(), all.end(), [&](const AlignedTimes::Slot& before) {
     return before.on_axis.end_ns <= axis.range.start_ns;
   });
-  double free = axis.left;  // of labels
   for (; slot != all.end() && slot->on_axis.start_ns < axis.range.end_ns; ++slot) {
     const double from = axis.x(slot->on_axis.start_ns);
     const double to = std::min<double>(axis.x(slot->on_axis.end_ns), viewport()->width());
@@ -198,9 +197,9 @@ void TimelineView::paint_slots(QPainter& painter, const TimeAxis& axis) const {
     if (from >= axis.left) painter.drawLine(QPointF(from, axis_height - 9), QPointF(from, axis_height - 1));
     const QString words =
         widths_.fitting({label, label.section(u' ', 0, 0)}, static_cast<int>(to - left) - 6);
-    if (words.isEmpty() || left < free) continue;
+    if (words.isEmpty()) continue;
     painter.drawText(QPointF(left + 3, axis_height - 8), words);
-    free = left + 12 + widths_.of(words);
+    double free = left + 12 + widths_.of(words);  // for ticks
     // Each request counts from 0.
     const std::int64_t shown_from = std::max<std::int64_t>(axis.range.start_ns - slot->on_axis.start_ns, 0);
     for (std::int64_t tick = std::max(step, (shown_from + step - 1) / step * step);
@@ -259,7 +258,8 @@ void TimelineView::paint_time(QPainter& painter, const TimeAxis& axis, TimeRange
     painter.drawLine(QPointF(from, top), QPointF(from, bottom));
     painter.drawLine(QPointF(to, top), QPointF(to, bottom));
   };
-  if (mode() != TimelineMode::aligned) return paint(axis_height, viewport()->height());
+  if (mode() != TimelineMode::aligned)
+    return paint(axis_height, std::min(viewport()->height(), axis_height + rows_.height()));
   for (const LaneRow& row : rows_.rows())
     if (shows_run(row, state_.run())) paint(top_of(row), top_of(row) + row.height);
 }

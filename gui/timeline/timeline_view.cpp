@@ -31,6 +31,7 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
       state_(state),
       bar_(new TimelineBar(this)),
       widths_(font()),
+      wanted_header_width_(first_header_width),
       header_width_(first_header_width),
       navigation_(state, *this, *viewport(), [this] { return axis_ranges(); }) {
   setAccessibleName(tr("Timeline"));
@@ -132,9 +133,11 @@ void TimelineView::list_phases() {
   std::array<bool, traces::phase_count> is_there{};
   if (state_.timeline())
     for (const Lane& lane : state_.timeline()->lanes) {
+      // Requests have the prefill's colour.
+      if (lane.kind == LaneKind::requests) is_there[static_cast<std::size_t>(traces::Phase::prefill)] = true;
       const BusyColumns::ByPhase busy = busy_time(lane, state_.timeline()->whole);
       for (std::size_t phase = 0; phase < busy.size(); ++phase)
-        is_there[phase] = is_there[phase] || (lane.kind == LaneKind::track && busy[phase] > 0.0);
+        if (lane.kind != LaneKind::requests && busy[phase] > 0.0) is_there[phase] = true;
     }
   std::vector<traces::Phase> phases;
   for (std::size_t phase = 0; phase < is_there.size(); ++phase)
@@ -154,6 +157,10 @@ void TimelineView::lay_out() {
 
 void TimelineView::follow_range() {
   shown_.follow(state_.range());
+  show_other_time();
+}
+
+void TimelineView::show_other_time() {
   // Rows that go while the pointer zooms would take what it points at along.
   if (viewport()->underMouse())
     fold_timer_.start();
@@ -187,7 +194,7 @@ TimeRange TimelineView::go_to_axis(TimeRange axis) {
   const TimeRange recorded = shown_.go_to(axis);
   // Behind the end of the chosen run other views have nothing to follow to.
   const TimeRange for_all = recorded.duration_ns() > 0 ? recorded : state_.range();
-  if (for_all == state_.range()) follow_range();
+  if (for_all == state_.range()) show_other_time();
   return for_all;
 }
 
@@ -205,7 +212,7 @@ std::optional<AxisRanges> TimelineView::axis_ranges() {
 void TimelineView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
   bar_->setGeometry(0, 0, width(), viewportMargins().top());
-  set_header_width(header_width_);
+  fit_header();
   set_scroll_range();
 }
 
@@ -215,7 +222,14 @@ void TimelineView::changeEvent(QEvent* event) {
 }
 
 void TimelineView::set_header_width(int width) {
-  header_width_ = std::clamp(width, min_header_width, std::max(min_header_width, viewport()->width() / 2));
+  wanted_header_width_ =
+      std::clamp(width, min_header_width, std::max(min_header_width, viewport()->width() / 2));
+  fit_header();
+}
+
+void TimelineView::fit_header() {
+  header_width_ =
+      std::clamp(wanted_header_width_, min_header_width, std::max(min_header_width, viewport()->width() / 2));
   viewport()->update();
 }
 

@@ -112,9 +112,11 @@ class TimelineView : public QAbstractScrollArea {
   void lay_out();
   /// Another run: where runs are aligned the axis stays.
   void follow_run();
-  /// Lanes that became empty go at once, or, under the pointer, when it rests.
   void follow_range();
+  /// Lanes that became empty go at once, or, under the pointer, when it rests.
+  void show_other_time();
   void set_scroll_range();
+  void fit_header();
   void list_phases();
   [[nodiscard]] int top_of_lanes() const;
   [[nodiscard]] TimeAxis axis() const;
@@ -168,6 +170,7 @@ class TimelineView : public QAbstractScrollArea {
   TimeRange settled_range_;  ///< of the axis, before what is happening now
   LaneRows rows_;
   LabelWidths widths_;
+  int wanted_header_width_;  ///< where there is room
   int header_width_;
   int content_height_ = 0;        ///< of what is below the axis
   std::optional<int> edge_drag_;  ///< from the pointer to the edge, while that is dragged

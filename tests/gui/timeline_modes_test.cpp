@@ -205,7 +205,7 @@ TEST_F(TimelineLanes, HaveTitlesAsWideAsTheirEdgeIsDragged) {
   send(QEvent::MouseButtonPress, before - 1);
   send(QEvent::MouseMove, before + 99);
   send(QEvent::MouseButtonRelease, before + 99);
-  EXPECT_EQ(timeline_.header_width(), before + 100);
+  EXPECT_EQ(timeline_.header_width(), before + 100) << area.width();
   EXPECT_EQ(state().range(), shown);
   QTest::keyClick(&timeline_, Qt::Key_Less);
   EXPECT_LT(timeline_.header_width(), before + 100);

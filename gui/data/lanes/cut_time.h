@@ -67,7 +67,7 @@ struct AlignedTimes {
     std::size_t request_index = 0;  ///< of one of its requests, into Recording::requests
     TimeRange on_axis;
   };
-  std::vector<Slot> places;    ///< in the order of the axis: that in which they were recorded
+  std::vector<Slot> places;   ///< in the order of the axis: that in which they were recorded
   std::vector<CutTime> runs;  ///< by OpenedRecording::runs()
 };
 [[nodiscard]] AlignedTimes align_runs(const OpenedRecording& opened);

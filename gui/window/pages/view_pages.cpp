@@ -189,12 +189,14 @@ void ViewPages::show_parts() {
   strip_->setVisible(maximised_ == nullptr && (pages_.empty() || page().is_of_recording));
   stack_->setVisible(!is_drawer_alone);
   drawer_->setVisible(is_drawer_alone || (maximised_ == nullptr && is_timeline_open()));
-  lay_out_timeline();
+  limit_timeline();
   emit timeline_opened(is_timeline_open());
 }
 
 void ViewPages::limit_timeline() {
-  drawer_->setMaximumHeight(drawer_->bar_height() + timeline_->content_height());
+  // Alone it has all the room, so that nothing is left above it.
+  const bool is_alone = maximised_ != nullptr && maximised_ == drawer_;
+  drawer_->setMaximumHeight(is_alone ? QWIDGETSIZE_MAX : drawer_->bar_height() + timeline_->content_height());
   lay_out_timeline();
 }
 
