@@ -55,9 +55,9 @@ def read_gpus(path):
 def block_bytes_in_flight(expectations):
     """From the gate's own line about loads before a wait."""
     for row in rows_of(expectations):
-        if row["figure"] == "weight_loads_before_wait":
+        if re.fullmatch("weight_(loads|copies)_before_wait", row["figure"]):
             return int(re.search(r"\d+", row["holds"])[0]) * LOAD_BYTES * BLOCK_LANES
-    raise SystemExit(f"{expectations}: found no weight_loads_before_wait, expected a line of it")
+    raise SystemExit(f"{expectations}: found no weight_loads_before_wait nor weight_copies_before_wait, expected a line of it")
 
 
 @dataclass
