@@ -51,6 +51,18 @@ void ImportTarget::add(const Round& round, std::span<const DraftToken> draft_tok
   wait_for_disk();
 }
 
+void ImportTarget::took(std::int64_t rows) {
+  added_rows_ += rows;
+  wait_for_disk();
+}
+
+void ImportTarget::took(const ForeignWriter& rows) {
+  counts_.runs += rows.counts().runs;
+  counts_.requests += rows.counts().requests;
+  counts_.rounds += rows.counts().rounds;
+  missing_.insert(rows.missing().begin(), rows.missing().end());
+}
+
 void ImportTarget::add(const Span& span) {
   ++counts_.spans;
   add_to(spans_, span);
