@@ -35,10 +35,10 @@ ordered_json header(const Recording& recording) {
     const auto found = recording.meta.find(key);
     return found == recording.meta.end() ? otherwise : found->second;
   };
-  ordered_json object{{"record", "header"},
-                      {"format", rounds_format},
-                      {"version", rounds_version},
-                      {"engine", text("engine", is_imported(recording.meta) ? "" : "draftscope")}};
+  ordered_json object{{"record", "header"}, {"format", rounds_format}, {"version", rounds_version}};
+  if (const std::string engine = text("engine", is_imported(recording.meta) ? "" : "draftscope");
+      !engine.empty())
+    object["engine"] = engine;
   const std::string version = text("engine_version", text("tool_version", ""));
   if (!version.empty()) object["engine_version"] = version;
   for (const auto& [field, key] : {std::pair{"model", "model"},

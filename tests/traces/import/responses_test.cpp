@@ -37,6 +37,8 @@ TEST(TrtllmImport, HasRoundsWithDraftTimesWhereOneRequestRuns) {
   const Imported log = import_soundly({fixture("trtllm/documented.jsonl")}, {}, folder / "a.dstrace");
   ASSERT_THAT(log.recording.requests, SizeIs(2)) << "a gap of the iterations ends the first";
   ASSERT_THAT(log.recording.rounds, SizeIs(3));
+  EXPECT_EQ(log.recording.requests[0].first_token_ns, 20'000'000) << "the context's iteration";
+  EXPECT_EQ(log.recording.rounds[0].start_ns, 20'000'000);
   EXPECT_EQ(log.recording.rounds[0].draft_ns, 2'100'000);
   EXPECT_EQ(log.recording.rounds[0].verify_ns, 7'300'000);
   EXPECT_EQ(log.recording.rounds[0].accepted, 3);

@@ -57,6 +57,7 @@ class LlamaLog {
   LlamaLog(const std::filesystem::path& file, ImportContext& context)
       : file_(file), context_(context), rows_(context.foreign), run_(run_name(file, context)) {
     rows_.run(run_.specification, context.is_baseline);
+    context.target.writer().set_meta("engine", "llama.cpp");
   }
 
   Result<void> take(std::string_view text, std::int64_t number) {

@@ -392,6 +392,8 @@ Result<void> import_trtllm(const std::filesystem::path& file, ImportContext& con
     }
     std::int64_t now_ns = context.next_ns;
     whole.start_ns = now_ns;
+    now_ns += std::max<std::int64_t>(whole.first_token_ns, 0);
+    whole.wall_ns += std::max<std::int64_t>(whole.first_token_ns, 0);
     for (ForeignRound& round : whole.rounds) {
       round.start_ns = now_ns;
       round.end_ns = now_ns += round.end_ns;
@@ -419,7 +421,17 @@ Result<void> import_trtllm(const std::filesystem::path& file, ImportContext& con
         DRAFTSCOPE_TRY_ASSIGN(const auto contexts, counts.integer("numContextRequests", 0, max_count));
         DRAFTSCOPE_TRY_ASSIGN(const auto generations, counts.integer("numGenRequests", 0, max_count));
         if (is_gap || contexts.value_or(0) > 0) DRAFTSCOPE_TRY(flush(where));
-        if (generations.value_or(0) == 0) return {};
+        if (is_gap) response = {};
+        if (generations.value_or(0) == 0) {
+          // A context may be computed in several parts; the last gives the first token.
+          DRAFTSCOPE_TRY_ASSIGN(const std::int64_t prefill_ns,
+                                duration(&object, "iterLatencyMS", ms_ns, where));
+          const bool is_one = contexts.value_or(0) == 1 && prefill_ns >= 0;
+          response.first_token_ns =
+              is_one ? std::max<std::int64_t>(response.first_token_ns, 0) + prefill_ns : -1;
+          if (response.first_token_ns > max_span_ns) response.first_token_ns = -1;
+          return {};
+        }
         if (*generations > 1 || contexts.value_or(0) > 0) {
           ++responses.sums().counts["iterations_of_several_requests"];
           return {};
