@@ -35,10 +35,11 @@ struct Format {
   Result<void> (*write)(traces::Reader&, const std::filesystem::path&, const traces::Progress&);
 };
 
-constexpr std::array<Format, 4> formats{{{"perfetto", ".pftrace", false, traces::export_perfetto},
+constexpr std::array<Format, 5> formats{{{"perfetto", ".pftrace", false, traces::export_perfetto},
                                          {"chrome", ".json", false, traces::export_chrome},
                                          {"csv", "-csv", true, traces::export_csv},
-                                         {"spec-bench", "-spec-bench", true, traces::export_spec_bench}}};
+                                         {"spec-bench", "-spec-bench", true, traces::export_spec_bench},
+                                         {"jsonl", ".jsonl", false, traces::export_rounds}}};
 
 const Format& export_format_named(std::string_view name) {
   std::size_t i = 0;
@@ -84,12 +85,13 @@ void add_export_command(CLI::App& app, Outcome& outcome) {
       "chrome      Chrome trace event JSON\n"
       "csv         a folder with one CSV file a table\n"
       "spec-bench  a folder with one Spec-Bench answer file a run\n"
+      "jsonl       a line a request and a round, which import reads again: docs/rounds-format.md\n"
       "Prints the path it wrote.\n"
       "Example: draftscope export demo.dstrace --to perfetto -o demo.pftrace");
   command->add_option("FILE", options->file, "Trace to read")->required();
-  command->add_option("--to", options->to, "Format")
+  command->add_option("--to,--format", options->to, "Format")
       ->required()
-      ->check(one_of({"perfetto", "chrome", "csv", "spec-bench"}));
+      ->check(one_of({"perfetto", "chrome", "csv", "spec-bench", "jsonl"}));
   add_optional_output(*command, "-o,--output", options->output,
                       "File or folder to write; beside the trace if not given");
   command->add_flag("--overwrite", options->overwrite, "Replace what is there");

@@ -81,12 +81,19 @@ void add_import_command(CLI::App& app, Outcome& outcome) {
       "acceptance  JSONL with accepted lengths a request, such as vLLM's per-request metrics\n"
       "chrome      Chrome trace events: export --to chrome, PyTorch's profiler, others\n"
       "nsys        SQLite export of Nsight Systems\n"
+      "rounds      neutral JSONL, a line a request and a round: docs/rounds-format.md\n"
+      "llama-cpp   log of llama-server with LLAMA_TRACE=1, or --verbose\n"
+      "llama-answers  its answers a line, with timings\n"
+      "sglang      SGLang's answers a line, with meta_info or sglext\n"
+      "trtllm      TensorRT-LLM's iteration statistics, a line an iteration\n"
+      "aiperf      AIPerf's profile_export.jsonl\n"
       "What a source lacks is named, and kept in the trace. The fields: traces/import/FORMATS.md.\n"
       "Example: draftscope import swift.jsonl --baseline vanilla.jsonl -o swift.dstrace");
   command->add_option("FILE", options->files, "Files to read")->required();
   command->add_option("-o,--output", options->output, "Trace to write")->required();
   command->add_option("--from", options->from, "Format; auto tells it from the file's beginning")
-      ->check(one_of({"auto", "spec-bench", "swift", "layerskip", "acceptance", "chrome", "nsys"}))
+      ->check(one_of({"auto", "spec-bench", "swift", "layerskip", "acceptance", "chrome", "nsys", "rounds",
+                      "llama-cpp", "llama-answers", "sglang", "trtllm", "aiperf"}))
       ->capture_default_str();
   command->add_option("--baseline", options->baseline, "Another file, with the answers of vanilla decoding");
   command->add_option("--model", options->import.model, "Name of the model, where the files lack it");
@@ -95,6 +102,8 @@ void add_import_command(CLI::App& app, Outcome& outcome) {
   command->add_option("--strategy", options->import.specification, "Name of the run, instead of the file's");
   add_number(*command, "--draft-length", options->import.draft_length,
              "Draft tokens of every round, where the files have accepted lengths alone", {1, 512});
+  command->add_flag("--partial", options->import.partial,
+                    "Take what is there of a file that was cut off; its open requests count as cancelled");
   command->add_flag("--overwrite", options->import.overwrite, "Replace what is there");
   command->add_flag("-q,--quiet", options->quiet, "No progress, and no summary");
   command->callback([options, command, &outcome] {

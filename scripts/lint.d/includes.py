@@ -18,6 +18,8 @@ MAY_INCLUDE = {
     "gui": {"base", "speculation", "traces", "simulator", "gui"},
     "cli": {"base", "speculation", "traces", "profiler", "engine", "simulator", "cli"},
 }
+# Headers beside the libraries' folders, for other languages.
+LIBRARY_OF = {"draftscope/record.h": "traces"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -33,7 +35,7 @@ def check(path, lines, exists):
         quote, header = match.groups()
         where = f"{path}:{number}"
         if header.startswith("draftscope/"):
-            other = header.split("/")[1]
+            other = LIBRARY_OF.get(header, header.split("/")[1])
             if allowed is not None and other not in allowed:
                 yield f"{where}: {library} includes {header}, expected only {', '.join(sorted(allowed))}"
             if not exists(f"{other}/include/{header}"):

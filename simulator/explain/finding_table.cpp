@@ -23,7 +23,8 @@ std::vector<FindingRow> rows_of_drafts() {
        .remedy =
            "a setting that does not decide by itself (layerskip, or what draftscope tune finds), or vanilla",
        .no_simulation = {},
-       .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::draft_lengths},
+       .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::draft_lengths,
+                 MissingData::plain_steps},
        .covered_by = {},
        .judge = judge_nothing_drafted},
       {.key = "nothing_accepted",

@@ -65,6 +65,10 @@ void leave_out(Figures& figures, MissingData missing) {
     case MissingData::layer_sets:
       figures.layers = {};
       break;
+    case MissingData::plain_steps:
+      figures.acceptance.emitted_per_round.reset();
+      figures.cost = {};
+      break;
     default:
       break;  // no figure rests on it, or there is none without it
   }

@@ -23,12 +23,14 @@ struct ImportContext {
   const ImportOptions& options;
   ImportTarget& target;
   AnswerWriter& answers;
+  ForeignWriter& foreign;
   ImportProgress progress;
   bool is_baseline = false;  ///< of the file at hand
   std::string model;         ///< as a file says it; the first one counts
   /// Figures that a file states of a whole run and that no rows give: specification → JSON object.
   std::map<std::string, std::string> stated_figures;
   std::set<std::pair<std::string, std::int32_t>> taken;  ///< runs and repeats that a file gave
+  std::int64_t next_ns = 0;  ///< where a file's times are moved to, whose clock begins anew
 };
 
 [[nodiscard]] Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext& context);
@@ -37,6 +39,12 @@ struct ImportContext {
 [[nodiscard]] Result<void> import_acceptance(const std::filesystem::path& file, ImportContext& context);
 [[nodiscard]] Result<void> import_chrome(const std::filesystem::path& file, ImportContext& context);
 [[nodiscard]] Result<void> import_nsys(const std::filesystem::path& file, ImportContext& context);
+[[nodiscard]] Result<void> import_llama_cpp(const std::filesystem::path& file, ImportContext& context);
+[[nodiscard]] Result<void> import_llama_answers(const std::filesystem::path& file, ImportContext& context);
+[[nodiscard]] Result<void> import_sglang(const std::filesystem::path& file, ImportContext& context);
+[[nodiscard]] Result<void> import_trtllm(const std::filesystem::path& file, ImportContext& context);
+[[nodiscard]] Result<void> import_aiperf(const std::filesystem::path& file, ImportContext& context);
+[[nodiscard]] Result<void> import_rounds(const std::filesystem::path& file, ImportContext& context);
 
 /// Name of the run of this file: the option (which is not the baseline's), or the file's name without
 /// its ending.

@@ -16,40 +16,58 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t head_bytes = std::size_t{1} << 16U;
-constexpr std::array<std::string_view, import_format_count> format_names{"spec-bench", "swift",  "layerskip",
-                                                                         "acceptance", "chrome", "nsys"};
+/// One format, in the order of ImportFormat.
+struct FormatRow {
+  std::string_view name;
+  Result<void> (*read)(const fs::path& file, ImportContext& context);
+  bool stands_alone = false;  ///< it has its own clock and names its runs
+};
 
-Result<void> import_file(const fs::path& file, ImportFormat format, ImportContext& context) {
-  switch (format) {
-    case ImportFormat::spec_bench:
-      return import_spec_bench(file, context);
-    case ImportFormat::swift:
-      return import_swift(file, context);
-    case ImportFormat::layerskip:
-      return import_layerskip(file, context);
-    case ImportFormat::acceptance:
-      return import_acceptance(file, context);
-    case ImportFormat::chrome:
-      return import_chrome(file, context);
-    case ImportFormat::nsys:
-      return import_nsys(file, context);
-  }
-  return fail("{}: unknown format, expected one of the known ones", file.string());
+constexpr std::array<FormatRow, import_format_count> format_rows{{{"spec-bench", import_spec_bench},
+                                                                  {"swift", import_swift},
+                                                                  {"layerskip", import_layerskip},
+                                                                  {"acceptance", import_acceptance},
+                                                                  {"chrome", import_chrome, true},
+                                                                  {"nsys", import_nsys, true},
+                                                                  {"rounds", import_rounds, true},
+                                                                  {"llama-cpp", import_llama_cpp},
+                                                                  {"llama-answers", import_llama_answers},
+                                                                  {"sglang", import_sglang},
+                                                                  {"trtllm", import_trtllm},
+                                                                  {"aiperf", import_aiperf}}};
+
+const FormatRow& row_of(ImportFormat format) {
+  return format_rows.at(static_cast<std::size_t>(format));
 }
 
-bool is_timeline(ImportFormat format) {
-  return format == ImportFormat::chrome || format == ImportFormat::nsys;
-}
+/// Word that tells a file of JSON objects: the first row with a mark that is in its beginning counts, so that
+/// the more specific come first.
+struct Mark {
+  ImportFormat format;
+  std::string_view word;
+};
+constexpr std::array marks{Mark{ImportFormat::rounds, "\"draftscope-rounds\""},
+                           Mark{ImportFormat::chrome, "\"traceEvents\""},
+                           Mark{ImportFormat::chrome, "\"displayTimeUnit\""},
+                           Mark{ImportFormat::aiperf, "\"spec_decode_acceptance\""},
+                           Mark{ImportFormat::aiperf, "\"request_start_ns\""},
+                           Mark{ImportFormat::trtllm, "\"inflightBatchingStats\""},
+                           Mark{ImportFormat::sglang, "\"meta_info\""},
+                           Mark{ImportFormat::sglang, "\"sglext\""},
+                           Mark{ImportFormat::acceptance, "\"speculative_decoding\""},
+                           Mark{ImportFormat::acceptance, "\"spec_decode_metrics\""},
+                           Mark{ImportFormat::acceptance, "\"per_step_accepted\""},
+                           Mark{ImportFormat::llama_answers, "\"predicted_ms\""}};
 
 Result<void> check_options(const std::vector<fs::path>& files, const std::vector<ImportFormat>& formats,
                            const ImportOptions& options) {
   for (std::size_t i = 0; i < formats.size(); ++i) {
-    if (!is_timeline(formats[i])) continue;
+    if (!row_of(formats[i]).stands_alone) continue;
     if (formats.size() > 1)
-      return fail("{}: is a {} timeline with a clock of its own, expected no file beside it",
+      return fail("{}: is a {} recording with a clock of its own, expected no file beside it",
                   files[i].string(), import_format_name(formats[i]));
     if (options.draft_length > 0 || !options.specification.empty())
-      return fail("{}: a {} timeline says itself what was run, expected no specification or draft length",
+      return fail("{}: a {} recording says itself what was run, expected no specification or draft length",
                   files[i].string(), import_format_name(formats[i]));
   }
   if (!options.specification.empty() && files.size() - (options.baseline.empty() ? 0 : 1) > 1)
@@ -90,7 +108,7 @@ void set_identity(const std::vector<fs::path>& files, const std::vector<ImportFo
 }  // namespace
 
 std::string_view import_format_name(ImportFormat format) {
-  return format_names.at(static_cast<std::size_t>(format));
+  return row_of(format).name;
 }
 
 Result<ImportFormat> detect_import_format(const fs::path& file) {
@@ -113,22 +131,22 @@ Result<ImportFormat> detect_import_format(const fs::path& file) {
   if (first == std::string::npos) return fail("{}: is empty, expected a recording", name);
   if (head[first] == '[') return ImportFormat::chrome;
   if (head[first] == '{') {
-    if (has("\"traceEvents\"") || has("\"displayTimeUnit\"")) return ImportFormat::chrome;
-    if (has("\"speculative_decoding\"") || has("\"per_step_accepted\"")) return ImportFormat::acceptance;
+    for (const Mark& mark : marks)
+      if (has(mark.word)) return mark.format;
     if (has("\"choices\"") && has("\"turns\""))
       return has("\"question_id\"") ? ImportFormat::spec_bench : ImportFormat::swift;
     if (has("\"accept_lengths\"") || has("\"accepted\"") || has("\"acceptance\""))
       return ImportFormat::acceptance;
     if (has("\"acceptance_rate\"") || has("\"generation_strategy\"") || has("\"tokens_per_second\""))
       return ImportFormat::layerskip;
+  } else if (has("| task ") || has("srv    load_model") || has("llama_model_loader")) {
+    return ImportFormat::llama_cpp;
   } else if (head.substr(0, head.find('\n')).find("num_speculations") != std::string::npos) {
     return ImportFormat::layerskip;
   }
-  return fail(
-      "{}: is none of the formats that are known, expected spec-bench, swift, layerskip, acceptance, chrome "
-      "or "
-      "nsys",
-      name);
+  std::string names;
+  for (const FormatRow& row : format_rows) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return fail("{}: is none of the formats that are known, expected one of {}", name, names);
 }
 
 Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, const ImportOptions& options,
@@ -157,14 +175,16 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
 
   DRAFTSCOPE_TRY_ASSIGN(ImportTarget whole, ImportTarget::create(target, options.overwrite));
   AnswerWriter answers(whole, options.draft_length);
-  ImportContext context{options, whole, answers, {progress, 0, all_bytes}, false, {}, {}, {}};
+  ForeignWriter foreign(whole.writer());
+  ImportContext context{options, whole, answers, foreign, {progress, 0, all_bytes}, false, {}, {}, {}, 0};
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::error_code error;
     context.is_baseline = i == 0 && !options.baseline.empty();
-    DRAFTSCOPE_TRY(import_file(all[i], formats[i], context));
+    DRAFTSCOPE_TRY(row_of(formats[i]).read(all[i], context));
     const auto bytes = fs::file_size(all[i], error);
     if (!error) context.progress.done_bytes += static_cast<std::int64_t>(bytes);
   }
+  whole.took(foreign);
   set_identity(all, formats, options, context);
   DRAFTSCOPE_TRY(context.progress.update(0));
   DRAFTSCOPE_TRY_ASSIGN(ImportSummary summary, whole.commit());

@@ -18,6 +18,17 @@ void ImportTarget::add(const Round& round, std::span<const DraftToken> draft_tok
   trace_.add(round, draft_tokens);
 }
 
+void ImportTarget::took(std::int64_t rows) {
+  trace_.took(static_cast<std::size_t>(rows));
+}
+
+void ImportTarget::took(const ForeignWriter& rows) {
+  counts_.runs += rows.counts().runs;
+  counts_.requests += rows.counts().requests;
+  counts_.rounds += rows.counts().rounds;
+  missing_.insert(rows.missing().begin(), rows.missing().end());
+}
+
 void ImportTarget::add(const Span& span) {
   ++counts_.spans;
   trace_.add(span);

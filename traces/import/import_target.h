@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "foreign/foreign_writer.h"
 #include "writing/paced_trace.h"
 
 namespace draftscope::traces {
@@ -27,6 +28,11 @@ class ImportTarget {
   void add(const Span& span);
   void add(const Kernel& kernel);
   void add(const Counter& counter);
+
+  /// Rows that a ForeignWriter gave the writer; waits while the disk is behind.
+  void took(std::int64_t rows);
+  /// Counts of all that a ForeignWriter wrote, and the data that it found missing.
+  void took(const ForeignWriter& rows);
 
   /// Keeps that something is not there, for `meta`.
   void note(MissingData missing) { missing_.insert(missing); }

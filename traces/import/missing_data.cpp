@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, missing_data_count> missing_data_names{
     "runs",           "rounds",          "accepted lengths", "draft lengths", "token ids",
     "output lengths", "prompts",         "output text",      "wall times",    "first token times",
     "round times",    "phase times",     "confidences",      "layer sets",    "turns",
-    "draft trees",    "device activity", "prefill times"};
+    "draft trees",    "device activity", "prefill times",    "plain steps"};
 
 }  // namespace
 

@@ -7,7 +7,7 @@ namespace draftscope::traces {
 
 RunName run_name(const std::filesystem::path& file, const ImportContext& context) {
   RunName name{file.filename().string(), 0};
-  for (const std::string_view ending : {".jsonl", ".json", ".csv", ".txt"})
+  for (const std::string_view ending : {".jsonl", ".json", ".csv", ".txt", ".log"})
     if (name.specification.size() > ending.size() && name.specification.ends_with(ending)) {
       name.specification.resize(name.specification.size() - ending.size());
       break;

@@ -109,7 +109,8 @@ class Writer::Implementation {
   /// A request ends: rounds that were opened and never added will not come any more. Device activity of
   /// theirs may.
   void request_began() { ++open_requests_; }
-  void request_ended() { --open_requests_; }
+  /// One that is known only when it is whole never began.
+  void request_ended() { open_requests_ -= open_requests_ > 0 ? 1 : 0; }
 
   void abandon_rounds() {
     abandoned_rounds_.insert(open_rounds_.begin(), open_rounds_.end());

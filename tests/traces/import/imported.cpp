@@ -73,4 +73,9 @@ Imported import_soundly(const std::vector<std::filesystem::path>& files, const I
   return result;
 }
 
+nlohmann::json stated_figures(const Imported& imported) {
+  const auto all = nlohmann::json::parse(imported.recording.meta.at("stated_figures"), nullptr, false);
+  return all.is_object() && !all.empty() ? all.begin().value() : nlohmann::json();
+}
+
 }  // namespace draftscope::traces

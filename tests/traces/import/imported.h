@@ -6,6 +6,7 @@
 #include <draftscope/traces/import.h>
 #include <draftscope/traces/reader.h>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,5 +43,8 @@ struct Imported {
 /// Imports, expects every rule of the schema to hold, and reads all rows.
 [[nodiscard]] Imported import_soundly(const std::vector<std::filesystem::path>& files,
                                       const ImportOptions& options, const std::filesystem::path& target);
+
+/// Value of `stated_figures` in `meta`, of its first run.
+[[nodiscard]] nlohmann::json stated_figures(const Imported& imported);
 
 }  // namespace draftscope::traces

@@ -37,6 +37,61 @@ TEST_P(Refused, InOneLineThatLeavesNothing) {
 constexpr auto spec_bench = ImportFormat::spec_bench;
 constexpr auto acceptance = ImportFormat::acceptance;
 constexpr auto chrome = ImportFormat::chrome;
+constexpr auto rounds = ImportFormat::rounds;
+
+/// A file of the neutral format whose line 3 is `line`.
+#define ROUNDS(line)                                                         \
+  "{\"record\":\"header\",\"format\":\"draftscope-rounds\",\"version\":1}\n" \
+  "{\"record\":\"request\",\"request\":\"a\",\"run\":\"x\",\"start_ns\":100}\n" line
+
+INSTANTIATE_TEST_SUITE_P(
+    Rounds, Refused,
+    ::testing::Values(
+        Refusal{rounds, R"({"record":"round"})", "line 1: record is 'round', expected the header first"},
+        Refusal{rounds, R"({"record":"header","format":"x"})", "format is 'x', expected draftscope-rounds"},
+        Refusal{rounds, R"({"record":"header","format":"draftscope-rounds","version":2})",
+                "version is 2, expected at most 1; a newer draftscope reads it"},
+        Refusal{rounds, R"({"record":"header","format":"draftscope-rounds","version":1,"modell":"x"})",
+                "line 1: modell is 'x', expected a field of"},
+        Refusal{rounds, ROUNDS(""), "request 'a' never ended"},
+        Refusal{rounds, ROUNDS("{"), "line 3: is not JSON"},
+        Refusal{rounds, ROUNDS(R"({"record":"ruond"})"), "line 3: record is 'ruond'"},
+        Refusal{rounds, ROUNDS(R"({"record":"request","request":"a","run":"x"})"),
+                "request 'a' began before"},
+        Refusal{rounds, ROUNDS(R"({"record":"end","request":"b"})"), "request 'b' never began"},
+        Refusal{rounds,
+                ROUNDS(R"({"record":"end","request":"a"})"
+                       "\n"
+                       R"({"record":"end","request":"a"})"),
+                "line 4: request 'a' has ended"},
+        Refusal{rounds, ROUNDS(R"({"record":"round","request":"a"})"), "line 3: accepted is missing"},
+        Refusal{rounds, ROUNDS(R"({"record":"round","request":"a","accepted":3,"drafted":2})"),
+                "line 3: accepted is 3, expected at most drafted (2)"},
+        Refusal{rounds, ROUNDS(R"({"record":"round","request":"a","accepted":1,"drafted":2,"planned":1})"),
+                "planned is 1, expected 2 to 512"},
+        Refusal{rounds, ROUNDS(R"({"record":"round","request":"a","accepted":1,"emitted":3})"),
+                "emitted is 3, expected 0 to 2"},
+        Refusal{rounds, ROUNDS(R"({"record":"round","request":"a","accepted":0,"start_ns":99,"end_ns":200})"),
+                "line 3: start_ns is 99, expected 100 to"},
+        Refusal{rounds, ROUNDS(R"({"record":"round","request":"a","accepted":0,"start_ns":150})"),
+                "end_ns is missing, expected both"},
+        Refusal{rounds,
+                ROUNDS(R"({"record":"round","request":"a","accepted":0,"start_ns":100,"end_ns":200,)"
+                       R"("draft_ns":60,"verify_ns":50})"),
+                "verify_ns is 50, expected at most 40"},
+        Refusal{rounds, ROUNDS(R"({"record":"round","request":"a","accepted":0,"drafted":2,"tokens":[1]})"),
+                "tokens has 1 entries, expected one a draft token (2)"},
+        Refusal{rounds,
+                ROUNDS(R"({"record":"round","request":"a","accepted":0,"drafted":1,"confidences":[1.5]})"),
+                "confidences[0] is 1.5, expected 0 to 1"},
+        Refusal{rounds, ROUNDS(R"({"record":"round","request":"a","accepted":0,"drafted":1,"parents":[0]})"),
+                "parents[0] is 0, expected -1 to -1"},
+        Refusal{rounds,
+                ROUNDS(R"({"record":"round","request":"a","accepted":1,"drafted":1,"taken":[false]})"),
+                "taken has 0 accepted tokens, expected as many as accepted (1)"},
+        Refusal{rounds, ROUNDS(R"({"record":"end","request":"a","end_ns":99})"),
+                "end_ns is 99, expected 100"},
+        Refusal{rounds, ROUNDS(R"({"record":"end","request":"a","stop":"tired"})"), "stop is 'tired'"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Input, Refused,

@@ -110,7 +110,8 @@ const nlohmann::json* object_in(const nlohmann::json* object, const char* name) 
 Result<Answer> read_request(const nlohmann::json& object, std::int64_t line, const std::string& where) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const nlohmann::json* const metrics = object_in(&object, "metrics");
-  const nlohmann::json* const inner = object_in(metrics, "speculative_decoding");
+  const nlohmann::json* inner = object_in(metrics, "speculative_decoding");
+  if (inner == nullptr) inner = object_in(&object, "spec_decode_metrics");  // of vLLM's offline outputs
   const JsonFields fields(object, where);
   Answer answer;
   DRAFTSCOPE_TRY_ASSIGN(const auto question, fields.integer("question_id", 0, most));

@@ -32,4 +32,9 @@ using Progress = std::function<bool(std::int64_t done, std::int64_t all)>;
 [[nodiscard]] Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& target,
                                              const Progress& progress = {});
 
+/// The neutral JSONL of rounds (docs/rounds-format.md), which import_recordings() reads. Layer sets, spans,
+/// kernels, counters, decisions and shadow tokens have no line.
+[[nodiscard]] Result<void> export_rounds(Reader& reader, const std::filesystem::path& target,
+                                         const Progress& progress = {});
+
 }  // namespace draftscope::traces

@@ -31,9 +31,16 @@ enum class ImportFormat : std::uint8_t {
                ///< metrics
   chrome,      ///< Chrome trace events: the project's own export, PyTorch's profiler, or anyone's
   nsys,        ///< Nsight Systems' SQLite export
+  rounds,      ///< the neutral JSONL of rounds (docs/rounds-format.md): the project's own export, recorders
+  llama_cpp,   ///< a log of llama.cpp's server, with LLAMA_TRACE=1 or --verbose
+  llama_answers,  ///< answers of llama.cpp's server, with `timings`
+  sglang,         ///< answers of SGLang, with `meta_info` or `sglext`
+  trtllm,         ///< TensorRT-LLM's iteration statistics
+  aiperf,         ///< AIPerf's profile_export.jsonl
 };
-inline constexpr int import_format_count = 6;
-/// "spec-bench", "swift", "layerskip", "acceptance", "chrome", "nsys".
+inline constexpr int import_format_count = 12;
+/// "spec-bench", "swift", "layerskip", "acceptance", "chrome", "nsys", "rounds", "llama-cpp",
+/// "llama-answers", "sglang", "trtllm", "aiperf".
 [[nodiscard]] std::string_view import_format_name(ImportFormat format);
 
 struct ImportOptions {
@@ -45,6 +52,8 @@ struct ImportOptions {
   /// Draft tokens of every round that drafts, where the files have accepted lengths alone; 0 = unknown.
   std::int32_t draft_length = 0;
   bool overwrite = false;  ///< replace an existing target
+  /// Takes what is there of a file that was cut off: a request that never ended counts as cancelled.
+  bool partial = false;
 };
 
 struct ImportSummary {

@@ -32,8 +32,9 @@ enum class MissingData : std::uint8_t {
   draft_trees,        ///< drafts that branched are chains with further tokens at the root
   device,             ///< no kernels
   prefill_times,      ///< a prefill takes 1 ns, so that wall times are those of decoding
+  plain_steps,        ///< steps without a draft have no rounds; `stated_figures` has their number
 };
-inline constexpr int missing_data_count = 18;
+inline constexpr int missing_data_count = 19;
 
 /// "wall times", as `meta` has it.
 [[nodiscard]] std::string_view missing_data_name(MissingData missing);

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A trace file (.dstrace) as pandas frames. Columns are those of traces/SCHEMA.md; figures have the names of the catalogue
+(cli/OUTPUT.md). Times are nanoseconds, lengths tokens. Reading never changes the file."""
+
+import json
+import os
+import sqlite3
+import struct
+import urllib.parse
+
+APPLICATION_ID = 0x44537472
+NEWEST_SCHEMA = 4
+
+FIGURES = """
+SELECT runs.id AS run, runs.strategy, runs.specification, runs.is_baseline,
+       count(*) AS requests, sum(length(requests.tokens) / 4) AS output_tokens,
+       sum(requests.end_ns - requests.start_ns) AS wall_ns,
+       sum(CASE WHEN first_token_ns > 0 THEN requests.end_ns - first_token_ns END) AS decode_ns,
+       sum(length(requests.tokens) / 4) * 1e9 / nullif(sum(requests.end_ns - requests.start_ns), 0) AS tokens_per_second,
+       sum(CASE WHEN first_token_ns > 0 THEN length(requests.tokens) / 4 - 1 END) * 1e9
+         / nullif(sum(CASE WHEN first_token_ns > 0 THEN requests.end_ns - first_token_ns END), 0) AS decode_tokens_per_second
+FROM requests JOIN runs ON runs.id = requests.run WHERE requests.end_ns > 0 GROUP BY runs.id ORDER BY runs.id"""
+
+SUMS = """
+SELECT requests.run, count(*) AS rounds, sum(drafted) AS drafted_tokens, sum(accepted) AS accepted_tokens,
+       sum(emitted) * 1.0 / count(*) AS tokens_per_round,
+       CASE WHEN sum(drafted) > 0 THEN sum(accepted) * 1.0 / sum(drafted) END AS acceptance_rate,
+       avg(draft_ns) AS draft_ns_per_round, avg(verify_ns) AS verify_ns_per_round
+FROM rounds JOIN requests ON requests.id = rounds.request WHERE requests.end_ns > 0 GROUP BY requests.run"""
+
+# Figures that rest on what a source may lack.
+NEEDS = {
+    "wall times": ["wall_ns", "tokens_per_second", "decode_ns", "decode_tokens_per_second"],
+    "first token times": ["decode_ns", "decode_tokens_per_second"],
+    "output lengths": ["output_tokens", "tokens_per_second", "decode_tokens_per_second"],
+    "phase times": ["draft_ns_per_round", "verify_ns_per_round"],
+    "draft lengths": ["drafted_tokens", "acceptance_rate"],
+    "accepted lengths": ["drafted_tokens", "accepted_tokens", "acceptance_rate", "tokens_per_round"],
+    "rounds": ["rounds", "drafted_tokens", "accepted_tokens", "acceptance_rate", "tokens_per_round"],
+}
+
+
+def tokens_of(blob):
+    """Token ids of a blob: little-endian int32."""
+    return list(struct.unpack(f"<{len(blob) // 4}i", blob)) if blob else []
+
+
+class Recording:
+    """One trace, open for reading. Frames are read when they are asked for."""
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        if not os.path.isfile(self.path):
+            raise FileNotFoundError(f"{self.path}: is no file, expected a trace")
+        with open(self.path, "rb") as file:
+            head = file.read(72)
+        if not head.startswith(b"SQLite format 3\0"):
+            raise ValueError(f"{self.path}: is no trace; draftscope import makes one of others' recordings")
+        if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
+            raise ValueError(f"{self.path}: is another program's database, expected a trace")
+        # A closed file needs no lock; one with a log is read through it.
+        log = os.path.exists(self.path + "-wal")
+        where = urllib.parse.quote(os.path.abspath(self.path))
+        self._database = sqlite3.connect(f"file:{where}?mode=ro" + ("" if log else "&immutable=1"), uri=True)
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if version > NEWEST_SCHEMA:
+            raise ValueError(f"{self.path}: has schema version {version}, expected at most {NEWEST_SCHEMA}")
+
+    def close(self):
+        self._database.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def sql(self, query, parameters=()):
+        """Rows of a query as a frame."""
+        import pandas
+
+        cursor = self._database.execute(query, parameters)
+        return pandas.DataFrame(cursor.fetchall(), columns=[column[0] for column in cursor.description])
+
+    @property
+    def meta(self):
+        """The recording's identity, a dict of texts."""
+        return dict(self._database.execute("SELECT key, value FROM meta"))
+
+    @property
+    def lacks(self):
+        """Names of what the source did not hold; [] for an own recording."""
+        return json.loads(self.meta.get("lacks", "[]"))
+
+    @property
+    def runs(self):
+        return self.sql("SELECT id AS run, strategy, specification, parameters, is_baseline FROM runs ORDER BY id")
+
+    @property
+    def requests(self):
+        """A row a request with its prompt; `tokens` and `prompt_tokens` are lists."""
+        frame = self.sql(
+            "SELECT requests.id AS request, run, specification, question_id, category, turn, repeat, start_ns, first_token_ns,"
+            " end_ns, request_stops.name AS stop, prompts.text AS prompt, prompts.tokens AS prompt_tokens, requests.text,"
+            " requests.tokens FROM requests JOIN runs ON runs.id = run JOIN prompts ON prompts.id = prompt"
+            " LEFT JOIN request_stops ON request_stops.id = stop ORDER BY start_ns, requests.id")
+        for column in ("tokens", "prompt_tokens"):
+            frame[column] = frame[column].map(tokens_of)
+        return frame
+
+    @property
+    def rounds(self):
+        """A row a round, with its times; `round_index` counts from 0 in its request."""
+        return self.sql("SELECT round_figures.*, start_ns, end_ns, root_position, bonus_token FROM round_figures"
+                        " JOIN rounds ON rounds.id = round ORDER BY round_figures.request, round_index")
+
+    @property
+    def draft_tokens(self):
+        return self.sql('SELECT round, request, draft_tokens."index" AS position, parent, token, confidence, probability,'
+                        " draft_tokens.accepted, tested FROM draft_tokens JOIN rounds ON rounds.id = round"
+                        ' ORDER BY round, draft_tokens."index"')
+
+    @property
+    def spans(self):
+        return self.sql("SELECT spans.id AS span, spans.parent, track, request, round, start_ns, end_ns, strings.text AS name,"
+                        " layer, depth, phases.name AS phase FROM spans LEFT JOIN strings ON strings.id = spans.name"
+                        " LEFT JOIN phases ON phases.id = phase ORDER BY track, start_ns, spans.id")
+
+    @property
+    def figures(self):
+        """A row a run, with the catalogue's names. A figure that rests on what the source lacks is missing (NaN)."""
+        frame = self.sql(FIGURES).merge(self.sql(SUMS), on="run", how="left")
+        for name in self.lacks:
+            for column in NEEDS.get(name, []):
+                frame[column] = float("nan")
+        return frame
+
+
+def read(path):
+    """Opens a trace."""
+    return Recording(path)

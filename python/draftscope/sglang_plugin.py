@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plugin of SGLang (entry point group sglang.srt.plugins) that writes a line a request and a verification.
+
+    DRAFTSCOPE_RECORD=run.jsonl SGLANG_PLUGINS=draftscope python -m sglang.launch_server ... --speculative-algorithm ...
+
+It hears of Req.update_spec_correct_drafts_histogram (before mid-2026 update_spec_acceptance_histogram), which every path of
+verification calls once a request and step with the accepted drafts. Under overlap scheduling the time lags a step. How many were
+drafted is the server's setting, so adaptive widths are not seen. Untested on a server: the tests run it against stand-ins."""
+
+import os
+import sys
+import time
+
+from .writer import Writer
+
+REQUEST = ("sglang.srt.managers.schedule_batch", "Req")
+METHODS = ("update_spec_correct_drafts_histogram", "update_spec_acceptance_histogram")
+
+
+def register():
+    """What SGLang calls when it loads plugins. Nothing happens without DRAFTSCOPE_RECORD."""
+    path = os.environ.get("DRAFTSCOPE_RECORD")
+    if not path:
+        return
+    module, name = REQUEST
+    try:
+        request = getattr(__import__(module, fromlist=[name]), name)
+    except (ImportError, AttributeError) as error:
+        print(f"draftscope: does not record: SGLang lacks {module}.{name} ({error})", file=sys.stderr)
+        return
+    method = next((one for one in METHODS if hasattr(request, one)), None)
+    if method is None:
+        print(f"draftscope: does not record: SGLang lacks {name}.{' and '.join(METHODS)}", file=sys.stderr)
+        return
+    rounds = Rounds(path)
+    try:
+        from sglang.srt.plugins.hook_registry import HookRegistry, HookType
+
+        HookRegistry.register(f"{module}.{name}.{method}", rounds.after, HookType.AFTER)
+    except ImportError:  # versions without a registry
+        original = getattr(request, method)
+
+        def wrapped(self, *arguments, **named):
+            result = original(self, *arguments, **named)
+            rounds.after(result, self, *arguments, **named)
+            return result
+
+        setattr(request, method, wrapped)
+
+
+class Rounds:
+    """The verifications of one scheduler process."""
+
+    def __init__(self, path):
+        self.path = path
+        self.writer = None
+        self.requests = {}  # id → (its lines, end of its last round)
+        self.is_off = False
+
+    def after(self, _result, request, accepted, *_arguments, **_named):
+        """One verification of one request: `accepted` drafts were kept."""
+        if self.is_off:
+            return
+        try:
+            self.add(request, int(accepted))
+        except Exception as error:  # recording must not end the server's step
+            self.is_off = True
+            print(f"draftscope: stops recording: {type(error).__name__}: {error}", file=sys.stderr)
+
+    def open(self):
+        settings, run = {}, "speculative"
+        try:
+            from sglang.srt.server_args import get_global_server_args
+
+            arguments = get_global_server_args()
+            for name in ("speculative_algorithm", "speculative_num_draft_tokens", "speculative_num_steps", "speculative_eagle_topk",
+                         "model_path"):
+                if getattr(arguments, name, None) is not None:
+                    settings[name] = getattr(arguments, name)
+            run = str(settings.get("speculative_algorithm", run)).lower()
+        except Exception:  # settings are worth having, no more
+            pass
+        # One row of the verification is the root. Trees of several branches hold other numbers.
+        width = settings.get("speculative_num_draft_tokens")
+        is_chain = settings.get("speculative_eagle_topk", 1) == 1
+        self.drafted = int(width) - 1 if width and is_chain else None
+        version = getattr(sys.modules.get("sglang"), "__version__", None)
+        self.run = f"{run}:gamma={self.drafted}" if self.drafted else run
+        self.writer = Writer(self.path, "sglang", version, settings.get("model_path"), settings)
+
+    def add(self, request, accepted):
+        now_ns = time.monotonic_ns()
+        if self.writer is None:
+            self.open()
+        if request.rid not in self.requests:
+            prompt = getattr(request, "origin_input_ids", None)
+            lines = self.writer.request(self.run, name=str(request.rid), start_ns=now_ns,
+                                        prompt_tokens=list(prompt) if prompt is not None else None)
+            # The first is where the clock begins: when the round began is not known.
+            self.requests[request.rid] = [lines, now_ns]
+        entry = self.requests[request.rid]
+        drafted = self.drafted if self.drafted is not None and accepted <= self.drafted else None
+        entry[0].round(accepted, start_ns=entry[1], end_ns=now_ns, drafted=drafted)
+        entry[1] = now_ns
+        for rid in [rid for rid, (_, last_ns) in self.requests.items() if rid != request.rid and now_ns - last_ns > 60e9]:
+            self.requests.pop(rid)[0].end()
+        if request.finished():
+            self.end(request)
+
+    def end(self, request):
+        lines, last_ns = self.requests.pop(request.rid)
+        tokens = getattr(request, "output_ids", None)
+        lines.end(end_ns=last_ns, n_tokens=len(tokens) if tokens is not None else None)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The neutral format: its schema, its examples, and the writer, held together by a library."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+COMMAND = os.environ.get("DRAFTSCOPE_PROGRAM") or str(ROOT / "build/release/cli/draftscope")
+
+
+def examples():
+    """Lines of the page's examples, and of the fixtures."""
+    page = (ROOT / "docs/rounds-format.md").read_text()
+    block = page.split("```json\n", 1)[1].split("```", 1)[0]
+    yield from block.splitlines()
+    for fixture in sorted((ROOT / "tests/fuzz/import/corpus/rounds").glob("*.jsonl")):
+        yield from fixture.read_text().splitlines()
+
+
+@unittest.skipIf(jsonschema is None, "jsonschema is not installed: the schema is not checked")
+class Schema(unittest.TestCase):
+    def setUp(self):
+        schema = json.loads((ROOT / "docs/rounds.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        self.validator = jsonschema.Draft202012Validator(schema)
+
+    def test_takes_every_example(self):
+        lines = list(examples())
+        self.assertGreater(len(lines), 15)
+        for line in lines:
+            self.validator.validate(json.loads(line))
+
+    def test_refuses_what_import_refuses(self):
+        good = {"record": "round", "request": "a", "accepted": 1}
+        self.validator.validate(good)
+        for wrong in ({"accepted": -1}, {"accepted": 513}, {"drafted": 1.5}, {"acepted": 1}, {"tokens": ["a"]},
+                      {"confidences": [1.5]}, {"record": "ruond"}, {"draft_stop": "tired"}, {"start_ns": -1}):
+            with self.assertRaises(jsonschema.ValidationError, msg=wrong):
+                self.validator.validate({**good, **wrong})
+
+    def test_takes_what_the_writer_writes(self):
+        import draftscope
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.jsonl")
+            with draftscope.Writer(path, "test", model="m", settings={"threads": 2}) as writer:
+                writer.run("x:gamma=2", parameters={"gamma": 2})
+                request = writer.request("x:gamma=2", start_ns=1, prompt="\ud800 surrogate", prompt_tokens=[1, 2])
+                request.round(1, drafted=2, tokens=[3, 4], confidences=[0.5, float("nan")], start_ns=2, end_ns=3)
+                request.end(end_ns=4, tokens=[3, 5])
+            for line in pathlib.Path(path).read_text().splitlines():
+                self.validator.validate(json.loads(line))
+            with self.assertRaises(FileExistsError):
+                draftscope.Writer(path, "test")
+
+
+class Killed(unittest.TestCase):
+    def test_writer_leaves_whole_lines(self):
+        script = textwrap.dedent("""
+            import sys
+            sys.path.insert(0, sys.argv[2])
+            from draftscope.writer import Writer
+            writer = Writer(sys.argv[1], "test")
+            request = writer.request("x", start_ns=1)
+            n = 0
+            while True:
+                request.round(1, drafted=2, start_ns=n + 2, end_ns=n + 3)
+                n += 1
+                if n == 200: print("ready", flush=True)
+        """)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.jsonl")
+            child = subprocess.Popen([sys.executable, "-c", script, path, str(ROOT / "python")], stdout=subprocess.PIPE)
+            child.stdout.readline()
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+            child.stdout.close()
+            lines = pathlib.Path(path).read_text().split("\n")
+            self.assertGreater(len(lines), 200)
+            for line in lines[:-1]:
+                json.loads(line)
+            if not os.path.exists(COMMAND):
+                self.skipTest(f"{COMMAND} is not built: the import of a cut file is not checked")
+            target = os.path.join(folder, "a.dstrace")
+            whole = subprocess.run([COMMAND, "import", path, "-o", target, "-q"], capture_output=True, text=True)
+            self.assertNotEqual(whole.returncode, 0)
+            self.assertEqual(len(whole.stderr.strip().splitlines()), 1)
+            self.assertFalse(os.path.exists(target))
+            part = subprocess.run([COMMAND, "import", path, "-o", target, "-q", "--partial"], capture_output=True, text=True)
+            self.assertEqual(part.returncode, 0, part.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

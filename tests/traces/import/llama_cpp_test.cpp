@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// llama.cpp's logs. server_*.log are of the real program (llama-server, build 10434 of August 2026, the demo
+// model drafting for itself in 8 bits), cut to the lines of slots; what is written out here follows the
+// wording of its source.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "imported.h"
+
+namespace draftscope::traces {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// (drafted, accepted, emitted) of a request's rounds.
+std::vector<std::tuple<int, int, int>> rounds_of(const Imported& imported, std::size_t request) {
+  std::vector<std::tuple<int, int, int>> all;
+  for (const Round& round : imported.recording.rounds)
+    if (round.request_id == imported.recording.requests[request].id)
+      all.emplace_back(round.drafted, round.accepted, round.emitted);
+  return all;
+}
+
+const std::vector<std::tuple<int, int, int>> first_task{{3, 3, 4}, {3, 1, 2}, {3, 3, 4}, {3, 3, 4},
+                                                        {3, 3, 4}, {3, 3, 4}, {3, 3, 4}, {3, 3, 4}};
+
+TEST(LlamaCppImport, HasRoundsAndTimesOfSlotsThatInterleaveFromTheTraceAlone) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("llama_cpp/server_trace.log")}, {}, folder / "a.dstrace");
+  EXPECT_THAT(log.summary.formats, ElementsAre(ImportFormat::llama_cpp));
+  ASSERT_THAT(log.recording.requests, SizeIs(3));
+  EXPECT_EQ(rounds_of(log, 0), first_task);
+  EXPECT_THAT(rounds_of(log, 1), SizeIs(6));
+  EXPECT_EQ(log.recording.requests[0].start_ns, 1'194'545'000);
+  EXPECT_EQ(log.recording.requests[0].first_token_ns, 1'194'545'000 + 29'690'000);
+  EXPECT_EQ(log.recording.requests[0].end_ns, 1'479'201'000);
+  EXPECT_EQ(log.recording.requests[0].tokens.size(), 32U);
+  EXPECT_EQ(log.recording.rounds[1].start_ns, 1'268'762'000);
+  EXPECT_EQ(log.recording.rounds[1].end_ns, 1'310'260'000);
+  // 32 tokens: the prefill's, 30 of rounds, and one of a step that the trace does not show; likewise in the
+  // third task.
+  EXPECT_EQ(stated_figures(log)["steps_without_draft_and_place"], 2);
+  for (const MissingData missing : {MissingData::plain_steps, MissingData::token_ids,
+                                    MissingData::confidences, MissingData::phase_times, MissingData::prompts})
+    EXPECT_THAT(log.summary.missing, Contains(missing));
+  EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::round_times)));
+  EXPECT_GT(log.recording.requests[1].end_ns, log.recording.requests[2].start_ns)
+      << "both are under way at a time";
+}
+
+TEST(LlamaCppImport, HasTokensConfidencesAndDraftTimesFromVerboseLines) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("llama_cpp/server_verbose.log")}, {}, folder / "a.dstrace");
+  ASSERT_THAT(log.recording.requests, SizeIs(3));
+  auto rounds = first_task;
+  rounds.emplace_back(0, 0, 1);
+  EXPECT_EQ(rounds_of(log, 0), rounds) << "the step without a draft has its place";
+  const Request& request = log.recording.requests[0];
+  ASSERT_THAT(request.tokens, SizeIs(32));
+  EXPECT_EQ(request.tokens.front(), 220);
+  EXPECT_EQ(request.tokens.back(), 65);
+  EXPECT_EQ(log.recording.prompts[0].tokens.size(), 6U);
+  const DraftToken& token = log.recording.draft_tokens.front();
+  EXPECT_EQ(token.token, 371);
+  EXPECT_DOUBLE_EQ(token.confidence, 0.437);
+  const Round& round = log.recording.rounds.front();
+  EXPECT_EQ(round.start_ns, 557'163'000) << "where the prefill's token came";
+  EXPECT_EQ(round.draft_ns, 560'017'000 - 557'163'000);
+  EXPECT_EQ(round.verify_ns, 566'583'000 - 560'017'000);
+  EXPECT_EQ(round.bonus_token, 2356);
+  EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::plain_steps)));
+  // Greedy: what was accepted of the drafts is the text.
+  std::size_t at = 1;
+  for (const Round& one : log.recording.rounds) {
+    if (one.request_id != request.id) continue;
+    for (const DraftToken& draft : log.recording.draft_tokens)
+      if (draft.round_id == one.id && draft.accepted) {
+        EXPECT_EQ(draft.token, request.tokens[at + static_cast<std::size_t>(draft.index)]);
+      }
+    at += static_cast<std::size_t>(one.emitted);
+  }
+  EXPECT_EQ(at, request.tokens.size());
+}
+
+TEST(LlamaCppImport, CountsARoundOnceWhereBothLinesSpeakOfIt) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("llama_cpp/server_both.log")}, {}, folder / "a.dstrace");
+  auto rounds = first_task;
+  rounds.emplace_back(0, 0, 1);
+  EXPECT_EQ(rounds_of(log, 0), rounds);
+}
+
+TEST(LlamaCppImport, HasPlainStepsWhereNothingIsGuessed) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("llama_cpp/server_ngramv.log")}, {}, folder / "a.dstrace");
+  int emitted = 0;
+  for (const auto& round : rounds_of(log, 0)) emitted += std::get<2>(round);
+  EXPECT_EQ(emitted, 31);
+  EXPECT_THAT(rounds_of(log, 0), Contains(std::tuple(0, 0, 1)));
+  EXPECT_THAT(rounds_of(log, 0), Contains(std::tuple(4, 4, 5)));
+  EXPECT_THAT(log.summary.missing, Contains(MissingData::confidences)) << "guesses from the text have none";
+}
+
+constexpr const char* began =
+    "0.00.100.000 I slot launch_slot_: id  0 | task 7 | processing task, is_child = 0\n";
+constexpr const char* ended =
+    "0.00.900.000 I slot print_timing: id  0 | task 7 | prompt eval time =      50.00 ms /     6 tokens (x)\n"
+    "0.00.900.001 I slot print_timing: id  0 | task 7 |        eval time =     740.00 ms /     8 tokens (x)\n"
+    "0.00.900.002 I slot print_timing: id  0 | task 7 | draft acceptance = 0.62500 (   5 accepted /     8 "
+    "generated)\n"
+    "0.00.900.003 I slot      release: id  0 | task 7 | stop processing: n_tokens = 14, truncated = 0\n";
+
+TEST(LlamaCppImport, TakesAReplayedDraftForAPartOfItsRound) {
+  const ImportFolder folder;
+  const auto file = folder.write(
+      "replay.log", std::string(began) +
+                        "0.00.200.000 I slot update_slots: id  0 | task 7 | accepted  2/ 4 draft tokens "
+                        "(restore checkpoint)\n"
+                        "0.00.300.000 I slot update_slots: id  0 | task 7 | accepted  2/ 2 draft tokens\n"
+                        "0.00.400.000 I slot update_slots: id  0 | task 7 | accepted  3/ 4 draft tokens\n" +
+                        ended);
+  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
+  EXPECT_THAT(rounds_of(log, 0), ElementsAre(std::tuple(4, 2, 3), std::tuple(4, 3, 4)));
+  EXPECT_EQ(log.recording.rounds[0].end_ns, 300'000'000) << "the replay's time is the round's";
+}
+
+TEST(LlamaCppImport, CutsTheLastRoundAtTheBudget) {
+  const ImportFolder folder;
+  const auto file = folder.write(
+      "cut.log", std::string(began) +
+                     "0.00.200.000 I slot update_slots: id  0 | task 7 | accepted  2/ 4 draft tokens\n"
+                     "0.00.300.000 I slot update_slots: id  0 | task 7 | accepted  3/ 4 draft tokens\n"
+                     "0.00.900.001 I slot print_timing: id  0 | task 7 |        eval time =     740.00 ms /"
+                     "     6 tokens (x)\n"
+                     "0.00.900.003 I slot      release: id  0 | task 7 | stop processing: n_tokens = 1\n");
+  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
+  EXPECT_THAT(rounds_of(log, 0), ElementsAre(std::tuple(4, 2, 3), std::tuple(4, 3, 2)));
+}
+
+TEST(LlamaCppImport, CountsAndNamesWordsThatItDoesNotKnow) {
+  const ImportFolder folder;
+  const auto file = folder.write(
+      "new.log",
+      std::string(began) +
+          "0.00.200.000 I slot update_slots: id  0 | task 7 | took 2 of 4 draft tokens, brand new words\n"
+          "0.00.300.000 I slot update_slots: id  0 | task 7 | accepted  2/ 4 draft tokens\n"
+          "0.00.400.000 I slot update_slots: id  0 | task 7 | accepted  3/ 4 draft tokens\n" +
+          ended);
+  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
+  EXPECT_EQ(stated_figures(log)["unknown_lines"], 1);
+  EXPECT_THAT(stated_figures(log)["unknown_examples"][0].get<std::string>(), HasSubstr("brand new words"));
+}
+
+struct Broken {
+  const char* lines;
+  const char* words;
+};
+
+TEST(LlamaCppImport, RefusesInOneLineWhatCannotBe) {
+  const Broken all[] = {
+      {"0.00.200.000 I slot x: id  0 | task 7 | accepted  5/ 4 draft tokens\n",
+       "line 2: accepts 5 of 4 draft tokens"},
+      {"0.00.200.000 I slot x: id  0 | task 7 | accepted  2/ 4000 draft tokens\n", "these at most 512"},
+      {"0.00.050.000 I slot x: id  0 | task 7 | accepted  2/ 4 draft tokens\n",
+       "line 2: its time is 50000 us"},
+      {"0.00.200.000 I slot x: id  0 | task 8 | accepted  2/ 4 draft tokens\n",
+       "task 8 of slot 0 never began"},
+      {"0.00.200.000 I slot x: id  0 | task 8 | processing task\n",
+       "slot 0 takes task 8 while task 7 has not ended"},
+      {"0.00.200.000 I slot x: id  0 | task 7 | accepted  2/ 4 draft tokens\n",
+       "says that 5 of 8 draft tokens"},
+      {"0.00.200.000 I slot x: id  0 | task 7 | accepted  2/ 4 draft tokens (restore checkpoint)\n"
+       "0.00.300.000 I slot x: id  0 | task 7 | accepted  1/ 4 draft tokens\n",
+       "line 3: accepts 1 of 4 draft tokens, expected 2 of 2, the replay"},
+      {"0.00.200.000 I slot x: id  0 | task 7 | accepted  2/ 4 draft tokens\n"
+       "0.00.201.000 I slot x: id  0 | task 7 | accepted  3/ 4 draft tokens\n"
+       "0.00.202.000 I slot x: id  0 | task 7 | accepted  0/ 0 draft tokens\n"
+       "0.00.203.000 I slot x: id  0 | task 7 | accepted  0/ 0 draft tokens\n",
+       "says that 8 tokens were generated, but its rounds give 10"}};
+  for (const Broken& broken : all) {
+    SCOPED_TRACE(broken.words);
+    const ImportFolder folder;
+    const auto file = folder.write("bad.log", std::string(began) + broken.lines + ended);
+    const auto imported = import_recordings({file}, {}, folder / "out.dstrace");
+    ASSERT_FALSE(imported);
+    EXPECT_THAT(imported.error().message, HasSubstr(broken.words));
+    EXPECT_EQ(imported.error().message.find('\n'), std::string::npos);
+    EXPECT_LT(imported.error().message.size(), 400U);
+    EXPECT_EQ(folder.files(), 1U);
+  }
+}
+
+TEST(LlamaCppImport, NoticesLinesThatAreCutOffDoubledOrOutOfOrder) {
+  const auto whole = lines_of(fixture("llama_cpp/server_trace.log"));
+  const ImportFolder folder;
+  ImportOptions options;
+  options.overwrite = true;
+  options.format = ImportFormat::llama_cpp;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    SCOPED_TRACE(whole[i]);
+    const bool is_round = whole[i].find("draft tokens") != std::string::npos;
+    const auto file =
+        folder.write("cut.log", joined({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)}));
+    const auto cut = import_recordings({file}, options, folder / "out.dstrace");
+    if (is_round) {
+      EXPECT_FALSE(cut) << "in the middle of a task";
+    }
+    options.partial = true;
+    const auto partial = import_recordings({file}, options, folder / "out.dstrace");
+    if (cut) {
+      EXPECT_TRUE(partial);
+    }
+    if (!partial) {
+      EXPECT_THAT(partial.error().message, HasSubstr("holds no task"));
+    }
+    options.partial = false;
+    if (!is_round) continue;
+    auto doubled = whole;
+    doubled.insert(doubled.begin() + static_cast<std::ptrdiff_t>(i), whole[i]);
+    EXPECT_FALSE(
+        import_recordings({folder.write("doubled.log", joined(doubled))}, options, folder / "out.dstrace"));
+    auto swapped = whole;
+    std::swap(swapped[i], swapped[i - 1]);
+    EXPECT_FALSE(
+        import_recordings({folder.write("swapped.log", joined(swapped))}, options, folder / "out.dstrace"));
+    auto missing = whole;
+    missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_FALSE(
+        import_recordings({folder.write("missing.log", joined(missing))}, options, folder / "out.dstrace"));
+  }
+}
+
+TEST(LlamaCppImport, SetsABaselinesLogBesideIt) {
+  const ImportFolder folder;
+  ImportOptions options;
+  options.baseline = folder.write("plain.log", joined(lines_of(fixture("llama_cpp/server_ngramv.log"))));
+  const Imported both =
+      import_soundly({fixture("llama_cpp/server_trace.log")}, options, folder / "a.dstrace");
+  ASSERT_THAT(both.recording.runs, SizeIs(2));
+  EXPECT_TRUE(both.recording.runs[0].is_baseline);
+  EXPECT_EQ(both.recording.requests[0].prompt_id, both.recording.requests[1].prompt_id)
+      << "the first prompt of each";
+}
+
+}  // namespace
+}  // namespace draftscope::traces

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What engines say of requests. llama_answers/ is of the real program (the same run as
+// llama_cpp/server_trace.log); the others were written by the fields that the engines document.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "imported.h"
+
+namespace draftscope::traces {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+TEST(SglangImport, SumsCountsUnderAllTheNamesThatTheyHad) {
+  const ImportFolder folder;
+  const Imported answers = import_soundly({fixture("sglang/documented.jsonl")}, {}, folder / "a.dstrace");
+  EXPECT_THAT(answers.summary.formats, ElementsAre(ImportFormat::sglang));
+  EXPECT_EQ(stated_figures(answers)["verify_steps"], 43 + 10 + 4 + 2);
+  EXPECT_EQ(stated_figures(answers)["drafted_tokens"], 215 + 30 + 12 + 6);
+  EXPECT_EQ(stated_figures(answers)["accepted_tokens"], 63 + 10 + 4 + 4);
+  EXPECT_EQ(stated_figures(answers)["accepted_histogram"], (std::vector<int>{15, 17, 13, 5, 0, 3}));
+  ASSERT_THAT(answers.recording.rounds, SizeIs(2)) << "an order is in the last answer alone";
+  EXPECT_EQ(answers.recording.rounds[0].drafted, 3);
+  EXPECT_EQ(answers.recording.rounds[0].accepted, 3);
+  EXPECT_EQ(answers.recording.rounds[1].accepted, 1);
+  EXPECT_THAT(answers.summary.missing, Contains(MissingData::rounds));
+  EXPECT_EQ(answers.recording.requests[0].end_ns, 1'500'000'000);
+  EXPECT_EQ(answers.recording.requests[1].start_ns, 1'500'000'000);
+}
+
+TEST(TrtllmImport, HasRoundsWithDraftTimesWhereOneRequestRuns) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("trtllm/documented.jsonl")}, {}, folder / "a.dstrace");
+  ASSERT_THAT(log.recording.requests, SizeIs(2)) << "a gap of the iterations ends the first";
+  ASSERT_THAT(log.recording.rounds, SizeIs(3));
+  EXPECT_EQ(log.recording.requests[0].first_token_ns, 20'000'000) << "the context's iteration";
+  EXPECT_EQ(log.recording.rounds[0].start_ns, 20'000'000);
+  EXPECT_EQ(log.recording.rounds[0].draft_ns, 2'100'000);
+  EXPECT_EQ(log.recording.rounds[0].verify_ns, 7'300'000);
+  EXPECT_EQ(log.recording.rounds[0].accepted, 3);
+  EXPECT_EQ(log.recording.rounds[2].drafted, 0);
+  EXPECT_EQ(stated_figures(log)["iterations_of_several_requests"], 1);
+  EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::phase_times)));
+}
+
+TEST(AiperfImport, TakesGapsForRoundTimesWhereThereAreAsMany) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("aiperf/documented.jsonl")}, {}, folder / "a.dstrace");
+  ASSERT_THAT(log.recording.requests, SizeIs(3));
+  ASSERT_THAT(log.recording.rounds, SizeIs(5));
+  const Request& first = log.recording.requests[0];
+  EXPECT_EQ(first.start_ns, 1'790'000'000'000'000'000);
+  EXPECT_EQ(log.recording.rounds[0].start_ns, first.start_ns + 41'500'000);
+  EXPECT_EQ(log.recording.rounds[1].end_ns, first.start_ns + 77'500'000);
+  EXPECT_EQ(log.recording.rounds[2].end_ns, log.recording.rounds[2].start_ns) << "one gap, three rounds";
+  EXPECT_THAT(log.summary.missing, Contains(MissingData::round_times));
+  EXPECT_EQ(log.recording.requests[1].stop, RequestStop::cancelled);
+  EXPECT_EQ(log.recording.requests[2].stop, RequestStop::error);
+  EXPECT_EQ(stated_figures(log)["accepted_histogram"], (std::vector<int>{2, 1, 2}));
+}
+
+TEST(LlamaAnswersImport, AgreeWithTheLogOfTheSameRun) {
+  const ImportFolder folder;
+  const Imported answers =
+      import_soundly({fixture("llama_answers/server_trace.jsonl")}, {}, folder / "a.dstrace");
+  const Imported log = import_soundly({fixture("llama_cpp/server_trace.log")}, {}, folder / "b.dstrace");
+  std::int64_t drafted = 0, accepted = 0;
+  for (const Round& round : log.recording.rounds) {
+    drafted += round.drafted;
+    accepted += round.accepted;
+  }
+  EXPECT_EQ(stated_figures(answers)["drafted_tokens"], drafted);
+  EXPECT_EQ(stated_figures(answers)["accepted_tokens"], accepted);
+  ASSERT_THAT(answers.recording.requests, SizeIs(3));
+  EXPECT_EQ(answers.recording.requests[0].tokens.size(), log.recording.requests[0].tokens.size());
+  EXPECT_THAT(answers.recording.requests[0].text, HasSubstr("os.path.isfile"));
+}
+
+TEST(AcceptanceImport, ReadsVllmsOfflineOutputs) {
+  const ImportFolder folder;
+  const auto file = folder.write(
+      "offline.jsonl",
+      R"({"spec_decode_metrics":{"num_spec_steps":2,"per_step_accepted":[0,3],"per_step_drafted":[3,3]},"text":"a"})");
+  const Imported outputs = import_soundly({file}, {}, folder / "a.dstrace");
+  ASSERT_THAT(outputs.recording.rounds, SizeIs(2));
+  EXPECT_EQ(outputs.recording.rounds[1].accepted, 3);
+}
+
+struct WrongResponse {
+  ImportFormat format;
+  const char* text;
+  const char* words;
+};
+
+class RefusedResponse : public ::testing::TestWithParam<WrongResponse> {};
+
+TEST_P(RefusedResponse, InOneLineThatLeavesNothing) {
+  const ImportFolder folder;
+  ImportOptions options;
+  options.format = GetParam().format;
+  const auto imported =
+      import_recordings({folder.write("input", GetParam().text)}, options, folder / "out.dstrace");
+  ASSERT_FALSE(imported);
+  EXPECT_THAT(imported.error().message, HasSubstr(GetParam().words));
+  EXPECT_EQ(imported.error().message.find('\n'), std::string::npos);
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Input, RefusedResponse,
+    ::testing::Values(
+        WrongResponse{ImportFormat::sglang, R"({"a":1})", "line 1: has neither meta_info nor sglext"},
+        WrongResponse{ImportFormat::sglang,
+                      R"({"meta_info":{"spec_num_proposed_drafts":3,"spec_num_correct_drafts":4}})",
+                      "4 draft tokens were accepted of 3"},
+        WrongResponse{ImportFormat::sglang, R"({"meta_info":{"spec_verify_ct":"x"}})",
+                      "spec_verify_ct is 'x', expected an integer"},
+        WrongResponse{ImportFormat::sglang, R"({"meta_info":{"spec_accept_histogram":[-1]}})",
+                      "spec_accept_histogram[0] is -1"},
+        WrongResponse{
+            ImportFormat::sglang,
+            R"({"meta_info":{"speculative_decoding_stats":{"verify_lengths":[4],"accept_lengths":[6]}}})",
+            "accepted is 5, expected at most drafted (3)"},
+        WrongResponse{ImportFormat::trtllm, R"({"a":1})", "iter is missing"},
+        WrongResponse{ImportFormat::trtllm,
+                      "{\"iter\":5,\"inflightBatchingStats\":{}}\n{\"iter\":5,\"inflightBatchingStats\":{}}",
+                      "line 2: iter is 5, expected more than"},
+        WrongResponse{ImportFormat::trtllm, R"({"iter":1,"inflightBatchingStats":{"numGenRequests":1}})",
+                      "iterLatencyMS is missing"},
+        WrongResponse{ImportFormat::trtllm,
+                      R"({"iter":1,"iterLatencyMS":1,"inflightBatchingStats":{"numGenRequests":1},)"
+                      R"("specDecodingStats":{"numDraftTokens":1,"numAcceptedTokens":2}})",
+                      "accepted is 2, expected at most drafted (1)"},
+        WrongResponse{ImportFormat::aiperf, R"({"a":1})", "has no metadata"},
+        WrongResponse{ImportFormat::aiperf,
+                      R"({"metadata":{"request_start_ns":5,"request_end_ns":4},"metrics":{}})",
+                      "request_end_ns is 4, expected at least request_start_ns (5)"},
+        WrongResponse{ImportFormat::aiperf,
+                      R"({"metadata":{},"metrics":{"time_to_first_token":{"value":1,"unit":"s"}}})",
+                      "time_to_first_token has the unit"},
+        WrongResponse{
+            ImportFormat::aiperf,
+            R"({"metadata":{},"metrics":{},"spec_decode_acceptance":{"per_step_accepted":[1],"num_spec_steps":2}})",
+            "num_spec_steps is 2, expected as many"},
+        WrongResponse{
+            ImportFormat::aiperf,
+            R"({"metadata":{},"metrics":{},"spec_decode_acceptance":{"acceptance_histogram":{"x":1}}})",
+            "acceptance_histogram has the key x"},
+        WrongResponse{ImportFormat::llama_answers, R"({"a":1})", "has no timings"}));
+
+}  // namespace
+}  // namespace draftscope::traces

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// draftscope/record.h: what a caller may do wrong, what a kill leaves, what a full disk says.
+#include <draftscope/record.h>
+#include <draftscope/traces/missing_data.h>
+#include <draftscope/traces/reader.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "../sample.h"
+
+namespace draftscope::traces {
+namespace {
+
+using ::testing::HasSubstr;
+
+draftscope_record_settings settings() {
+  draftscope_record_settings all = DRAFTSCOPE_RECORD_SETTINGS_INIT;
+  all.engine = "test";
+  return all;
+}
+
+draftscope_record_request request_of(const char* run) {
+  draftscope_record_request request = DRAFTSCOPE_RECORD_REQUEST_INIT;
+  request.run = run;
+  request.start_ns = draftscope_record_now_ns();
+  return request;
+}
+
+draftscope_record_round round_of(std::int64_t drafted, std::int64_t accepted) {
+  draftscope_record_round round = DRAFTSCOPE_RECORD_ROUND_INIT;
+  round.start_ns = round.end_ns = draftscope_record_now_ns();
+  round.drafted = drafted;
+  round.accepted = accepted;
+  return round;
+}
+
+draftscope_recording* created(const std::filesystem::path& path) {
+  draftscope_recording* recording = nullptr;
+  char message[300];
+  const auto all = settings();
+  EXPECT_EQ(draftscope_record_create(path.c_str(), &all, &recording, message, sizeof message), 0) << message;
+  return recording;
+}
+
+TEST(Record, MakesASoundTraceOfWhatItWasTold) {
+  const TestFolder folder;
+  draftscope_recording* const recording = created(folder / "a.dstrace");
+  std::uint64_t first = 0, second = 0;
+  const auto request = request_of("tree:width=2");
+  ASSERT_EQ(draftscope_record_begin(recording, &request, &first), 0);
+  ASSERT_EQ(draftscope_record_begin(recording, &request, &second), 0);
+  EXPECT_NE(first, second);
+  auto tree = round_of(3, 2);
+  const std::int32_t tokens[] = {7, 8, 9}, parents[] = {-1, -1, 1};
+  const std::uint8_t taken[] = {0, 1, 1};
+  const double confidences[] = {0.25, 0.5, NAN};
+  tree.tokens = tokens;
+  tree.parents = parents;
+  tree.taken = taken;
+  tree.confidences = confidences;
+  ASSERT_EQ(draftscope_record_add(recording, second, &tree), 0) << draftscope_record_error(recording);
+  const auto chain = round_of(4, 0);
+  ASSERT_EQ(draftscope_record_add(recording, first, &chain), 0);
+  draftscope_record_end end = DRAFTSCOPE_RECORD_END_INIT;
+  end.end_ns = draftscope_record_now_ns();
+  ASSERT_EQ(draftscope_record_finish(recording, second, &end), 0);
+  ASSERT_EQ(draftscope_record_meta(recording, "device", "toy"), 0);
+  char message[300];
+  ASSERT_EQ(draftscope_record_close(recording, message, sizeof message), 0) << message;
+
+  auto reader = Reader::open(folder / "a.dstrace");
+  ASSERT_TRUE(reader);
+  EXPECT_TRUE(reader->validate()->empty());
+  const Recording rows = *reader->recording();
+  EXPECT_TRUE(rows.closed_cleanly);
+  EXPECT_EQ(rows.meta.at("device"), "toy");
+  EXPECT_EQ(rows.meta.at("engine"), "test");
+  EXPECT_TRUE(is_missing(rows.meta, MissingData::prompts));
+  ASSERT_EQ(rows.requests.size(), 2U);
+  EXPECT_EQ(rows.requests[0].stop, RequestStop::cancelled) << "it was under way when the recording closed";
+  EXPECT_EQ(rows.requests[1].tokens.size(), 3U) << "two accepted and the target's own";
+  ASSERT_EQ(rows.rounds.size(), 2U);
+  EXPECT_EQ(rows.rounds[1].tree_depth, 2);
+}
+
+struct Wrong {
+  const char* words;
+  std::function<draftscope_record_status(draftscope_recording*, std::uint64_t id)> call;
+  draftscope_record_status status = DRAFTSCOPE_RECORD_ARGUMENT;
+};
+
+TEST(Record, RefusesWrongCallsInOneLineAndGoesOn) {
+  const TestFolder folder;
+  draftscope_recording* const recording = created(folder / "a.dstrace");
+  std::uint64_t id = 0, ended = 0;
+  const auto request = request_of("x");
+  ASSERT_EQ(draftscope_record_begin(recording, &request, &ended), 0);
+  ASSERT_EQ(draftscope_record_begin(recording, &request, &id), 0);
+  draftscope_record_end end = DRAFTSCOPE_RECORD_END_INIT;
+  ASSERT_EQ(draftscope_record_finish(recording, ended, &end), 0);
+  const auto good = round_of(2, 1);
+  const auto with = [](auto change) {
+    return [change](draftscope_recording* r, std::uint64_t to) {
+      auto round = round_of(2, 1);
+      change(round);
+      return draftscope_record_add(r, to, &round);
+    };
+  };
+  const double share = 2.0;
+  const double shares[] = {share, share};
+  const Wrong all[] = {
+      {"recording is null", [&](auto*, auto to) { return draftscope_record_add(nullptr, to, &good); }},
+      {"round is null", [&](auto* r, auto to) { return draftscope_record_add(r, to, nullptr); }},
+      {"not initialised", with([](auto& round) { round.size = 0; })},
+      {"not under way", [&](auto* r, auto) { return draftscope_record_add(r, 77, &good); },
+       DRAFTSCOPE_RECORD_ORDER},
+      {"not under way", [&](auto* r, auto) { return draftscope_record_add(r, ended, &good); },
+       DRAFTSCOPE_RECORD_ORDER},
+      {"not under way", [&](auto* r, auto) { return draftscope_record_finish(r, ended, &end); },
+       DRAFTSCOPE_RECORD_ORDER},
+      {"accepted is 3, expected at most drafted (2)", with([](auto& round) { round.accepted = 3; })},
+      {"accepted is -1", with([](auto& round) { round.accepted = -1; })},
+      {"drafted is 513", with([](auto& round) { round.drafted = 513; })},
+      {"emitted is 9, expected 0 to 2", with([](auto& round) { round.emitted = 9; })},
+      {"end_ns is 1, expected", with([](auto& round) { round.end_ns = 1; })},
+      {"expected both start_ns and end_ns", with([](auto& round) { round.end_ns = -1; })},
+      {"draft_ns is 5, expected at most 0", with([](auto& round) { round.draft_ns = 5; })},
+      {"confidences[0] is 2", with([&](auto& round) { round.confidences = shares; })},
+      {"end is null", [&](auto* r, auto to) { return draftscope_record_finish(r, to, nullptr); }},
+      {"run is null or empty",
+       [&](auto* r, auto) {
+         std::uint64_t other = 0;
+         const auto unnamed = request_of(nullptr);
+         return draftscope_record_begin(r, &unnamed, &other);
+       }},
+      {"id is null", [&](auto* r, auto) { return draftscope_record_begin(r, &request, nullptr); }},
+      {"key or value is null", [&](auto* r, auto) { return draftscope_record_meta(r, "device", nullptr); }},
+      {"which the trace keeps itself",
+       [&](auto* r, auto) { return draftscope_record_meta(r, "lacks", "[]"); }},
+  };
+  for (const Wrong& wrong : all) {
+    SCOPED_TRACE(wrong.words);
+    EXPECT_EQ(wrong.call(recording, id), wrong.status);
+    EXPECT_THAT(draftscope_record_error(recording), HasSubstr(wrong.words));
+    EXPECT_EQ(std::string(draftscope_record_error(recording)).find('\n'), std::string::npos);
+  }
+  EXPECT_EQ(draftscope_record_add(recording, id, &good), 0);
+  EXPECT_EQ(draftscope_record_close(recording, nullptr, 0), 0);
+  EXPECT_EQ(draftscope_record_close(nullptr, nullptr, 0), DRAFTSCOPE_RECORD_ARGUMENT);
+  auto reader = Reader::open(folder / "a.dstrace");
+  ASSERT_TRUE(reader);
+  EXPECT_TRUE(reader->validate()->empty());
+  EXPECT_EQ(reader->recording()->rounds.size(), 1U) << "the one good one";
+}
+
+TEST(Record, CreatesNothingWhereItIsRefused) {
+  const TestFolder folder;
+  write_file(folder / "there.dstrace", "old");
+  draftscope_recording* recording = nullptr;
+  char message[300];
+  const auto all = settings();
+  auto broken = settings();
+  broken.parameters = "[1]";
+  EXPECT_EQ(draftscope_record_create(nullptr, &all, &recording, message, sizeof message),
+            DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_EQ(draftscope_record_create((folder / "a").c_str(), nullptr, &recording, message, sizeof message),
+            DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_EQ(draftscope_record_create((folder / "a").c_str(), &all, nullptr, message, sizeof message),
+            DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_EQ(draftscope_record_create((folder / "a").c_str(), &broken, &recording, message, sizeof message),
+            DRAFTSCOPE_RECORD_ARGUMENT);
+  EXPECT_EQ(draftscope_record_create((folder / "no/such/folder").c_str(), &all, &recording, message,
+                                     sizeof message),
+            DRAFTSCOPE_RECORD_DISK);
+  EXPECT_EQ(
+      draftscope_record_create((folder / "there.dstrace").c_str(), &all, &recording, message, sizeof message),
+      DRAFTSCOPE_RECORD_DISK);
+  EXPECT_THAT(message, HasSubstr("there.dstrace"));
+  char little[8];
+  draftscope_record_create((folder / "there.dstrace").c_str(), &all, &recording, little, sizeof little);
+  EXPECT_EQ(std::string(little).size(), 7U) << "cut to its room";
+  EXPECT_EQ(recording, nullptr);
+  EXPECT_EQ(read_file(folder / "there.dstrace"), "old");
+}
+
+TEST(Record, TakesAnOlderCallersShorterStructs) {
+  const TestFolder folder;
+  draftscope_recording* const recording = created(folder / "a.dstrace");
+  std::uint64_t id = 0;
+  const auto request = request_of("x");
+  ASSERT_EQ(draftscope_record_begin(recording, &request, &id), 0);
+  auto round = round_of(2, 1);
+  round.size = offsetof(draftscope_record_round, tokens);
+  round.tokens = reinterpret_cast<const std::int32_t*>(1);  // beyond what the caller knows
+  EXPECT_EQ(draftscope_record_add(recording, id, &round), 0) << draftscope_record_error(recording);
+  EXPECT_EQ(draftscope_record_close(recording, nullptr, 0), 0);
+}
+
+/// Records without end; the parent ends it.
+[[noreturn]] void record_for_ever(const std::filesystem::path& path) {
+  draftscope_recording* const recording = created(path);
+  for (;;) {
+    std::uint64_t id = 0;
+    const auto request = request_of("x");
+    if (draftscope_record_begin(recording, &request, &id) != 0) ::_exit(2);
+    for (int i = 0; i < 50; ++i) {
+      const auto round = round_of(5, i % 6);
+      if (draftscope_record_add(recording, id, &round) != 0) ::_exit(3);
+    }
+    draftscope_record_end end = DRAFTSCOPE_RECORD_END_INIT;
+    end.end_ns = draftscope_record_now_ns();
+    if (draftscope_record_finish(recording, id, &end) != 0) ::_exit(4);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+TEST(Record, KeepsWhatWasCommittedWhenItIsKilled) {
+  const TestFolder folder;
+  std::size_t rounds = 0;
+  for (int i = 0; i < 4; ++i) {
+    const auto path = folder / fmt::format("{}.dstrace", i);
+    const pid_t child = ::fork();
+    if (child == 0) record_for_ever(path);
+    // A transaction is at most 250 ms away; on a busy machine the kill waits for the first.
+    const auto has_rows = [&] {
+      auto reader = Reader::open(path);
+      return reader && !reader->recording()->rounds.empty();
+    };
+    while (!has_rows()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(70 * i));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the recording ended by itself";
+    auto reader = Reader::open(path);
+    ASSERT_TRUE(reader) << reader.error().message;
+    const Recording rows = *reader->recording();
+    EXPECT_FALSE(rows.closed_cleanly);
+    EXPECT_TRUE(is_missing(rows.meta, MissingData::token_ids))
+        << "what is missing is said from the first row on";
+    EXPECT_TRUE(reader->validate()->empty());
+    std::map<RoundId, int> tokens;
+    for (const DraftToken& token : rows.draft_tokens) ++tokens[token.round_id];
+    for (const Round& round : rows.rounds) EXPECT_EQ(tokens[round.id], round.drafted);
+    rounds += rows.rounds.size();
+  }
+  EXPECT_GT(rounds, 0U);
+}
+
+TEST(Record, SaysWhyTheDiskFailedAndLeavesWhatWasCommitted) {
+  const TestFolder folder;
+  const auto path = folder / "a.dstrace";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    draftscope_recording* const recording = created(path);
+    const rlimit limit{1 << 20, 1 << 20};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::uint64_t id = 0;
+    const auto request = request_of("x");
+    draftscope_record_status status = draftscope_record_begin(recording, &request, &id);
+    for (int i = 0; i < 2'000'000 && status == 0; ++i) {
+      const auto round = round_of(8, 4);
+      status = draftscope_record_add(recording, id, &round);
+    }
+    char message[300];
+    const auto closed = draftscope_record_close(recording, message, sizeof message);
+    const bool is_said = std::string(message).find("a.dstrace") != std::string::npos;
+    ::_exit(status == DRAFTSCOPE_RECORD_DISK && closed == DRAFTSCOPE_RECORD_DISK && is_said ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_TRUE(reader->validate()->empty());
+}
+
+}  // namespace
+}  // namespace draftscope::traces

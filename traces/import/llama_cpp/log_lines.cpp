@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Wording of llama.cpp's server, read in its logs of the builds from 2025 to 10434 (August 2026).
+#include "import/llama_cpp/log_lines.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+namespace draftscope::traces {
+namespace {
+
+struct Pattern {
+  LlamaEvent event;
+  /// %d a whole number, %f a real one, a blank any blanks or none, $ the line's end; others as they are.
+  std::string_view words;
+};
+
+constexpr std::array patterns{
+    Pattern{LlamaEvent::restored, "accepted %d/%d draft tokens (restore checkpoint)"},
+    Pattern{LlamaEvent::verified, "accepted %d/%d draft tokens, new n_tokens = %d"},
+    Pattern{LlamaEvent::verified, "accepted %d/%d draft tokens, new n_past = %d"},
+    Pattern{LlamaEvent::accepted, "accepted %d/%d draft tokens $"},
+    Pattern{LlamaEvent::candidate, "- seq_id %d, draft candidate %d, pos %d: %d (%f)"},
+    Pattern{LlamaEvent::drafted, "generate_draft: id=%d, #tokens=%d, #draft=%d, pos_next=%d"},
+    Pattern{LlamaEvent::own_token, "add accepted tokens: sampled=%d, ids.size=%d, n_draft=%d"},
+    Pattern{LlamaEvent::plain_step, "slot decode token, id=%d"},
+    Pattern{LlamaEvent::token, "n_gen = %d, n_remaining = %d, next token: %d '"},
+    Pattern{LlamaEvent::token, "n_decoded = %d, n_remaining = %d, next token: %d '"},
+    Pattern{LlamaEvent::prompt, "new prompt, n_ctx_slot = %d, n_keep = %d, task.n_tokens = %d"},
+    Pattern{LlamaEvent::prompt, "new prompt, n_ctx_slot = %d, n_keep = %d, n_prompt_tokens = %d"},
+    Pattern{LlamaEvent::began, "processing task"},
+    Pattern{LlamaEvent::acceptance, "draft acceptance rate = %f (%d accepted / %d generated)"},
+    Pattern{LlamaEvent::acceptance, "draft acceptance = %f (%d accepted / %d generated)"},
+    Pattern{LlamaEvent::prompt_time, "prompt eval time = %f ms / %d tokens"},
+    Pattern{LlamaEvent::decode_time, "eval time = %f ms / %d tokens"},
+    Pattern{LlamaEvent::ended, "stop processing:"},
+};
+
+/// Wording about drafts that says nothing of a round.
+constexpr std::array known{std::string_view("max possible draft"), std::string_view("draft model"),
+                           std::string_view("speculative"),        std::string_view("acc per pos"),
+                           std::string_view("accepted %"),         std::string_view("statistics")};
+
+void skip_blanks(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
+}
+
+bool take_integer(std::string_view& text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+bool take_real(std::string_view& text, double& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+/// Whether the text begins with the pattern; fills the line's values.
+bool begins_with(std::string_view text, std::string_view words, LlamaLine& line) {
+  std::size_t values = 0;
+  while (!words.empty()) {
+    if (words.starts_with("%d") || words.starts_with("%f")) {
+      skip_blanks(text);
+      const bool taken = words[1] == 'f'
+                             ? take_real(text, line.number)
+                             : values < line.values.size() && take_integer(text, line.values[values++]);
+      if (!taken) return false;
+      words.remove_prefix(2);
+    } else if (words.front() == ' ') {
+      skip_blanks(text);
+      words.remove_prefix(1);
+    } else if (words.front() == '$') {
+      skip_blanks(text);
+      return text.empty();
+    } else {
+      if (text.empty() || text.front() != words.front()) return false;
+      text.remove_prefix(1);
+      words.remove_prefix(1);
+    }
+  }
+  return true;
+}
+
+/// "0.01.268.762 I ": minutes, seconds, milliseconds and microseconds since the process began.
+std::int64_t take_time(std::string_view& text) {
+  std::string_view rest = text;
+  std::int64_t total = 0;
+  constexpr std::array<std::int64_t, 4> factors{60, 1000, 1000, 1};
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    std::int64_t part = 0;
+    if (rest.empty() || rest.front() < '0' || rest.front() > '9' || !take_integer(rest, part)) return -1;
+    constexpr std::int64_t max_minutes = 10'000'000;
+    if (part > (i == 0 ? max_minutes : 999)) return -1;
+    total = (total + part) * factors[i];  // seconds, ms, us, us
+    if (i + 1 < factors.size()) {
+      if (rest.empty() || rest.front() != '.') return -1;
+      rest.remove_prefix(1);
+    }
+  }
+  if (rest.size() < 3 || rest[0] != ' ' || rest[2] != ' ') return -1;
+  text = rest.substr(3);
+  return total;
+}
+
+bool speaks_of_drafts(std::string_view message) {
+  if (message.find("draft") == std::string_view::npos) return false;
+  for (const std::string_view words : known)
+    if (message.find(words) != std::string_view::npos) return false;
+  return true;
+}
+
+}  // namespace
+
+LlamaLine llama_line(std::string_view text) {
+  LlamaLine line;
+  line.time_us = take_time(text);
+  // "slot update_slots: id  1 | task 0 | …"; what draws candidates names its sequence, which is the slot.
+  constexpr std::string_view task_words = "| task ";
+  const std::size_t task = text.find(task_words);
+  const std::size_t candidate = text.find("- seq_id ");
+  std::string_view message;
+  if (task != std::string_view::npos && task < candidate) {
+    const std::size_t id = text.rfind("id ", task);
+    if (id == std::string_view::npos) return line;
+    std::string_view number = text.substr(id + 3);
+    skip_blanks(number);
+    message = text.substr(task + task_words.size());
+    skip_blanks(message);
+    if (!take_integer(number, line.slot) || !take_integer(message, line.task)) return line;
+    skip_blanks(message);
+    if (!message.starts_with("|")) return line;
+    message.remove_prefix(1);
+    skip_blanks(message);
+  } else if (candidate != std::string_view::npos) {
+    message = text.substr(candidate);
+  } else {
+    return line;
+  }
+  for (const Pattern& pattern : patterns) {
+    if (!begins_with(message, pattern.words, line)) continue;
+    line.event = pattern.event;
+    return line;
+  }
+  if (speaks_of_drafts(message)) line.event = LlamaEvent::unknown;
+  return line;
+}
+
+}  // namespace draftscope::traces

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// One line of llama.cpp's log as an event. The wording moves from month to month, so all of it stands in one
+// table, log_lines.cpp; a line that speaks of drafts and is not in it is told apart from the many others.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace draftscope::traces {
+
+enum class LlamaEvent : std::uint8_t {
+  none,         ///< a line about other things
+  unknown,      ///< it speaks of drafts, in words that the table lacks
+  began,        ///< a slot takes a task
+  prompt,       ///< values: slots' context, kept, prompt tokens
+  candidate,    ///< values: slot, rank, draft position, token; number: the draft's probability
+  drafted,      ///< values: last token, tokens so far, draft tokens, next position
+  accepted,     ///< values: accepted, drafted; LLAMA_TRACE's line
+  restored,     ///< the same, of a context that can't be cut: a replay of what was accepted follows
+  verified,     ///< the same, and the tokens so far: the line of --verbose
+  token,        ///< values: generated so far, left, token
+  plain_step,   ///< values: last token; a step without a draft
+  own_token,    ///< values: the target's own token of a round
+  prompt_time,  ///< values: prompt tokens; number: ms
+  decode_time,  ///< values: generated tokens; number: ms
+  acceptance,   ///< values: accepted, generated draft tokens of the whole task
+  ended,        ///< the slot is free
+};
+
+struct LlamaLine {
+  LlamaEvent event = LlamaEvent::none;
+  std::int64_t time_us = -1;  ///< since the process began; -1 = the line has none
+  std::int64_t slot = -1;     ///< -1 = the line names none
+  std::int64_t task = -1;
+  std::array<std::int64_t, 4> values{};
+  double number = 0.0;
+};
+
+[[nodiscard]] LlamaLine llama_line(std::string_view line);
+
+}  // namespace draftscope::traces
