@@ -18,6 +18,7 @@ FEWEST_TOKENS, MOST_TOKENS = 40, 160
 LEFT_TO_WRITE = 40             # tokens that must follow the cut, so that there is something to continue
 COUNT, DEMO_COUNT = 20, 3      # a kind
 CALIBRATION_COUNT = 8          # a kind, beside those: what settings are tuned on
+SAMPLE_COUNT = 6               # of each kind in the prompts of the recording that ships
 MIXED_FROM = 8                 # the mixed stream's prompts follow those that the demo takes of each kind
 FIRST_ID = {"code": 1, "prose": 101}
 CATEGORY = {"code": "coding", "prose": "prose"}
@@ -109,6 +110,7 @@ def main():
         lengths = [tokens(r["turns"][0]) for r in records]
         print(f"{kind}: {len(records)} prompts of {min(lengths)} to {max(lengths)} tokens")
     write_lines(arguments.out / "demo.jsonl", [r for records in chosen.values() for r in records[:DEMO_COUNT]])
+    write_lines(arguments.out / "sample.jsonl", [r for records in chosen.values() for r in records[:SAMPLE_COUNT]])
     # One task, then the other: what a strategy learnt on the first meets the second.
     write_lines(arguments.out / "mixed.jsonl", [r for records in chosen.values() for r in records[MIXED_FROM:]])
 

@@ -70,6 +70,10 @@ bool is_greedy(const traces::Meta& meta) {
 std::vector<std::string> warnings(const MeasuredRecording& measured) {
   const traces::Recording& recording = *measured.recording;
   std::vector<std::string> lines;
+  if (measured.schema_version > traces::newest_schema_version())
+    lines.push_back(
+        fmt::format("its schema {} is newer than this program, which shows what it knows (schema {})",
+                    measured.schema_version, traces::newest_schema_version()));
   if (std::string note = prediction_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
   if (std::string note = import_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
   if (!recording.closed_cleanly)

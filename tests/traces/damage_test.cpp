@@ -40,7 +40,9 @@ TEST(OpeningWhatIsNoTrace, SaysWhyInOneLine) {
     return open_error(path).substr(path.string().size() + 2);
   };
   EXPECT_EQ(damaged("PRAGMA application_id = 1"), "is not a trace (application_id 0x1, expected 0x44537472)");
-  EXPECT_EQ(damaged("PRAGMA user_version = 7"), "newer schema (found 7, this reads up to 4)");
+  EXPECT_EQ(damaged("DROP TABLE counters; PRAGMA user_version = 7"),
+            "found no table counters, expected a whole trace (its schema 7 is newer than this program, which "
+            "knows 4)");
   EXPECT_EQ(damaged("PRAGMA user_version = 0"), "schema version is 0, expected 1 or more");
   EXPECT_EQ(damaged("DROP TABLE counters"), "found no table counters, expected a whole trace");
   EXPECT_EQ(damaged("DROP TABLE counters; CREATE VIEW counters AS SELECT 1 AS track"),
@@ -50,6 +52,26 @@ TEST(OpeningWhatIsNoTrace, SaysWhyInOneLine) {
       "table counters: column timestamp_ns is TEXT, expected INTEGER");
   EXPECT_EQ(damaged("DROP VIEW CUPTI_ACTIVITY_KIND_KERNEL; ALTER TABLE kernels DROP COLUMN grid_x"),
             "table kernels: column grid_x is nothing, expected INTEGER");
+}
+
+TEST(OpeningANewerSchema, ReadsWhatIsKnownOfIt) {
+  const TestFolder folder;
+  make_sample_file(folder / "known.dstrace");
+  make_sample_file(folder / "newer.dstrace");
+  change(
+      folder / "newer.dstrace",
+      "PRAGMA user_version = 9; CREATE TABLE further (id INTEGER PRIMARY KEY); ALTER TABLE rounds ADD COLUMN "
+      "further INTEGER NOT NULL DEFAULT 7");
+  auto known = Reader::open(folder / "known.dstrace");
+  auto newer = Reader::open(folder / "newer.dstrace");
+  ASSERT_TRUE(known);
+  ASSERT_TRUE(newer) << newer.error().message;
+  EXPECT_EQ(newer->schema_version(), 9);
+  EXPECT_GT(newer->schema_version(), newest_schema_version());
+  const auto rows = newer->recording();
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->rounds.size(), known->recording()->rounds.size());
+  EXPECT_EQ(rows->meta, known->recording()->meta);
 }
 
 TEST(OpeningWhatIsNoTrace, SaysWhyInOneLineEvenIfTheFileSOwnTextHasMany) {

@@ -210,11 +210,14 @@ Result<OpenTrace> open_trace(const fs::path& path) {
   if (id != application_id)
     return fail("{}: is not a trace (application_id {:#x}, expected {:#x})", name, id, application_id);
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t version, query_integer(handle, name, "PRAGMA user_version"));
-  if (version > current_schema_version)
-    return fail("{}: newer schema (found {}, this reads up to {})", name, version, current_schema_version);
   if (version < 1) return fail("{}: schema version is {}, expected 1 or more", name, version);
   trace.schema_version = static_cast<int>(version);
-  DRAFTSCOPE_TRY(check_tables(handle, name, trace.schema_version));
+  // A newer version only adds to what is known: that is read, as long as it is there.
+  if (const Result<void> checked = check_tables(handle, name, trace.schema_version); !checked)
+    return version > current_schema_version
+               ? fail("{} (its schema {} is newer than this program, which knows {})",
+                      checked.error().message, version, current_schema_version)
+               : fail("{}", checked.error().message);
 
   trace.budget = std::make_unique<WorkBudget>();
   trace.budget->steps =

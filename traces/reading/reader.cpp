@@ -23,6 +23,10 @@ Result<Reader> Reader::open(const std::filesystem::path& path) {
   return Reader(std::make_unique<Implementation>(std::move(trace)));
 }
 
+int newest_schema_version() {
+  return current_schema_version;
+}
+
 int Reader::schema_version() const {
   return implementation_->trace.schema_version;
 }

@@ -36,6 +36,9 @@ struct Recording {
   std::vector<Track> tracks;
 };
 
+/// Newest schema of which every table and column is known. Of a newer one, what is known is read.
+[[nodiscard]] int newest_schema_version();
+
 struct TableCount {
   std::string table;
   std::int64_t rows = 0;
@@ -52,7 +55,7 @@ class Reader {
  public:
   /// Opens read-only; never modifies the file. A file left by a crash is read with its write-ahead log; of a
   /// recording that goes on, everything that was committed before opening, and nothing after. Fails with one
-  /// line if the file is not a trace, is of a newer schema, or is damaged. The file stays open, whatever
+  /// line if the file is not a trace, lacks what its schema has, or is damaged. The file stays open, whatever
   /// takes its place; if it is itself changed or cut short, what was being read fails.
   [[nodiscard]] static Result<Reader> open(const std::filesystem::path& path);
   Reader(Reader&&) noexcept;
