@@ -25,6 +25,7 @@
 #include "views/breakdown/breakdown_view.h"
 #include "views/compare/compare_view.h"
 #include "views/confidence/confidence_view.h"
+#include "views/decisions/decisions_view.h"
 #include "views/replay/replay_view.h"
 #include "views/rounds/rounds_strip.h"
 #include "views/rounds/rounds_view.h"
@@ -164,6 +165,8 @@ void MainWindow::make_views() {
   named("timeline", timeline_);
   auto* what_if = new WhatIfView(state_);
   auto* summary = new SummaryView(state_);
+  auto* skip_map = new SkipMap(state_);
+  auto* decisions = new DecisionsView(state_);
   auto* rounds = new RoundsView(state_);
   const auto alone = [](QWidget* view) { return std::vector{PageRow{{PlacedView{view, {}}}, 1}}; };
   pages_->add_page(QStringLiteral("overview"), tr("Overview"), alone(named("summary", summary)), false);
@@ -176,9 +179,10 @@ void MainWindow::make_views() {
                    true);
   pages_->add_page(
       QStringLiteral("skip-map"), tr("Skip map"),
-      {PageRow{{PlacedView{named("skip-map", new SkipMap(state_)), tr("Skip map")}}, 1},
+      {PageRow{{PlacedView{named("skip-map", skip_map), tr("Skip map")}}, 1},
        PageRow{{PlacedView{named("confidence", new ConfidenceView(state_)), tr("Confidence")}}, 1}},
       true);
+  pages_->add_page(QStringLiteral("decisions"), tr("Decisions"), alone(named("decisions", decisions)), false);
   pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", new CompareView(state_))),
                    false);
   pages_->add_page(QStringLiteral("what-if"), tr("What if"), alone(named("what-if", what_if)), false);
@@ -194,6 +198,10 @@ void MainWindow::make_views() {
     const auto [key, order] = rounds_behind(what);
     show_view(*rounds);
     rounds->show_first_by(key, order);
+  });
+  connect(skip_map, &SkipMap::decision_asked, this, [this, decisions](std::uint32_t round_index) {
+    show_view(*decisions);
+    decisions->show_mask_decision(round_index);
   });
   connect(record_page_, &RecordPage::recorded, this, qOverload<const QString&>(&MainWindow::open));
   connect(start_page_, &StartPage::record_requested, this, &MainWindow::show_record_page);

@@ -13,6 +13,7 @@
 #include <QThreadPool>
 
 #include "record/record_page.h"
+#include "views/decisions/decisions_view.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
 
@@ -154,6 +155,7 @@ QStringList snapshot_names() {
           QStringLiteral("rounds"),
           QStringLiteral("skip-map"),
           QStringLiteral("confidence"),
+          QStringLiteral("decisions"),
           QStringLiteral("breakdown"),
           QStringLiteral("compare"),
           QStringLiteral("sql"),
@@ -185,6 +187,9 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     DRAFTSCOPE_TRY(place_cursor(window.state(), request));
   }
   if (request.view.startsWith(u"what-if")) wait_for_predictions(*window.findChild<WhatIfView*>());
+  // The search that a policy file tells of stands beside the recording's decisions.
+  if (name == u"decisions" && request.files.size() > 1)
+    window.findChild<DecisionsView*>()->open_search(request.files[1]);
   QWidget* shown = &window;
   for (const NamedView& named : window.views())
     if (named.name == name) shown = named.view;
@@ -199,10 +204,12 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
   // What a view reads on a worker when it is first shown.
   rendered(*shown, look);
   QApplication::processEvents();
-  while (!QThreadPool::globalInstance()->waitForDone(0))
-    QApplication::processEvents(QEventLoop::AllEvents, 20);
-  // It is taken up, and what follows from it is drawn.
-  for (int turn = 0; turn < 3; ++turn) QApplication::processEvents();
+  // It is taken up, and what follows from it is read and drawn.
+  for (int turn = 0; turn < 3; ++turn) {
+    while (!QThreadPool::globalInstance()->waitForDone(0))
+      QApplication::processEvents(QEventLoop::AllEvents, 20);
+    QApplication::processEvents();
+  }
   if (!rendered(*shown, look).save(request.output))
     return fail("{}: the picture can't be written", request.output.toStdString());
   if (shown != &window) shown->setParent(&window);
