@@ -26,6 +26,8 @@
 #include "views/compare/compare_view.h"
 #include "views/confidence/confidence_view.h"
 #include "views/decisions/decisions_view.h"
+#include "views/filter/filter_bar.h"
+#include "views/pin/pinned_pair.h"
 #include "views/replay/replay_view.h"
 #include "views/rounds/rounds_strip.h"
 #include "views/rounds/rounds_view.h"
@@ -156,7 +158,8 @@ QSize MainWindow::first_size() const {
 
 void MainWindow::make_views() {
   auto* strip = new RoundsStrip(state_);
-  pages_ = new ViewPages(make_controls(), strip, timeline_);
+  filter_ = new FilterBar(state_);
+  pages_ = new ViewPages(make_controls(), stacked({filter_, strip}), timeline_);
   const auto named = [this](const char* name, QWidget* view) {
     views_.push_back({QString::fromUtf8(name), view});
     return view;
@@ -168,20 +171,38 @@ void MainWindow::make_views() {
   auto* skip_map = new SkipMap(state_);
   auto* decisions = new DecisionsView(state_);
   auto* rounds = new RoundsView(state_);
+  // Beside what shows the chosen run stands the same of the pinned one.
+  const auto pair = [&](const char* name, QWidget* view, Qt::Orientation orientation, auto make) {
+    return new PinnedPair(pinned_, orientation, named(name, view), make);
+  };
   const auto alone = [](QWidget* view) { return std::vector{PageRow{{PlacedView{view, {}}}, 1}}; };
   pages_->add_page(QStringLiteral("overview"), tr("Overview"), alone(named("summary", summary)), false);
   named("why", &summary->why_card());
   pages_->add_page(QStringLiteral("rounds"), tr("Rounds"),
-                   {PageRow{{PlacedView{named("breakdown", new BreakdownView(state_)), tr("Breakdown")}}, 2},
+                   {PageRow{{PlacedView{pair("breakdown", new BreakdownView(state_), Qt::Vertical,
+                                             [](ViewState& state) { return new BreakdownView(state); }),
+                                        tr("Breakdown")}},
+                            2},
                     PageRow{{PlacedView{named("rounds", rounds), tr("Rounds")},
-                             PlacedView{named("replay", new ReplayView(state_)), tr("Text replay")}},
+                             PlacedView{pair("replay", new ReplayView(state_), Qt::Horizontal,
+                                             [](ViewState& state) {
+                                               auto* replay = new ReplayView(state);
+                                               replay->only_follow();
+                                               return replay;
+                                             }),
+                                        tr("Text replay")}},
                             3}},
                    true);
-  pages_->add_page(
-      QStringLiteral("skip-map"), tr("Skip map"),
-      {PageRow{{PlacedView{named("skip-map", skip_map), tr("Skip map")}}, 1},
-       PageRow{{PlacedView{named("confidence", new ConfidenceView(state_)), tr("Confidence")}}, 1}},
-      true);
+  pages_->add_page(QStringLiteral("skip-map"), tr("Skip map"),
+                   {PageRow{{PlacedView{pair("skip-map", skip_map, Qt::Vertical,
+                                             [](ViewState& state) { return new SkipMap(state); }),
+                                        tr("Skip map")}},
+                            1},
+                    PageRow{{PlacedView{pair("confidence", new ConfidenceView(state_), Qt::Vertical,
+                                             [](ViewState& state) { return new ConfidenceView(state); }),
+                                        tr("Confidence")}},
+                            1}},
+                   true);
   pages_->add_page(QStringLiteral("decisions"), tr("Decisions"), alone(named("decisions", decisions)), false);
   pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", new CompareView(state_))),
                    false);
@@ -199,6 +220,7 @@ void MainWindow::make_views() {
     show_view(*rounds);
     rounds->show_first_by(key, order);
   });
+  connect(filter_, &FilterBar::ended, pages_, &ViewPages::focus_view);
   connect(skip_map, &SkipMap::decision_asked, this, [this, decisions](std::uint32_t round_index) {
     show_view(*decisions);
     decisions->show_mask_decision(round_index);

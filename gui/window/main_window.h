@@ -8,6 +8,7 @@
 #include <QStringList>
 #include <vector>
 
+#include "state/pinned_run.h"
 #include "state/recording_follower.h"
 #include "state/view_state.h"
 #include "window/open_queue.h"
@@ -21,6 +22,7 @@ class QToolButton;
 
 namespace draftscope::gui {
 
+class FilterBar;
 class NoticeBar;
 class RecordPage;
 class StartPage;
@@ -67,6 +69,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] const RecordingFollower& follower() const { return follower_; }
   [[nodiscard]] const std::vector<NamedView>& views() const { return views_; }
   [[nodiscard]] ViewPages& pages() { return *pages_; }
+  [[nodiscard]] PinnedRun& pinned() { return pinned_; }
+  [[nodiscard]] FilterBar& filter() { return *filter_; }
   [[nodiscard]] RecordPage& record_page() { return *record_page_; }
   void show_record_page();
 
@@ -116,6 +120,7 @@ class MainWindow : public QMainWindow {
 
   Memory memory_;
   ViewState state_;
+  PinnedRun pinned_{state_};
   OpenQueue queue_;
   RecordingFollower follower_;
   bool is_following_on_ = false;  ///< the shown recording gives way to what it has become
@@ -128,6 +133,7 @@ class MainWindow : public QMainWindow {
   QComboBox* runs_;
   QLineEdit* search_;
   ViewPages* pages_ = nullptr;
+  FilterBar* filter_ = nullptr;
   QProgressBar* progress_;
   QAction* cancel_;
   QToolButton* cancel_button_;

@@ -14,6 +14,8 @@
 
 #include "record/record_page.h"
 #include "views/decisions/decisions_view.h"
+#include "views/filter/filter_bar.h"
+#include "views/pin/pinned_pair.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
 
@@ -91,6 +93,30 @@ Result<void> place_cursor(ViewState& state, const SnapshotRequest& request) {
     DRAFTSCOPE_TRY_ASSIGN(place, number(request.round, "--round", run->rounds.size()));
   }
   state.go_to_round(run->rounds[place]);
+  return {};
+}
+
+/// The view with the pinned run's, if it has one.
+QWidget* with_pinned(QWidget* view) {
+  for (QWidget* around = view; around != nullptr; around = around->parentWidget())
+    if (auto* pair = qobject_cast<PinnedPair*>(around)) return pair;
+  return view;
+}
+
+Result<void> pin_and_filter(MainWindow& window, const SnapshotRequest& request) {
+  ViewState& state = window.state();
+  if (!request.pin.isEmpty()) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::size_t run_index,
+                          number(request.pin, "--pin", state.recording()->runs().size()));
+    window.pinned().pin(run_index);
+  }
+  if (request.filter.isEmpty()) return {};
+  if (const auto filter = parse_filter(request.filter.toStdString()); !filter)
+    return fail("--filter: {}", filter.error().message);
+  QEventLoop loop;
+  QObject::connect(&window.filter(), &FilterBar::settled, &loop, &QEventLoop::quit);
+  window.filter().set_words(request.filter);
+  if (!state.is_filtered()) loop.exec();
   return {};
 }
 
@@ -185,6 +211,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     if (request.files.isEmpty()) return fail("--snapshot: expected a FILE to show");
     DRAFTSCOPE_TRY(load(window, request.files.front()));
     DRAFTSCOPE_TRY(place_cursor(window.state(), request));
+    DRAFTSCOPE_TRY(pin_and_filter(window, request));
   }
   if (request.view.startsWith(u"what-if")) wait_for_predictions(*window.findChild<WhatIfView*>());
   // The search that a policy file tells of stands beside the recording's decisions.
@@ -192,7 +219,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     window.findChild<DecisionsView*>()->open_search(request.files[1]);
   QWidget* shown = &window;
   for (const NamedView& named : window.views())
-    if (named.name == name) shown = named.view;
+    if (named.name == name) shown = request.pin.isEmpty() ? named.view : with_pinned(named.view);
   DRAFTSCOPE_TRY(choose(*shown, request.view));
   if (shown != &window) {
     // Out of its page, so that the picture is the view's alone.

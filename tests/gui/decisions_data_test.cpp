@@ -104,7 +104,7 @@ TEST_F(Decisions, AreLinesWithAValueWhereOneWasMade) {
   simulator::DecisionsOfKind phases = made("phase", {4});
   phases.words.push_back({&words_row("phase", "to"), {"plain"}});
   const DecisionHistory history = history_of({sets, phases});
-  const RoundsPicture picture = rounds_picture(history, 1, picture_of("matchness"));
+  const RoundsPicture picture = rounds_picture(history, *opened_, 1, picture_of("matchness"));
   ASSERT_EQ(picture.rounds(), rounds);
   ASSERT_EQ(picture.values.size(), 1U);
   EXPECT_FLOAT_EQ(picture.values[0][1], 0.5F);
@@ -135,6 +135,21 @@ TEST_F(Decisions, AreLinesWithAValueWhereOneWasMade) {
   EXPECT_THAT(why_no_picture(history.runs[0], picture_of("tpl")), HasSubstr("del"));
 }
 
+TEST_F(Decisions, StandAmongTheRoundsThatAFilterLeaves) {
+  const std::vector<std::uint32_t>& rounds = opened_->runs()[1].rounds;
+  simulator::DecisionsOfKind lengths = made("speculation length", {1, 4, 5, 8});
+  lengths.series.push_back({&series_row("speculation length", "gamma"), 0, {1.0, 4.0, 5.0, 8.0}});
+  std::vector<bool> keeps(opened_->recording().rounds.size(), true);
+  for (const std::uint32_t number : {0U, 1U, 5U}) keeps[rounds[number]] = false;
+  const RecordingPointer left = opened_->filtered(keeps);
+  const RoundsPicture picture = rounds_picture(history_of({lengths}), *left, 1, picture_of("length"));
+  ASSERT_EQ(picture.rounds(), rounds.size() - 3);
+  EXPECT_THAT(picture.places, testing::ElementsAre(2, 5));  // rounds 4 and 8
+  for (const std::uint32_t place : picture.places)
+    EXPECT_FLOAT_EQ(picture.values[0][place],
+                    static_cast<float>(left->number_in_run(left->runs()[1].rounds[place])));
+}
+
 TEST_F(Decisions, ShareTheirRoundsAmongWords) {
   const std::size_t rounds = opened_->runs()[1].rounds.size();
   std::vector<std::uint32_t> places(rounds);
@@ -145,7 +160,7 @@ TEST_F(Decisions, ShareTheirRoundsAmongWords) {
   const std::vector<std::string> words{"vanilla", "model", "text", ""};
   for (std::size_t i = 0; i < rounds; ++i) said.push_back(words[random() % 4]);
   choices.words.push_back({&words_row("draft choice", "choice"), said});
-  const RoundsPicture picture = rounds_picture(history_of({choices}), 1, picture_of("choices"));
+  const RoundsPicture picture = rounds_picture(history_of({choices}), *opened_, 1, picture_of("choices"));
   ASSERT_EQ(picture.words.size(), 3U);
   for (std::size_t first = 0; first < rounds; ++first)
     for (std::size_t last = first; last <= rounds; ++last) {
@@ -172,7 +187,7 @@ TEST_F(Decisions, HaveEveryExitsTplAtItsBestLength) {
   exits.series.push_back({&series_row("exit", "exit_acceptance"), 1, {0.5}});
   exits.series.push_back({&series_row("exit", "exit_acceptance"), 2, {0.9}});
   exits.series.push_back({&series_row("exit", "exit_acceptance"), 3, {std::nan("")}});
-  const RoundsPicture picture = rounds_picture(history_of({exits}), 1, picture_of("exit-tpl"));
+  const RoundsPicture picture = rounds_picture(history_of({exits}), *opened_, 1, picture_of("exit-tpl"));
   ASSERT_EQ(picture.values.size(), 3U);
   // Three exits are those of four layers; α = 0.5 of exit 1 is best at one token, α = 0.9 of exit 2 at none.
   const auto tpl = [](double alpha, int gamma, int exit) {

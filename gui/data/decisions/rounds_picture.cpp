@@ -150,8 +150,8 @@ void add_words(const Source& source, RoundsPicture& into) {
   }
 }
 
-void add_phases(const OpenedRecording& opened, std::size_t run_index, const RunHistory& run,
-                RoundsPicture& into) {
+void add_phases(const OpenedRecording& opened, const OpenedRecording& shown, std::size_t run_index,
+                const RunHistory& run, RoundsPicture& into) {
   const std::size_t rounds = opened.runs()[run_index].rounds.size();
   const DecisionPicture& picture = *into.picture;
   if (picture.first_phase.empty() || rounds == 0) return;
@@ -169,10 +169,17 @@ void add_phases(const OpenedRecording& opened, std::size_t run_index, const RunH
         if (!words.values[i].empty() && run.places[kind][i] < rounds)
           from[std::size_t{run.places[kind][i]} + 1] = words.values[i];
     }
-  for (const auto& [first, name] : from) {
-    if (first >= rounds || (!into.phases.empty() && into.phases.back().name == name)) continue;
+  const std::vector<std::uint32_t>& left = shown.runs()[run_index].rounds;
+  for (const auto& [number, name] : from) {
+    if (number >= rounds || (!into.phases.empty() && into.phases.back().name == name)) continue;
+    // Where the rounds from there on begin among those that are left.
+    const auto at =
+        std::partition_point(left.begin(), left.end(), [&, number = number](std::uint32_t round_index) {
+          return shown.number_in_run(round_index) < number;
+        });
+    const auto first = static_cast<std::size_t>(at - left.begin());
     if (!into.phases.empty()) into.phases.back().last = first;
-    into.phases.push_back({first, rounds, name});
+    into.phases.push_back({first, left.size(), name});
   }
 }
 
@@ -226,14 +233,19 @@ std::uint32_t RoundsPicture::place_near(std::size_t place, int by) const {
   return *std::prev(at);
 }
 
-RoundsPicture rounds_picture(const DecisionHistory& history, std::size_t run_index,
-                             const DecisionPicture& picture) {
+RoundsPicture rounds_picture(const DecisionHistory& history, const OpenedRecording& shown,
+                             std::size_t run_index, const DecisionPicture& picture) {
   const RunHistory& run = history.runs[run_index];
   RoundsPicture made;
   made.picture = &picture;
   const std::size_t kind = run.kind_index(picture.kind);
   if (kind == run.decisions.kinds.size()) return made;
-  const Source source{*history.recording, run_index, run.decisions.kinds[kind], run.places[kind]};
+  // From the run's own places to those among the rounds that are shown.
+  const std::vector<std::uint32_t>& rounds = history.recording->runs()[run_index].rounds;
+  std::vector<std::uint32_t> places = run.places[kind];
+  for (std::uint32_t& place : places)
+    if (place != no_index) place = shown.place_in_run(rounds[place]);
+  const Source source{shown, run_index, run.decisions.kinds[kind], places};
   add_words(source, made);
   if (picture.shape == PictureShape::lines) add_lines(source, made);
   if (picture.shape == PictureShape::exits) add_exits(source, picture.lines.front().key, made);
@@ -242,7 +254,7 @@ RoundsPicture rounds_picture(const DecisionHistory& history, std::size_t run_ind
       std::vector<std::uint32_t>& before = made.counted.emplace_back(1, 0);
       for (const std::uint32_t said : made.word) before.push_back(before.back() + (said == word ? 1 : 0));
     }
-  add_phases(*history.recording, run_index, run, made);
+  add_phases(*history.recording, shown, run_index, run, made);
   scale(made);
   return made;
 }

@@ -42,8 +42,9 @@ struct RoundsPicture {
   [[nodiscard]] std::uint32_t place_near(std::size_t place, int by) const;
 };
 
-/// `picture` is one of lines, exits or shares that the run has. O(decisions and rounds).
-[[nodiscard]] RoundsPicture rounds_picture(const DecisionHistory& history, std::size_t run_index,
-                                           const DecisionPicture& picture);
+/// `picture` is one of lines, exits or shares that the run has. Of a filtered recording (OpenedRecording)
+/// places are among the rounds that it leaves. O(decisions and rounds).
+[[nodiscard]] RoundsPicture rounds_picture(const DecisionHistory& history, const OpenedRecording& shown,
+                                           std::size_t run_index, const DecisionPicture& picture);
 
 }  // namespace draftscope::gui

@@ -4,6 +4,7 @@
 #include <QImage>
 #include <QKeyEvent>
 #include <QPainter>
+#include <algorithm>
 #include <cmath>
 
 #include "views/legend_row.h"
@@ -23,6 +24,14 @@ constexpr std::size_t max_tip_decisions = 6;
 
 QString text_of(const std::string& words) {
   return QString::fromStdString(words);
+}
+
+/// How often the strategy has begun anew up to a place.
+std::size_t beginnings(const RoundsPicture& picture, std::size_t place) {
+  return static_cast<std::size_t>(
+      std::count_if(picture.phases.begin(), picture.phases.end(), [&](const DecisionPhase& phase) {
+        return phase.first <= place && phase.name == picture.picture->first_phase;
+      }));
 }
 
 }  // namespace
@@ -153,6 +162,7 @@ void DecisionPlot::paint_line(QPainter& painter, const RoundAxis& axis, std::siz
   const std::vector<RoundColumn> columns = round_columns(axis);
   // The line goes from decision to decision, a band beside it over what shares a pixel.
   std::optional<QPointF> last;
+  std::size_t last_search = 0;
   painter.setRenderHint(QPainter::Antialiasing);
   for (const RoundColumn& column : columns) {
     const ValueSummary summary = values.summarise(column.first, column.last);
@@ -162,6 +172,11 @@ void DecisionPlot::paint_line(QPainter& painter, const RoundAxis& axis, std::siz
       painter.fillRect(column.left, top, column.width(), static_cast<int>(y_of(summary.min)) - top + 1, band);
     }
     const QPointF at((column.left + column.right) / 2.0, y_of(summary.mean()));
+    // What begins anew does not go on from what was before.
+    if (const std::size_t search = beginnings(*picture_, column.first); search != last_search) {
+      last.reset();
+      last_search = search;
+    }
     painter.setPen(QPen(color, 1.6, line == 0 ? Qt::SolidLine : Qt::DashLine));
     if (last) painter.drawLine(*last, at);
     last = at;
@@ -277,10 +292,12 @@ QString DecisionPlot::tooltip_at(const RoundAxis& axis, const QPoint& point) con
   if (!picture_) return {};
   const std::size_t place = axis.place(point.x());
   const std::uint32_t near = picture_->place_near(place, 0);
-  if (near == no_index) return tr("round %1: no decision").arg(place);
+  if (near == no_index) return tr("round %1: no decision").arg(round_number(place));
+  const std::uint32_t number = round_number(near);
   QStringList lines;
-  lines << (near == place ? tr("round %1").arg(place)
-                          : tr("round %1; the nearest decision is round %2's").arg(place).arg(near));
+  lines << (near == place
+                ? tr("round %1").arg(number)
+                : tr("round %1; the nearest decision is round %2's").arg(round_number(place)).arg(number));
   if (picture_->picture->shape == PictureShape::exits && !picture_->values.empty()) {
     const QRect area = plot_area();
     const auto row =
@@ -294,7 +311,7 @@ QString DecisionPlot::tooltip_at(const RoundAxis& axis, const QPoint& point) con
   if (kind == run.places.size()) return lines.join(u'\n');
   std::size_t shown = 0;
   for (std::size_t i = 0; i < run.places[kind].size() && shown < max_tip_decisions; ++i)
-    if (run.places[kind][i] == near) {
+    if (run.places[kind][i] == number) {
       lines << text_of(decision_text(run.decisions.kinds[kind], i));
       ++shown;
     }
@@ -303,10 +320,11 @@ QString DecisionPlot::tooltip_at(const RoundAxis& axis, const QPoint& point) con
 
 void DecisionPlot::step(int by) {
   const std::uint32_t round_index = state().cursor().round_index;
-  const RunRounds* run = state().run_rounds();
+  const RunRounds* run = state().shown_rounds();
   if (!picture_ || run == nullptr) return;
-  const bool is_here = round_index != no_index && state().recording()->run_of(round_index) == state().run();
-  const std::size_t from = is_here ? state().recording()->place_in_run(round_index) : 0;
+  const bool is_here = round_index != no_index && state().recording()->run_of(round_index) == state().run() &&
+                       state().filtered()->place_in_run(round_index) != no_index;
+  const std::size_t from = is_here ? state().filtered()->place_in_run(round_index) : 0;
   const std::uint32_t to = picture_->place_near(from, is_here ? by : 0);
   if (to != no_index && to < run->rounds.size()) state().go_to_round(run->rounds[to]);
 }

@@ -64,6 +64,7 @@ DecisionsView::DecisionsView(ViewState& state, QWidget* parent)
   connect(&reader_, &DecisionsReader::changed, this, &DecisionsView::show_run);
   connect(&state_, &ViewState::recording_changed, this, &DecisionsView::forget_run);
   connect(&state_, &ViewState::run_changed, this, &DecisionsView::forget_run);
+  connect(&state_, &ViewState::filter_changed, this, &DecisionsView::forget_run);
   connect(&state_, &ViewState::cursor_changed, this, &DecisionsView::show_cursor);
   connect(numbered_, &NumberedPlot::described, words_, &QLabel::setText);
   connect(grid_, &ExitGridPlot::described, words_, &QLabel::setText);
@@ -217,8 +218,9 @@ void DecisionsView::show_picture() {
       plot_->show_notice(tr("reading the decisions …"));
       bring_up(*plot_);
       job_.start(read_and_take(
-          [history, run_index = state_.run(), &shown_picture](const auto&) {
-            return std::make_shared<const RoundsPicture>(rounds_picture(*history, run_index, shown_picture));
+          [history, left = state_.filtered(), run_index = state_.run(), &shown_picture](const auto&) {
+            return std::make_shared<const RoundsPicture>(
+                rounds_picture(*history, *left, run_index, shown_picture));
           },
           [this](const std::shared_ptr<const RoundsPicture>& made) { take(made); }));
       return;

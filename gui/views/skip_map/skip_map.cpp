@@ -91,7 +91,7 @@ SkipMap::Mode SkipMap::mode() const {
 
 BackgroundJob::Job SkipMap::reading_job(const RecordingPointer& recording, std::size_t run_index) {
   times_.set_run(recording, run_index);
-  decisions_.set_recording(recording);
+  decisions_.set_recording(state().recording());
   return read_and_take([recording, run_index](const auto&) { return SkipPyramid(*recording, run_index); },
                        [this](SkipPyramid skips) { take(std::move(skips)); });
 }
@@ -324,7 +324,7 @@ QString SkipMap::change_text(std::size_t place) const {
   if (place >= skips_.rounds() || !skips_.is_change(place)) return {};
   const auto& history = decisions_.read_history();
   if (!history) return tr("the mask changed here");
-  return QString::fromStdString(mask_change_text(*history, state().run(), place)) +
+  return QString::fromStdString(mask_change_text(*history, state().run(), round_number(place))) +
          tr("\nReturn or a double click: that decision");
 }
 
@@ -339,7 +339,7 @@ void SkipMap::mouseDoubleClickEvent(QMouseEvent* event) {
   const RoundAxis axis = this->axis();
   if (event->button() != Qt::LeftButton || axis.count() == 0 || !plot_area().contains(event->pos()))
     return RoundsPlot::mouseDoubleClickEvent(event);
-  emit decision_asked(state().run_rounds()->rounds[axis.place(event->position().x())]);
+  emit decision_asked(state().shown_rounds()->rounds[axis.place(event->position().x())]);
 }
 
 QString SkipMap::layer_text(std::size_t first, std::size_t last, std::size_t layer) const {
@@ -364,8 +364,10 @@ QString SkipMap::tooltip_at(const RoundAxis& axis, const QPoint& point) const {
                                               static_cast<double>(layers));
   const std::size_t first = axis.place(point.x());
   const std::size_t last = std::max(first + 1, axis.place(point.x() + 1.0));
-  QStringList lines{last - first == 1 ? tr("round %1, layer %2").arg(first).arg(layer)
-                                      : tr("rounds %1 to %2, layer %3").arg(first).arg(last - 1).arg(layer)};
+  QStringList lines{
+      last - first == 1
+          ? tr("round %1, layer %2").arg(round_number(first)).arg(layer)
+          : tr("rounds %1 to %2, layer %3").arg(round_number(first)).arg(round_number(last - 1)).arg(layer)};
   if (times != nullptr)
     lines << tr("%1 per round")
                  .arg(duration_text(times->times.sum(first, last)[layer] /
