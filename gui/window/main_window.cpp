@@ -169,6 +169,7 @@ void MainWindow::make_views() {
   auto* what_if = new WhatIfView(state_);
   auto* summary = new SummaryView(state_);
   auto* skip_map = new SkipMap(state_);
+  auto* sql = new SqlView(state_);
   auto* decisions = new DecisionsView(state_);
   auto* rounds = new RoundsView(state_);
   // Beside what shows the chosen run stands the same of the pinned one.
@@ -207,7 +208,7 @@ void MainWindow::make_views() {
   pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", new CompareView(state_))),
                    false);
   pages_->add_page(QStringLiteral("what-if"), tr("What if"), alone(named("what-if", what_if)), false);
-  pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", new SqlView(state_))), false);
+  pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", sql)), false);
   pages_->add_page_of_its_own(QStringLiteral("record"), tr("Record"), named("record", record_page_));
   pages_->offer_recording(false);
   for (const WhatIfView::NamedPane& pane : what_if->panes())
@@ -220,6 +221,7 @@ void MainWindow::make_views() {
     show_view(*rounds);
     rounds->show_first_by(key, order);
   });
+  connect(sql, &SqlView::link_followed, this, &MainWindow::follow_link);
   connect(filter_, &FilterBar::ended, pages_, &ViewPages::focus_view);
   connect(skip_map, &SkipMap::decision_asked, this, [this, decisions](std::uint32_t round_index) {
     show_view(*decisions);
@@ -441,6 +443,36 @@ void MainWindow::show_range_statistics() {
                            .arg(rounds)
                            .arg(tokens)
                            .arg(number_text(seconds > 0.0 ? static_cast<double>(tokens) / seconds : 0.0)));
+}
+
+void MainWindow::follow_link(SqlLink link, qint64 id) {
+  const RecordingPointer& recording = state_.recording();
+  if (!recording) return;
+  const traces::Recording& rows = recording->recording();
+  const auto view_named = [this](const char* name) -> QWidget& {
+    return *std::ranges::find(views_, QString::fromUtf8(name), &NamedView::name)->view;
+  };
+  const auto with_id = [id](const auto& row) { return row.id.value() == id; };
+  if (link == SqlLink::round) {
+    const auto found = std::ranges::find_if(rows.rounds, with_id);
+    if (found != rows.rounds.end()) {
+      state_.go_to_round(static_cast<std::uint32_t>(found - rows.rounds.begin()));
+      return show_view(view_named("rounds"));
+    }
+  } else if (link == SqlLink::request) {
+    const auto found = std::ranges::find_if(rows.requests, with_id);
+    if (found != rows.requests.end()) {
+      state_.go_to_token(static_cast<std::size_t>(found - rows.requests.begin()), 0);
+      return show_view(view_named("replay"));
+    }
+  } else if (link == SqlLink::run) {
+    const auto found = std::ranges::find_if(rows.runs, with_id);
+    if (found != rows.runs.end()) {
+      state_.set_run(static_cast<std::size_t>(found - rows.runs.begin()));
+      return show_view(view_named("summary"));
+    }
+  }
+  statusBar()->showMessage(tr("The recording that is shown has none with the id %1.").arg(id));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

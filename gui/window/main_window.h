@@ -25,6 +25,7 @@ namespace draftscope::gui {
 class FilterBar;
 class NoticeBar;
 class RecordPage;
+enum class SqlLink : std::uint8_t;
 class StartPage;
 enum class TraceFormat : std::uint8_t;
 class TimelineView;
@@ -117,6 +118,8 @@ class MainWindow : public QMainWindow {
   void go_to_round();
   void go_to_token();
   void show_range_statistics();
+  /// Brings up what an id of a query's result names.
+  void follow_link(SqlLink link, qint64 id);
 
   Memory memory_;
   ViewState state_;
