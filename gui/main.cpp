@@ -21,7 +21,7 @@ class CommandLine {
     parser_.addVersionOption();
     parser_.addPositionalArgument(QStringLiteral("FILE"), QStringLiteral("Recordings to open"),
                                   QStringLiteral("[FILE…]"));
-    parser_.addOptions({snapshot_, output_, size_, scale_, dark_, run_, round_});
+    parser_.addOptions({snapshot_, output_, size_, scale_, dark_, run_, round_, pin_, filter_});
   }
 
   /// Ends the program if the arguments are wrong or only ask for help.
@@ -37,7 +37,9 @@ class CommandLine {
             .scale = parser_.value(scale_),
             .dark = parser_.isSet(dark_),
             .run = parser_.value(run_),
-            .round = parser_.value(round_)};
+            .round = parser_.value(round_),
+            .pin = parser_.value(pin_),
+            .filter = parser_.value(filter_)};
   }
 
  private:
@@ -59,6 +61,11 @@ class CommandLine {
   const QCommandLineOption round_{QStringLiteral("round"),
                                   QStringLiteral("Which of its rounds the cursor is on, from 0"),
                                   QStringLiteral("N")};
+  const QCommandLineOption pin_{QStringLiteral("pin"), QStringLiteral("Which run to show beside it, from 0"),
+                                QStringLiteral("N")};
+  const QCommandLineOption filter_{QStringLiteral("filter"),
+                                   QStringLiteral("Which rounds to show, such as accepted=0"),
+                                   QStringLiteral("TERMS")};
 };
 
 /// The exit status.

@@ -37,15 +37,19 @@ std::int64_t time_of(const DecisionsOfKind& decisions) {
   return std::accumulate(decisions.duration_ns.begin(), decisions.duration_ns.end(), std::int64_t{0});
 }
 
-/// "random 85, bayesian 4": candidates by what proposed them.
-std::string origins_text(const DecisionsOfKind& decisions) {
-  std::map<std::string_view, std::int64_t> counts;
-  for (const std::string& origin : decisions.origins)
-    if (!origin.empty()) ++counts[origin];
-  std::string text;
-  for (const auto& [origin, decided] : counts)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(origin), count(decided));
-  return text.empty() ? text : "    candidates: " + text + '\n';
+/// "candidates: random 85, bayesian 4", a line for each that the decisions say in words.
+std::string words_text(const DecisionsOfKind& decisions) {
+  std::string lines;
+  for (const simulator::DecisionWords& words : decisions.words) {
+    std::map<std::string_view, std::int64_t> counts;
+    for (const std::string& word : words.values)
+      if (!word.empty()) ++counts[word];
+    std::string text;
+    for (const auto& [word, decided] : counts)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", printable(word), count(decided));
+    if (!text.empty()) lines += fmt::format("    {}: {}\n", words.row->title, text);
+  }
+  return lines;
 }
 
 std::string series_text(const DecisionsOfKind& decisions, const Glyphs& glyphs) {
@@ -63,7 +67,7 @@ std::string kind_text(const DecisionsOfKind& decisions, double wall_ns, const Gl
     text +=
         fmt::format(", {} to decide{}", duration(spent_ns, glyphs),
                     wall_ns > 0.0 ? fmt::format(" ({} of the wall time)", percent(spent_ns / wall_ns)) : "");
-  return text + '\n' + origins_text(decisions) + series_text(decisions, glyphs);
+  return text + '\n' + words_text(decisions) + series_text(decisions, glyphs);
 }
 
 std::string persistence_text(const RunDecisions& run, const Glyphs& glyphs) {
@@ -123,7 +127,13 @@ Json kind_json(const DecisionsOfKind& decisions) {
   json["start_ns"] = decisions.start_ns;
   json["duration_ns"] = decisions.duration_ns;
   json["adopted"] = decisions.adopted;
-  json["origin"] = decisions.origins;
+  json["origin"] = std::vector<std::string>(decisions.start_ns.size());
+  Json& words = json["words"] = Json::array();
+  for (const simulator::DecisionWords& one : decisions.words)
+    if (one.row->key == "origin")
+      json["origin"] = one.values;
+    else
+      words.push_back(Json::object({{"key", one.row->key}, {"values", one.values}}));
   Json& series = json["series"] = Json::array();
   for (const DecisionSeries& one : decisions.series) {
     Json entry = Json::object();

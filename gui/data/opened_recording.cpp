@@ -27,9 +27,9 @@ Result<RecordingPointer> OpenedRecording::open(const std::filesystem::path& path
 
 RecordingPointer OpenedRecording::of(simulator::MeasuredRecording measured, TokenTexts token_texts) {
   std::shared_ptr<OpenedRecording> opened(new OpenedRecording);
-  opened->measured_ = std::move(measured);
-  opened->token_texts_ = std::move(token_texts);
-  opened->warnings_ = simulator::warnings(opened->measured_);
+  opened->measured_ = std::make_shared<const simulator::MeasuredRecording>(std::move(measured));
+  opened->token_texts_ = std::make_shared<const TokenTexts>(std::move(token_texts));
+  opened->warnings_ = simulator::warnings(opened->measured());
   opened->index();
   opened->index_rounds();
   return opened;
@@ -38,14 +38,27 @@ RecordingPointer OpenedRecording::of(simulator::MeasuredRecording measured, Toke
 RecordingPointer OpenedRecording::of_overview(int schema_version, traces::Recording outline,
                                               const traces::Overview& overview) {
   std::shared_ptr<OpenedRecording> opened(new OpenedRecording);
-  opened->measured_.schema_version = schema_version;
-  opened->measured_.recording = std::make_unique<traces::Recording>(std::move(outline));
-  opened->measured_.figures = simulator::measure_overview(opened->recording(), overview.requests);
-  simulator::drop_unavailable(opened->measured_.figures, opened->recording().meta);
-  opened->warnings_ = simulator::warnings(opened->measured_);
+  simulator::MeasuredRecording measured;
+  measured.schema_version = schema_version;
+  measured.recording = std::make_unique<traces::Recording>(std::move(outline));
+  measured.figures = simulator::measure_overview(*measured.recording, overview.requests);
+  simulator::drop_unavailable(measured.figures, measured.recording->meta);
+  opened->measured_ = std::make_shared<const simulator::MeasuredRecording>(std::move(measured));
+  opened->warnings_ = simulator::warnings(opened->measured());
   opened->index();
   opened->sum_up(overview);
   return opened;
+}
+
+RecordingPointer OpenedRecording::filtered(const std::vector<bool>& keeps) const {
+  std::shared_ptr<OpenedRecording> left(new OpenedRecording(*this));
+  if (!left->unfiltered_place_)
+    left->unfiltered_place_ = std::make_shared<const std::vector<std::uint32_t>>(place_in_run_);
+  left->place_in_run_.assign(place_in_run_.size(), no_index);
+  for (RunRounds& run : left->runs_)
+    std::erase_if(run.rounds, [&](std::uint32_t round_index) { return !keeps[round_index]; });
+  left->index_places();
+  return left;
 }
 
 void OpenedRecording::index() {
@@ -86,16 +99,8 @@ void OpenedRecording::index_rounds() {
     };
     if (!std::is_sorted(run.rounds.begin(), run.rounds.end(), starts_before))
       std::stable_sort(run.rounds.begin(), run.rounds.end(), starts_before);
-    double target_rows = 0.0;
-    bool is_known = !run.rounds.empty();
-    for (std::size_t place = 0; place < run.rounds.size(); ++place) {
-      place_in_run_[run.rounds[place]] = static_cast<std::uint32_t>(place);
-      const std::int32_t of_round = rows.rounds[run.rounds[place]].verify_rows;
-      is_known = is_known && of_round > 0;
-      target_rows += of_round;
-    }
-    if (is_known) run.rows_per_round = target_rows / static_cast<double>(run.rounds.size());
   }
+  index_places();
 
   // Draft tokens are ordered by their round's id, rounds by request and index: where each round's begin.
   first_draft_token_.assign(count, 0);
@@ -109,6 +114,21 @@ void OpenedRecording::index_rounds() {
       draft_token_counts_[round_index] = static_cast<std::uint32_t>(end - i);
     }
     i = end;
+  }
+}
+
+void OpenedRecording::index_places() {
+  for (RunRounds& run : runs_) {
+    double target_rows = 0.0;
+    bool is_known = !run.rounds.empty();
+    for (std::size_t place = 0; place < run.rounds.size(); ++place) {
+      place_in_run_[run.rounds[place]] = static_cast<std::uint32_t>(place);
+      const std::int32_t of_round = round(run.rounds[place]).verify_rows;
+      is_known = is_known && of_round > 0;
+      target_rows += of_round;
+    }
+    run.rows_per_round.reset();
+    if (is_known) run.rows_per_round = target_rows / static_cast<double>(run.rounds.size());
   }
 }
 
@@ -173,8 +193,8 @@ const traces::LayerSet* OpenedRecording::layer_set(std::uint32_t round_index) co
 }
 
 std::string OpenedRecording::token_text(std::int32_t token) const {
-  const auto found = token_texts_.find(token);
-  return found == token_texts_.end() ? fmt::format("⟨{}⟩", token) : found->second;
+  const auto found = token_texts_->find(token);
+  return found == token_texts_->end() ? fmt::format("⟨{}⟩", token) : found->second;
 }
 
 }  // namespace draftscope::gui

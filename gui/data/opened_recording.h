@@ -47,13 +47,16 @@ class OpenedRecording {
   [[nodiscard]] static std::shared_ptr<const OpenedRecording> of_overview(int schema_version,
                                                                           traces::Recording outline,
                                                                           const traces::Overview& overview);
+  /// The same rows with those rounds alone that `keeps` has, by index into Recording::rounds. Shares the
+  /// rows; indices into them stay what they are, places are among the rounds that are left.
+  [[nodiscard]] std::shared_ptr<const OpenedRecording> filtered(const std::vector<bool>& keeps) const;
 
   /// False while only the overview has been read: rounds and draft tokens are not there, though there are
   /// some.
   [[nodiscard]] bool has_rows() const { return !strips_of_overview_; }
 
-  [[nodiscard]] const traces::Recording& recording() const { return *measured_.recording; }
-  [[nodiscard]] const simulator::MeasuredRecording& measured() const { return measured_; }
+  [[nodiscard]] const traces::Recording& recording() const { return *measured_->recording; }
+  [[nodiscard]] const simulator::MeasuredRecording& measured() const { return *measured_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
   [[nodiscard]] std::string name() const { return recording().path.filename().string(); }
 
@@ -74,27 +77,33 @@ class OpenedRecording {
   [[nodiscard]] const traces::LayerSet* layer_set(std::uint32_t round_index) const;
   /// Index into runs(); none if the request's run is not there.
   [[nodiscard]] std::uint32_t run_of(std::uint32_t round_index) const { return run_of_round_[round_index]; }
-  /// Place of a round among its run's.
+  /// Place of a round among its run's; no_index if it is filtered out.
   [[nodiscard]] std::uint32_t place_in_run(std::uint32_t round_index) const {
     return place_in_run_[round_index];
   }
+  /// Its number for people: the place that it has without a filter.
+  [[nodiscard]] std::uint32_t number_in_run(std::uint32_t round_index) const {
+    return unfiltered_place_ ? (*unfiltered_place_)[round_index] : place_in_run_[round_index];
+  }
   /// Readable form of the token: its text, or "⟨id⟩" where the file has none.
   [[nodiscard]] std::string token_text(std::int32_t token) const;
-  [[nodiscard]] bool has_token_texts() const { return !token_texts_.empty(); }
+  [[nodiscard]] bool has_token_texts() const { return !token_texts_->empty(); }
 
  private:
   OpenedRecording() = default;
   void index();
   void index_rounds();
+  void index_places();
   void sum_up(const traces::Overview& overview);
 
-  simulator::MeasuredRecording measured_;
+  std::shared_ptr<const simulator::MeasuredRecording> measured_;
   std::vector<std::string> warnings_;
-  TokenTexts token_texts_;
+  std::shared_ptr<const TokenTexts> token_texts_ = std::make_shared<const TokenTexts>();
   std::optional<std::vector<RoundsOfRun>> strips_of_overview_;  ///< by run
   std::vector<RunRounds> runs_;
   std::vector<std::uint32_t> run_of_round_;
   std::vector<std::uint32_t> place_in_run_;
+  std::shared_ptr<const std::vector<std::uint32_t>> unfiltered_place_;  ///< null without a filter
   std::vector<std::uint32_t> request_of_round_;
   std::vector<std::uint32_t> first_draft_token_;
   std::vector<std::uint32_t> draft_token_counts_;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "query_model.h"
 
+#include <QApplication>
+#include <QFont>
+#include <QPalette>
+
 #include "models/column_text.h"
 
 namespace draftscope::gui {
@@ -16,9 +20,10 @@ QVariant variant(const traces::SqlValue& value) {
 
 }  // namespace
 
-void QueryModel::set_result(traces::QueryResult result) {
+void QueryModel::set_result(traces::QueryResult result, std::vector<SqlLink> links) {
   beginResetModel();
   result_ = std::move(result);
+  links_ = std::move(links);
   endResetModel();
 }
 
@@ -28,6 +33,14 @@ int QueryModel::rowCount(const QModelIndex& parent) const {
 
 int QueryModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(result_.columns.size());
+}
+
+std::optional<std::pair<SqlLink, qint64>> QueryModel::link(const QModelIndex& index) const {
+  const auto column = static_cast<std::size_t>(index.column());
+  if (!index.isValid() || column >= links_.size() || links_[column] == SqlLink::none) return std::nullopt;
+  const auto* id = std::get_if<std::int64_t>(&result_.rows[static_cast<std::size_t>(index.row())][column]);
+  if (id == nullptr) return std::nullopt;
+  return std::pair(links_[column], qint64{*id});
 }
 
 QVariant QueryModel::data(const QModelIndex& index, int role) const {
@@ -43,6 +56,16 @@ QVariant QueryModel::data(const QModelIndex& index, int role) const {
       return std::holds_alternative<std::monostate>(value) ? QVariant(QString()) : variant(value);
     case Qt::TextAlignmentRole:
       return cell_alignment(!is_number);
+    case Qt::ForegroundRole:
+      return link(index) ? QVariant(QApplication::palette().color(QPalette::Link)) : QVariant();
+    case Qt::FontRole: {
+      if (!link(index)) return {};
+      QFont font;
+      font.setUnderline(true);
+      return font;
+    }
+    case Qt::ToolTipRole:
+      return link(index) ? QVariant(tr("Double click, or Return: show it")) : QVariant();
     default:
       return {};
   }

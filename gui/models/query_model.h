@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rows of a query. The role `value_role` has the raw value; of NULL it is an empty text.
+// The rows of a query. The role `value_role` has the raw value; of NULL it is an empty text. Ids of runs,
+// requests and rounds are links.
 
 #include <draftscope/traces/query.h>
 #include <QAbstractTableModel>
+#include <optional>
+#include <utility>
+
+#include "data/sql/sql_link.h"
 
 namespace draftscope::gui {
 
@@ -15,7 +20,10 @@ class QueryModel : public QAbstractTableModel {
   static constexpr int value_role = Qt::UserRole;
 
   explicit QueryModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
-  void set_result(traces::QueryResult result);
+  /// `links` has one element a column, or none at all.
+  void set_result(traces::QueryResult result, std::vector<SqlLink> links = {});
+  /// Kind and id of the row that a cell leads to.
+  [[nodiscard]] std::optional<std::pair<SqlLink, qint64>> link(const QModelIndex& index) const;
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -24,6 +32,7 @@ class QueryModel : public QAbstractTableModel {
 
  private:
   traces::QueryResult result_;
+  std::vector<SqlLink> links_;
 };
 
 }  // namespace draftscope::gui

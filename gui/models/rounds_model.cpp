@@ -68,7 +68,7 @@ int RoundsModel::column_of(std::string_view key) {
 simulator::RoundRow RoundsModel::row_of(std::uint32_t round_index) const {
   const traces::Request& request = recording_->request_of(round_index);
   return {&recording_->round(round_index), &request, recording_->prompt_of(request),
-          recording_->layer_set(round_index), recording_->place_in_run(round_index)};
+          recording_->layer_set(round_index), recording_->number_in_run(round_index)};
 }
 
 std::vector<bool> RoundsModel::matching_requests() const {

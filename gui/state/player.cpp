@@ -64,7 +64,7 @@ void Player::pause() {
 }
 
 void Player::set_speed(double speed) {
-  speed_ = std::clamp(speed, 0.1, 10.0);
+  speed_ = std::clamp(speed, 0.001, 100.0);
 }
 
 void Player::seek(std::int64_t position_ns) {

@@ -25,7 +25,7 @@ class Player : public QObject {
   [[nodiscard]] bool is_playing() const { return timer_.isActive(); }
   void play();
   void pause();
-  /// 1 is as recorded; 0.1 to 10.
+  /// 1 is as recorded; 0.001 to 100.
   void set_speed(double speed);
 
   /// Since the start of the request, in its own time.

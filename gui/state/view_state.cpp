@@ -8,6 +8,7 @@
 #include <QThreadPool>
 #include <QUndoCommand>
 #include <algorithm>
+#include <utility>
 
 namespace draftscope::gui {
 
@@ -114,6 +115,7 @@ void ViewState::show(const RecordingPointer& recording) {
 void ViewState::show(const RecordingPointer& recording, const TimelinePointer& timeline) {
   if (recording == recording_) return;
   recording_ = recording;
+  filtered_.reset();
   timeline_ = timeline;
   run_ = 0;
   selection_.reset();
@@ -140,6 +142,7 @@ void ViewState::complete(const RecordingPointer& recording, const TimelinePointe
   const traces::RoundId round_id =
       cursor_.round_index == no_index ? traces::RoundId() : recording_->round(cursor_.round_index).id;
   recording_ = recording;
+  filtered_.reset();
   timeline_ = timeline;
   if (run_ >= recording_->runs().size()) run_ = 0;
   range_ = range_ == whole ? recording_->whole() : cut(range_);
@@ -166,9 +169,20 @@ const RunRounds* ViewState::run_rounds() const {
   return &recording_->runs()[run_];
 }
 
+const RunRounds* ViewState::shown_rounds() const {
+  return run_rounds() == nullptr ? nullptr : &filtered()->runs()[run_];
+}
+
+void ViewState::set_filtered(RecordingPointer filtered) {
+  if (filtered == filtered_) return;
+  const RecordingPointer before = std::exchange(filtered_, std::move(filtered));
+  emit filter_changed();
+  release_on_worker(before);
+}
+
 void ViewState::set_run(std::size_t run_index) {
   if (!recording_ || run_index >= recording_->runs().size() || run_index == run_) return;
-  const Cursor there = cursor_in_run(run_index);
+  const Cursor there = cursor_in_run(cursor_, run_index);
   if (there.round_index != no_index) reveal(time_of(there.round_index));
   switch_to(run_index, there);
 }
@@ -182,18 +196,18 @@ void ViewState::switch_to(std::size_t run_index, const Cursor& cursor) {
   if (is_other_place) emit cursor_changed();
 }
 
-Cursor ViewState::cursor_in_run(std::size_t run_index) const {
-  if (!recording_->has_rows()) return {};
+Cursor ViewState::cursor_in_run(const Cursor& from, std::size_t run_index) const {
+  if (!recording_ || !recording_->has_rows()) return {};
   const RunRounds& run = recording_->runs()[run_index];
   const std::vector<traces::Request>& requests = recording_->recording().requests;
-  if (cursor_.request_index < requests.size()) {
-    const traces::Request& here = requests[cursor_.request_index];
+  if (from.request_index < requests.size()) {
+    const traces::Request& here = requests[from.request_index];
     for (std::size_t other = 0; other < requests.size(); ++other) {
       const traces::Request& there = requests[other];
       if (there.run_id != run.run->id || there.prompt_id != here.prompt_id || there.repeat != here.repeat)
         continue;
       const std::size_t last = there.tokens.empty() ? 0 : there.tokens.size() - 1;
-      const Cursor found = cursor_on_token(other, std::min(cursor_.token_index, last));
+      const Cursor found = cursor_on_token(other, std::min(from.token_index, last));
       if (found.round_index != no_index) return found;
     }
   }

@@ -54,9 +54,19 @@ class ViewState : public QObject {
   [[nodiscard]] const RecordingPointer& recording() const { return recording_; }
   [[nodiscard]] const TimelinePointer& timeline() const { return timeline_; }
 
+  /// The recording with those of its rounds that the filter leaves, which views of rounds show; recording()
+  /// itself without a filter.
+  [[nodiscard]] const RecordingPointer& filtered() const { return filtered_ ? filtered_ : recording_; }
+  [[nodiscard]] bool is_filtered() const { return filtered_ != nullptr; }
+  /// Made of recording() by OpenedRecording::filtered(); null takes the filter away. Another recording has
+  /// none.
+  void set_filtered(RecordingPointer filtered);
+
   /// Index into OpenedRecording::runs(); views of rounds show this run's.
   [[nodiscard]] std::size_t run() const { return run_; }
   [[nodiscard]] const RunRounds* run_rounds() const;
+  /// The run with those of its rounds that the filter leaves.
+  [[nodiscard]] const RunRounds* shown_rounds() const;
   /// The cursor goes to the same token of the same prompt and repeat there, or to the run's first round; it
   /// stays visible.
   void set_run(std::size_t run_index);
@@ -78,12 +88,17 @@ class ViewState : public QObject {
   void go_to_round(std::uint32_t round_index);
   /// To a token of a request's output, and the round that brought it.
   void go_to_token(std::size_t request_index, std::size_t token_index);
+  /// On the first token that the round emitted.
+  [[nodiscard]] Cursor cursor_on(std::uint32_t round_index) const;
+  /// The cursor at the same token of the same prompt and repeat in a run, or else on its first round.
+  [[nodiscard]] Cursor cursor_in_run(const Cursor& from, std::size_t run_index) const;
 
  signals:
   void opened_changed();
   void recording_changed();
   void timeline_changed();
   void run_changed();
+  void filter_changed();
   void range_changed();
   void selection_changed();
   void cursor_changed();
@@ -95,12 +110,8 @@ class ViewState : public QObject {
   void show(const RecordingPointer& recording, const TimelinePointer& timeline);
   /// Goes from the overview to the rows of the recording that is shown, or to what it has become since.
   void complete(const RecordingPointer& recording, const TimelinePointer& timeline);
-  /// On the first token that the round emitted.
-  [[nodiscard]] Cursor cursor_on(std::uint32_t round_index) const;
   /// On a token of a request's output; its round is none if no round of the request brought it.
   [[nodiscard]] Cursor cursor_on_token(std::size_t request_index, std::size_t token_index) const;
-  /// Where the cursor is to be in a run that it is not in.
-  [[nodiscard]] Cursor cursor_in_run(std::size_t run_index) const;
   [[nodiscard]] TimeRange time_of(std::uint32_t round_index) const;
   /// Both at once, so that nobody sees one without the other.
   void switch_to(std::size_t run_index, const Cursor& cursor);
@@ -111,6 +122,7 @@ class ViewState : public QObject {
   std::vector<RecordingPointer> opened_;
   std::map<const OpenedRecording*, TimelinePointer> timelines_;  ///< of those opened
   RecordingPointer recording_;
+  RecordingPointer filtered_;  ///< null without a filter
   TimelinePointer timeline_;
   std::size_t run_ = 0;
   TimeRange range_;

@@ -27,6 +27,9 @@
 #include "views/breakdown/breakdown_view.h"
 #include "views/compare/compare_view.h"
 #include "views/confidence/confidence_view.h"
+#include "views/decisions/decisions_view.h"
+#include "views/filter/filter_bar.h"
+#include "views/pin/pinned_pair.h"
 #include "views/replay/replay_view.h"
 #include "views/rounds/rounds_strip.h"
 #include "views/rounds/rounds_view.h"
@@ -158,7 +161,8 @@ QSize MainWindow::first_size() const {
 
 void MainWindow::make_views() {
   auto* strip = new RoundsStrip(state_);
-  pages_ = new ViewPages(make_controls(), strip, timeline_panel_);
+  filter_ = new FilterBar(state_);
+  pages_ = new ViewPages(make_controls(), stacked({filter_, strip}), timeline_panel_);
   const auto named = [this](const char* name, QWidget* view) {
     views_.push_back({QString::fromUtf8(name), view});
     return view;
@@ -168,25 +172,47 @@ void MainWindow::make_views() {
   named("details", &timeline_panel_->details());
   auto* what_if = new WhatIfView(state_);
   auto* summary = new SummaryView(state_);
+  auto* skip_map = new SkipMap(state_);
+  auto* sql = new SqlView(state_);
+  auto* decisions = new DecisionsView(state_);
   auto* rounds = new RoundsView(state_);
+  // Beside what shows the chosen run stands the same of the pinned one.
+  const auto pair = [&](const char* name, QWidget* view, Qt::Orientation orientation, auto make) {
+    return new PinnedPair(pinned_, orientation, named(name, view), make);
+  };
   const auto alone = [](QWidget* view) { return std::vector{PageRow{{PlacedView{view, {}}}, 1}}; };
   pages_->add_page(QStringLiteral("overview"), tr("Overview"), alone(named("summary", summary)), false);
   named("why", &summary->why_card());
   pages_->add_page(QStringLiteral("rounds"), tr("Rounds"),
-                   {PageRow{{PlacedView{named("breakdown", new BreakdownView(state_)), tr("Breakdown")}}, 2},
+                   {PageRow{{PlacedView{pair("breakdown", new BreakdownView(state_), Qt::Vertical,
+                                             [](ViewState& state) { return new BreakdownView(state); }),
+                                        tr("Breakdown")}},
+                            2},
                     PageRow{{PlacedView{named("rounds", rounds), tr("Rounds")},
-                             PlacedView{named("replay", new ReplayView(state_)), tr("Text replay")}},
+                             PlacedView{pair("replay", new ReplayView(state_), Qt::Horizontal,
+                                             [](ViewState& state) {
+                                               auto* replay = new ReplayView(state);
+                                               replay->only_follow();
+                                               return replay;
+                                             }),
+                                        tr("Text replay")}},
                             3}},
                    true);
-  pages_->add_page(
-      QStringLiteral("skip-map"), tr("Skip map"),
-      {PageRow{{PlacedView{named("skip-map", new SkipMap(state_)), tr("Skip map")}}, 1},
-       PageRow{{PlacedView{named("confidence", new ConfidenceView(state_)), tr("Confidence")}}, 1}},
-      true);
+  pages_->add_page(QStringLiteral("skip-map"), tr("Skip map"),
+                   {PageRow{{PlacedView{pair("skip-map", skip_map, Qt::Vertical,
+                                             [](ViewState& state) { return new SkipMap(state); }),
+                                        tr("Skip map")}},
+                            1},
+                    PageRow{{PlacedView{pair("confidence", new ConfidenceView(state_), Qt::Vertical,
+                                             [](ViewState& state) { return new ConfidenceView(state); }),
+                                        tr("Confidence")}},
+                            1}},
+                   true);
+  pages_->add_page(QStringLiteral("decisions"), tr("Decisions"), alone(named("decisions", decisions)), false);
   pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", new CompareView(state_))),
                    false);
   pages_->add_page(QStringLiteral("what-if"), tr("What if"), alone(named("what-if", what_if)), false);
-  pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", new SqlView(state_))), false);
+  pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", sql)), false);
   pages_->add_page_of_its_own(QStringLiteral("record"), tr("Record"), named("record", record_page_));
   pages_->offer_recording(false);
   for (const WhatIfView::NamedPane& pane : what_if->panes())
@@ -207,6 +233,12 @@ void MainWindow::make_views() {
   connect(&timeline_panel_->details(), &DetailsView::run_asked, this, [this, summary](std::size_t run_index) {
     state_.set_run(run_index);
     show_view(*summary);
+  });
+  connect(sql, &SqlView::link_followed, this, &MainWindow::follow_link);
+  connect(filter_, &FilterBar::ended, pages_, &ViewPages::focus_view);
+  connect(skip_map, &SkipMap::decision_asked, this, [this, decisions](std::uint32_t round_index) {
+    show_view(*decisions);
+    decisions->show_mask_decision(round_index);
   });
   connect(record_page_, &RecordPage::recorded, this, qOverload<const QString&>(&MainWindow::open));
   connect(start_page_, &StartPage::record_requested, this, &MainWindow::show_record_page);
@@ -424,6 +456,36 @@ void MainWindow::show_range_statistics() {
                            .arg(rounds)
                            .arg(tokens)
                            .arg(number_text(seconds > 0.0 ? static_cast<double>(tokens) / seconds : 0.0)));
+}
+
+void MainWindow::follow_link(SqlLink link, qint64 id) {
+  const RecordingPointer& recording = state_.recording();
+  if (!recording) return;
+  const traces::Recording& rows = recording->recording();
+  const auto view_named = [this](const char* name) -> QWidget& {
+    return *std::ranges::find(views_, QString::fromUtf8(name), &NamedView::name)->view;
+  };
+  const auto with_id = [id](const auto& row) { return row.id.value() == id; };
+  if (link == SqlLink::round) {
+    const auto found = std::ranges::find_if(rows.rounds, with_id);
+    if (found != rows.rounds.end()) {
+      state_.go_to_round(static_cast<std::uint32_t>(found - rows.rounds.begin()));
+      return show_view(view_named("rounds"));
+    }
+  } else if (link == SqlLink::request) {
+    const auto found = std::ranges::find_if(rows.requests, with_id);
+    if (found != rows.requests.end()) {
+      state_.go_to_token(static_cast<std::size_t>(found - rows.requests.begin()), 0);
+      return show_view(view_named("replay"));
+    }
+  } else if (link == SqlLink::run) {
+    const auto found = std::ranges::find_if(rows.runs, with_id);
+    if (found != rows.runs.end()) {
+      state_.set_run(static_cast<std::size_t>(found - rows.runs.begin()));
+      return show_view(view_named("summary"));
+    }
+  }
+  statusBar()->showMessage(tr("The recording that is shown has none with the id %1.").arg(id));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -8,6 +8,7 @@
 #include <QStringList>
 #include <vector>
 
+#include "state/pinned_run.h"
 #include "state/recording_follower.h"
 #include "state/view_state.h"
 #include "window/open_queue.h"
@@ -21,8 +22,10 @@ class QToolButton;
 
 namespace draftscope::gui {
 
+class FilterBar;
 class NoticeBar;
 class RecordPage;
+enum class SqlLink : std::uint8_t;
 class StartPage;
 enum class TraceFormat : std::uint8_t;
 class TimelinePanel;
@@ -68,6 +71,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] const RecordingFollower& follower() const { return follower_; }
   [[nodiscard]] const std::vector<NamedView>& views() const { return views_; }
   [[nodiscard]] ViewPages& pages() { return *pages_; }
+  [[nodiscard]] PinnedRun& pinned() { return pinned_; }
+  [[nodiscard]] FilterBar& filter() { return *filter_; }
   [[nodiscard]] RecordPage& record_page() { return *record_page_; }
   void show_record_page();
 
@@ -114,9 +119,12 @@ class MainWindow : public QMainWindow {
   void go_to_round();
   void go_to_token();
   void show_range_statistics();
+  /// Brings up what an id of a query's result names.
+  void follow_link(SqlLink link, qint64 id);
 
   Memory memory_;
   ViewState state_;
+  PinnedRun pinned_{state_};
   OpenQueue queue_;
   RecordingFollower follower_;
   bool is_following_on_ = false;  ///< the shown recording gives way to what it has become
@@ -130,6 +138,7 @@ class MainWindow : public QMainWindow {
   QComboBox* runs_;
   QLineEdit* search_;
   ViewPages* pages_ = nullptr;
+  FilterBar* filter_ = nullptr;
   QProgressBar* progress_;
   QAction* cancel_;
   QToolButton* cancel_button_;

@@ -23,6 +23,7 @@
 #include "main_window.h"
 #include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
+#include "views/filter/filter_bar.h"
 #include "views/picture_export.h"
 #include "views/time_text.h"
 #include "window/notice_bar.h"
@@ -104,6 +105,16 @@ void MainWindow::add_page_actions(QMenu& view) {
   connect(details, &QAction::triggered, pages_, &ViewPages::open_details);
   connect(timeline_panel_, &TimelinePanel::details_opened, details, &QAction::setChecked);
   of_recording_.push_back(details);
+  QAction* pin = view.addAction(tr("&Pin this run"), QKeySequence(Qt::Key_P), this, [this] {
+    pinned_.is_pinned() ? pinned_.unpin() : pinned_.pin(state_.run());
+    if (pinned_.is_pinned())
+      statusBar()->showMessage(tr("Pinned: choose another run to see both. P unpins it."));
+  });
+  pin->setCheckable(true);
+  connect(&pinned_, &PinnedRun::changed, pin, [this, pin] { pin->setChecked(pinned_.is_pinned()); });
+  of_recording_.push_back(pin);
+  of_recording_.push_back(
+      view.addAction(tr("Filter ro&unds"), QKeySequence(tr("Ctrl+Shift+F")), filter_, &FilterBar::begin));
   of_recording_.push_back(view.addAction(tr("&Maximise the view"), QKeySequence(Qt::Key_F11), pages_,
                                          &ViewPages::toggle_maximised));
   of_recording_.push_back(view.addAction(tr("&Reset layout"), pages_, &ViewPages::reset_layout));

@@ -13,6 +13,9 @@
 #include <QThreadPool>
 
 #include "record/record_page.h"
+#include "views/decisions/decisions_view.h"
+#include "views/filter/filter_bar.h"
+#include "views/pin/pinned_pair.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
 
@@ -93,6 +96,30 @@ Result<void> place_cursor(ViewState& state, const SnapshotRequest& request) {
   return {};
 }
 
+/// The view with the pinned run's, if it has one.
+QWidget* with_pinned(QWidget* view) {
+  for (QWidget* around = view; around != nullptr; around = around->parentWidget())
+    if (auto* pair = qobject_cast<PinnedPair*>(around)) return pair;
+  return view;
+}
+
+Result<void> pin_and_filter(MainWindow& window, const SnapshotRequest& request) {
+  ViewState& state = window.state();
+  if (!request.pin.isEmpty()) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::size_t run_index,
+                          number(request.pin, "--pin", state.recording()->runs().size()));
+    window.pinned().pin(run_index);
+  }
+  if (request.filter.isEmpty()) return {};
+  if (const auto filter = parse_filter(request.filter.toStdString()); !filter)
+    return fail("--filter: {}", filter.error().message);
+  QEventLoop loop;
+  QObject::connect(&window.filter(), &FilterBar::settled, &loop, &QEventLoop::quit);
+  window.filter().set_words(request.filter);
+  if (!state.is_filtered()) loop.exec();
+  return {};
+}
+
 /// Waits for what workers predict when the page is first seen.
 void wait_for_predictions(WhatIfView& page) {
   QEventLoop loop;
@@ -144,16 +171,27 @@ void use_fixed_look(bool dark) {
 
 QStringList snapshot_names() {
   // The views' names are the window's; this list stands in the help, before there is a window.
-  return {QStringLiteral("window"),           QStringLiteral("start"),
-          QStringLiteral("record"),           QStringLiteral("strip"),
-          QStringLiteral("timeline"),         QStringLiteral("details"),
-          QStringLiteral("summary"),          QStringLiteral("why"),
-          QStringLiteral("rounds"),           QStringLiteral("skip-map"),
-          QStringLiteral("confidence"),       QStringLiteral("breakdown"),
-          QStringLiteral("compare"),          QStringLiteral("sql"),
-          QStringLiteral("replay"),           QStringLiteral("what-if"),
-          QStringLiteral("what-if-ladder"),   QStringLiteral("what-if-waterfall"),
-          QStringLiteral("what-if-heat-map"), QStringLiteral("what-if-roofline")};
+  return {QStringLiteral("window"),
+          QStringLiteral("start"),
+          QStringLiteral("record"),
+          QStringLiteral("strip"),
+          QStringLiteral("timeline"),
+          QStringLiteral("details"),
+          QStringLiteral("summary"),
+          QStringLiteral("why"),
+          QStringLiteral("rounds"),
+          QStringLiteral("skip-map"),
+          QStringLiteral("confidence"),
+          QStringLiteral("decisions"),
+          QStringLiteral("breakdown"),
+          QStringLiteral("compare"),
+          QStringLiteral("sql"),
+          QStringLiteral("replay"),
+          QStringLiteral("what-if"),
+          QStringLiteral("what-if-ladder"),
+          QStringLiteral("what-if-waterfall"),
+          QStringLiteral("what-if-heat-map"),
+          QStringLiteral("what-if-roofline")};
 }
 
 Result<void> render_snapshot(const SnapshotRequest& request) {
@@ -174,11 +212,15 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     if (request.files.isEmpty()) return fail("--snapshot: expected a FILE to show");
     DRAFTSCOPE_TRY(load(window, request.files.front()));
     DRAFTSCOPE_TRY(place_cursor(window.state(), request));
+    DRAFTSCOPE_TRY(pin_and_filter(window, request));
   }
   if (request.view.startsWith(u"what-if")) wait_for_predictions(*window.findChild<WhatIfView*>());
+  // The search that a policy file tells of stands beside the recording's decisions.
+  if (name == u"decisions" && request.files.size() > 1)
+    window.findChild<DecisionsView*>()->open_search(request.files[1]);
   QWidget* shown = &window;
   for (const NamedView& named : window.views())
-    if (named.name == name) shown = named.view;
+    if (named.name == name) shown = request.pin.isEmpty() ? named.view : with_pinned(named.view);
   DRAFTSCOPE_TRY(choose(*shown, request.view));
   if (shown != &window) {
     // Out of its page, so that the picture is the view's alone.
@@ -190,10 +232,12 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
   // What a view reads on a worker when it is first shown.
   rendered(*shown, look);
   QApplication::processEvents();
-  while (!QThreadPool::globalInstance()->waitForDone(0))
-    QApplication::processEvents(QEventLoop::AllEvents, 20);
-  // It is taken up, and what follows from it is drawn.
-  for (int turn = 0; turn < 3; ++turn) QApplication::processEvents();
+  // It is taken up, and what follows from it is read and drawn.
+  for (int turn = 0; turn < 3; ++turn) {
+    while (!QThreadPool::globalInstance()->waitForDone(0))
+      QApplication::processEvents(QEventLoop::AllEvents, 20);
+    QApplication::processEvents();
+  }
   if (!rendered(*shown, look).save(request.output))
     return fail("{}: the picture can't be written", request.output.toStdString());
   if (shown != &window) shown->setParent(&window);

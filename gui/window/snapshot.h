@@ -16,8 +16,10 @@ struct SnapshotRequest {
   QString size = QStringLiteral("1600x900");
   QString scale = QStringLiteral("1");
   bool dark = false;
-  QString run;    ///< empty: the first that drafts
-  QString round;  ///< empty: the first
+  QString run;     ///< empty: the first that drafts
+  QString round;   ///< empty: the first
+  QString pin;     ///< a run beside it; empty: none
+  QString filter;  ///< of rounds; empty: all
 };
 
 /// "window", "start", "record", and the name of every view.

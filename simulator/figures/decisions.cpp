@@ -20,13 +20,18 @@ using Json = nlohmann::json;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<SeriesRow, 18> series_rows{{
+constexpr std::array<SeriesRow, 24> series_rows{{
     {"layer set", "matchness", "matchness",
      "Share of the window's tokens that the candidate predicts (SWIFT)", "", "candidate"},
     {"layer set", "best_matchness", "best before", "The best matchness before this candidate", "best_before"},
     {"layer set", "tolerance", "tolerance", "Candidates since the last better one", "tolerance"},
     {"layer set", "cosine", "cosine",
      "Cosine of the kept layers' hidden state with the whole model's (CLaSp)", "cosine"},
+    {"layer set", "agreement", "agreement",
+     "Share of the last tokens behind which the chosen layers predict what the model does (KnapSpec)",
+     "agreement"},
+    {"layer set", "lambda", "λ",
+     "Standard deviations by which a skipped layer is less sure than those around (ConfLayers)", "lambda"},
     {"exit", "exit", "exit", "The exit that drafts next, in layers (DEL)", "exit"},
     {"exit", "gamma", "gamma", "The speculation length that goes with it", "gamma"},
     {"exit", "tpl", "TPL", "Tokens per loaded layer that this choice expects", "tpl"},
@@ -37,6 +42,8 @@ constexpr std::array<SeriesRow, 18> series_rows{{
     {"threshold", "recent_acceptance", "acceptance", "The moving acceptance rate that moves the threshold",
      "acceptance_rate"},
     {"speculation length", "gamma", "gamma", "The speculation length after the round", "after"},
+    {"draft choice", "expected_gain", "expected gain",
+     "Tokens that the round was expected to emit for each vanilla round that it was expected to take", ""},
     {"draft choice", "length", "length", "Draft tokens that the round may have (auto)", "length"},
     {"draft choice", "expected_tokens", "expected tokens", "Tokens that the round was expected to emit",
      "expected_tokens"},
@@ -45,6 +52,22 @@ constexpr std::array<SeriesRow, 18> series_rows{{
      "expected_cost"},
     {"draft choice", "may_lose", "may lose", "Vanilla rounds that the account may lose", "may_lose"},
     {"guard", "may_lose", "may lose", "Vanilla rounds that the account may lose", "may_lose"},
+    {"cascade", "expected_tokens", "expected tokens", "Tokens that the round was expected to emit",
+     "expected_tokens"},
+    {"cascade", "tokens", "tokens", "Tokens that it emitted", "tokens"},
+    {"cascade", "expected_time", "expected time", "Expected time of the round, in vanilla rounds",
+     "expected_time"},
+}};
+
+constexpr std::array<WordsRow, 8> words_rows{{
+    {"layer set", "origin", "candidates", "What proposed the candidate (SWIFT)", "candidate"},
+    {"phase", "to", "phases", "What the search gave way to (SWIFT)", "to"},
+    {"phase", "because", "ended by", "Why the search ended (SWIFT)", "because"},
+    {"draft choice", "choice", "choices", "What drafted the round, if anything (auto)", "choice"},
+    {"draft choice", "reason", "reasons", "Why it did", "reason"},
+    {"draft choice", "drafter", "drafters", "Which part of the target drafted", "drafter"},
+    {"guard", "state", "states", "Whether the strategy goes on", "state"},
+    {"guard", "reason", "reasons", "Why it was stopped, or came back", "reason"},
 }};
 
 double number_in(const Json& detail, std::string_view field) {
@@ -78,6 +101,21 @@ void add_values(DecisionsOfKind& decisions, const traces::Decision& decision, co
     }
   }
   for (DecisionSeries& series : decisions.series) series.values.resize(decisions.start_ns.size(), none);
+}
+
+void add_words(DecisionsOfKind& decisions, const Json& detail) {
+  for (const WordsRow& row : words_rows) {
+    if (row.kind != decisions.kind) continue;
+    const auto value = detail.find(row.field);
+    if (value == detail.end() || !value->is_string()) continue;
+    auto found = std::find_if(decisions.words.begin(), decisions.words.end(),
+                              [&](const DecisionWords& words) { return words.row == &row; });
+    if (found == decisions.words.end()) found = decisions.words.insert(found, {&row, {}});
+    // Those before it have none.
+    found->values.resize(decisions.start_ns.size() - 1);
+    found->values.push_back(value->get<std::string>());
+  }
+  for (DecisionWords& words : decisions.words) words.values.resize(decisions.start_ns.size());
 }
 
 /// Layers that a decision skips, and the position that it was made at.
@@ -156,10 +194,8 @@ void add_decision(Gathered& of_run, const std::string& kind, const traces::Decis
   found->start_ns.push_back(decision.start_ns);
   found->duration_ns.push_back(decision.end_ns - decision.start_ns);
   found->adopted.push_back(decision.adopted);
-  const auto origin = detail.find("candidate");
-  found->origins.push_back(origin != detail.end() && origin->is_string() ? origin->get<std::string>()
-                                                                         : std::string());
   add_values(*found, decision, detail);
+  add_words(*found, detail);
   if (auto set = placed_set(decision, detail)) of_run.sets.push_back(std::move(*set));
 }
 
@@ -201,6 +237,10 @@ RunDecisions finished(Gathered&& gathered) {
 
 std::span<const SeriesRow> decision_series() {
   return series_rows;
+}
+
+std::span<const WordsRow> decision_words() {
+  return words_rows;
 }
 
 Result<std::vector<RunDecisions>> read_decisions(traces::Reader& reader, const traces::Recording& recording) {

@@ -89,7 +89,9 @@ TEST_F(WrittenDecisions, OfCandidatesHaveTheirMatchnessAndOrigin) {
   const RunDecisions found = read();
   ASSERT_EQ(found.kinds.size(), 1U);
   const DecisionsOfKind& sets = found.kinds[0];
-  EXPECT_THAT(sets.origins, ElementsAre("random", "bayesian"));
+  ASSERT_EQ(sets.words.size(), 1U);
+  EXPECT_EQ(sets.words[0].row->key, "origin");
+  EXPECT_THAT(sets.words[0].values, ElementsAre("random", "bayesian"));
   EXPECT_THAT(sets.rounds, ElementsAre(0, 0));
   EXPECT_THAT(sets.duration_ns, ElementsAre(10, 10));
   EXPECT_THAT(series(sets, "matchness")->values, ElementsAre(0.5, 0.75));
@@ -151,9 +153,27 @@ TEST_F(WrittenDecisions, OfThresholdsAndLengthsFollowTheirRule) {
   EXPECT_THAT(series(found.kinds[1], "gamma")->values, ElementsAre(5.0));
 }
 
+TEST_F(WrittenDecisions, OfGuardsSayWhyTheyStopAndComeBack) {
+  const traces::RoundId round = add_round(2, 4, 2);
+  decide(round, "guard", -0.1, R"({"state":"off","reason":"slower","may_lose":-0.1})");
+  decide(round, "guard", 0.2, R"({"state":7,"may_lose":0.2})");
+  decide(round, "guard", 0.3, R"({"state":"on","may_lose":0.3})");
+  const RunDecisions found = read();
+  const DecisionsOfKind& guards = found.kinds.at(0);
+  ASSERT_EQ(guards.words.size(), 2U);
+  EXPECT_EQ(guards.words[0].row->key, "state");
+  EXPECT_THAT(guards.words[0].values, ElementsAre("off", "", "on"));
+  EXPECT_THAT(guards.words[1].values, ElementsAre("slower", "", ""));
+}
+
 TEST(DecisionSeriesRows, HaveOneKeyEachPerKind) {
   std::set<std::pair<std::string_view, std::string_view>> keys;
   for (const SeriesRow& row : decision_series()) {
+    EXPECT_TRUE(keys.insert({row.kind, row.key}).second) << row.kind << ' ' << row.key;
+    EXPECT_FALSE(row.explanation.empty()) << row.key;
+  }
+  keys.clear();
+  for (const WordsRow& row : decision_words()) {
     EXPECT_TRUE(keys.insert({row.kind, row.key}).second) << row.kind << ' ' << row.key;
     EXPECT_FALSE(row.explanation.empty()) << row.key;
   }

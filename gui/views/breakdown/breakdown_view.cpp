@@ -269,7 +269,7 @@ QString BreakdownView::tooltip_at(const RoundAxis& axis, const QPoint& point) co
   if (!shown) return {};
   const std::size_t place = axis.place(point.x());
   const std::vector<std::int64_t> sum = shown->sum(place, place + 1);
-  QStringList lines{tr("round %1: %2").arg(place).arg(duration_text(total(sum)))};
+  QStringList lines{tr("round %1: %2").arg(round_number(place)).arg(duration_text(total(sum)))};
   for (std::size_t part = 0; part < sum.size(); ++part)
     if (sum[part] > 0)
       lines << QStringLiteral("%1: %2").arg(shown->names[static_cast<qsizetype>(part)],

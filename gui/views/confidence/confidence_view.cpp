@@ -417,8 +417,10 @@ QString ConfidenceView::rounds_text(const RoundAxis& axis, const QPoint& point) 
     return candidate.right <= point.x();
   });
   if (column == columns.end()) return {};
-  QStringList lines{column->count() == 1 ? tr("round %1").arg(column->first)
-                                         : tr("rounds %1 to %2").arg(column->first).arg(column->last - 1)};
+  QStringList lines{
+      column->count() == 1
+          ? tr("round %1").arg(round_number(column->first))
+          : tr("rounds %1 to %2").arg(round_number(column->first)).arg(round_number(column->last - 1))};
   lines.back() += tr(": α %1").arg(percent_text(drafts_.acceptance_rate(column->first, column->last)));
   if (const ValueSummary threshold = drafts_.threshold.summarise(column->first, column->last);
       threshold.values > 0)
@@ -441,9 +443,10 @@ QString ConfidenceView::rounds_text(const RoundAxis& axis, const QPoint& point) 
 }
 
 QString ConfidenceView::round_text(std::size_t place) const {
-  const std::uint32_t round_index = state().run_rounds()->rounds[place];
-  QStringList lines{
-      tr("round %1: α so far %2").arg(place).arg(percent_text(drafts_.acceptance_rate(0, place + 1)))};
+  const std::uint32_t round_index = state().shown_rounds()->rounds[place];
+  QStringList lines{tr("round %1: α so far %2")
+                        .arg(round_number(place))
+                        .arg(percent_text(drafts_.acceptance_rate(0, place + 1)))};
   if (!std::isnan(drafts_.threshold[place]))
     lines << tr("threshold %1").arg(number_text(drafts_.threshold[place]));
   constexpr std::size_t max_lines = 16;

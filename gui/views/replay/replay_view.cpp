@@ -2,7 +2,6 @@
 #include "replay_view.h"
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QHelpEvent>
@@ -18,6 +17,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/replay/draft_tree_view.h"
+#include "views/replay/request_chooser.h"
 #include "views/theme.h"
 #include "views/time_text.h"
 #include "views/tool_tip.h"
@@ -27,22 +28,9 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int scrub_steps = 10000;
-constexpr qsizetype longest_title = 60;
 constexpr int details_width = 230;
-
-QString request_title(const OpenedRecording& opened, std::size_t request_index) {
-  const traces::Request& request = opened.recording().requests[request_index];
-  const traces::Prompt* prompt = opened.prompt_of(request);
-  const auto run = std::find_if(opened.runs().begin(), opened.runs().end(), [&](const RunRounds& candidate) {
-    return candidate.run->id == request.run_id;
-  });
-  QString words = prompt == nullptr ? QString() : visible_text(prompt->text).replace(u'·', u' ');
-  if (words.size() > longest_title) words = words.left(longest_title) + u'…';
-  return QStringLiteral("%1 — %2 %3: %4")
-      .arg(run == opened.runs().end() ? QString() : QString::fromStdString(run->run->specification))
-      .arg(ReplayView::tr("question %1").arg(prompt == nullptr ? 0 : prompt->question_id))
-      .arg(ReplayView::tr("repeat %1").arg(request.repeat), words);
-}
+/// A text takes so long unless somebody chose another speed.
+constexpr double usual_seconds = 8.0;
 
 }  // namespace
 
@@ -50,7 +38,8 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
     : QWidget(parent),
       state_(state),
       player_(state),
-      requests_(new QComboBox),
+      requests_(new RequestChooser(state)),
+      tree_(new DraftTreeView),
       document_(new QTextEdit),
       details_(new QLabel),
       legend_(new QLabel),
@@ -60,13 +49,9 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
       speed_(new QDoubleSpinBox),
       rejected_(new QCheckBox(tr("&rejected drafts"))) {
   setAccessibleName(tr("Text replay"));
-  requests_->setAccessibleName(tr("Request"));
-  requests_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   set_up_document();
   set_up_labels();
   lay_out();
-  connect(requests_, &QComboBox::activated, this,
-          [this](int index) { state_.go_to_token(static_cast<std::size_t>(index), 0); });
   connect(&state_, &ViewState::recording_changed, this, [this] {
     forget();
     if (isVisible()) list_requests();
@@ -116,7 +101,24 @@ void ReplayView::lay_out() {
   beside->addWidget(legend_);
   reading->addLayout(beside);
   layout->addLayout(reading, 1);
-  layout->addWidget(make_controls());
+  layout->addWidget(tree_);
+  controls_ = make_controls();
+  layout->addWidget(controls_);
+}
+
+void ReplayView::only_follow() {
+  requests_->hide();
+  controls_->hide();
+  // Two buttons with one key take it from one another.
+  for (const auto& [button, sign] : signs_) button->setShortcut({});
+}
+
+void ReplayView::set_usual_speed() {
+  if (is_speed_chosen_) return;
+  const double seconds = static_cast<double>(player_.duration_ns()) / 1e9;
+  const QSignalBlocker quiet(speed_);
+  speed_->setValue(seconds > 0.0 ? seconds / usual_seconds : 1.0);
+  player_.set_speed(speed_->value());
 }
 
 void ReplayView::follow_cursor() {
@@ -165,12 +167,13 @@ QWidget* ReplayView::make_controls() {
   scrub_->setAccessibleName(tr("Position in time"));
   row->addWidget(scrub_, 1);
   row->addWidget(position_);
-  speed_->setRange(0.1, 10.0);
-  speed_->setSingleStep(0.1);
-  speed_->setDecimals(1);
+  speed_->setRange(0.001, 100.0);
+  speed_->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
+  speed_->setDecimals(3);
   speed_->setValue(1.0);
   speed_->setPrefix(QStringLiteral("× "));
   speed_->setAccessibleName(tr("Speed, in multiples of real time"));
+  speed_->setToolTip(tr("Multiples of real time; at first a text takes about 8 s"));
   row->addWidget(speed_);
   rejected_->setChecked(true);
   row->addWidget(rejected_);
@@ -178,7 +181,10 @@ QWidget* ReplayView::make_controls() {
     player_.seek(player_.duration_ns() / scrub_steps * value +
                  player_.duration_ns() % scrub_steps * value / scrub_steps);
   });
-  connect(speed_, &QDoubleSpinBox::valueChanged, &player_, &Player::set_speed);
+  connect(speed_, &QDoubleSpinBox::valueChanged, this, [this](double speed) {
+    is_speed_chosen_ = true;
+    player_.set_speed(speed);
+  });
   connect(rejected_, &QCheckBox::toggled, this, &ReplayView::write_document);
   return controls;
 }
@@ -224,18 +230,14 @@ void ReplayView::forget() {
   player_.set_text(nullptr);
   text_ = {};
   requests_->clear();
+  tree_->show_round(nullptr, no_index);
   write_document();
   show_details(nullptr);
 }
 
 void ReplayView::list_requests() {
   is_stale_ = false;
-  QStringList titles;
-  if (const RecordingPointer& recording = state_.recording())
-    for (std::size_t i = 0; i < recording->recording().requests.size(); ++i)
-      titles << request_title(*recording, i);
-  requests_->clear();
-  requests_->addItems(titles);
+  requests_->list_prompts();
   show_request();
 }
 
@@ -246,8 +248,9 @@ void ReplayView::show_request() {
   if (recording && !recording->recording().requests.empty()) {
     request_ = state_.cursor().request_index;
     text_ = replayed_text(*recording, request_);
-    requests_->setCurrentIndex(static_cast<int>(request_));
     player_.set_text(&text_);
+    requests_->show_request(request_);
+    set_usual_speed();
   }
   write_document();
   read_ranks();
@@ -366,6 +369,7 @@ void ReplayView::show_details_of_cursor() {
   const std::size_t token_index =
       is_here ? std::min(state_.cursor().token_index, text_.tokens.size() - 1) : 0;
   show_details(is_here ? &pieces_[piece_of_token_[token_index]] : nullptr);
+  tree_->show_round(state_.recording(), is_here ? text_.tokens[token_index].round_index : no_index);
 }
 
 const ReplayView::Piece* ReplayView::piece_at(int position) const {

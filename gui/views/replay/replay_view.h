@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A request's text as it came: accepted, rejected and bonus tokens by colour and shape (rejected ones struck
-// through, the target's own underlined), and a player that drives the cursor of all views. Of the token that
-// the pointer or the cursor is on: its round and confidence, and at which layers it was the first choice
-// already.
+// A request's text as it came, chosen by prompt and repeat, below its prompt: accepted, rejected and bonus
+// tokens by colour and shape (rejected ones struck through, the target's own underlined), and a player that
+// drives the cursor of all views. Of the token that the pointer or the cursor is on: its round and
+// confidence, and at which layers it was the first choice already.
 
 #include <QStyle>
 #include <QWidget>
@@ -17,7 +17,6 @@
 #include "views/background_job.h"
 
 class QCheckBox;
-class QComboBox;
 class QDoubleSpinBox;
 class QHBoxLayout;
 class QLabel;
@@ -27,6 +26,9 @@ class QToolButton;
 
 namespace draftscope::gui {
 
+class DraftTreeView;
+class RequestChooser;
+
 class ReplayView : public QWidget {
   Q_OBJECT
 
@@ -35,6 +37,8 @@ class ReplayView : public QWidget {
 
   [[nodiscard]] Player& player() { return player_; }
   [[nodiscard]] const ReplayedText& text() const { return text_; }
+  /// Leaves choosing and playing to another view that moves the same cursor: no controls, no keys.
+  void only_follow();
   /// The view's text about a token of the text.
   [[nodiscard]] QString token_text(std::size_t token_index) const;
 
@@ -64,6 +68,7 @@ class ReplayView : public QWidget {
   /// Draws the signs in the colour of the text: the style's own are black, whatever the palette.
   void show_signs();
   void list_requests();
+  void set_usual_speed();
   /// Lets go of the recording.
   void forget();
   void show_request();
@@ -88,7 +93,10 @@ class ReplayView : public QWidget {
   std::vector<Piece> pieces_;
   std::vector<std::size_t> piece_of_token_;
   bool is_stale_ = true;
-  QComboBox* requests_;
+  bool is_speed_chosen_ = false;  ///< by the user: it stays for other texts
+  RequestChooser* requests_;
+  QWidget* controls_ = nullptr;
+  DraftTreeView* tree_;
   std::vector<std::pair<QToolButton*, QStyle::StandardPixmap>> signs_;
   QTextEdit* document_;
   QLabel* details_;

@@ -28,7 +28,7 @@ std::vector<RoundColumn> round_columns(const RoundAxis& axis, int min_width, std
 
 RoundAxis visible_rounds(const ViewState& state, int left, int width) {
   RoundAxis axis{.left = left, .width = std::max(width, 1)};
-  const RunRounds* run = state.run_rounds();
+  const RunRounds* run = state.shown_rounds();
   if (run == nullptr) return axis;
   const std::vector<std::uint32_t>& rounds = run->rounds;
   const OpenedRecording& opened = *state.recording();
@@ -44,7 +44,7 @@ RoundAxis visible_rounds(const ViewState& state, int left, int width) {
 }
 
 TimeRange time_of_rounds(const ViewState& state, std::size_t first, std::size_t last) {
-  const RunRounds* run = state.run_rounds();
+  const RunRounds* run = state.shown_rounds();
   if (run == nullptr || run->rounds.empty()) return state.range();
   first = std::min(first, run->rounds.size() - 1);
   last = std::clamp(last, first + 1, run->rounds.size());
@@ -53,7 +53,7 @@ TimeRange time_of_rounds(const ViewState& state, std::size_t first, std::size_t 
 }
 
 TimeRange zoomed_rounds(const ViewState& state, const RoundAxis& axis, double factor, double pixel) {
-  const RunRounds* run = state.run_rounds();
+  const RunRounds* run = state.shown_rounds();
   if (run == nullptr) return state.range();
   const double share = std::clamp((pixel - axis.left) / axis.width, 0.0, 1.0);
   const auto most = static_cast<double>(run->rounds.size());
@@ -66,7 +66,7 @@ TimeRange zoomed_rounds(const ViewState& state, const RoundAxis& axis, double fa
 }
 
 TimeRange moved_rounds(const ViewState& state, const RoundAxis& axis, double pixels) {
-  const RunRounds* run = state.run_rounds();
+  const RunRounds* run = state.shown_rounds();
   if (run == nullptr) return state.range();
   const double most = static_cast<double>(run->rounds.size()) - static_cast<double>(axis.count());
   double by = pixels * axis.rounds_per_pixel();

@@ -28,11 +28,12 @@ RoundsPlot::RoundsPlot(ViewState& state, QWidget* parent)
   setMouseTracking(true);
   connect(&state_, &ViewState::recording_changed, this, &RoundsPlot::forget);
   connect(&state_, &ViewState::run_changed, this, &RoundsPlot::forget);
+  connect(&state_, &ViewState::filter_changed, this, &RoundsPlot::forget);
   connect(&state_, &ViewState::range_changed, this, qOverload<>(&QWidget::update));
   connect(&state_, &ViewState::cursor_changed, this, qOverload<>(&QWidget::update));
   connect(&navigation_, &RangeNavigation::clicked, this, [this](const QPoint& point) {
     const RoundAxis axis = this->axis();
-    if (axis.count() > 0) state_.go_to_round(state_.run_rounds()->rounds[axis.place(point.x())]);
+    if (axis.count() > 0) state_.go_to_round(state_.shown_rounds()->rounds[axis.place(point.x())]);
   });
 }
 
@@ -45,9 +46,9 @@ void RoundsPlot::forget() {
 
 void RoundsPlot::read() {
   is_stale_ = false;
-  const RunRounds* run = state_.run_rounds();
+  const RunRounds* run = state_.shown_rounds();
   if (run == nullptr || run->rounds.empty()) return;
-  const BackgroundJob::Job job = reading_job(state_.recording(), state_.run());
+  const BackgroundJob::Job job = reading_job(state_.filtered(), state_.run());
   if (run->rounds.size() <= max_read_at_once) {
     job([] { return true; })();
     return;
@@ -61,7 +62,7 @@ void RoundsPlot::read() {
 }
 
 bool RoundsPlot::is_ready() const {
-  const RunRounds* run = state_.run_rounds();
+  const RunRounds* run = state_.shown_rounds();
   return run != nullptr && !run->rounds.empty() && !is_stale_ && !job_.is_running();
 }
 
@@ -94,6 +95,10 @@ QSize RoundsPlot::minimumSizeHint() const {
   return {left_margin + min_area_width + right_margin(), top_margin + min_area_height() + bottom_margin};
 }
 
+std::uint32_t RoundsPlot::round_number(std::size_t place) const {
+  return state_.recording()->number_in_run(state_.shown_rounds()->rounds[place]);
+}
+
 QRect RoundsPlot::plot_area() const {
   return rect().adjusted(left_margin, top_margin, -right_margin(), -bottom_margin);
 }
@@ -111,7 +116,7 @@ void RoundsPlot::paint_round_ticks(QPainter& painter, const RoundAxis& axis) con
   for (std::size_t tick = (axis.first + step - 1) / step * step; tick < axis.last; tick += step) {
     const int x = static_cast<int>(axis.x(static_cast<double>(tick) + 0.5));
     painter.drawLine(x, area.bottom() + 1, x, area.bottom() + 4);
-    const QString words = QString::number(tick);
+    const QString words = QString::number(round_number(tick));
     const int half = painter.fontMetrics().horizontalAdvance(words) / 2 + 1;
     // The last one stays clear of the axis' name.
     painter.drawText(std::min(x - half, area.right() - 2 * half),
@@ -127,10 +132,10 @@ void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {
   if (is_stale_) read();
   const RoundAxis axis = this->axis();
   if (axis.count() == 0 || plot_area().width() < 10) {
-    const RunRounds* run = state_.run_rounds();
+    const RunRounds* run = state_.shown_rounds();
     paint_notice(painter,
                  run == nullptr || run->rounds.empty()
-                     ? tr("no rounds")
+                     ? (state_.is_filtered() ? tr("the filter leaves no round of this run") : tr("no rounds"))
                      : tr("no round of this run lies in the %1 that are shown: zoom out, or show the whole "
                           "recording (Home)")
                            .arg(duration_text(state_.range().duration_ns())));
@@ -148,7 +153,9 @@ void RoundsPlot::paintEvent(QPaintEvent* /*event*/) {
 void RoundsPlot::paint_cursor(QPainter& painter, const RoundAxis& axis) const {
   const std::uint32_t round_index = state_.cursor().round_index;
   if (round_index == no_index || state_.recording()->run_of(round_index) != state_.run()) return;
-  const auto place = static_cast<double>(state_.recording()->place_in_run(round_index));
+  const std::uint32_t shown_at = state_.filtered()->place_in_run(round_index);
+  if (shown_at == no_index) return;
+  const auto place = static_cast<double>(shown_at);
   const double from = axis.x(place);
   const double to = std::max(axis.x(place + 1), from + 1.0);
   const QRect area = plot_area();
@@ -159,7 +166,7 @@ void RoundsPlot::paint_cursor(QPainter& painter, const RoundAxis& axis) const {
 }
 
 std::optional<AxisRanges> RoundsPlot::axis_ranges() const {
-  const RunRounds* run = state_.run_rounds();
+  const RunRounds* run = state_.shown_rounds();
   if (run == nullptr || run->rounds.empty()) return std::nullopt;
   const RoundAxis axis = this->axis();
   return AxisRanges{

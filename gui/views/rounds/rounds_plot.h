@@ -55,6 +55,8 @@ class RoundsPlot : public QWidget {
   /// Area inside margins that are the same in every such view, so that their axes stand below one another.
   [[nodiscard]] QRect plot_area() const;
   [[nodiscard]] RoundAxis axis() const;
+  /// Number in the run of the round at a place of the axis; they differ where a filter leaves out some.
+  [[nodiscard]] std::uint32_t round_number(std::size_t place) const;
   /// Shows a notice in the plot's place; it becomes the view's description too.
   void paint_notice(QPainter& painter, const QString& words);
 

@@ -24,6 +24,7 @@ RoundsStrip::RoundsStrip(ViewState& state, QWidget* parent) : QWidget(parent), s
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(&state_, &ViewState::recording_changed, this, &RoundsStrip::read_run);
   connect(&state_, &ViewState::run_changed, this, &RoundsStrip::read_run);
+  connect(&state_, &ViewState::filter_changed, this, &RoundsStrip::read_run);
   connect(&state_, &ViewState::range_changed, this, qOverload<>(&QWidget::update));
   connect(&state_, &ViewState::cursor_changed, this, qOverload<>(&QWidget::update));
   read_run();
@@ -32,8 +33,8 @@ RoundsStrip::RoundsStrip(ViewState& state, QWidget* parent) : QWidget(parent), s
 void RoundsStrip::read_run() {
   sums_.clear();
   max_ = 1;
-  if (state_.run_rounds() != nullptr) {
-    RoundsOfRun run = state_.recording()->rounds_of_run(state_.run());
+  if (state_.shown_rounds() != nullptr) {
+    RoundsOfRun run = state_.filtered()->rounds_of_run(state_.run());
     sums_ = std::move(run.emitted_before);
     max_ = run.max_emitted;
   }
@@ -52,7 +53,8 @@ void RoundsStrip::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   const bool dark = is_dark(palette());
   if (rounds() == 0) {
-    painter.drawText(rect(), Qt::AlignCenter, tr("no rounds"));
+    painter.drawText(rect(), Qt::AlignCenter,
+                     state_.is_filtered() ? tr("the filter leaves no round of this run") : tr("no rounds"));
     return;
   }
   const int bar_height = height() - bar_top - 4;
@@ -71,16 +73,17 @@ void RoundsStrip::paintEvent(QPaintEvent* /*event*/) {
 
 QString RoundsStrip::title() const {
   QString words = tr("%1 rounds, coloured by tokens emitted (0 to %2)").arg(rounds()).arg(max_);
+  if (state_.is_filtered()) words += tr(" · filtered, of %1").arg(state_.run_rounds()->rounds.size());
   if (const std::uint32_t round_index = state_.cursor().round_index;
       has_rows() && round_index != no_index && state_.recording()->run_of(round_index) == state_.run())
-    words += tr(" · at round %1").arg(state_.recording()->place_in_run(round_index));
+    words += tr(" · at round %1").arg(state_.recording()->number_in_run(round_index));
   return words;
 }
 
 void RoundsStrip::paint_place(QPainter& painter, double rounds_per_pixel) const {
   const bool dark = is_dark(palette());
   // What the timeline shows of it.
-  const RunRounds& run = *state_.run_rounds();
+  const RunRounds& run = *state_.shown_rounds();
   const auto x_of_time = [&](std::int64_t ns) {
     const auto at = std::partition_point(
         run.rounds.begin(), run.rounds.end(),
@@ -95,7 +98,8 @@ void RoundsStrip::paint_place(QPainter& painter, double rounds_per_pixel) const 
 
   const std::uint32_t round_index = state_.cursor().round_index;
   if (round_index != no_index && state_.recording()->run_of(round_index) == state_.run()) {
-    const std::uint32_t place = state_.recording()->place_in_run(round_index);
+    const std::uint32_t place = state_.filtered()->place_in_run(round_index);
+    if (place == no_index) return;
     const double x = (place + 0.5) / rounds_per_pixel;
     painter.setPen(QPen(cursor_color(dark), 2));
     painter.drawLine(QPointF(x, bar_top - 4), QPointF(x, height() - 1));
@@ -107,7 +111,7 @@ bool RoundsStrip::has_rows() const {
 }
 
 void RoundsStrip::go_to(std::size_t place) {
-  state_.go_to_round(state_.run_rounds()->rounds[place]);
+  state_.go_to_round(state_.shown_rounds()->rounds[place]);
 }
 
 void RoundsStrip::mousePressEvent(QMouseEvent* event) {
@@ -121,7 +125,9 @@ void RoundsStrip::mouseMoveEvent(QMouseEvent* event) {
 void RoundsStrip::keyPressEvent(QKeyEvent* event) {
   const std::uint32_t round_index = state_.cursor().round_index;
   if (!has_rows() || round_index == no_index) return QWidget::keyPressEvent(event);
-  const std::size_t place = state_.recording()->place_in_run(round_index);
+  // Beside a round that is left out, arrows go on from the first.
+  const std::uint32_t shown_at = state_.filtered()->place_in_run(round_index);
+  const std::size_t place = shown_at == no_index ? 0 : shown_at;
   if (event->key() == Qt::Key_Right && place + 1 < rounds())
     go_to(place + 1);
   else if (event->key() == Qt::Key_Left && place > 0)
@@ -138,10 +144,10 @@ bool RoundsStrip::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip && has_rows()) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const std::size_t place = place_at(help->pos().x());
-    const traces::Round& round = state_.recording()->round(state_.run_rounds()->rounds[place]);
+    const traces::Round& round = state_.recording()->round(state_.shown_rounds()->rounds[place]);
     show_tip(*help, *this,
              tr("round %1: %2 drafted, %3 accepted, %4 emitted")
-                 .arg(place)
+                 .arg(state_.recording()->number_in_run(state_.shown_rounds()->rounds[place]))
                  .arg(round.drafted)
                  .arg(round.accepted)
                  .arg(round.emitted));

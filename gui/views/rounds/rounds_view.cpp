@@ -40,6 +40,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
   });
   connect(&state_, &ViewState::recording_changed, this, &RoundsView::forget);
   connect(&state_, &ViewState::run_changed, this, &RoundsView::forget);
+  connect(&state_, &ViewState::filter_changed, this, &RoundsView::forget);
   connect(&state_, &ViewState::cursor_changed, this, &RoundsView::show_cursor);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& current) {
@@ -63,7 +64,7 @@ void RoundsView::forget() {
 void RoundsView::show_run() {
   if (!is_stale_) return;
   is_stale_ = false;
-  model_.set_run(state_.recording(), state_.run());
+  model_.set_run(state_.filtered(), state_.run());
   for (int column = 0; column < model_.columnCount(); ++column) {
     const int header = table_->horizontalHeader()->sectionSizeHint(column);
     table_->setColumnWidth(column, std::max(header, table_->fontMetrics().horizontalAdvance(u'0') * 7));

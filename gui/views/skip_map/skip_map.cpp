@@ -3,9 +3,12 @@
 
 #include <QComboBox>
 #include <QImage>
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 
+#include "data/decisions/mask_change.h"
 #include "views/legend_row.h"
 #include "views/step_line.h"
 #include "views/theme.h"
@@ -88,6 +91,7 @@ SkipMap::Mode SkipMap::mode() const {
 
 BackgroundJob::Job SkipMap::reading_job(const RecordingPointer& recording, std::size_t run_index) {
   times_.set_run(recording, run_index);
+  decisions_.set_recording(state().recording());
   return read_and_take([recording, run_index](const auto&) { return SkipPyramid(*recording, run_index); },
                        [this](SkipPyramid skips) { take(std::move(skips)); });
 }
@@ -99,6 +103,10 @@ void SkipMap::forget_run() {
 
 void SkipMap::take(SkipPyramid skips) {
   skips_ = std::move(skips);
+  bool changes = false;
+  for (std::size_t place = 0; place < skips_.rounds() && !changes; ++place) changes = skips_.is_change(place);
+  // What they go back to is said with them.
+  if (changes) static_cast<void>(decisions_.history());
   SkipSummary all;
   skips_.summarise(0, skips_.rounds(), all);
   double skipped = 0.0;
@@ -312,6 +320,28 @@ void SkipMap::paint_bars(QPainter& painter, const QString& title, const std::vec
   painter.restore();
 }
 
+QString SkipMap::change_text(std::size_t place) const {
+  if (place >= skips_.rounds() || !skips_.is_change(place)) return {};
+  const auto& history = decisions_.read_history();
+  if (!history) return tr("the mask changed here");
+  return QString::fromStdString(mask_change_text(*history, state().run(), round_number(place))) +
+         tr("\nReturn or a double click: that decision");
+}
+
+void SkipMap::keyPressEvent(QKeyEvent* event) {
+  if (event->key() != Qt::Key_Return && event->key() != Qt::Key_Enter)
+    return RoundsPlot::keyPressEvent(event);
+  if (state().cursor().round_index != no_index) emit decision_asked(state().cursor().round_index);
+  event->accept();
+}
+
+void SkipMap::mouseDoubleClickEvent(QMouseEvent* event) {
+  const RoundAxis axis = this->axis();
+  if (event->button() != Qt::LeftButton || axis.count() == 0 || !plot_area().contains(event->pos()))
+    return RoundsPlot::mouseDoubleClickEvent(event);
+  emit decision_asked(state().shown_rounds()->rounds[axis.place(event->position().x())]);
+}
+
 QString SkipMap::layer_text(std::size_t first, std::size_t last, std::size_t layer) const {
   SkipSummary sum;
   skips_.summarise(first, last, sum);
@@ -334,13 +364,17 @@ QString SkipMap::tooltip_at(const RoundAxis& axis, const QPoint& point) const {
                                               static_cast<double>(layers));
   const std::size_t first = axis.place(point.x());
   const std::size_t last = std::max(first + 1, axis.place(point.x() + 1.0));
-  QStringList lines{last - first == 1 ? tr("round %1, layer %2").arg(first).arg(layer)
-                                      : tr("rounds %1 to %2, layer %3").arg(first).arg(last - 1).arg(layer)};
+  QStringList lines{
+      last - first == 1
+          ? tr("round %1, layer %2").arg(round_number(first)).arg(layer)
+          : tr("rounds %1 to %2, layer %3").arg(round_number(first)).arg(round_number(last - 1)).arg(layer)};
   if (times != nullptr)
     lines << tr("%1 per round")
                  .arg(duration_text(times->times.sum(first, last)[layer] /
                                     static_cast<std::int64_t>(last - first)));
   lines << layer_text(first, last, layer);
+  if (last - first == 1)
+    if (const QString change = change_text(first); !change.isEmpty()) lines << change;
   return lines.join(u'\n');
 }
 

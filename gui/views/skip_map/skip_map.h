@@ -7,12 +7,13 @@
 //   how often skipped   the same rows: the share of the rounds around that skipped each
 //   time per layer      a row a layer: what the round took in it, draft and verification together
 // A line marks the exit layer, ticks on top where the mask changed. On the right: the same of all that is
-// shown.
+// shown. Return, or a double click, leads to the decision that a round's mask goes back to.
 
 #include <functional>
 
 #include "data/pyramids/skip_pyramid.h"
 #include "views/breakdown/detailed_times_reader.h"
+#include "views/decisions/decisions_reader.h"
 #include "views/rounds/rounds_plot.h"
 
 namespace draftscope::gui {
@@ -23,6 +24,10 @@ class SkipMap : public RoundsPlot {
  public:
   explicit SkipMap(ViewState& state, QWidget* parent = nullptr);
 
+ signals:
+  /// The decision that chose the mask of this round is to be shown.
+  void decision_asked(std::uint32_t round_index);
+
  protected:
   [[nodiscard]] int right_margin() const override { return 190; }
   [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording,
@@ -30,6 +35,8 @@ class SkipMap : public RoundsPlot {
   void forget_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
   [[nodiscard]] QString tooltip_at(const RoundAxis& axis, const QPoint& point) const override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
 
  private:
   enum class Mode : std::uint8_t { runs, share, time };
@@ -50,12 +57,15 @@ class SkipMap : public RoundsPlot {
   void paint_bars(QPainter& painter, const QString& title, const std::vector<double>& lengths,
                   const std::function<QColor(std::size_t row)>& color) const;
   [[nodiscard]] QRect row_box(std::size_t row, std::size_t rows) const;
+  /// Why the mask changed at a round, as far as that is known yet; empty if it did not.
+  [[nodiscard]] QString change_text(std::size_t place) const;
   [[nodiscard]] QString layer_text(std::size_t first, std::size_t last, std::size_t layer) const;
 
   QComboBox& choice_;
   SkipPyramid skips_;
   QString description_;  ///< of the whole run, in words
   DetailedTimesReader times_;
+  DecisionsReader decisions_;
 };
 
 }  // namespace draftscope::gui

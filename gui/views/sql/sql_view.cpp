@@ -9,15 +9,17 @@
 #include <QHeaderView>
 #include <QInputDialog>
 #include <QLabel>
-#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSettings>
+#include <QSplitter>
 #include <QTableView>
+#include <QTreeWidget>
 #include <QVBoxLayout>
 #include <array>
 
 #include "models/copy_rows.h"
 #include "views/picture_export.h"
+#include "views/sql/sql_edit.h"
 #include "views/time_text.h"
 
 namespace draftscope::gui {
@@ -55,7 +57,8 @@ SqlView::SqlView(ViewState& state, QWidget* parent)
     : QWidget(parent),
       state_(state),
       queries_(new QComboBox),
-      sql_(new QPlainTextEdit),
+      sql_(new SqlEdit),
+      tree_(new QTreeWidget),
       run_(new QPushButton(tr("&Run"))),
       stop_(new QPushButton(tr("S&top"))),
       words_(new QLabel),
@@ -86,6 +89,13 @@ void SqlView::set_up_widgets() {
   table_->setAccessibleName(tr("Result"));
   table_->setAlternatingRowColors(true);
   offer_copying(*table_);
+  tree_->setAccessibleName(tr("Tables and columns"));
+  tree_->setToolTip(tr("Double click, or Return: put the name into the statement"));
+  tree_->setHeaderHidden(true);
+  tree_->setMinimumWidth(120);
+  connect(tree_, &QTreeWidget::itemActivated, this,
+          [this](const QTreeWidgetItem* item) { sql_->insert_word(item->data(0, Qt::UserRole).toString()); });
+  connect(table_, &QTableView::activated, this, &SqlView::follow);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
 }
 
@@ -98,12 +108,23 @@ void SqlView::lay_out() {
   row->addWidget(run_);
   row->addWidget(stop_);
   row->addWidget(csv);
+  auto* asking = new QWidget;
+  auto* column = new QVBoxLayout(asking);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(sql_);
+  column->addWidget(words_);
+  column->addWidget(table_, 1);
+  auto* split = new QSplitter;
+  split->addWidget(tree_);
+  split->addWidget(asking);
+  split->setStretchFactor(1, 1);
+  split->setSizes({220, 900});
+  split->setChildrenCollapsible(false);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(4, 4, 4, 4);
   layout->addLayout(row);
-  layout->addWidget(sql_);
-  layout->addWidget(words_);
-  layout->addWidget(table_, 1);
+  layout->addWidget(split, 1);
+  setFocusProxy(sql_);
   connect(save, &QPushButton::clicked, this, &SqlView::save_query);
   connect(csv, &QPushButton::clicked, this, &SqlView::write_result);
 }
@@ -119,6 +140,8 @@ void SqlView::write_result() {
 void SqlView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
   // What is painted has been seen.
+  if (!schema_ && !schema_job_.is_running() && state_.recording() && state_.recording()->has_rows())
+    read_schema();
   if (!has_run_ && state_.recording() && state_.recording()->has_rows())
     QMetaObject::invokeMethod(
         this,
@@ -135,11 +158,47 @@ void SqlView::forget() {
   path_ = path;
   has_run_ = false;
   job_.cancel();
+  schema_job_.cancel();
+  schema_.reset();
+  sql_->set_schema(nullptr);
+  tree_->clear();
   model_.set_result({});
   run_->setEnabled(!path.empty());
   stop_->setEnabled(false);
   words_->setText(path.empty() ? tr("Open a recording first.") : QString());
   update();
+}
+
+void SqlView::read_schema() {
+  schema_job_.start(read_and_take(
+      [path = path_](const auto& should_continue) { return read_sql_schema(path, should_continue); },
+      [this](Result<SqlSchema> read) {
+        // Of a file that can't be read any more a statement says why.
+        schema_ = std::make_shared<const SqlSchema>(read ? *std::move(read) : SqlSchema());
+        sql_->set_schema(schema_);
+        list_schema();
+      }));
+}
+
+void SqlView::list_schema() {
+  tree_->clear();
+  for (const SqlTable& table : schema_->tables) {
+    const QString name = QString::fromStdString(table.name);
+    auto* item = new QTreeWidgetItem(tree_, {table.is_view ? tr("%1 (view)").arg(name) : name});
+    item->setData(0, Qt::UserRole, QString::fromStdString(quoted_name(table.name)));
+    for (const SqlColumn& column : table.columns) {
+      const QString of_column = QString::fromStdString(column.name);
+      auto* below = new QTreeWidgetItem(
+          item, {column.type.empty() ? of_column
+                                     : QStringLiteral("%1 %2").arg(
+                                           of_column, QString::fromStdString(column.type).toLower())});
+      below->setData(0, Qt::UserRole, QString::fromStdString(quoted_name(column.name)));
+    }
+  }
+}
+
+void SqlView::follow(const QModelIndex& index) {
+  if (const auto link = model_.link(index)) emit link_followed(link->first, link->second);
 }
 
 void SqlView::list_queries() {
@@ -191,13 +250,13 @@ void SqlView::run() {
   run_->setEnabled(false);
   stop_->setEnabled(true);
   words_->setText(tr("Running …"));
+  asked_ = sql_->toPlainText().toStdString();
   struct Answer {
     Result<traces::QueryResult> result;
     qint64 milliseconds = 0;
   };
   job_.start(read_and_take(
-      [path = state_.recording()->recording().path,
-       sql = sql_->toPlainText().toStdString()](const auto& should_continue) {
+      [path = state_.recording()->recording().path, sql = asked_](const auto& should_continue) {
         QElapsedTimer timer;
         timer.start();
         Answer answer{traces::query(path, sql, max_rows, should_continue)};
@@ -219,7 +278,8 @@ void SqlView::show_result(Result<traces::QueryResult> result, qint64 millisecond
             .arg(counted(static_cast<std::int64_t>(result->rows.size()), tr("1 row"), tr("%1 rows")))
             .arg(milliseconds)
             .arg(result->is_cut ? tr("; there are more") : QString()));
-    model_.set_result(*std::move(result));
+    std::vector<SqlLink> links = sql_links(schema_ ? *schema_ : SqlSchema(), asked_, result->columns);
+    model_.set_result(*std::move(result), std::move(links));
     table_->resizeColumnsToContents();
   }
   emit finished();

@@ -30,10 +30,26 @@ struct SeriesRow {
 
 [[nodiscard]] std::span<const SeriesRow> decision_series();
 
+/// Words that decisions of one kind say: one row of a table, decision_words().
+struct WordsRow {
+  std::string_view kind;         ///< of the decisions, as in the trace
+  std::string_view key;          ///< in JSON
+  std::string_view title;        ///< for people
+  std::string_view explanation;  ///< a sentence without its final stop
+  std::string_view field;        ///< of the decision's detail
+};
+
+[[nodiscard]] std::span<const WordsRow> decision_words();
+
 struct DecisionSeries {
   const SeriesRow* row = nullptr;
   std::int32_t exit = 0;       ///< the exit that this series is of; 0 where the row is not per exit
   std::vector<double> values;  ///< one a decision; not a number where a decision has none
+};
+
+struct DecisionWords {
+  const WordsRow* row = nullptr;
+  std::vector<std::string> values;  ///< one a decision; empty where a decision has none
 };
 
 /// The decisions of one kind that a run made, in the order of time. All lists have one element a decision.
@@ -44,9 +60,8 @@ struct DecisionsOfKind {
   std::vector<std::int64_t> start_ns;
   std::vector<std::int64_t> duration_ns;
   std::vector<bool> adopted;
-  std::vector<std::string>
-      origins;  ///< what proposed a candidate: SWIFT's phase; empty where nothing says so
   std::vector<DecisionSeries> series;
+  std::vector<DecisionWords> words;  ///< those that any of them has
 };
 
 /// How much two sets of skipped layers have in common by how far apart they were chosen.

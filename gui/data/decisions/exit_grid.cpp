@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "exit_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr std::int64_t max_segments = 16;
+constexpr std::int64_t min_segment_tokens = 16;
+
+/// Rows and columns in order, all cells there.
+ExitGrid grid_of(const std::set<std::int32_t>& exits, std::vector<std::string> columns) {
+  ExitGrid grid{{exits.begin(), exits.end()}, std::move(columns), {}};
+  grid.cells.assign(grid.exits.size(), std::vector<ExitCell>(grid.columns.size()));
+  return grid;
+}
+
+std::size_t row_of(const ExitGrid& grid, std::int32_t exit) {
+  return static_cast<std::size_t>(std::lower_bound(grid.exits.begin(), grid.exits.end(), exit) -
+                                  grid.exits.begin());
+}
+
+}  // namespace
+
+double ExitGrid::share(std::size_t row, std::size_t column) const {
+  std::int64_t all = 0;
+  for (const std::vector<ExitCell>& of_exit : cells) all += of_exit[column].rounds;
+  return all == 0 ? 0.0 : static_cast<double>(cells[row][column].rounds) / static_cast<double>(all);
+}
+
+ExitGrid exits_by_category(const simulator::RunDecisions& run) {
+  std::set<std::int32_t> exits;
+  std::map<std::string, std::size_t> columns;
+  for (const simulator::ExitByCategory& entry : run.exits) {
+    exits.insert(entry.exit);
+    columns.emplace(entry.category, 0);
+  }
+  std::vector<std::string> names;
+  for (auto& [name, place] : columns) {
+    place = names.size();
+    names.push_back(name.empty() ? "(none)" : name);
+  }
+  ExitGrid grid = grid_of(exits, std::move(names));
+  for (const simulator::ExitByCategory& entry : run.exits) {
+    ExitCell& cell = grid.cells[row_of(grid, entry.exit)][columns[entry.category]];
+    cell = {entry.rounds, entry.drafted, entry.accepted};
+  }
+  return grid;
+}
+
+ExitGrid exits_by_segment(const OpenedRecording& opened, std::size_t run_index) {
+  const std::vector<std::uint32_t>& rounds = opened.runs()[run_index].rounds;
+  std::set<std::int32_t> exits;
+  std::int64_t longest = 1;
+  // The output before a round: behind the prompt lies what was emitted, and the root is the last of it.
+  const auto emitted_before = [&](std::uint32_t round_index) {
+    const traces::Prompt* prompt = opened.prompt_of(opened.request_of(round_index));
+    const auto prompt_tokens = static_cast<std::int64_t>(prompt == nullptr ? 0 : prompt->tokens.size());
+    return std::max<std::int64_t>(0, opened.round(round_index).root_position - prompt_tokens + 1);
+  };
+  for (const std::uint32_t round_index : rounds) {
+    if (opened.round(round_index).drafted <= 0) continue;
+    exits.insert(opened.round(round_index).exit_layer);
+    longest = std::max(longest, emitted_before(round_index) + 1);
+  }
+  std::int64_t length = min_segment_tokens;
+  while (length * max_segments < longest) length *= 2;
+  std::vector<std::string> columns;
+  for (std::int64_t begin = 0; begin < longest; begin += length)
+    columns.push_back(fmt::format("{}–{}", begin, begin + length - 1));
+  ExitGrid grid = grid_of(exits, std::move(columns));
+  for (const std::uint32_t round_index : rounds) {
+    const traces::Round& round = opened.round(round_index);
+    if (round.drafted <= 0) continue;
+    const auto column = static_cast<std::size_t>(emitted_before(round_index) / length);
+    ExitCell& cell = grid.cells[row_of(grid, round.exit_layer)][column];
+    ++cell.rounds;
+    cell.drafted += round.drafted;
+    cell.accepted += round.accepted;
+  }
+  return grid;
+}
+
+}  // namespace draftscope::gui

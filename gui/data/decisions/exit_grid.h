@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Which exits drafted where: a row an exit, a column a category of prompts or a stretch of the output (DEL,
+// Fig. 1).
+
+#include <string>
+#include <vector>
+
+#include "data/decisions/decision_history.h"
+
+namespace draftscope::gui {
+
+struct ExitCell {
+  std::int64_t rounds = 0;
+  std::int64_t drafted = 0;
+  std::int64_t accepted = 0;
+};
+
+struct ExitGrid {
+  std::vector<std::int32_t> exits;  ///< layers, rising
+  std::vector<std::string> columns;
+  std::vector<std::vector<ExitCell>> cells;  ///< [exit][column]
+
+  /// Share of the column's rounds; 0 of none.
+  [[nodiscard]] double share(std::size_t row, std::size_t column) const;
+};
+
+[[nodiscard]] ExitGrid exits_by_category(const simulator::RunDecisions& run);
+
+/// Stretches of equal length, so many that the longest output has at most 16; a round counts where it began.
+[[nodiscard]] ExitGrid exits_by_segment(const OpenedRecording& opened, std::size_t run_index);
+
+}  // namespace draftscope::gui

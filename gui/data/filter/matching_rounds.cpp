@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "matching_rounds.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr std::uint32_t rounds_per_question = 1 << 14;
+
+/// Letters of the Roman alphabet; others are compared as they are.
+std::string in_lower_case(std::string_view words) {
+  std::string lower(words);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return lower;
+}
+
+std::string_view without_spaces_around(std::string_view words) {
+  const auto is_space = [](char letter) { return letter == ' ' || letter == '\n' || letter == '\t'; };
+  while (!words.empty() && is_space(words.front())) words.remove_prefix(1);
+  while (!words.empty() && is_space(words.back())) words.remove_suffix(1);
+  return words;
+}
+
+bool holds(const FilterTerm& term, double value) {
+  switch (term.test) {
+    case FilterTest::contains:
+    case FilterTest::equal:
+      return value == term.number;
+    case FilterTest::unequal:
+      return value != term.number;
+    case FilterTest::less:
+      return value < term.number;
+    case FilterTest::at_most:
+      return value <= term.number;
+    case FilterTest::more:
+      return value > term.number;
+    case FilterTest::at_least:
+      break;
+  }
+  return value >= term.number;
+}
+
+/// A text term, with what it asks for prepared once. Few distinct texts stand beside many rounds: each is
+/// judged once.
+class TextTest {
+ public:
+  explicit TextTest(const FilterTerm& term) : test_(term.test), wanted_(in_lower_case(term.text)) {}
+
+  bool holds(std::string_view text) {
+    // The same text mostly comes again, at the same place in memory.
+    if (const auto known = known_.find(text.data()); known != known_.end()) return known->second;
+    const bool is_so = judge(text);
+    known_.emplace(text.data(), is_so);
+    return is_so;
+  }
+  [[nodiscard]] bool judge(std::string_view text) const {
+    const std::string lower = in_lower_case(text);
+    if (test_ == FilterTest::contains) return lower.find(wanted_) != std::string::npos;
+    return (lower == wanted_) == (test_ == FilterTest::equal);
+  }
+
+ private:
+  FilterTest test_;
+  std::string wanted_;
+  std::unordered_map<const char*, bool> known_;
+};
+
+/// Whether a round has a token; of != whether it has none that is the text.
+class TokenTest {
+ public:
+  TokenTest(const OpenedRecording& opened, const FilterTerm& term)
+      : opened_(opened),
+        is_unequal_(term.test == FilterTest::unequal),
+        contains_(term.test == FilterTest::contains),
+        wanted_(in_lower_case(contains_ ? std::string_view(term.text) : without_spaces_around(term.text))) {}
+
+  bool holds(std::uint32_t round_index) {
+    const std::span<const traces::DraftToken> drafts = opened_.draft_tokens(round_index);
+    const bool has = is_it(opened_.round(round_index).bonus_token) ||
+                     std::any_of(drafts.begin(), drafts.end(),
+                                 [&](const traces::DraftToken& draft) { return is_it(draft.token); });
+    return has != is_unequal_;
+  }
+
+ private:
+  bool is_it(std::int32_t token) {
+    if (token < 0) return false;
+    const auto [known, is_new] = known_.try_emplace(token, false);
+    if (is_new) {
+      const std::string text = in_lower_case(opened_.token_text(token));
+      known->second =
+          contains_ ? text.find(wanted_) != std::string::npos : without_spaces_around(text) == wanted_;
+    }
+    return known->second;
+  }
+
+  const OpenedRecording& opened_;
+  bool is_unequal_;
+  bool contains_;
+  std::string wanted_;
+  std::unordered_map<std::int32_t, bool> known_;
+};
+
+}  // namespace
+
+std::vector<bool> matching_rounds(const OpenedRecording& opened, const RoundFilter& filter,
+                                  const std::function<bool()>& should_continue) {
+  const auto count = static_cast<std::uint32_t>(opened.recording().rounds.size());
+  std::vector<bool> keeps(count, true);
+  for (const FilterTerm& term : filter.terms) {
+    TextTest text(term);
+    TokenTest tokens(opened, term);
+    for (std::uint32_t round_index = 0; round_index < count; ++round_index) {
+      if (round_index % rounds_per_question == 0 && !should_continue()) return keeps;
+      if (!keeps[round_index]) continue;
+      bool is_so = false;
+      if (term.field->number != nullptr)
+        is_so = holds(term, term.field->number(opened, round_index));
+      else if (term.field->text != nullptr)
+        is_so = text.holds(term.field->text(opened, round_index));
+      else
+        is_so = tokens.holds(round_index);
+      keeps[round_index] = is_so != term.is_negated;
+    }
+  }
+  return keeps;
+}
+
+}  // namespace draftscope::gui

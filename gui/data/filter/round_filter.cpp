@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "round_filter.h"
+
+#include <draftscope/base/closest_names.h>
+#include <draftscope/base/quote.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr std::size_t max_terms = 64;
+constexpr std::size_t max_found = 24;  // bytes of what was found that a message has
+
+struct TestSign {
+  std::string_view sign;
+  FilterTest test;
+};
+/// Longer ones first.
+constexpr std::array<TestSign, 7> signs{{{"!=", FilterTest::unequal},
+                                         {"<=", FilterTest::at_most},
+                                         {">=", FilterTest::at_least},
+                                         {":", FilterTest::contains},
+                                         {"=", FilterTest::equal},
+                                         {"<", FilterTest::less},
+                                         {">", FilterTest::more}}};
+
+struct TimeUnit {
+  std::string_view name;
+  double ns;
+};
+constexpr std::array<TimeUnit, 5> units{{{"ns", 1.0}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+
+bool is_space(char letter) {
+  return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
+}
+
+bool is_name_letter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
+         letter == '-';
+}
+
+/// Those whose names are nearest; all where nothing was named.
+std::string fields_like(std::string_view name) {
+  std::vector<std::string> names;
+  for (const FilterField& field : filter_fields()) names.emplace_back(field.name);
+  return name.empty() ? fmt::format("{}", fmt::join(names, " ")) : closest_names(name, names);
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view words) : words_(words) {}
+
+  Result<RoundFilter> parse() {
+    RoundFilter filter;
+    for (skip_spaces(); !is_done(); skip_spaces()) {
+      if (filter.terms.size() == max_terms)
+        return wrong("a further term", fmt::format("at most {}", max_terms));
+      DRAFTSCOPE_TRY_ASSIGN(FilterTerm term, parse_term());
+      filter.terms.push_back(std::move(term));
+    }
+    return filter;
+  }
+
+ private:
+  [[nodiscard]] bool is_done() const { return at_ == words_.size(); }
+  void skip_spaces() {
+    while (!is_done() && is_space(words_[at_])) ++at_;
+  }
+  /// Up to the next space.
+  [[nodiscard]] std::string_view rest_of_word() const {
+    std::size_t end = at_;
+    while (end < words_.size() && !is_space(words_[end])) ++end;
+    return words_.substr(at_, end - at_);
+  }
+
+  [[nodiscard]] tl::unexpected<Error> wrong(std::string_view found, std::string_view expected) const {
+    return fail("filter, character {}: found {}, expected {}", begin_ + 1, found, expected);
+  }
+  /// Between quotes, on one line, short.
+  [[nodiscard]] static std::string quoted(std::string_view found) {
+    if (found.empty()) return "the end";
+    return quote(found.substr(0, max_found)) + (found.size() > max_found ? "…" : "");
+  }
+
+  Result<FilterTerm> parse_term() {
+    FilterTerm term;
+    begin_ = at_;
+    if (words_[at_] == '!') {
+      term.is_negated = true;
+      ++at_;
+    }
+    begin_ = at_;
+    while (!is_done() && is_name_letter(words_[at_])) ++at_;
+    const std::string_view name = words_.substr(begin_, at_ - begin_);
+    term.field = filter_field(name);
+    if (term.field == nullptr) {
+      at_ = begin_;
+      return wrong(quoted(name.empty() ? rest_of_word() : name),
+                   fmt::format("a field: {}", fields_like(name)));
+    }
+    DRAFTSCOPE_TRY(parse_test(term));
+    DRAFTSCOPE_TRY(parse_value(term));
+    return term;
+  }
+
+  Result<void> parse_test(FilterTerm& term) {
+    begin_ = at_;
+    const auto found = std::find_if(signs.begin(), signs.end(), [&](const TestSign& sign) {
+      return words_.substr(at_).starts_with(sign.sign);
+    });
+    const bool is_text = term.field->kind == FilterKind::text || term.field->kind == FilterKind::tokens;
+    const std::string_view expected = is_text ? ": = or !=" : "= != < <= > or >=";
+    if (found == signs.end())
+      return wrong(quoted(rest_of_word()), fmt::format("{} behind \"{}\"", expected, term.field->name));
+    at_ += found->sign.size();
+    term.test = found->test;
+    if (!is_text && term.test == FilterTest::contains) term.test = FilterTest::equal;
+    if (is_text && term.test != FilterTest::contains && term.test != FilterTest::equal &&
+        term.test != FilterTest::unequal)
+      return wrong(quoted(found->sign), fmt::format("{} behind \"{}\"", expected, term.field->name));
+    return {};
+  }
+
+  Result<void> parse_value(FilterTerm& term) {
+    begin_ = at_;
+    if (term.field->kind == FilterKind::number || term.field->kind == FilterKind::time)
+      return parse_number(term);
+    if (is_done() || words_[at_] != '"') {
+      const std::string_view word = rest_of_word();
+      if (word.empty()) return wrong(quoted(word), "a text");
+      if (word.find('"') != std::string_view::npos)
+        return wrong(quoted(word), "a word without quotes, or all of it in quotes");
+      term.text = word;
+      at_ += word.size();
+      return {};
+    }
+    for (++at_; !is_done() && words_[at_] != '"'; ++at_) {
+      if (words_[at_] == '\\' && at_ + 1 < words_.size()) ++at_;
+      term.text += words_[at_];
+    }
+    if (is_done()) return wrong(quoted(words_.substr(begin_)), "a closing quote");
+    ++at_;
+    if (!is_done() && !is_space(words_[at_])) {
+      begin_ = at_;
+      return wrong(quoted(rest_of_word()), "a space behind the quote");
+    }
+    return {};
+  }
+
+  Result<void> parse_number(FilterTerm& term) {
+    const bool is_time = term.field->kind == FilterKind::time;
+    const std::string_view word = rest_of_word();
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), term.number);
+    const std::string_view unit = word.substr(static_cast<std::size_t>(end - word.data()));
+    const auto known = std::find_if(units.begin(), units.end(),
+                                    [&](const TimeUnit& candidate) { return candidate.name == unit; });
+    const bool is_unit = is_time ? known != units.end() : unit.empty();
+    if (error == std::errc() && is_unit && is_time) term.number *= known->ns;
+    if (error != std::errc() || !is_unit || !std::isfinite(term.number))
+      return wrong(quoted(word), is_time ? "a time with its unit, such as 3ms (ns, us, ms, s)" : "a number");
+    at_ += word.size();
+    return {};
+  }
+
+  std::string_view words_;
+  std::size_t at_ = 0;
+  std::size_t begin_ = 0;  ///< of what is being read, for messages
+};
+
+std::string_view sign_of(FilterTest test) {
+  return std::find_if(signs.begin(), signs.end(), [&](const TestSign& sign) { return sign.test == test; })
+      ->sign;
+}
+
+}  // namespace
+
+Result<RoundFilter> parse_filter(std::string_view words) {
+  return Parser(words).parse();
+}
+
+std::string filter_text(const RoundFilter& filter) {
+  std::string text;
+  for (const FilterTerm& term : filter.terms) {
+    if (!text.empty()) text += ' ';
+    text += fmt::format("{}{}{}", term.is_negated ? "!" : "", term.field->name, sign_of(term.test));
+    if (term.field->kind == FilterKind::number || term.field->kind == FilterKind::time) {
+      text += fmt::format("{}{}", term.number, term.field->kind == FilterKind::time ? "ns" : "");
+      continue;
+    }
+    text += '"';
+    for (const char letter : term.text) {
+      if (letter == '"' || letter == '\\') text += '\\';
+      text += letter;
+    }
+    text += '"';
+  }
+  return text;
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "draft_tree.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace draftscope::gui {
+
+DraftTree draft_tree(const OpenedRecording& opened, std::uint32_t round_index) {
+  const std::span<const traces::DraftToken> drafts = opened.draft_tokens(round_index);
+  const traces::DraftToken* all = opened.recording().draft_tokens.data();
+  DraftTree tree;
+  const auto count = static_cast<std::int32_t>(drafts.size());
+  std::vector<std::vector<std::int32_t>> children(drafts.size() + 1);  // the root's are the last
+  for (std::int32_t i = 0; i < count; ++i) {
+    const traces::DraftToken& draft = drafts[static_cast<std::size_t>(i)];
+    const bool is_known = draft.parent >= 0 && draft.parent < i;
+    DraftTreeNode node{.draft_index = static_cast<std::uint32_t>(&draft - all),
+                       .parent = is_known ? draft.parent : -1};
+    if (is_known) node.column = tree.nodes[static_cast<std::size_t>(node.parent)].column + 1;
+    children[is_known ? static_cast<std::size_t>(node.parent) : drafts.size()].push_back(i);
+    tree.columns = std::max(tree.columns, node.column + 1);
+    tree.nodes.push_back(node);
+  }
+  // Depth first, without recursion: a damaged file's tree may be as deep as it has tokens.
+  std::vector<std::pair<std::int32_t, bool>> to_place;  // node, whether it begins a row of its own
+  const auto push = [&](const std::vector<std::int32_t>& nodes) {
+    for (std::size_t i = nodes.size(); i-- > 0;) to_place.emplace_back(nodes[i], i > 0);
+  };
+  push(children.back());
+  if (!to_place.empty()) tree.rows = 1;
+  while (!to_place.empty()) {
+    const auto [node, begins_row] = to_place.back();
+    to_place.pop_back();
+    if (begins_row) ++tree.rows;
+    tree.nodes[static_cast<std::size_t>(node)].row = tree.rows - 1;
+    push(children[static_cast<std::size_t>(node)]);
+  }
+  return tree;
+}
+
+}  // namespace draftscope::gui

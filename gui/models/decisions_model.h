@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The decisions of one kind that a run made as a table: a row a decision, a column for each of its series and
+// words. The role `value_role` has the raw number.
+
+#include <QAbstractTableModel>
+#include <memory>
+#include <vector>
+
+#include "data/decisions/decision_history.h"
+
+namespace draftscope::gui {
+
+class DecisionsModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  static constexpr int value_role = Qt::UserRole;
+
+  explicit DecisionsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+
+  /// Null, or a kind that the run lacks, shows none.
+  void set_kind(std::shared_ptr<const DecisionHistory> history, std::size_t run_index, std::string_view kind);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  /// Place in the run of a row's round; no_index if its request has none.
+  [[nodiscard]] std::uint32_t place_of_row(int row) const;
+  /// First row at a place of the run; -1 if no decision is there.
+  [[nodiscard]] int row_of_place(std::uint32_t place) const;
+
+ private:
+  static constexpr int fixed_columns = 3;  // round, took effect, time
+  [[nodiscard]] QVariant fixed_data(std::size_t row, int column, int role) const;
+
+  std::shared_ptr<const DecisionHistory> history_;
+  const simulator::DecisionsOfKind* decisions_ = nullptr;
+  const std::vector<std::uint32_t>* places_ = nullptr;
+  std::vector<const simulator::DecisionSeries*> series_;  ///< but those of every exit
+};
+
+}  // namespace draftscope::gui

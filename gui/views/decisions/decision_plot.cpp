@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "decision_plot.h"
+
+#include <QImage>
+#include <QKeyEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "views/legend_row.h"
+#include "views/plot_style.h"
+#include "views/step_line.h"
+#include "views/theme.h"
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+/// More marks than this hide one another: then lines and bands alone are drawn.
+constexpr std::size_t max_marks = 1500;
+constexpr std::size_t share_window = 20;
+constexpr std::size_t max_tip_decisions = 6;
+
+QString text_of(const std::string& words) {
+  return QString::fromStdString(words);
+}
+
+/// How often the strategy has begun anew up to a place.
+std::size_t beginnings(const RoundsPicture& picture, std::size_t place) {
+  return static_cast<std::size_t>(
+      std::count_if(picture.phases.begin(), picture.phases.end(), [&](const DecisionPhase& phase) {
+        return phase.first <= place && phase.name == picture.picture->first_phase;
+      }));
+}
+
+}  // namespace
+
+void paint_decision_mark(QPainter& painter, const QPointF& at, double radius, std::size_t word,
+                         bool is_filled, const QColor& color) {
+  painter.setPen(QPen(color, 1.4));
+  painter.setBrush(is_filled ? QBrush(color) : QBrush(Qt::NoBrush));
+  switch (word % 4) {
+    case 0:
+      painter.drawEllipse(at, radius, radius);
+      break;
+    case 1:
+      painter.drawRect(QRectF(at - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)));
+      break;
+    case 2:
+      painter.drawPolygon(
+          QPolygonF{at + QPointF(0, -radius), at + QPointF(radius, radius), at + QPointF(-radius, radius)});
+      break;
+    default:
+      painter.drawPolygon(QPolygonF{at + QPointF(0, -radius), at + QPointF(radius, 0),
+                                    at + QPointF(0, radius), at + QPointF(-radius, 0)});
+  }
+}
+
+DecisionPlot::DecisionPlot(ViewState& state, QWidget* parent) : RoundsPlot(state, parent) {
+  setAccessibleName(tr("Decisions over the rounds"));
+}
+
+void DecisionPlot::show_picture(std::shared_ptr<const RoundsPicture> picture,
+                                std::shared_ptr<const DecisionHistory> history) {
+  picture_ = std::move(picture);
+  history_ = std::move(history);
+  notice_.clear();
+  if (picture_)
+    setAccessibleDescription(
+        tr("%1: %2 of %3 rounds have such a decision; Page Up and Page Down go to the one before and after")
+            .arg(QString::fromUtf8(picture_->picture->title))
+            .arg(picture_->places.size())
+            .arg(picture_->rounds()));
+  update();
+}
+
+void DecisionPlot::show_notice(const QString& words) {
+  picture_.reset();
+  history_.reset();
+  notice_ = words;
+  setAccessibleDescription(words);
+  update();
+}
+
+BackgroundJob::Job DecisionPlot::reading_job(const RecordingPointer& /*recording*/,
+                                             std::size_t /*run_index*/) {
+  // Its owner reads for it.
+  return read_and_take([](const auto&) { return 0; }, [](int) {});
+}
+
+void DecisionPlot::forget_run() {
+  picture_.reset();
+  history_.reset();
+}
+
+double DecisionPlot::y_of(double value) const {
+  const QRect area = plot_area();
+  const double share = (value - picture_->bottom) / (picture_->top - picture_->bottom);
+  return area.bottom() - std::clamp(share, -0.02, 1.02) * (area.height() - 1);
+}
+
+void DecisionPlot::paint(QPainter& painter, const RoundAxis& axis) {
+  if (!picture_ || picture_->rounds() < axis.last) return paint_notice(painter, notice_);
+  switch (picture_->picture->shape) {
+    case PictureShape::exits:
+      paint_exits(painter, axis);
+      break;
+    case PictureShape::shares:
+      paint_axis(painter);
+      paint_shares(painter, axis);
+      break;
+    default:
+      paint_phases(painter, axis);
+      paint_axis(painter);
+      paint_lines(painter, axis);
+  }
+  paint_legend(painter);
+}
+
+void DecisionPlot::paint_axis(QPainter& painter) const {
+  constexpr int steps = 4;
+  const QRect area = plot_area();
+  for (int i = 0; i <= steps; ++i) {
+    const double value = picture_->bottom + (picture_->top - picture_->bottom) * i / steps;
+    const int y = static_cast<int>(y_of(value));
+    painter.setPen(grid_color(palette()));
+    painter.drawLine(area.left(), y, area.right(), y);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(QRect(0, y - 9, area.left() - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
+                     number_text(value));
+  }
+}
+
+void DecisionPlot::paint_phases(QPainter& painter, const RoundAxis& axis) const {
+  const QRect area = plot_area();
+  int last_words = area.left();
+  for (std::size_t i = 0; i < picture_->phases.size(); ++i) {
+    const DecisionPhase& phase = picture_->phases[i];
+    if (phase.last <= axis.first || phase.first >= axis.last) continue;
+    const int left = std::max(area.left(), static_cast<int>(axis.x(static_cast<double>(phase.first))));
+    const int right = std::min(area.right() + 1, static_cast<int>(axis.x(static_cast<double>(phase.last))));
+    if (phase.name == picture_->picture->first_phase)
+      painter.fillRect(left, area.top(), right - left, area.height(),
+                       palette().color(QPalette::AlternateBase));
+    painter.setPen(palette().color(QPalette::WindowText));
+    if (i > 0) painter.drawLine(left, area.top(), left, area.bottom());
+    const QString words = text_of(phase.name);
+    const int room = painter.fontMetrics().horizontalAdvance(words) + 8;
+    if (left < last_words || right - left < room) continue;
+    painter.drawText(QRect(left + 4, area.top() + 2, room, 18), Qt::AlignLeft, words);
+    last_words = left + room;
+  }
+}
+
+void DecisionPlot::paint_line(QPainter& painter, const RoundAxis& axis, std::size_t line) const {
+  const bool dark = is_dark(palette());
+  const ValuePyramid& values = picture_->values[line];
+  const QColor color = series_color(line + 1, dark);
+  QColor band = color;
+  band.setAlpha(70);
+  const std::vector<RoundColumn> columns = round_columns(axis);
+  // The line goes from decision to decision, a band beside it over what shares a pixel.
+  std::optional<QPointF> last;
+  std::size_t last_search = 0;
+  painter.setRenderHint(QPainter::Antialiasing);
+  for (const RoundColumn& column : columns) {
+    const ValueSummary summary = values.summarise(column.first, column.last);
+    if (summary.values == 0) continue;
+    if (column.count() > 1 && summary.max > summary.min) {
+      const int top = static_cast<int>(y_of(summary.max));
+      painter.fillRect(column.left, top, column.width(), static_cast<int>(y_of(summary.min)) - top + 1, band);
+    }
+    const QPointF at((column.left + column.right) / 2.0, y_of(summary.mean()));
+    // What begins anew does not go on from what was before.
+    if (const std::size_t search = beginnings(*picture_, column.first); search != last_search) {
+      last.reset();
+      last_search = search;
+    }
+    painter.setPen(QPen(color, 1.6, line == 0 ? Qt::SolidLine : Qt::DashLine));
+    if (last) painter.drawLine(*last, at);
+    last = at;
+  }
+  const auto first = std::lower_bound(picture_->places.begin(), picture_->places.end(), axis.first);
+  const auto end = std::lower_bound(first, picture_->places.end(), axis.last);
+  if (static_cast<std::size_t>(end - first) <= max_marks) {
+    for (auto place = first; place != end; ++place) {
+      if (std::isnan(values[*place])) continue;
+      const std::uint32_t word = picture_->word[*place];
+      paint_decision_mark(painter, {axis.x(*place + 0.5), y_of(values[*place])}, line == 0 ? 3.6 : 2.4,
+                          word == no_index ? line : word, picture_->adopted[*place], color);
+    }
+  }
+  painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void DecisionPlot::paint_lines(QPainter& painter, const RoundAxis& axis) const {
+  for (std::size_t line = picture_->values.size(); line-- > 0;) paint_line(painter, axis, line);
+}
+
+void DecisionPlot::paint_legend(QPainter& painter) const {
+  const bool dark = is_dark(palette());
+  const QRect area = plot_area();
+  LegendRow legend(painter, palette(), QRect(area.left(), 0, width() - area.left(), area.top()));
+  if (picture_->picture->shape == PictureShape::exits) {
+    legend.add_sign(tr("%1 to %2").arg(number_text(picture_->bottom), number_text(picture_->top)),
+                    [&](const QRect& sign) {
+                      for (int i = 0; i < sign.width(); ++i)
+                        painter.fillRect(sign.left() + i, sign.top(), 1, sign.height(),
+                                         scale_color(static_cast<double>(i) / (sign.width() - 1), dark));
+                    });
+    legend.add_sign(tr("the exit that was chosen"), [&](const QRect& sign) {
+      painter.fillRect(sign.left() - 1, sign.center().y(), sign.width() + 2, 2, cursor_color(dark));
+    });
+    return;
+  }
+  if (picture_->picture->shape == PictureShape::shares) {
+    for (std::size_t word = 0; word < picture_->words.size(); ++word)
+      legend.add(series_color(word, dark), text_of(picture_->words[word]));
+    return;
+  }
+  for (std::size_t line = 0; line < picture_->names.size(); ++line)
+    legend.add_sign(text_of(picture_->names[line]), [&](const QRect& sign) {
+      painter.setPen(QPen(series_color(line + 1, dark), 2, line == 0 ? Qt::SolidLine : Qt::DashLine));
+      painter.drawLine(sign.left() - 2, sign.center().y(), sign.right() + 4, sign.center().y());
+    });
+  for (std::size_t word = 0; word < picture_->words.size(); ++word)
+    legend.add_sign(text_of(picture_->words[word]), [&](const QRect& sign) {
+      painter.setRenderHint(QPainter::Antialiasing);
+      paint_decision_mark(painter, QRectF(sign).center(), 4, word, false,
+                          palette().color(QPalette::WindowText));
+    });
+  legend.add_sign(tr("filled: took effect"), [&](const QRect& sign) {
+    painter.setRenderHint(QPainter::Antialiasing);
+    paint_decision_mark(painter, QRectF(sign).center(), 4, 0, true, palette().color(QPalette::WindowText));
+  });
+}
+
+void DecisionPlot::paint_exits(QPainter& painter, const RoundAxis& axis) const {
+  const QRect area = plot_area();
+  const bool dark = is_dark(palette());
+  const std::size_t exits = picture_->values.size();
+  if (exits == 0) return;
+  const std::vector<RoundColumn> columns = round_columns(axis);
+  QImage image(area.width(), static_cast<int>(exits), QImage::Format_RGB32);
+  image.fill(palette().color(QPalette::Base));
+  for (std::size_t exit = 0; exit < exits; ++exit) {
+    auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(exits - 1 - exit))) - area.left();
+    for (const RoundColumn& column : columns) {
+      const ValueSummary summary = picture_->values[exit].summarise(column.first, column.last);
+      if (summary.values == 0) continue;
+      const double share = (summary.mean() - picture_->bottom) / (picture_->top - picture_->bottom);
+      std::fill(line + column.left, line + column.right, scale_color(share, dark).rgb());
+    }
+  }
+  painter.drawImage(area, image);
+  const double height = static_cast<double>(area.height()) / static_cast<double>(exits);
+  StepLine chosen(painter, cursor_color(dark));
+  for (const RoundColumn& column : columns) {
+    const ValueSummary summary = picture_->chosen.summarise(column.first, column.last);
+    if (summary.values == 0) continue;
+    chosen.add(column.left, column.right, area.bottom() - static_cast<int>((summary.mean() - 0.5) * height));
+  }
+  painter.setPen(palette().color(QPalette::WindowText));
+  const auto step = static_cast<std::size_t>(std::max(1.0, std::ceil(16.0 / height)));
+  for (std::size_t exit = 0; exit < exits; exit += step)
+    painter.drawText(
+        QRectF(0, area.bottom() + 1 - (static_cast<double>(exit) + 0.5) * height - 9, area.left() - 6, 18),
+        Qt::AlignRight | Qt::AlignVCenter, text_of(picture_->names[exit]));
+}
+
+void DecisionPlot::paint_shares(QPainter& painter, const RoundAxis& axis) const {
+  const QRect area = plot_area();
+  const bool dark = is_dark(palette());
+  for (const RoundColumn& column : round_columns(axis)) {
+    // Around a narrow column, so that it is a share of more than one.
+    const std::size_t window = std::max(share_window, column.count());
+    const std::size_t middle = (column.first + column.last) / 2;
+    const std::size_t first = middle > window / 2 ? middle - window / 2 : 0;
+    const std::size_t last = std::min(picture_->rounds(), first + window);
+    double bottom = area.bottom() + 1;
+    for (std::size_t word = 0; word < picture_->words.size(); ++word) {
+      const double height = picture_->share(word, first, last) * area.height();
+      painter.fillRect(QRectF(column.left, bottom - height, column.width(), height),
+                       series_color(word, dark));
+      bottom -= height;
+    }
+  }
+}
+
+QString DecisionPlot::tooltip_at(const RoundAxis& axis, const QPoint& point) const {
+  if (!picture_) return {};
+  const std::size_t place = axis.place(point.x());
+  const std::uint32_t near = picture_->place_near(place, 0);
+  if (near == no_index) return tr("round %1: no decision").arg(round_number(place));
+  const std::uint32_t number = round_number(near);
+  QStringList lines;
+  lines << (near == place
+                ? tr("round %1").arg(number)
+                : tr("round %1; the nearest decision is round %2's").arg(round_number(place)).arg(number));
+  if (picture_->picture->shape == PictureShape::exits && !picture_->values.empty()) {
+    const QRect area = plot_area();
+    const auto row =
+        static_cast<std::size_t>(std::clamp(static_cast<double>(area.bottom() - point.y()) / area.height() *
+                                                static_cast<double>(picture_->values.size()),
+                                            0.0, static_cast<double>(picture_->values.size()) - 1.0));
+    lines << tr("%1: %2").arg(text_of(picture_->names[row]), number_text(picture_->values[row][near]));
+  }
+  const RunHistory& run = history_->runs[state().run()];
+  const std::size_t kind = run.kind_index(picture_->picture->kind);
+  if (kind == run.places.size()) return lines.join(u'\n');
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < run.places[kind].size() && shown < max_tip_decisions; ++i)
+    if (run.places[kind][i] == number) {
+      lines << text_of(decision_text(run.decisions.kinds[kind], i));
+      ++shown;
+    }
+  return lines.join(u'\n');
+}
+
+void DecisionPlot::step(int by) {
+  const std::uint32_t round_index = state().cursor().round_index;
+  const RunRounds* run = state().shown_rounds();
+  if (!picture_ || run == nullptr) return;
+  const bool is_here = round_index != no_index && state().recording()->run_of(round_index) == state().run() &&
+                       state().filtered()->place_in_run(round_index) != no_index;
+  const std::size_t from = is_here ? state().filtered()->place_in_run(round_index) : 0;
+  const std::uint32_t to = picture_->place_near(from, is_here ? by : 0);
+  if (to != no_index && to < run->rounds.size()) state().go_to_round(run->rounds[to]);
+}
+
+void DecisionPlot::keyPressEvent(QKeyEvent* event) {
+  if (event->key() != Qt::Key_PageUp && event->key() != Qt::Key_PageDown)
+    return RoundsPlot::keyPressEvent(event);
+  step(event->key() == Qt::Key_PageUp ? -1 : 1);
+  event->accept();
+}
+
+}  // namespace draftscope::gui

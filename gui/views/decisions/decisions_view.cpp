@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "decisions_view.h"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "data/decisions/mask_change.h"
+#include "data/decisions/numbered_picture.h"
+#include "data/decisions/rounds_picture.h"
+#include "models/copy_rows.h"
+#include "views/decisions/decision_plot.h"
+#include "views/decisions/exit_grid_plot.h"
+#include "views/decisions/numbered_plot.h"
+#include "views/rounds/round_axis.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+QLabel* make_words(const QString& name) {
+  auto* label = new QLabel;
+  label->setAccessibleName(name);
+  label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
+  label->setMargin(4);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  return label;
+}
+
+QString text_of(std::string_view words) {
+  return QString::fromUtf8(words.data(), static_cast<qsizetype>(words.size()));
+}
+
+}  // namespace
+
+DecisionsView::DecisionsView(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      pictures_(new QComboBox),
+      source_(new QLabel),
+      stack_(new QStackedWidget),
+      plot_(new DecisionPlot(state)),
+      numbered_(new NumberedPlot),
+      grid_(new ExitGridPlot),
+      notice_(make_words(tr("Why there is no picture"))),
+      words_(make_words(tr("The decision at the cursor"))),
+      table_(new QTableView) {
+  setAccessibleName(tr("Decisions"));
+  lay_out();
+  list_pictures();
+  connect(pictures_, &QComboBox::currentIndexChanged, this, [this] {
+    is_chosen_ = true;
+    if (!is_stale_) show_picture();
+  });
+  connect(&reader_, &DecisionsReader::changed, this, &DecisionsView::show_run);
+  connect(&state_, &ViewState::recording_changed, this, &DecisionsView::forget_run);
+  connect(&state_, &ViewState::run_changed, this, &DecisionsView::forget_run);
+  connect(&state_, &ViewState::filter_changed, this, &DecisionsView::forget_run);
+  connect(&state_, &ViewState::cursor_changed, this, &DecisionsView::show_cursor);
+  connect(numbered_, &NumberedPlot::described, words_, &QLabel::setText);
+  connect(grid_, &ExitGridPlot::described, words_, &QLabel::setText);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& current) {
+            const std::uint32_t place = current.isValid() ? model_.place_of_row(current.row()) : no_index;
+            const RunRounds* rounds = state_.run_rounds();
+            if (rounds == nullptr || place >= rounds->rounds.size()) return;
+            if (rounds->rounds[place] != state_.cursor().round_index)
+              state_.go_to_round(rounds->rounds[place]);
+          });
+}
+
+void DecisionsView::lay_out() {
+  pictures_->setAccessibleName(tr("What is shown of the decisions"));
+  pictures_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  pictures_->setMaxVisibleItems(static_cast<int>(decision_pictures().size()));
+  auto* open = new QPushButton(tr("Open a &search…"));
+  open->setToolTip(tr("A policy file of draftscope tune"));
+  connect(open, &QPushButton::clicked, this, &DecisionsView::choose_search);
+  auto* row = new QHBoxLayout;
+  row->addWidget(pictures_);
+  row->addWidget(source_, 1);
+  row->addWidget(open);
+  notice_->setAlignment(Qt::AlignCenter);
+  for (QWidget* widget : std::initializer_list<QWidget*>{plot_, numbered_, grid_, notice_})
+    stack_->addWidget(widget);
+  table_->setModel(&model_);
+  table_->setAccessibleName(tr("Decisions of this kind"));
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setAlternatingRowColors(true);
+  table_->setWordWrap(false);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  offer_copying(*table_);
+  auto* split = new QSplitter(Qt::Vertical);
+  split->addWidget(stack_);
+  split->addWidget(table_);
+  split->setStretchFactor(0, 3);
+  split->setStretchFactor(1, 1);
+  split->setChildrenCollapsible(false);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(4, 4, 4, 4);
+  layout->addLayout(row);
+  layout->addWidget(split, 1);
+  layout->addWidget(words_);
+  setFocusProxy(pictures_);
+}
+
+void DecisionsView::list_pictures() {
+  for (const DecisionPicture& row : decision_pictures()) pictures_->addItem(tr(row.title.data()));
+}
+
+const DecisionPicture& DecisionsView::picture() const {
+  return decision_pictures()[static_cast<std::size_t>(std::max(pictures_->currentIndex(), 0))];
+}
+
+const RunHistory* DecisionsView::run() const {
+  const auto& history = reader_.read_history();
+  return history && state_.run() < history->runs.size() ? &history->runs[state_.run()] : nullptr;
+}
+
+void DecisionsView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // What is painted has been seen.
+  if (is_stale_) QMetaObject::invokeMethod(this, &DecisionsView::read, Qt::QueuedConnection);
+}
+
+void DecisionsView::forget_run() {
+  is_stale_ = true;
+  asked_.reset();
+  job_.cancel();
+  reader_.set_recording(state_.recording());
+  model_.set_kind(nullptr, 0, {});
+  words_->clear();
+  update();
+}
+
+void DecisionsView::read() {
+  if (!is_stale_) return;
+  is_stale_ = false;
+  reader_.set_recording(state_.recording());
+  if (reader_.history())
+    show_run();
+  else
+    show_picture();
+}
+
+void DecisionsView::show_run() {
+  if (is_stale_) return;
+  const RunHistory* of_run = run();
+  if (of_run != nullptr) {
+    for (std::size_t i = 0; i < decision_pictures().size(); ++i) {
+      const DecisionPicture& row = decision_pictures()[i];
+      const bool is_there = has_picture(*of_run, row) || row.shape == PictureShape::search;
+      pictures_->setItemText(static_cast<int>(i),
+                             is_there ? tr(row.title.data()) : tr("%1 (none)").arg(tr(row.title.data())));
+    }
+    if (!is_chosen_) {
+      const QSignalBlocker quiet(pictures_);
+      pictures_->setCurrentIndex(static_cast<int>(first_picture(*of_run)));
+    }
+  }
+  if (asked_) {
+    const std::uint32_t round_index = *asked_;
+    asked_.reset();
+    show_mask_decision(round_index);
+  }
+  show_picture();
+}
+
+void DecisionsView::show_picture() {
+  const DecisionPicture& shown_picture = picture();
+  source_->setText(shown_picture.source.empty() ? QString()
+                                                : tr("after %1").arg(text_of(shown_picture.source)));
+  job_.cancel();
+  const RunHistory* of_run = run();
+  model_.set_kind(reader_.read_history(), state_.run(), shown_picture.kind);
+  table_->setVisible(model_.rowCount() > 0);
+  for (int column = 0; column < model_.columnCount() && column < 3; ++column)
+    table_->resizeColumnToContents(column);
+  words_->clear();
+  if (shown_picture.shape == PictureShape::search) return show_search();
+  if (of_run == nullptr || !has_picture(*of_run, shown_picture)) {
+    notice_->setText(!reader_.problem().isEmpty() ? reader_.problem()
+                     : of_run == nullptr          ? tr("reading the decisions …")
+                                         : QString::fromStdString(why_no_picture(*of_run, shown_picture)));
+    bring_up(*notice_);
+    show_words_of_cursor();
+    emit shown();
+    return;
+  }
+  const std::shared_ptr<const DecisionHistory> history = reader_.read_history();
+  switch (shown_picture.shape) {
+    case PictureShape::gaps:
+      numbered_->show_picture(gaps_picture(of_run->decisions));
+      bring_up(*numbered_);
+      break;
+    case PictureShape::categories:
+      grid_->show_grid(exits_by_category(of_run->decisions));
+      bring_up(*grid_);
+      break;
+    case PictureShape::segments:
+      grid_->show_grid(exits_by_segment(*history->recording, state_.run()));
+      bring_up(*grid_);
+      break;
+    default:
+      plot_->show_notice(tr("reading the decisions …"));
+      bring_up(*plot_);
+      job_.start(read_and_take(
+          [history, left = state_.filtered(), run_index = state_.run(), &shown_picture](const auto&) {
+            return std::make_shared<const RoundsPicture>(
+                rounds_picture(*history, *left, run_index, shown_picture));
+          },
+          [this](const std::shared_ptr<const RoundsPicture>& made) { take(made); }));
+      return;
+  }
+  emit shown();
+}
+
+void DecisionsView::bring_up(QWidget& widget) {
+  stack_->setCurrentWidget(&widget);
+  // Keys go to the picture, if there is one.
+  setFocusProxy(&widget == notice_ ? static_cast<QWidget*>(pictures_) : &widget);
+}
+
+void DecisionsView::take(std::shared_ptr<const RoundsPicture> made) {
+  plot_->show_picture(std::move(made), reader_.read_history());
+  show_cursor();
+  emit shown();
+}
+
+void DecisionsView::show_search() {
+  if (search_) {
+    numbered_->show_picture(*search_);
+    bring_up(*numbered_);
+    source_->setText(tr("%1, after %2").arg(search_path_, text_of(picture().source)));
+  } else {
+    notice_->setText(!search_problem_.isEmpty()
+                         ? search_problem_
+                         : QString::fromStdString(why_no_picture(RunHistory(), picture())));
+    bring_up(*notice_);
+  }
+  emit shown();
+}
+
+void DecisionsView::show_cursor() {
+  if (is_stale_) return;
+  const std::uint32_t round_index = state_.cursor().round_index;
+  if (round_index == no_index || state_.recording()->run_of(round_index) != state_.run()) return;
+  const int row = model_.row_of_place(state_.recording()->place_in_run(round_index));
+  // A round may have several decisions: the one that is chosen stays.
+  if (row >= 0 && model_.place_of_row(table_->currentIndex().row()) != model_.place_of_row(row))
+    table_->setCurrentIndex(model_.index(row, 0));
+  show_words_of_cursor();
+}
+
+void DecisionsView::show_words_of_cursor() {
+  const RunHistory* of_run = run();
+  const std::uint32_t round_index = state_.cursor().round_index;
+  if (of_run == nullptr || round_index == no_index ||
+      state_.recording()->run_of(round_index) != state_.run() || stack_->currentWidget() == grid_ ||
+      stack_->currentWidget() == numbered_)
+    return;
+  const std::uint32_t place = state_.recording()->place_in_run(round_index);
+  QStringList lines;
+  const int row = model_.row_of_place(place);
+  const std::size_t kind = of_run->kind_index(picture().kind);
+  const QString decided = row >= 0 && kind < of_run->decisions.kinds.size()
+                              ? QString::fromStdString(decision_text(of_run->decisions.kinds[kind],
+                                                                     static_cast<std::size_t>(row)))
+                              : tr("no decision of this kind");
+  lines << tr("round %1: %2").arg(place).arg(decided);
+  if (const std::string change = mask_change_text(*reader_.read_history(), state_.run(), place);
+      !change.empty())
+    lines << QString::fromStdString(change);
+  words_->setText(lines.join(u'\n'));
+}
+
+void DecisionsView::choose(std::string_view key) {
+  const auto rows = decision_pictures();
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].key == key) {
+      is_chosen_ = true;  // also if it is shown already
+      pictures_->setCurrentIndex(static_cast<int>(i));
+    }
+}
+
+void DecisionsView::show_mask_decision(std::uint32_t round_index) {
+  const RunHistory* of_run = run();
+  if (of_run == nullptr || is_stale_) {
+    asked_ = round_index;
+    return update();
+  }
+  const std::uint32_t place = state_.recording()->place_in_run(round_index);
+  const auto decision = mask_decision(*reader_.read_history(), state_.run(), place);
+  if (!decision) return;
+  const std::string_view kind = of_run->decisions.kinds[decision->kind].kind;
+  // The picture at hand if it is about such decisions, else the first that is.
+  if (picture().kind != kind || !has_picture(*of_run, picture()))
+    for (const DecisionPicture& row : decision_pictures())
+      if (row.kind == kind && has_picture(*of_run, row)) {
+        choose(row.key);
+        break;
+      }
+}
+
+void DecisionsView::choose_search() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Open a search"), QString(),
+                                                    tr("Policies of tune (*.json);;All files (*)"));
+  if (!path.isEmpty()) open_search(path);
+}
+
+void DecisionsView::open_search(const QString& path) {
+  search_path_ = path;
+  search_problem_.clear();
+  search_.reset();
+  if (const auto policy = speculation::read_policy(path.toStdString()))
+    search_ = std::make_shared<const NumberedPicture>(search_picture(*policy));
+  else
+    search_problem_ = QString::fromStdString(policy.error().message);
+  choose("search");
+  show_picture();
+}
+
+}  // namespace draftscope::gui

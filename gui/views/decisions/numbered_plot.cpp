@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "numbered_plot.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "views/decisions/decision_plot.h"
+#include "views/legend_row.h"
+#include "views/plot_style.h"
+#include "views/theme.h"
+#include "views/time_text.h"
+#include "views/tool_tip.h"
+
+namespace draftscope::gui {
+
+NumberedPlot::NumberedPlot(QWidget* parent) : QWidget(parent) {
+  setAccessibleName(tr("Decisions by number"));
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+}
+
+void NumberedPlot::show_picture(NumberedPicture picture) {
+  picture_ = std::move(picture);
+  place_ = 0;
+  if (places() > 0) go_to(0);
+  update();
+}
+
+QRect NumberedPlot::plot_area() const {
+  return rect().adjusted(64, 26, -16, -42);
+}
+
+double NumberedPlot::x_of(std::size_t place) const {
+  const QRect area = plot_area();
+  return area.left() + (static_cast<double>(place) + 0.5) /
+                           static_cast<double>(std::max<std::size_t>(places(), 1)) * area.width();
+}
+
+double NumberedPlot::y_of(double value) const {
+  const QRect area = plot_area();
+  return area.bottom() - std::clamp(value / picture_.top, 0.0, 1.0) * (area.height() - 1);
+}
+
+std::size_t NumberedPlot::place_at(int x) const {
+  const QRect area = plot_area();
+  const double share =
+      std::clamp((x - area.left()) / static_cast<double>(std::max(area.width(), 1)), 0.0, 1.0);
+  return std::min(static_cast<std::size_t>(share * static_cast<double>(places())), places() - 1);
+}
+
+void NumberedPlot::go_to(std::size_t place) {
+  place_ = place;
+  const QString words = QString::fromStdString(picture_.details[place]);
+  setAccessibleDescription(words);
+  emit described(words);
+  update();
+}
+
+void NumberedPlot::paint_axes(QPainter& painter) const {
+  const QRect area = plot_area();
+  for (int quarter = 0; quarter <= 4; ++quarter) {
+    const double value = picture_.top * quarter / 4;
+    const int y = static_cast<int>(y_of(value));
+    painter.setPen(grid_color(palette()));
+    painter.drawLine(area.left(), y, area.right(), y);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(QRect(0, y - 9, area.left() - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
+                     number_text(value));
+  }
+  int widest = 1;
+  for (const std::string& label : picture_.labels)
+    widest = std::max(widest, painter.fontMetrics().horizontalAdvance(QString::fromStdString(label)) + 12);
+  const auto step = static_cast<std::size_t>(
+      std::max(1.0, std::ceil(static_cast<double>(widest) * static_cast<double>(places()) / area.width())));
+  for (std::size_t place = 0; place < places(); place += step)
+    painter.drawText(QRectF(x_of(place) - widest / 2.0, area.bottom() + 3, widest, 18), Qt::AlignCenter,
+                     QString::fromStdString(picture_.labels[place]));
+  painter.drawText(QRect(area.left(), area.bottom() + 21, area.width(), 18), Qt::AlignCenter,
+                   QString::fromStdString(picture_.x_title));
+}
+
+void NumberedPlot::paint_line(QPainter& painter, std::size_t line) const {
+  const std::vector<double>& values = picture_.lines[line].values;
+  const QColor color = series_color(line + 1, is_dark(palette()));
+  std::optional<QPointF> last;
+  const bool has_words = !picture_.word.empty() && line == 0;
+  for (std::size_t place = 0; place < places(); ++place) {
+    if (std::isnan(values[place])) continue;
+    const QPointF at(x_of(place), y_of(values[place]));
+    painter.setPen(QPen(color, 1.6));
+    // Trials stand alone, what is best so far goes on.
+    if (last && !has_words) painter.drawLine(*last, at);
+    if (has_words || picture_.word.empty())
+      paint_decision_mark(painter, at, 3.5, has_words ? picture_.word[place] : 0, true, color);
+    last = at;
+  }
+}
+
+void NumberedPlot::paint_legend(QPainter& painter) const {
+  LegendRow legend(painter, palette(), QRect(plot_area().left(), 0, plot_area().width(), plot_area().top()));
+  for (std::size_t line = 0; line < picture_.lines.size(); ++line)
+    legend.add(series_color(line + 1, is_dark(palette())), QString::fromStdString(picture_.lines[line].name));
+  for (std::size_t word = 0; word < picture_.words.size(); ++word)
+    legend.add_sign(QString::fromStdString(picture_.words[word]), [&](const QRect& sign) {
+      paint_decision_mark(painter, QRectF(sign).center(), 4, word, true,
+                          palette().color(QPalette::WindowText));
+    });
+}
+
+void NumberedPlot::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.fillRect(rect(), palette().color(QPalette::Base));
+  if (places() == 0 || plot_area().width() < 10) return;
+  paint_axes(painter);
+  painter.setRenderHint(QPainter::Antialiasing);
+  for (std::size_t line = 0; line < picture_.lines.size(); ++line) paint_line(painter, line);
+  paint_legend(painter);
+  painter.setPen(QPen(cursor_color(is_dark(palette())), hasFocus() ? 2.0 : 1.0));
+  const double x = x_of(place_);
+  painter.drawLine(QPointF(x, plot_area().top()), QPointF(x, plot_area().bottom()));
+}
+
+void NumberedPlot::keyPressEvent(QKeyEvent* event) {
+  if (places() == 0) return QWidget::keyPressEvent(event);
+  if (event->key() == Qt::Key_Left && place_ > 0)
+    go_to(place_ - 1);
+  else if (event->key() == Qt::Key_Right && place_ + 1 < places())
+    go_to(place_ + 1);
+  else if (event->key() == Qt::Key_Home)
+    go_to(0);
+  else if (event->key() == Qt::Key_End)
+    go_to(places() - 1);
+  else
+    QWidget::keyPressEvent(event);
+}
+
+void NumberedPlot::mousePressEvent(QMouseEvent* event) {
+  if (places() > 0 && event->button() == Qt::LeftButton) go_to(place_at(event->pos().x()));
+}
+
+bool NumberedPlot::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip && places() > 0) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    show_tip(*help, *this, QString::fromStdString(picture_.details[place_at(help->pos().x())]));
+    return true;
+  }
+  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
+  return QWidget::event(event);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A view of the shown run, and while another run is pinned, the same view of that one below or beside it,
+// with the pinned run's name, a choice of another one and a button that lets go of it.
+
+#include <QWidget>
+#include <functional>
+
+#include "state/pinned_run.h"
+
+class QComboBox;
+class QSplitter;
+
+namespace draftscope::gui {
+
+class PinnedPair : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// Takes ownership of the view. `make` makes the same view of another state, when a run is first pinned.
+  PinnedPair(PinnedRun& pinned, Qt::Orientation orientation, QWidget* view,
+             std::function<QWidget*(ViewState&)> make, QWidget* parent = nullptr);
+
+  /// View of the pinned run; null while none is pinned.
+  [[nodiscard]] QWidget* pinned_view() const;
+
+ private:
+  void follow();
+  void make_other();
+
+  PinnedRun& pinned_;
+  QWidget* view_;
+  std::function<QWidget*(ViewState&)> make_;
+  QSplitter* split_;
+  QWidget* other_ = nullptr;  ///< the second view with its bar
+  QWidget* other_view_ = nullptr;
+  QComboBox* runs_ = nullptr;
+};
+
+}  // namespace draftscope::gui

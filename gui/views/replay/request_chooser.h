@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Which request is replayed: a prompt, found by any part of it, its category or its number, and one of its
+// repeats in the shown run; and the whole prompt.
+
+#include <QWidget>
+#include <vector>
+
+#include "data/replay/listed_prompts.h"
+#include "state/view_state.h"
+
+class QComboBox;
+class QPlainTextEdit;
+
+namespace draftscope::gui {
+
+class RequestChooser : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// Takes the cursor of `state`, which must outlive this, to what is chosen.
+  explicit RequestChooser(ViewState& state, QWidget* parent = nullptr);
+
+  /// Lists those of the state's recording; none of them is shown yet.
+  void list_prompts();
+  void clear();
+  /// Index into Recording::requests, which has been listed.
+  void show_request(std::size_t request_index);
+
+ private:
+  void choose_prompt(int index);
+  void choose_repeat(int index);
+  void show_again();
+
+  ViewState& state_;
+  std::vector<ListedPrompt> listed_;
+  std::vector<std::size_t> repeats_of_prompt_;  ///< requests of the shown prompt in its run
+  const traces::Request* request_ = nullptr;    ///< that is shown
+  QComboBox* prompts_;
+  QComboBox* repeats_;
+  QPlainTextEdit* prompt_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The filter of rounds: what is printed is read as the same, errors are one short line, and what it leaves is
+// what a plain statement of each term over each round leaves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+
+#include "data/filter/filter_histogram.h"
+#include "data/filter/matching_rounds.h"
+#include "data/filter/round_filter.h"
+#include "sample.h"
+
+namespace draftscope::gui {
+namespace {
+
+using testing::HasSubstr;
+
+FilterTerm random_term(std::mt19937& random) {
+  FilterTerm term;
+  term.field = &filter_fields()[random() % filter_fields().size()];
+  term.is_negated = random() % 3 == 0;
+  if (term.field->kind == FilterKind::number || term.field->kind == FilterKind::time) {
+    static const std::vector<FilterTest> tests{FilterTest::equal, FilterTest::unequal,
+                                               FilterTest::less,  FilterTest::at_most,
+                                               FilterTest::more,  FilterTest::at_least};
+    term.test = tests[random() % tests.size()];
+    term.number = random() % 2 == 0
+                      ? static_cast<double>(random() % 100) - 5.0
+                      : std::ldexp(static_cast<double>(random()) / 3.0, static_cast<int>(random() % 60) - 40);
+    return term;
+  }
+  static const std::vector<FilterTest> tests{FilterTest::contains, FilterTest::equal, FilterTest::unequal};
+  term.test = tests[random() % tests.size()];
+  static const std::string letters = "ab \"\\:=<>!é\n\t'";
+  for (std::uint32_t i = random() % 6; i > 0; --i) term.text += letters[random() % letters.size()];
+  return term;
+}
+
+TEST(RoundFilter, IsReadAsItIsPrinted) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 3000; ++i) {
+    RoundFilter filter;
+    for (std::uint32_t terms = random() % 5; terms > 0; --terms) filter.terms.push_back(random_term(random));
+    const std::string text = filter_text(filter);
+    const auto read = parse_filter(text);
+    ASSERT_TRUE(read) << text << '\n' << read.error().message;
+    EXPECT_EQ(*read, filter) << text;
+  }
+}
+
+TEST(RoundFilter, IsReadAsPeopleWriteIt) {
+  const auto filter =
+      parse_filter(" category:prose  accepted=0 time>3ms run:swift !token=\"the\" threshold<=.5");
+  ASSERT_TRUE(filter) << filter.error().message;
+  ASSERT_EQ(filter->terms.size(), 6U);
+  EXPECT_EQ(filter->terms[0].field->name, "category");
+  EXPECT_EQ(filter->terms[0].text, "prose");
+  EXPECT_EQ(filter->terms[1].test, FilterTest::equal);
+  EXPECT_EQ(filter->terms[2].test, FilterTest::more);
+  EXPECT_DOUBLE_EQ(filter->terms[2].number, 3e6);
+  EXPECT_TRUE(filter->terms[4].is_negated);
+  EXPECT_DOUBLE_EQ(filter->terms[5].number, 0.5);
+  EXPECT_EQ(parse_filter("time=2us")->terms[0].number, 2000.0);
+  EXPECT_EQ(parse_filter("")->terms.size(), 0U);
+}
+
+TEST(RoundFilter, SaysWhatItFoundAndWhatItExpected) {
+  for (const auto& [words, found, expected] :
+       std::vector<std::array<const char*, 3>>{{"acepted=0", "'acepted'", "accepted"},
+                                               {"accepted", "found the end", "= != < <= > or >="},
+                                               {"accepted=", "found the end", "a number"},
+                                               {"accepted=two", "'two'", "a number"},
+                                               {"accepted=nan", "'nan'", "a number"},
+                                               {"time>3", "'3'", "unit"},
+                                               {"time>3days", "'3days'", "unit"},
+                                               {"category<5", "'<'", ": = or !="},
+                                               {"category:\"prose", "'\"prose'", "closing quote"},
+                                               {"category:\"a\"b", "'b'", "a space"},
+                                               {"=5", "'=5'", "a field"},
+                                               {"!", "found the end", "a field"},
+                                               {"accepted=0 category:", "character 21", "a text"}}) {
+    const auto filter = parse_filter(words);
+    ASSERT_FALSE(filter) << words;
+    EXPECT_THAT(filter.error().message, HasSubstr(found)) << words;
+    EXPECT_THAT(filter.error().message, HasSubstr(expected)) << words;
+  }
+}
+
+TEST(RoundFilter, TakesAnyInput) {
+  std::mt19937 random(5);
+  const std::vector<std::string> parts{
+      "accepted", "time", "token",     ":",  "=", "!=", "<", ">=",   "!",
+      "\"",       "\\",   "3",         "ms", " ", "\n", "é", "\xC3", std::string(1, '\0'),
+      "1e999",    "-",    "category:x"};
+  for (int i = 0; i < 20000; ++i) {
+    std::string words;
+    for (std::uint32_t part = random() % 9; part > 0; --part) words += parts[random() % parts.size()];
+    const auto filter = parse_filter(words);
+    if (filter) {
+      EXPECT_EQ(*parse_filter(filter_text(*filter)), *filter);
+    } else {
+      EXPECT_LT(filter.error().message.size(), 300U);
+      EXPECT_EQ(filter.error().message.find('\n'), std::string::npos) << filter.error().message;
+    }
+  }
+  const auto many = parse_filter(std::string(100000, 'x'));
+  ASSERT_FALSE(many);
+  EXPECT_LT(many.error().message.size(), 300U);
+}
+
+class MatchingRounds : public testing::Test {
+ protected:
+  MatchingRounds() {
+    traces::make_sample_file(folder_ / "sample.dstrace",
+                             {.seed = 3, .runs = 3, .requests_per_run = 4, .max_rounds = 25});
+    opened_ = OpenedRecording::open(folder_ / "sample.dstrace").value();
+  }
+  [[nodiscard]] std::vector<bool> left_by(const std::string& words) const {
+    return matching_rounds(*opened_, parse_filter(words).value(), [] { return true; });
+  }
+  template <typename Holds>
+  void expect_left(const std::string& words, const Holds& holds) {
+    const std::vector<bool> left = left_by(words);
+    for (std::uint32_t i = 0; i < left.size(); ++i)
+      EXPECT_EQ(left[i], holds(opened_->round(i), opened_->request_of(i),
+                               *opened_->prompt_of(opened_->request_of(i)), i))
+          << words << " round " << i;
+  }
+
+  traces::TestFolder folder_;
+  RecordingPointer opened_;
+};
+
+TEST_F(MatchingRounds, AreThoseThatEachTermHoldsFor) {
+  using traces::Prompt;
+  using traces::Request;
+  using traces::Round;
+  const std::string category = opened_->recording().prompts.front().category;
+  const std::string run = opened_->recording().runs[1].specification;
+  expect_left("accepted=0",
+              [](const Round& round, const Request&, const Prompt&, auto) { return round.accepted == 0; });
+  expect_left("drafted>=3 !accepted<2", [](const Round& round, const Request&, const Prompt&, auto) {
+    return round.drafted >= 3 && round.accepted >= 2;
+  });
+  expect_left("time>1us", [](const Round& round, const Request&, const Prompt&, auto) {
+    return round.end_ns - round.start_ns > 1000;
+  });
+  expect_left("threshold<2",
+              [](const Round& round, const Request&, const Prompt&, auto) { return round.threshold >= 0.0; });
+  expect_left("repeat=1",
+              [](const Round&, const Request& request, const Prompt&, auto) { return request.repeat == 1; });
+  expect_left("category=\"" + category + "\"", [&](const Round&, const Request&, const Prompt& prompt, auto) {
+    return prompt.category == category;
+  });
+  expect_left("run=\"" + run + "\"", [&](const Round&, const Request& request, const Prompt&, auto) {
+    return request.run_id == opened_->recording().runs[1].id;
+  });
+  expect_left("stop!=length", [](const Round& round, const Request&, const Prompt&, auto) {
+    return round.draft_stop != traces::DraftStop::length;
+  });
+  expect_left("confidence<0.3", [&](const Round&, const Request&, const Prompt&, std::uint32_t i) {
+    const auto drafts = opened_->draft_tokens(i);
+    return std::any_of(drafts.begin(), drafts.end(),
+                       [](const traces::DraftToken& token) { return token.confidence < 0.3; });
+  });
+}
+
+TEST_F(MatchingRounds, HaveATokenThatIsAskedFor) {
+  std::int32_t token = -1;
+  for (const traces::DraftToken& draft : opened_->recording().draft_tokens)
+    if (const std::string text = opened_->token_text(draft.token);
+        text.size() > 2 && text.find_first_of("\"\\ \n\t") == std::string::npos)
+      token = draft.token;
+  ASSERT_GE(token, 0);
+  const std::string text = opened_->token_text(token);
+  const std::vector<bool> left = left_by("token=\"" + text + "\"");
+  EXPECT_GT(std::count(left.begin(), left.end(), true), 0);
+  for (std::uint32_t i = 0; i < left.size(); ++i) {
+    const auto drafts = opened_->draft_tokens(i);
+    const bool has =
+        opened_->round(i).bonus_token == token ||
+        std::any_of(drafts.begin(), drafts.end(), [&](const auto& draft) { return draft.token == token; });
+    if (has) {
+      EXPECT_TRUE(left[i]) << i;
+    }
+  }
+  const std::vector<bool> others = left_by("token!=\"" + text + "\"");
+  for (std::size_t i = 0; i < left.size(); ++i) EXPECT_NE(left[i], others[i]);
+}
+
+TEST_F(MatchingRounds, StandInAFilteredRecordingInTheirOrder) {
+  const std::vector<bool> keeps = left_by("accepted>0");
+  const RecordingPointer left = opened_->filtered(keeps);
+  for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
+    std::vector<std::uint32_t> expected;
+    for (const std::uint32_t round_index : opened_->runs()[run].rounds)
+      if (keeps[round_index]) expected.push_back(round_index);
+    EXPECT_EQ(left->runs()[run].rounds, expected);
+    for (std::uint32_t place = 0; place < expected.size(); ++place) {
+      EXPECT_EQ(left->place_in_run(expected[place]), place);
+      EXPECT_EQ(left->number_in_run(expected[place]), opened_->place_in_run(expected[place]));
+    }
+  }
+  for (std::uint32_t i = 0; i < keeps.size(); ++i)
+    if (!keeps[i]) {
+      EXPECT_EQ(left->place_in_run(i), no_index);
+    }
+  // A filter of what is filtered keeps the first numbers.
+  const RecordingPointer none = left->filtered(std::vector<bool>(keeps.size(), false));
+  EXPECT_TRUE(none->runs()[1].rounds.empty());
+  EXPECT_EQ(none->number_in_run(0), opened_->place_in_run(0));
+}
+
+TEST_F(MatchingRounds, AreCountedInAHistogram) {
+  const std::vector<bool> keeps = left_by("accepted>1");
+  const FilterHistogram histogram = filter_histogram(*opened_, 1, parse_filter("accepted>1").value(), keeps);
+  EXPECT_EQ(histogram.field->name, "accepted");
+  std::uint32_t all = 0;
+  std::uint32_t left = 0;
+  for (std::size_t bin = 0; bin < histogram.all.size(); ++bin) {
+    all += histogram.all[bin];
+    left += histogram.left[bin];
+    EXPECT_LE(histogram.left[bin], histogram.all[bin]);
+  }
+  const auto& rounds = opened_->runs()[1].rounds;
+  EXPECT_EQ(all, rounds.size());
+  EXPECT_EQ(left, std::count_if(rounds.begin(), rounds.end(), [&](std::uint32_t i) { return keeps[i]; }));
+  EXPECT_EQ(filter_histogram(*opened_, 1, RoundFilter(), keeps).field->name, "time");
+}
+
+}  // namespace
+}  // namespace draftscope::gui
