@@ -21,7 +21,8 @@ class CommandLine {
     parser_.addVersionOption();
     parser_.addPositionalArgument(QStringLiteral("FILE"), QStringLiteral("Recordings to open"),
                                   QStringLiteral("[FILE…]"));
-    parser_.addOptions({snapshot_, output_, size_, scale_, dark_, run_, round_});
+    parser_.addOptions(
+        {snapshot_, output_, size_, scale_, dark_, run_, round_, figure_, font_size_, dots_, no_legend_});
   }
 
   /// Ends the program if the arguments are wrong or only ask for help.
@@ -37,7 +38,11 @@ class CommandLine {
             .scale = parser_.value(scale_),
             .dark = parser_.isSet(dark_),
             .run = parser_.value(run_),
-            .round = parser_.value(round_)};
+            .round = parser_.value(round_),
+            .figure = parser_.value(figure_),
+            .font_size = parser_.value(font_size_),
+            .dots = parser_.value(dots_),
+            .has_legend = !parser_.isSet(no_legend_)};
   }
 
  private:
@@ -59,6 +64,18 @@ class CommandLine {
   const QCommandLineOption round_{QStringLiteral("round"),
                                   QStringLiteral("Which of its rounds the cursor is on, from 0"),
                                   QStringLiteral("N")};
+  const QCommandLineOption figure_{
+      QStringLiteral("figure"),
+      QStringLiteral(
+          "Write the view's figure for a paper (.pdf, .svg, .png; its data as .csv, .tex, .md), so "
+          "wide: single (3.3 in), double (7 in), or inches"),
+      QStringLiteral("WIDTH")};
+  const QCommandLineOption font_size_{QStringLiteral("font-size"), QStringLiteral("Of the figure, in points"),
+                                      QStringLiteral("N"), QStringLiteral("8")};
+  const QCommandLineOption dots_{QStringLiteral("dpi"), QStringLiteral("Of the figure as PNG"),
+                                 QStringLiteral("N"), QStringLiteral("300")};
+  const QCommandLineOption no_legend_{QStringLiteral("no-legend"),
+                                      QStringLiteral("A figure without its legend")};
 };
 
 /// The exit status.
