@@ -200,6 +200,7 @@ QStringList snapshot_names() {
           QStringLiteral("record"),
           QStringLiteral("strip"),
           QStringLiteral("timeline"),
+          QStringLiteral("details"),
           QStringLiteral("summary"),
           QStringLiteral("why"),
           QStringLiteral("rounds"),
