@@ -21,7 +21,8 @@ class CommandLine {
     parser_.addVersionOption();
     parser_.addPositionalArgument(QStringLiteral("FILE"), QStringLiteral("Recordings to open"),
                                   QStringLiteral("[FILE…]"));
-    parser_.addOptions({snapshot_, output_, size_, scale_, dark_, run_, round_, pin_, filter_});
+    parser_.addOptions({snapshot_, output_, size_, scale_, dark_, run_, round_, pin_, filter_, figure_,
+                        font_size_, dots_, no_legend_});
   }
 
   /// Ends the program if the arguments are wrong or only ask for help.
@@ -39,7 +40,11 @@ class CommandLine {
             .run = parser_.value(run_),
             .round = parser_.value(round_),
             .pin = parser_.value(pin_),
-            .filter = parser_.value(filter_)};
+            .filter = parser_.value(filter_),
+            .figure = parser_.value(figure_),
+            .font_size = parser_.value(font_size_),
+            .dots = parser_.value(dots_),
+            .has_legend = !parser_.isSet(no_legend_)};
   }
 
  private:
@@ -66,6 +71,18 @@ class CommandLine {
   const QCommandLineOption filter_{QStringLiteral("filter"),
                                    QStringLiteral("Which rounds to show, such as accepted=0"),
                                    QStringLiteral("TERMS")};
+  const QCommandLineOption figure_{
+      QStringLiteral("figure"),
+      QStringLiteral(
+          "Write the view's figure for a paper (.pdf, .svg, .png; its data as .csv, .tex, .md), so "
+          "wide: single (3.3 in), double (7 in), or inches"),
+      QStringLiteral("WIDTH")};
+  const QCommandLineOption font_size_{QStringLiteral("font-size"), QStringLiteral("Of the figure, in points"),
+                                      QStringLiteral("N"), QStringLiteral("8")};
+  const QCommandLineOption dots_{QStringLiteral("dpi"), QStringLiteral("Of the figure as PNG"),
+                                 QStringLiteral("N"), QStringLiteral("300")};
+  const QCommandLineOption no_legend_{QStringLiteral("no-legend"),
+                                      QStringLiteral("A figure without its legend")};
 };
 
 /// The exit status.

@@ -20,8 +20,10 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
+#include "advise/advise_view.h"
 #include "details/details_view.h"
 #include "details/timeline_panel.h"
+#include "export/chart_pane.h"
 #include "record/record_page.h"
 #include "timeline/timeline_view.h"
 #include "views/breakdown/breakdown_view.h"
@@ -33,12 +35,15 @@
 #include "views/replay/replay_view.h"
 #include "views/rounds/rounds_strip.h"
 #include "views/rounds/rounds_view.h"
+#include "views/scrollable.h"
 #include "views/skip_map/skip_map.h"
 #include "views/sql/sql_view.h"
 #include "views/summary/summary_view.h"
 #include "views/summary/why_card.h"
 #include "views/time_text.h"
 #include "what_if/pictures/picture_pane.h"
+#include "what_if/scenarios/gpus_pane.h"
+#include "what_if/scenarios/scenarios_pane.h"
 #include "what_if/what_if_view.h"
 #include "window/notice_bar.h"
 #include "window/pages/view_pages.h"
@@ -82,16 +87,6 @@ std::pair<std::string_view, Qt::SortOrder> rounds_behind(TokenTime what) {
       break;
   }
   return {"round_ns", Qt::DescendingOrder};
-}
-
-/// An area that scrolls where the room is too small, so that nothing makes the window larger.
-QScrollArea* scrollable(QWidget* view) {
-  auto* area = new QScrollArea;
-  area->setWidget(view);
-  area->setWidgetResizable(true);
-  area->setFrameShape(QFrame::NoFrame);
-  area->setFocusPolicy(Qt::NoFocus);
-  return area;
 }
 
 /// A page of widgets below one another, without margins; the last takes the room that is left.
@@ -209,14 +204,27 @@ void MainWindow::make_views() {
                             1}},
                    true);
   pages_->add_page(QStringLiteral("decisions"), tr("Decisions"), alone(named("decisions", decisions)), false);
-  pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", new CompareView(state_))),
-                   false);
+  auto* compare = new CompareView(state_);
+  pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", compare)), false);
   pages_->add_page(QStringLiteral("what-if"), tr("What if"), alone(named("what-if", what_if)), false);
+  auto* advise = new AdviseView(state_, *what_if);
+  pages_->add_page(QStringLiteral("advise"), tr("Advise"), alone(named("advise", advise)), false);
   pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", sql)), false);
   pages_->add_page_of_its_own(QStringLiteral("record"), tr("Record"), named("record", record_page_));
   pages_->offer_recording(false);
   for (const WhatIfView::NamedPane& pane : what_if->panes())
     views_.push_back({QStringLiteral("what-if-%1").arg(pane.name), pane.pane});
+  views_.push_back({QStringLiteral("what-if-scenarios"), &what_if->scenarios()});
+  views_.push_back({QStringLiteral("what-if-gpus"), &what_if->gpus()});
+  for (const CompareView::NamedPane& pane : compare->panes())
+    views_.push_back({QStringLiteral("compare-%1").arg(pane.name), pane.pane});
+  connect(compare, &CompareView::request_asked, this, &MainWindow::replay_request);
+  for (const AdviseView::NamedPane& pane : advise->panes())
+    views_.push_back({QStringLiteral("advise-%1").arg(pane.name), pane.pane});
+  connect(advise, &AdviseView::question_asked, this, [this, what_if](const Question& question) {
+    what_if->ask_about(question);
+    show_view(*what_if);
+  });
   stack_->addWidget(scrollable(start_page_));
   stack_->addWidget(pages_);
   setCentralWidget(stacked({notices_, stack_}));
@@ -244,6 +252,13 @@ void MainWindow::make_views() {
   connect(start_page_, &StartPage::record_requested, this, &MainWindow::show_record_page);
   connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_files);
   connect(start_page_, &StartPage::file_chosen, this, qOverload<const QString&>(&MainWindow::open));
+}
+
+void MainWindow::replay_request(const ComparedRun& run, std::size_t request_index) {
+  if (run.recording != state_.recording()) state_.show(run.recording);
+  state_.go_to_token(request_index, 0);
+  for (const NamedView& named : views_)
+    if (named.name == u"replay") show_view(*named.view);
 }
 
 void MainWindow::open(const QStringList& paths) {

@@ -22,6 +22,7 @@ class QToolButton;
 
 namespace draftscope::gui {
 
+struct ComparedRun;
 class FilterBar;
 class NoticeBar;
 class RecordPage;
@@ -112,7 +113,10 @@ class MainWindow : public QMainWindow {
   void show_error(const QString& words);
   void show_start_page();
   void show_recording_page();
+  void replay_request(const ComparedRun& run, std::size_t request_index);
   void export_view(QWidget& view);
+  /// Figures and tables of the page that is shown.
+  void export_figures();
   void export_trace(TraceFormat format);
   void remember(const QString& path);
   void step_match(bool forward);

@@ -20,6 +20,7 @@
 #include <QToolButton>
 
 #include "details/timeline_panel.h"
+#include "export/export_dialog.h"
 #include "main_window.h"
 #include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
@@ -53,6 +54,8 @@ void MainWindow::make_file_menu() {
   for (const NamedView& named : views_)
     pictures->addAction(named.view->accessibleName(), this,
                         [this, view = named.view] { export_view(*view); });
+  of_recording_.push_back(
+      file->addAction(tr("Export fi&gure…"), QKeySequence(tr("Ctrl+E")), this, &MainWindow::export_figures));
   QMenu* traces = file->addMenu(tr("Export the &trace"));
   traces->addAction(tr("&Perfetto…"), this, [this] { export_trace(TraceFormat::perfetto); });
   traces->addAction(tr("&Chrome…"), this, [this] { export_trace(TraceFormat::chrome); });
@@ -322,6 +325,16 @@ void MainWindow::export_view(QWidget& view) {
                 : tr("PNG (*.png);;SVG (*.svg);;PDF (*.pdf)"),
       &type);
   if (!chosen.isEmpty()) write_view(view, with_ending(chosen, type));
+}
+
+void MainWindow::export_figures() {
+  if (!state_.recording()) return;
+  show_recording_page();
+  std::vector<Exportable> what = exportables(*pages_);
+  if (what.empty())
+    statusBar()->showMessage(tr("This page has no figure; Export a view writes it as it stands."));
+  else
+    ask_and_export(std::move(what), *this);
 }
 
 bool MainWindow::write_view(QWidget& view, const QString& path) {

@@ -8,14 +8,21 @@
 #include <QPainter>
 #include <QPixmap>
 #include <QRegularExpression>
+#include <QScrollArea>
 #include <QStyle>
 #include <QStyleFactory>
 #include <QThreadPool>
+#include <algorithm>
 
+#include "advise/advise_view.h"
+#include "export/chart_pane.h"
+#include "export/figure_file.h"
 #include "record/record_page.h"
+#include "views/compare/compare_view.h"
 #include "views/decisions/decisions_view.h"
 #include "views/filter/filter_bar.h"
 #include "views/pin/pinned_pair.h"
+#include "what_if/scenarios/gpus_pane.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
 
@@ -39,6 +46,40 @@ Result<Look> look_of(const SnapshotRequest& request) {
   if (!is_number || scale < 1 || scale > 4)
     return fail("--scale: found \"{}\", expected 1 to 4", request.scale.toStdString());
   return Look{{match.captured(1).toInt(), match.captured(2).toInt()}, scale};
+}
+
+Result<double> positive_number(const QString& text, const char* option) {
+  bool is_number = false;
+  const double value = text.toDouble(&is_number);
+  if (!is_number || !(value > 0.0))
+    return fail("{}: found \"{}\", expected a number above 0", option, text.toStdString());
+  return value;
+}
+
+Result<FigureOptions> figure_options(const SnapshotRequest& request) {
+  FigureOptions options{.has_legend = request.has_legend, .is_dark = request.dark};
+  if (request.figure == u"double")
+    options.width_inches = double_column_inches;
+  else if (request.figure != u"single") {
+    auto inches = positive_number(request.figure, "--figure");
+    if (!inches)
+      return fail("--figure: found \"{}\", expected single, double or a width in inches",
+                  request.figure.toStdString());
+    options.width_inches = *inches;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(options.font_points, positive_number(request.font_size, "--font-size"));
+  DRAFTSCOPE_TRY_ASSIGN(const double dots, positive_number(request.dots, "--dpi"));
+  options.dots_per_inch = static_cast<int>(std::min(dots, 1e6));
+  return options;
+}
+
+/// Writes the first figure of a view.
+Result<void> write_first_figure(const QWidget& view, const SnapshotRequest& request) {
+  DRAFTSCOPE_TRY_ASSIGN(const FigureOptions options, figure_options(request));
+  if (const std::vector<const ExportButton*> buttons = export_buttons(view); !buttons.empty())
+    return write_figure(buttons.front()->chart(), options, request.output);
+  return fail("--figure: {} has no figure here, expected one of compare-…, advise-… and what-if-… with data",
+              request.view.toStdString());
 }
 
 /// "skip-map:2" is the view skip-map with the third of its choices.
@@ -130,6 +171,16 @@ void wait_for_predictions(WhatIfView& page) {
   if (!page.is_settled()) loop.exec();
 }
 
+/// Waits for what is advised when the page is first seen.
+void wait_for_advice(AdviseView& page) {
+  QEventLoop loop;
+  QObject::connect(&page, &AdviseView::settled, &loop, [&] {
+    if (page.is_settled()) loop.quit();
+  });
+  page.start();
+  if (!page.is_settled()) loop.exec();
+}
+
 /// Waits until model and prompts have been looked at.
 void wait_for_settled(const RecordPage& page) {
   QEventLoop loop;
@@ -185,13 +236,22 @@ QStringList snapshot_names() {
           QStringLiteral("decisions"),
           QStringLiteral("breakdown"),
           QStringLiteral("compare"),
+          QStringLiteral("compare-forest"),
+          QStringLiteral("compare-categories"),
+          QStringLiteral("compare-prompts"),
+          QStringLiteral("compare-race"),
           QStringLiteral("sql"),
           QStringLiteral("replay"),
           QStringLiteral("what-if"),
           QStringLiteral("what-if-ladder"),
           QStringLiteral("what-if-waterfall"),
           QStringLiteral("what-if-heat-map"),
-          QStringLiteral("what-if-roofline")};
+          QStringLiteral("what-if-roofline"),
+          QStringLiteral("what-if-scenarios"),
+          QStringLiteral("what-if-gpus"),
+          QStringLiteral("advise"),
+          QStringLiteral("advise-threshold"),
+          QStringLiteral("advise-length")};
 }
 
 Result<void> render_snapshot(const SnapshotRequest& request) {
@@ -218,12 +278,18 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
   // The search that a policy file tells of stands beside the recording's decisions.
   if (name == u"decisions" && request.files.size() > 1)
     window.findChild<DecisionsView*>()->open_search(request.files[1]);
+  if (name == u"what-if-gpus") window.findChild<WhatIfView*>()->gpus().start();
+  if (request.view.startsWith(u"compare")) window.findChild<CompareView*>()->start();
+  if (request.view.startsWith(u"advise")) wait_for_advice(*window.findChild<AdviseView*>());
   QWidget* shown = &window;
   for (const NamedView& named : window.views())
     if (named.name == name) shown = request.pin.isEmpty() ? named.view : with_pinned(named.view);
   DRAFTSCOPE_TRY(choose(*shown, request.view));
   if (shown != &window) {
     // Out of its page, so that the picture is the view's alone.
+    for (QWidget* around = shown->parentWidget(); around != nullptr; around = around->parentWidget())
+      if (auto* area = qobject_cast<QScrollArea*>(around); area != nullptr && area->widget() == shown)
+        (void)area->takeWidget();
     shown->setParent(nullptr);
     shown->resize(look.size);
     shown->show();
@@ -238,8 +304,11 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
       QApplication::processEvents(QEventLoop::AllEvents, 20);
     QApplication::processEvents();
   }
-  if (!rendered(*shown, look).save(request.output))
+  if (!request.figure.isEmpty()) {
+    DRAFTSCOPE_TRY(write_first_figure(*shown, request));
+  } else if (!rendered(*shown, look).save(request.output)) {
     return fail("{}: the picture can't be written", request.output.toStdString());
+  }
   if (shown != &window) shown->setParent(&window);
   return {};
 }

@@ -20,12 +20,19 @@ struct SnapshotRequest {
   QString round;   ///< empty: the first
   QString pin;     ///< a run beside it; empty: none
   QString filter;  ///< of rounds; empty: all
+  // The view's figure in place of a picture of it: "single", "double", or a width in inches; empty: the
+  // picture.
+  QString figure;
+  QString font_size = QStringLiteral("8");  ///< of the figure, in points
+  QString dots = QStringLiteral("300");     ///< of the figure as PNG, per inch
+  bool has_legend = true;
 };
 
 /// "window", "start", "record", and the name of every view.
 [[nodiscard]] QStringList snapshot_names();
 
-/// Errors: an unknown view, an unreadable recording, a picture that can't be written.
+/// Errors: an unknown view, one without a figure where that is asked for, an unreadable recording, a picture
+/// that can't be written.
 [[nodiscard]] Result<void> render_snapshot(const SnapshotRequest& request);
 
 /// Fusion in light or dark colours, whatever the desktop has.

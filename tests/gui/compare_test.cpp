@@ -2,13 +2,17 @@
 // The comparison in the real window: what it says of choices and figures, and what can be read of its charts.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <qcustomplot.h>
-
 #include <QTableView>
 #include <QTreeWidget>
 
+#include "charts/chart_plot.h"
+#include "export/chart_pane.h"
 #include "models/column_text.h"
 #include "views/compare/compare_view.h"
+#include "views/compare/comparison_charts.h"
+#include "views/compare/race_player.h"
+#include "views/compare/race_texts.h"
+#include "views/compare/race_view.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -21,6 +25,16 @@ class Comparing : public Window {
     traces::make_sample_file(folder_ / "many.dstrace", {.runs = 9, .requests_per_run = 8, .max_rounds = 6});
     ASSERT_EQ(open(folder_ / "many.dstrace"), QString());
     raise(QStringLiteral("compare"));
+  }
+
+  /// Runs that share requests, which a race needs.
+  void compare_three() {
+    ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+    const RecordingPointer sample = window_.state().opened().back();
+    ASSERT_EQ(sample->name(), "sample.dstrace");
+    view_.set_runs({{sample, 0}, {sample, 1}, {sample, 2}}, 0);
+    settle();
+    ASSERT_FALSE(view_.model().comparison().requests.empty());
   }
 
   CompareView& view_ = view_of<CompareView>(window_, QStringLiteral("compare"));
@@ -92,13 +106,98 @@ TEST_F(Comparing, SaysWhatPIsAndWhenTheIntervalSaysOtherwise) {
 }
 
 TEST_F(Comparing, ChartsAreNeverTooLowForTheNamesOfTheirAxes) {
-  for (QCustomPlot* plot : view_.findChildren<QCustomPlot*>()) {
+  compare_three();
+  for (ChartPlot* plot : view_.findChildren<ChartPlot*>()) {
+    ASSERT_FALSE(plot->chart().empty()) << plot->accessibleName().toStdString();
+    plot->resize(plot->width(), plot->minimumHeight());
     plot->replot();
-    const int margins = plot->height() - plot->axisRect()->height();
-    const QFontMetrics font(plot->yAxis->labelFont());
-    EXPECT_GE(plot->minimumHeight() - margins, font.horizontalAdvance(plot->yAxis->label()))
-        << plot->yAxis->label().toStdString();
+    for (const QCPAxisRect* area : plot->axisRects()) {
+      const QCPAxis* axis = area->axis(QCPAxis::atLeft);
+      EXPECT_GE(area->height(), QFontMetrics(axis->labelFont()).horizontalAdvance(axis->label()))
+          << axis->label().toStdString();
+    }
   }
+}
+
+TEST_F(Comparing, TheForestHasAllRunsWithTheFastestOnTop) {
+  const AllRuns& all = view_.all();
+  ASSERT_GT(all.runs.size(), CompareView::max_runs) << "more than can be compared line by line";
+  const auto gain = [](const RunStanding& run) { return run.is_baseline ? 1.0 : run.ratio->value; };
+  EXPECT_TRUE(std::ranges::is_sorted(all.runs, std::greater<>(), gain));
+  EXPECT_EQ(std::ranges::count_if(all.runs, &RunStanding::is_baseline), 1);
+  const Chart chart = forest_chart(all);
+  ASSERT_EQ(chart.table.rows.size(), all.runs.size());
+  for (std::size_t run = 0; run < all.runs.size(); ++run)
+    EXPECT_EQ(chart.table.rows[run][1].toDouble(), gain(all.runs[run]));
+  // The same numbers as in the table above, for the runs that are in both.
+  for (const RunAgainstBaseline& compared : view_.model().comparison().runs)
+    for (const RunStanding& standing : all.runs)
+      if (standing.run == compared.run && compared.ratio) {
+        EXPECT_EQ(standing.ratio->value, compared.ratio->value);
+      }
+}
+
+TEST_F(Comparing, EachColumnOfTheMatrixHasItsFastestMarked) {
+  const Chart chart = category_chart(view_.all());
+  ASSERT_EQ(chart.panels.size(), 1U);
+  for (qsizetype column = 0; column < chart.x.names.size(); ++column) {
+    double best = 0.0;
+    std::vector<double> marked;
+    for (const ChartCell& cell : chart.panels.front().cells) {
+      if (cell.column != column || !cell.speedup) continue;
+      best = std::max(best, *cell.speedup);
+      if (cell.is_marked) marked.push_back(*cell.speedup);
+    }
+    EXPECT_THAT(marked, testing::ElementsAre(best)) << chart.x.names[column].toStdString();
+  }
+}
+
+TEST_F(Comparing, AClickOnAPromptReplaysIt) {
+  auto& pane = view_of<ChartPane>(window_, QStringLiteral("compare-prompts"));
+  window_.show_view(pane);
+  settle();
+  ChartPlot& plot = pane.plot();
+  ASSERT_FALSE(plot.chart().empty());
+  const ChartSeries& series = plot.chart().panels[0].series[0];
+  EXPECT_TRUE(std::ranges::is_sorted(series.y, std::greater<>()));
+  QSignalSpy asked(&view_, &CompareView::request_asked);
+  // By keyboard: the first point, then the one beside it.
+  plot.setFocus();
+  QTest::keyClick(&plot, Qt::Key_Right);
+  QTest::keyClick(&plot, Qt::Key_Right);
+  ASSERT_TRUE(plot.place());
+  EXPECT_FALSE(plot.accessibleDescription().isEmpty());
+  QTest::keyClick(&plot, Qt::Key_Return);
+  ASSERT_EQ(asked.size(), 1);
+  const RunStanding* standing = standing_of_series(view_.all(), view_.runs(), plot.place()->series);
+  ASSERT_NE(standing, nullptr);
+  EXPECT_EQ(window_.state().cursor().request_index, standing->by_prompt[plot.place()->point].request);
+  EXPECT_EQ(window_.state().run(), standing->run.run);
+  EXPECT_EQ(window_.pages().page_of(view_of<QWidget>(window_, QStringLiteral("replay"))),
+            QStringLiteral("rounds"));
+  EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("replay")).isVisible());
+}
+
+TEST_F(Comparing, TheTextsOfARaceShowWhatEachRunHas) {
+  compare_three();
+  auto& race = view_of<RaceView>(window_, QStringLiteral("compare-race"));
+  window_.show_view(race);
+  settle();
+  auto& player = *race.findChild<RacePlayer*>();
+  auto& texts = *race.findChild<RaceTexts*>();
+  const auto lengths = [&] {
+    std::vector<qsizetype> all;
+    for (std::size_t run = 0; run < player.places().size(); ++run) all.push_back(texts.seen(run).size());
+    return all;
+  };
+  ASSERT_FALSE(player.places().empty());
+  const std::vector<qsizetype> whole = lengths();
+  player.seek(0);
+  const std::vector<qsizetype> first = lengths();
+  for (std::size_t run = 0; run < whole.size(); ++run) EXPECT_LE(first[run], whole[run]);
+  EXPECT_NE(first, whole);
+  player.advance(std::numeric_limits<std::int64_t>::max() / 2);
+  EXPECT_EQ(lengths(), whole);
 }
 
 }  // namespace

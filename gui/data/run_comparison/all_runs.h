@@ -38,8 +38,8 @@ struct AllRuns {
   std::vector<CategoryWinner> winners;  ///< all prompts first, then by category
 };
 
-/// Standings of all runs with requests against one of them. Empty if `should_continue`, which is asked before each run,
-/// says no.
+/// Standings of all runs with requests against one of them. Empty if `should_continue`, which is asked before
+/// each run, says no.
 [[nodiscard]] AllRuns all_runs(const std::vector<RecordingPointer>& opened, const ComparedRun& baseline,
                                const std::function<bool()>& should_continue = {});
 

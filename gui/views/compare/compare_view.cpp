@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "compare_view.h"
 
-#include <QComboBox>
 #include <QHeaderView>
 #include <QLabel>
+#include <QScrollArea>
 #include <QSplitter>
+#include <QTabWidget>
 #include <QTableView>
 #include <QTimer>
 #include <QTreeWidget>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cmath>
 
+#include "charts/chart_plot.h"
+#include "export/chart_pane.h"
 #include "models/column_text.h"
 #include "models/copy_rows.h"
-#include "views/compare/race_player.h"
-#include "views/plot_style.h"
+#include "views/compare/comparison_charts.h"
+#include "views/compare/race_view.h"
+#include "views/scrollable.h"
 #include "views/theme.h"
 #include "views/time_text.h"
 
@@ -25,7 +28,6 @@ namespace {
 
 constexpr int recording_role = Qt::UserRole;
 constexpr int run_role = Qt::UserRole + 1;
-constexpr double ns_per_ms = 1e6;
 constexpr int widest_name = 300;
 
 QString notes_of(const RunsComparison& comparison) {
@@ -81,28 +83,6 @@ QString notes_of(const RunsComparison& comparison) {
   return lines.join(QStringLiteral("<br>"));
 }
 
-QCustomPlot* make_plot(const QString& name, const QString& x, const QString& y) {
-  auto* plot = new QCustomPlot;
-  plot->setAccessibleName(name);
-  plot->xAxis->setLabel(x);
-  plot->yAxis->setLabel(y);
-  plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-  // As high as the name of the axis is long, with the axis of tokens below it.
-  constexpr int others = 76;
-  plot->setMinimumHeight(QFontMetrics(plot->yAxis->labelFont()).horizontalAdvance(y) + others);
-  return plot;
-}
-
-/// Scrolling one plot scrolls the other: the same tokens stand below one another.
-void link_ranges(QCustomPlot& from, QCustomPlot& to) {
-  QObject::connect(from.xAxis, qOverload<const QCPRange&>(&QCPAxis::rangeChanged), &to,
-                   [&to](const QCPRange& range) {
-                     if (to.xAxis->range() == range) return;
-                     to.xAxis->setRange(range);
-                     to.replot(QCustomPlot::rpQueuedReplot);
-                   });
-}
-
 /// The newest recording's runs that have rounds, as many as can be compared.
 std::vector<ComparedRun> first_choice(const RecordingPointer& recording) {
   std::vector<ComparedRun> runs;
@@ -119,26 +99,20 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
       choice_(new QTreeWidget),
       notes_(new QLabel),
       table_(new QTableView),
-      requests_(new QComboBox),
-      race_(make_plot(tr("Race: when each token was there"), tr("output token"),
-                      tr("ms since the first token"))),
-      gains_(make_plot(tr("Gain over the baseline along the text"), tr("output token"),
-                       tr("ms ahead of the baseline"))),
-      spread_(make_plot(tr("Distribution of round times"), tr("ms per round"),
-                        tr("share of rounds at most that long"))),
-      player_(new RacePlayer) {
+      tabs_(new QTabWidget),
+      forest_(new ChartPane(tr("Speedup of all runs"))),
+      categories_(new ChartPane(tr("Which wins where"))),
+      prompts_(new ChartPane(tr("Gain by prompt"))),
+      race_(new RaceView(state)) {
   setAccessibleName(tr("Comparison"));
   set_up_widgets();
   lay_out();
+  style_choice();
   connect(choice_, &QTreeWidget::itemChanged, this, [this] {
     if (!is_listing_) take_checked();
   });
-  connect(requests_, &QComboBox::currentIndexChanged, this, &CompareView::show_request);
   connect(&state_, &ViewState::opened_changed, this, &CompareView::take_opened);
-  connect(player_, &RacePlayer::moved, this, &CompareView::mark_race);
-  connect(&state_, &ViewState::cursor_changed, this, &CompareView::mark_cursor);
-  link_ranges(*race_, *gains_);
-  link_ranges(*gains_, *race_);
+  connect(&prompts_->plot(), &ChartPlot::chosen, this, &CompareView::ask_for_request);
   take_opened();
 }
 
@@ -158,29 +132,25 @@ void CompareView::set_up_widgets() {
   table_->setWordWrap(false);
   table_->setAlternatingRowColors(true);
   offer_copying(*table_);
-  requests_->setAccessibleName(tr("Request to align"));
-  // The same tokens below one another, whatever the widths of their tick labels.
-  for (QCustomPlot* plot : {race_, gains_}) {
-    constexpr int left_margin = 64;
-    plot->axisRect()->setMinimumMargins(QMargins(left_margin, 15, 15, 15));
-  }
+  tabs_->addTab(scrollable(forest_), tr("&All runs"));
+  tabs_->addTab(scrollable(categories_), tr("By &category"));
+  tabs_->addTab(scrollable(prompts_), tr("By &prompt"));
+  tabs_->addTab(scrollable(race_), tr("&Race"));
 }
 
 void CompareView::lay_out() {
-  auto* right = new QWidget;
-  auto* column = new QVBoxLayout(right);
-  column->setContentsMargins(4, 4, 4, 4);
+  auto* above = new QWidget;
+  auto* column = new QVBoxLayout(above);
+  column->setContentsMargins(4, 4, 4, 0);
   column->addWidget(notes_);
-  column->addWidget(table_, 2);
-  column->addWidget(requests_);
-  column->addWidget(player_);
-  auto* plots = new QHBoxLayout;
-  auto* aligned = new QVBoxLayout;
-  aligned->addWidget(race_);
-  aligned->addWidget(gains_);
-  plots->addLayout(aligned, 3);
-  plots->addWidget(spread_, 2);
-  column->addLayout(plots, 5);
+  column->addWidget(table_, 1);
+  auto* right = new QSplitter(Qt::Vertical);
+  right->addWidget(above);
+  right->addWidget(tabs_);
+  right->setChildrenCollapsible(false);
+  right->setStretchFactor(0, 1);
+  right->setStretchFactor(1, 3);
+  right->setSizes({200, 480});
   auto* splitter = new QSplitter;
   splitter->addWidget(choice_);
   splitter->addWidget(right);
@@ -191,9 +161,16 @@ void CompareView::lay_out() {
   layout->addWidget(splitter);
 }
 
+std::vector<CompareView::NamedPane> CompareView::panes() const {
+  return {{QStringLiteral("forest"), forest_},
+          {QStringLiteral("categories"), categories_},
+          {QStringLiteral("prompts"), prompts_},
+          {QStringLiteral("race"), race_}};
+}
+
 void CompareView::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) show_request();
+  if (event->type() == QEvent::PaletteChange) style_choice();
 }
 
 void CompareView::paintEvent(QPaintEvent* event) {
@@ -303,9 +280,11 @@ void CompareView::start() {
   if (!is_stale_) return;
   is_stale_ = false;
   job_.start(read_and_take(
-      [runs = runs_, baseline = baseline_](const auto&) {
-        Compared result{compare(runs, baseline), baseline, {}};
+      [runs = runs_, baseline = baseline_,
+       opened = state_.opened()](const BackgroundJob::ShouldContinue& should_continue) {
+        Compared result{compare(runs, baseline), baseline, {}, {}, runs};
         for (const ComparedRun& run : runs) result.spreads.push_back(round_time_spread(run));
+        if (!runs.empty()) result.all = all_runs(opened, runs[baseline], should_continue);
         return result;
       },
       [this](Compared result) {
@@ -324,166 +303,29 @@ QString CompareView::notes() const {
 
 void CompareView::show_comparison(Compared compared) {
   model_.set_comparison(std::move(compared.comparison));
-  shown_baseline_ = compared.baseline;
-  spreads_ = std::move(compared.spreads);
+  all_ = std::move(compared.all);
+  compared_ = std::move(compared.runs);
   notes_->setText(notes());
   table_->resizeColumnsToContents();
   table_->setColumnWidth(ComparisonModel::run,
                          std::min(table_->columnWidth(ComparisonModel::run), widest_name));
-  list_requests();
-  show_request();
+  forest_->set_chart(forest_chart(all_));
+  categories_->set_chart(category_chart(all_));
+  prompts_->set_chart(prompts_chart(all_, compared_));
+  race_->set_comparison(model_.comparison(), compared.baseline, compared.spreads);
 }
 
-void CompareView::list_requests() {
-  const QSignalBlocker quiet(requests_);
-  const QString chosen = requests_->currentText();
-  QStringList titles;
-  for (const AlignedRequest& request : model_.comparison().requests)
-    titles << QString::fromStdString(request.title) +
-                  (request.is_same_text ? QString() : tr(" — texts differ"));
-  requests_->clear();
-  requests_->addItems(titles);
-  requests_->setCurrentIndex(titles.isEmpty() ? -1 : std::max(0, requests_->findText(chosen)));
+void CompareView::ask_for_request(const ChartPlace& place) {
+  const RunStanding* standing = standing_of_series(all_, compared_, place.series);
+  if (standing != nullptr && place.point < standing->by_prompt.size())
+    emit request_asked(standing->run, standing->by_prompt[place.point].request);
 }
 
-void CompareView::style_plots() {
+void CompareView::style_choice() {
   // Styles draw the boxes of unchecked items in a shade of the window that is lost on a dark background.
   QPalette boxes = palette();
   if (is_dark(boxes)) boxes.setColor(QPalette::Window, boxes.color(QPalette::Mid).lighter(400));
   choice_->setPalette(boxes);
-  race_places_.clear();
-  for (QCustomPlot* plot : {race_, gains_, spread_}) {
-    plot->clearGraphs();
-    plot->clearItems();
-    apply_look(*plot, palette());
-  }
-  const QPen pen(cursor_color(is_dark(palette())), 1.5);
-  for (const auto& [plot, line] : {std::pair(race_, &race_cursor_), std::pair(gains_, &gains_cursor_)}) {
-    *line = new QCPItemStraightLine(plot);
-    (*line)->setPen(pen);
-    (*line)->setVisible(false);
-  }
-}
-
-const AlignedRequest* CompareView::aligned_request() const {
-  const std::vector<AlignedRequest>& requests = model_.comparison().requests;
-  const int place = requests_->currentIndex();
-  return place >= 0 && static_cast<std::size_t>(place) < requests.size()
-             ? &requests[static_cast<std::size_t>(place)]
-             : nullptr;
-}
-
-QPen CompareView::pen_of(std::size_t run_index) const {
-  return QPen(series_color(run_index, is_dark(palette())), run_index == shown_baseline_ ? 2.5 : 1.5);
-}
-
-void CompareView::show_request() {
-  style_plots();
-  if (const AlignedRequest* aligned = aligned_request())
-    draw_race(*aligned);
-  else
-    player_->set_race({}, {});
-  draw_spreads();
-  mark_cursor();
-}
-
-void CompareView::draw_race(const AlignedRequest& aligned) {
-  const std::vector<RunAgainstBaseline>& runs = model_.comparison().runs;
-  QStringList names;
-  std::vector<std::vector<std::int64_t>> race;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    race.push_back(token_times_ns(*runs[i].run.recording, aligned.requests[i]));
-    names << QString::fromStdString(runs[i].run.row().specification);
-  }
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    draw_times(i, race[i]);
-    if (aligned.is_same_text) draw_gain(i, race[i], race[shown_baseline_]);
-  }
-  for (QCustomPlot* plot : {race_, gains_}) {
-    plot->rescaleAxes();
-    // Room for marks at the end.
-    plot->xAxis->setRangeUpper(1.02 * plot->xAxis->range().upper);
-  }
-  for (std::size_t i = 0; i < runs.size(); ++i) add_race_mark(i);
-  player_->set_race(Race(std::move(race)), names);
-}
-
-void CompareView::draw_times(std::size_t run_index, const std::vector<std::int64_t>& times_ns) {
-  QVector<double> tokens;
-  QVector<double> at;
-  for (std::size_t token = 0; token < times_ns.size(); ++token) {
-    tokens.push_back(static_cast<double>(token));
-    at.push_back(static_cast<double>(times_ns[token]) / ns_per_ms);
-  }
-  QCPGraph* line = race_->addGraph();
-  line->setPen(pen_of(run_index));
-  line->setLineStyle(QCPGraph::lsStepRight);
-  line->setData(tokens, at, true);
-}
-
-void CompareView::draw_gain(std::size_t run_index, const std::vector<std::int64_t>& times_ns,
-                            const std::vector<std::int64_t>& baseline_ns) {
-  QVector<double> tokens;
-  QVector<double> ahead;
-  for (std::size_t token = 0; token < std::min(times_ns.size(), baseline_ns.size()); ++token) {
-    tokens.push_back(static_cast<double>(token));
-    ahead.push_back(static_cast<double>(baseline_ns[token] - times_ns[token]) / ns_per_ms);
-  }
-  QCPGraph* gain = gains_->addGraph();
-  gain->setPen(pen_of(run_index));
-  gain->setData(tokens, ahead, true);
-}
-
-void CompareView::add_race_mark(std::size_t run_index) {
-  const QColor color = series_color(run_index, is_dark(palette()));
-  QCPGraph* mark = race_->addGraph();
-  mark->setLineStyle(QCPGraph::lsNone);
-  mark->setScatterStyle(QCPScatterStyle(series_shape(run_index), color, color, 10));
-  race_places_.push_back(mark);
-}
-
-void CompareView::draw_spreads() {
-  double longest_ms = 0.0;
-  for (std::size_t i = 0; i < spreads_.size(); ++i) {
-    const RoundTimeSpread& spread = spreads_[i];
-    QCPGraph* line = spread_->addGraph();
-    line->setPen(pen_of(i));
-    line->setLineStyle(QCPGraph::lsStepLeft);
-    line->setData(QVector<double>(spread.ms.begin(), spread.ms.end()),
-                  QVector<double>(spread.share.begin(), spread.share.end()), true);
-    // A few long rounds must not squeeze the others: up to the 99.5th percentile of the slowest run.
-    longest_ms = std::max(longest_ms, spread.usual_longest_ms);
-  }
-  spread_->xAxis->setRange(0.0, longest_ms > 0.0 ? 1.05 * longest_ms : 1.0);
-  spread_->yAxis->setRange(0.0, 1.02);
-  spread_->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void CompareView::mark_race() {
-  const std::vector<RacePlace> places = player_->places();
-  if (places.size() != race_places_.size()) return;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    race_places_[i]->setData({static_cast<double>(places[i].token)},
-                             {static_cast<double>(places[i].known_ns) / ns_per_ms}, true);
-  race_->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void CompareView::mark_cursor() {
-  if (race_cursor_ == nullptr) return;
-  bool is_here = false;
-  if (const AlignedRequest* aligned = aligned_request()) {
-    const std::vector<RunAgainstBaseline>& runs = model_.comparison().runs;
-    for (std::size_t i = 0; i < runs.size(); ++i)
-      is_here = is_here || (runs[i].run.recording == state_.recording() &&
-                            aligned->requests[i] == state_.cursor().request_index);
-  }
-  for (QCPItemStraightLine* line : {race_cursor_, gains_cursor_}) {
-    const auto token = static_cast<double>(state_.cursor().token_index);
-    line->setVisible(is_here);
-    line->point1->setCoords(token, 0.0);
-    line->point2->setCoords(token, 1.0);
-  }
-  for (QCustomPlot* plot : {race_, gains_}) plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
 }  // namespace draftscope::gui

@@ -24,6 +24,7 @@ RacePlayer::RacePlayer(QWidget* parent)
       play_(new QPushButton(tr("&Play the race"))),
       scrub_(new QSlider(Qt::Horizontal)),
       pace_(new QComboBox),
+      speed_(new QComboBox),
       words_(new QLabel) {
   scrub_->setRange(0, scrub_steps);
   scrub_->setAccessibleName(tr("Position in the race"));
@@ -33,6 +34,10 @@ RacePlayer::RacePlayer(QWidget* parent)
   pace_->setToolTip(
       tr("In real time: the tokens that each run had by then. In lockstep: all at the same token, "
          "each with the time that it took."));
+  for (const double speed : {0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0})
+    speed_->addItem(tr("%1× speed").arg(speed), speed);
+  speed_->setCurrentIndex(speed_->findData(1.0));
+  speed_->setAccessibleName(tr("Speed of the race"));
   words_->setAccessibleName(tr("Where each run is"));
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   // Many long names must not widen the window.
@@ -41,10 +46,13 @@ RacePlayer::RacePlayer(QWidget* parent)
   row->setContentsMargins(0, 0, 0, 0);
   row->addWidget(play_);
   row->addWidget(pace_);
+  row->addWidget(speed_);
   row->addWidget(scrub_, 1);
   row->addWidget(words_, 3);
   timer_.setInterval(tick_ms);
-  connect(&timer_, &QTimer::timeout, this, [this] { advance(since_tick_.nsecsElapsed()); });
+  connect(&timer_, &QTimer::timeout, this, [this] {
+    advance(static_cast<std::int64_t>(speed() * static_cast<double>(since_tick_.nsecsElapsed())));
+  });
   connect(play_, &QPushButton::clicked, this, [this] { is_playing() ? pause() : play(); });
   connect(pace_, &QComboBox::currentIndexChanged, this, &RacePlayer::show_position);
   connect(scrub_, &QSlider::valueChanged, this, [this](int value) {
@@ -56,6 +64,10 @@ RacePlayer::RacePlayer(QWidget* parent)
 
 Pace RacePlayer::pace() const {
   return static_cast<Pace>(pace_->currentIndex());
+}
+
+double RacePlayer::speed() const {
+  return speed_->currentData().toDouble();
 }
 
 void RacePlayer::set_race(Race race, const QStringList& names) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Plays a race of runs through one request, as fast as it was: play, pause, a position to drag, and in words
-// where each run is.
+// Plays a race of runs through one request, as fast as it was or times what is set: play, pause, a position
+// to drag, and in words where each run is.
 
 #include <QElapsedTimer>
 #include <QTimer>
@@ -27,6 +27,8 @@ class RacePlayer : public QWidget {
   void set_race(Race race, const QStringList& names);
   [[nodiscard]] std::vector<RacePlace> places() const { return race_.at(position_ns_, pace()); }
   [[nodiscard]] Pace pace() const;
+  /// Times the recorded one.
+  [[nodiscard]] double speed() const;
   [[nodiscard]] std::int64_t position_ns() const { return position_ns_; }
   [[nodiscard]] bool is_playing() const { return timer_.isActive(); }
   void play();
@@ -49,6 +51,7 @@ class RacePlayer : public QWidget {
   QPushButton* play_;
   QSlider* scrub_;
   QComboBox* pace_;
+  QComboBox* speed_;
   QLabel* words_;
 };
 

@@ -69,16 +69,26 @@ void ScenariosPane::unpin_all() {
   show_all();
 }
 
+std::vector<NamedAnswer> ScenariosPane::all() const {
+  std::vector<NamedAnswer> answers = pinned_;
+  if (current_ != nullptr) answers.push_back({tr("now"), current_});
+  return answers;
+}
+
+void ScenariosPane::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  chart_->set_chart(scenario_chart(all()));
+}
+
 void ScenariosPane::show_all() {
-  std::vector<NamedAnswer> all = pinned_;
-  if (current_ != nullptr) all.push_back({tr("now"), current_});
   const int row = table_->currentIndex().row();
-  ChartTable table = scenario_table(all);
+  ChartTable table = scenario_table(all());
   numbers_.set_numbers(std::move(table.columns), std::move(table.rows));
   table_->resizeColumnsToContents();
   for (const int column : {1, 2}) table_->setColumnWidth(column, std::min(table_->columnWidth(column), 260));
   table_->selectRow(std::clamp(row, 0, std::max(0, numbers_.rowCount() - 1)));
-  chart_->set_chart(scenario_chart(all));
+  // Answers come with every step of a slider: a chart that nobody sees would only hold them up.
+  if (isVisible()) chart_->set_chart(scenario_chart(all()));
   for (QPushButton* button : {choose_, unpin_}) button->setEnabled(!pinned_.empty());
 }
 

@@ -32,8 +32,13 @@ class ScenariosPane : public QWidget {
   /// A pinned setting is to be asked about again.
   void chosen(const draftscope::gui::Question& question);
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   void show_all();
+  /// Pinned ones, and the one at hand.
+  [[nodiscard]] std::vector<NamedAnswer> all() const;
   [[nodiscard]] QString free_letter() const;
   void choose();
   void unpin();

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "advice_report.h"
+
+#include <draftscope/simulator/what_if/answer.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "data/shell_words.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int candidates_end = 450;  // of a thousand parts
+constexpr int judged_end = 800;
+constexpr int listed_end = 900;
+
+/// Reports a share of the whole.
+class Stage {
+ public:
+  Stage(const AdviceProgress& progress, int first, int last)
+      : progress_(progress), first_(first), last_(last) {}
+  [[nodiscard]] bool operator()(std::int64_t done, std::int64_t all) const {
+    if (!progress_) return true;
+    const std::int64_t part = (last_ - first_) * std::min(done, all) / std::max<std::int64_t>(all, 1);
+    return progress_(first_ + static_cast<int>(part));
+  }
+
+ private:
+  const AdviceProgress& progress_;
+  int first_;
+  int last_;
+};
+
+void leave_out_others(simulator::Candidates& found, const TrainedRecording& trained, Considered considered) {
+  const std::vector<std::string>& recorded = trained.strategies();
+  const auto counts = [&](const simulator::Candidate& candidate) {
+    if (considered == Considered::early_exits) return candidate.setting.has_value();
+    return std::find(recorded.begin(), recorded.end(), candidate.rounds.strategy) != recorded.end();
+  };
+  if (considered != Considered::everything)
+    std::erase_if(found.all, [&](const simulator::Candidate& candidate) { return !counts(candidate); });
+}
+
+/// Name of a candidate's kind.
+std::string kind_of(const simulator::RankedCandidate& candidate) {
+  if (candidate.setting) return candidate.setting->threshold ? "early exit, threshold" : "early exit, length";
+  return candidate.strategy.substr(0, candidate.strategy.find(':'));
+}
+
+/// Settings in the order in which they are put on the list, each once.
+class Lister {
+ public:
+  Lister(const TrainedRecording& trained, const simulator::WhatIf& what_if, AdviceReport& report)
+      : trained_(trained), what_if_(what_if), report_(report) {}
+
+  Result<void> list(const Stage& stage) {
+    const simulator::Advice& advice = report_.advice;
+    add(advice.fastest, SettingRole::fastest, advice.setting);
+    if (advice.runner_up)
+      add(advice.runner_up->strategy, SettingRole::runner_up, known(advice.runner_up->strategy));
+    for (const simulator::Neighbour& neighbour : advice.neighbours) {
+      add(neighbour.strategy, SettingRole::neighbour, known(neighbour.strategy));
+      if (waiting_.back().asked.strategy == neighbour.strategy) waiting_.back().change = neighbour.change;
+    }
+    for (const std::string& strategy : trained_.strategies())
+      add(strategy, SettingRole::recorded, known(strategy));
+    std::set<std::string> kinds;
+    for (const simulator::RankedCandidate& candidate : advice.ranking)
+      if (kinds.insert(kind_of(candidate)).second)
+        add(candidate.strategy, SettingRole::best_of_kind, candidate.setting);
+    constexpr std::size_t max_close = 10;
+    for (std::size_t i = 0; i < std::min(max_close, advice.ranking.size()); ++i)
+      add(advice.ranking[i].strategy, SettingRole::close, advice.ranking[i].setting);
+    return ask_all(stage);
+  }
+
+ private:
+  [[nodiscard]] std::optional<simulator::EarlyExitSetting> known(const std::string& strategy) const {
+    for (const simulator::RankedCandidate& candidate : report_.advice.ranking)
+      if (candidate.strategy == strategy) return candidate.setting;
+    return std::nullopt;
+  }
+
+  void add(const std::string& strategy, SettingRole role,
+           const std::optional<simulator::EarlyExitSetting>& setting) {
+    if (!names_.insert(strategy).second) return;
+    const std::vector<std::string>& recorded = trained_.strategies();
+    ListedSetting& listed = waiting_.emplace_back();
+    listed.asked.strategy = strategy;
+    listed.role = role;
+    listed.setting = setting;
+    listed.is_recorded = std::find(recorded.begin(), recorded.end(), strategy) != recorded.end();
+  }
+
+  Result<void> ask_all(const Stage& stage) {
+    std::int64_t done = 0;
+    for (ListedSetting& listed : waiting_) {
+      listed.asked = ask_setting(what_if_, listed.asked.strategy, report_.machine,
+                                 report_.question.machine.longer_context);
+      listed.relative =
+          listed.asked.refusal.empty() ? listed.asked.speedup / report_.advice.speedup - 1.0 : 0.0;
+      report_.settings.push_back(std::move(listed));
+      if (!stage(++done, static_cast<std::int64_t>(waiting_.size()))) return fail("stopped");
+    }
+    std::stable_sort(report_.settings.begin(), report_.settings.end(),
+                     [](const ListedSetting& a, const ListedSetting& b) {
+                       return std::pair(a.asked.refusal.empty(), a.asked.speedup) >
+                              std::pair(b.asked.refusal.empty(), b.asked.speedup);
+                     });
+    return {};
+  }
+
+  const TrainedRecording& trained_;
+  const simulator::WhatIf& what_if_;
+  AdviceReport& report_;
+  std::vector<ListedSetting> waiting_;
+  std::set<std::string> names_;
+};
+
+/// The early exit that curves are about; absent without any.
+std::optional<simulator::EarlyExitSetting> curve_setting(const TrainedRecording& trained,
+                                                         const AdviceReport& report) {
+  for (const RecordedPoint& point : trained.points())
+    if (point.strategy == report.question.curves_of)
+      return simulator::EarlyExitSetting{.exit = point.exit,
+                                         .gamma = point.gamma,
+                                         .verified_layers = point.verifies_above_exit
+                                                                ? simulator::VerifiedLayers::above_exit
+                                                                : simulator::VerifiedLayers::all};
+  if (report.advice.setting) return report.advice.setting;
+  for (const simulator::RankedCandidate& candidate : report.advice.ranking)
+    if (candidate.setting) return candidate.setting;
+  return std::nullopt;
+}
+
+Result<void> draw_curves(const TrainedRecording& trained, const simulator::WhatIf& what_if,
+                         AdviceReport& report, const AdviceProgress& progress) {
+  const std::optional<simulator::EarlyExitSetting> setting = curve_setting(trained, report);
+  if (!setting) {
+    report.thresholds.refusal = report.lengths.refusal = "no early exit was considered";
+    return {};
+  }
+  const std::int32_t context = report.question.machine.longer_context;
+  bool is_stopped = false;
+  constexpr int half = (listed_end + 1000) / 2;
+  const auto told = [&](const Stage& stage) {
+    return [&is_stopped, stage](std::int64_t done, std::int64_t all) {
+      is_stopped = !stage(done, all);
+      return !is_stopped;
+    };
+  };
+  report.thresholds =
+      threshold_curve(what_if, *setting, report.machine, context, told(Stage(progress, listed_end, half)));
+  if (is_stopped) return fail("stopped");
+  report.lengths =
+      length_curve(what_if, *setting, report.machine, context, told(Stage(progress, half, 1000)));
+  if (is_stopped) return fail("stopped");
+  return {};
+}
+
+}  // namespace
+
+Result<AdviceReport> advice_of(const TrainedRecording& trained, const AdviceQuestion& question,
+                               const AdviceProgress& progress) {
+  if (trained.is_imported())
+    return fail("{}: an imported trace, which says nothing of layers, expected draftscope record",
+                trained.opened()->name());
+  AdviceReport report{.question = question};
+  DRAFTSCOPE_TRY_ASSIGN(const WhatIfPointer what_if, trained.what_if(question.machine));
+  DRAFTSCOPE_TRY_ASSIGN(report.machine, machine_of(question.machine, what_if->recorded_scenario()));
+  simulator::CandidateOptions grid;
+  grid.strategies = question.strategies;
+  grid.machine = &report.machine;
+  grid.progress = Stage(progress, 0, candidates_end);
+  DRAFTSCOPE_TRY_ASSIGN(simulator::Candidates found,
+                        simulator::candidates(*what_if, trained.recording(), grid));
+  leave_out_others(found, trained, question.considered);
+  if (found.all.empty()) return fail("found no setting of this kind, expected one to consider");
+  simulator::AdviceOptions options;
+  options.longer_context = question.machine.longer_context;
+  options.waterfall.progress = Stage(progress, candidates_end, judged_end);
+  DRAFTSCOPE_TRY_ASSIGN(report.advice,
+                        simulator::advise(*what_if, trained.recording(), found, report.machine, options));
+  DRAFTSCOPE_TRY(Lister(trained, *what_if, report).list(Stage(progress, judged_end, listed_end)));
+  DRAFTSCOPE_TRY(draw_curves(trained, *what_if, report, progress));
+  return report;
+}
+
+Question question_about(const AdviceReport& report, const ListedSetting& listed) {
+  Question question = report.question.machine;
+  question.kind = StrategyKind::recorded;
+  question.recorded = listed.asked.strategy;
+  if (!listed.setting) return question;
+  question.exit = listed.setting->exit;
+  question.gamma = listed.setting->gamma;
+  question.threshold = listed.setting->threshold.value_or(question.threshold);
+  question.verifies_above_exit = listed.setting->verified_layers == simulator::VerifiedLayers::above_exit;
+  if (listed.is_recorded) return question;
+  Question by_sliders = question;
+  by_sliders.kind = listed.setting->threshold ? StrategyKind::threshold : StrategyKind::fixed_length;
+  by_sliders.recorded.clear();
+  // Where the recording leaves unsaid how a run verified, names may differ; then it is asked by its name.
+  return strategy_of(by_sliders) == listed.asked.strategy ? by_sliders : question;
+}
+
+std::string command_line_of(const AdviceQuestion& question, const std::string& file) {
+  std::string line = "draftscope advise " + quoted_word(file);
+  for (const std::string& strategy : question.strategies) line += " --strategy " + quoted_word(strategy);
+  return line + machine_options_of(question.machine);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The page of advice: what to set in a sentence, the settings that compete, what the answer hangs on, and
+// what threshold and length do. It learns from the recording together with the what-if page, when it is first
+// seen, and is computed by a worker.
+
+#include <QWidget>
+#include <memory>
+
+#include "advise/advice_report.h"
+#include "state/view_state.h"
+#include "views/background_job.h"
+#include "what_if/answers/numbers_model.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+class QSortFilterProxyModel;
+class QTableView;
+class QTabWidget;
+
+namespace draftscope::gui {
+
+class ChartPane;
+class QuestionPanel;
+class WhatIfView;
+
+class AdviseView : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// Both must outlive this view.
+  AdviseView(ViewState& state, WhatIfView& what_if, QWidget* parent = nullptr);
+
+  /// Begins, unless that is done or under way.
+  void start();
+  /// The newest question is answered, or refused.
+  [[nodiscard]] bool is_settled() const { return !is_stale_ && !is_learning_ && !job_.is_running(); }
+  /// Null before the first.
+  [[nodiscard]] const std::shared_ptr<const AdviceReport>& report() const { return report_; }
+  [[nodiscard]] QString sentence() const;
+  [[nodiscard]] AdviceQuestion question() const;
+  void set_question(const AdviceQuestion& question);
+
+  /// Writes what is advised as a policy file. Errors: nothing is advised, and as simulator::advised_policy().
+  [[nodiscard]] Result<void> write_policy(const QString& path) const;
+
+  struct NamedPane {
+    QString name;  ///< "threshold"
+    ChartPane* pane = nullptr;
+  };
+  [[nodiscard]] std::vector<NamedPane> panes() const;
+
+ signals:
+  void settled();
+  /// A setting is to be asked about on the what-if page.
+  void question_asked(const draftscope::gui::Question& question);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void lay_out();
+  QWidget* make_choices();
+  QWidget* make_answers();
+  void connect_what_if();
+  void forget();
+  /// Offers the choices of what was learnt, and asks.
+  void take_trained();
+  void ask();
+  void cancel();
+  void take(Result<AdviceReport> report);
+  void show_progress(int thousandths);
+  void show_message(const QString& words);
+  void show_report();
+  void ask_what_if();
+  void choose_policy_file();
+
+  ViewState& state_;
+  WhatIfView& what_if_;
+  BackgroundJob job_;
+  bool is_stale_ = true;
+  bool is_learning_ = false;
+  bool is_showing_ = false;
+  TrainedPointer offered_;  ///< whose runs and machine the choices are
+  std::shared_ptr<const AdviceReport> report_;
+  NumbersModel settings_;
+  QSortFilterProxyModel* sorted_;
+  QLabel* sentence_;
+  QLabel* words_;  ///< progress, and what was written
+  QProgressBar* progress_;
+  QPushButton* cancel_;
+  QPushButton* again_;
+  QPushButton* write_;
+  QPushButton* ask_;
+  QTableView* table_;
+  QLabel* facts_;
+  QTabWidget* curves_;
+  ChartPane* thresholds_;
+  ChartPane* lengths_;
+  QuestionPanel* machine_;
+  QComboBox* considered_;
+  QComboBox* curves_of_;
+  QLineEdit* strategies_;
+};
+
+}  // namespace draftscope::gui

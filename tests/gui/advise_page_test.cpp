@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The page of advice: the command line's answer, what stands around it, and where a row leads.
+#include <draftscope/engine/tuning/policy.h>
+#include <gmock/gmock.h>
+
+#include <QApplication>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "advise/advice_charts.h"
+#include "advise/advice_text.h"
+#include "advise/advise_view.h"
+#include "what_if/answers/what_if_answer.h"
+#include "what_if/questions/question_panel.h"
+#include "what_if/what_if_view.h"
+#include "what_if_recordings.h"
+#include "window/main_window.h"
+#include "window/pages/view_pages.h"
+
+namespace draftscope::gui {
+namespace {
+
+using AdviceReports = WhatIfRecordings;
+
+TEST_F(AdviceReports, SayWhatTheCommandLineSays) {
+  const auto path = write({.skill = 1.1});
+  const auto report = advice_of(*train(path), {});
+  ASSERT_TRUE(report) << report.error().message;
+  const cli::CommandResult printed = cli::run_command({"advise", path.string(), "--json", "-q"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const nlohmann::json said = nlohmann::json::parse(printed.out);
+  const nlohmann::json& advice = said["advice"][0];
+  EXPECT_EQ(advice["strategy"], report->advice.strategy);
+  EXPECT_EQ(advice["verdict"], std::string(verdict_name(report->advice.verdict)));
+  EXPECT_EQ(advice["considered"], report->advice.considered);
+  EXPECT_EQ(advice["fastest"]["strategy"], report->advice.fastest);
+  EXPECT_NEAR(advice["fastest"]["speedup"], report->advice.speedup, 1e-9);
+  // Its own command is one that the program takes.
+  const std::string line = command_line_of(report->question, path.string());
+  EXPECT_EQ(line, "draftscope advise '" + path.string() + "'");
+}
+
+TEST_F(AdviceReports, ListEachSettingOnceWithItsOwnAnswerAndTheFastestOnTop) {
+  const TrainedPointer trained = train(write({.skill = 1.1}));
+  const auto report = advice_of(*trained, {});
+  ASSERT_TRUE(report) << report.error().message;
+  std::set<std::string> names;
+  double last = 1e9;
+  for (const ListedSetting& listed : report->settings) {
+    EXPECT_TRUE(names.insert(listed.asked.strategy).second) << listed.asked.strategy;
+    if (!listed.asked.refusal.empty()) continue;
+    EXPECT_LE(listed.asked.speedup, last);
+    last = listed.asked.speedup;
+    EXPECT_NEAR(1.0 + listed.relative, listed.asked.speedup / report->advice.speedup, 1e-12);
+    // The what-if page gives the same for the question that the row leads to.
+    const WhatIfAnswer answer = answer_of(*trained, question_about(*report, listed));
+    ASSERT_EQ(answer.refusal, "") << listed.asked.strategy;
+    EXPECT_EQ(answer.prediction.strategy, listed.asked.strategy);
+    double slower = answer.prediction.speedup.min_drafted.total.value;
+    if (answer.prediction.speedup.max_drafted)
+      slower = std::min(slower, answer.prediction.speedup.max_drafted->total.value);
+    EXPECT_EQ(slower, listed.asked.speedup) << listed.asked.strategy;
+  }
+  EXPECT_TRUE(names.contains(report->advice.fastest));
+  for (const std::string& recorded : trained->strategies()) EXPECT_TRUE(names.contains(recorded)) << recorded;
+  for (const simulator::Neighbour& neighbour : report->advice.neighbours)
+    EXPECT_TRUE(names.contains(neighbour.strategy));
+}
+
+TEST_F(AdviceReports, CurvesMeetTheSettingsThatTheyGoThrough) {
+  const TrainedPointer trained = train(write({.skill = 1.1}));
+  const auto report = advice_of(*trained, {.curves_of = "layerskip:exit=3,gamma=4"});
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->lengths.points.size(), static_cast<std::size_t>(longest_on_curve));
+  ASSERT_EQ(report->thresholds.points.size(), 21U);
+  EXPECT_EQ(report->lengths.of.exit, 3);
+  // No token is less sure than nothing: such a threshold stops no draft.
+  const AskedSetting& unstopped = report->thresholds.points.front().asked;
+  const AskedSetting& fixed = report->lengths.points[3].asked;
+  EXPECT_NEAR(unstopped.mean_accepted_length, fixed.mean_accepted_length, 1e-9);
+  EXPECT_NEAR(unstopped.speedup, fixed.speedup, 1e-9);
+  for (const CurvePoint& point : report->lengths.points)
+    EXPECT_LE(point.asked.mean_accepted_length, point.at + 1.0);
+  for (const SettingCurve* curve : {&report->lengths, &report->thresholds}) {
+    EXPECT_TRUE(std::ranges::is_sorted(curve->points, {}, &CurvePoint::at));
+    const Chart chart = curve == &report->lengths ? length_chart(*curve) : threshold_chart(*curve);
+    ASSERT_EQ(chart.panels.size(), 3U);
+    EXPECT_EQ(chart.table.rows.size(), curve->points.size());
+    for (const ChartPanel& panel : chart.panels)
+      EXPECT_EQ(panel.series.front().x.size(), curve->points.size());
+  }
+}
+
+TEST_F(AdviceReports, ConsiderWhatIsAskedForAlone) {
+  const TrainedPointer trained = train(write({.skill = 1.1}));
+  const auto exits = advice_of(*trained, {.considered = Considered::early_exits});
+  ASSERT_TRUE(exits);
+  EXPECT_TRUE(exits->advice.setting);
+  const auto recorded = advice_of(*trained, {.considered = Considered::recorded_runs});
+  ASSERT_TRUE(recorded);
+  EXPECT_THAT(trained->strategies(), testing::Contains(recorded->advice.fastest));
+  const auto besides = advice_of(*trained, {.strategies = {"layerskip:exit=2,gamma=40"}});
+  ASSERT_TRUE(besides);
+  const auto all = advice_of(*trained, {});
+  EXPECT_EQ(besides->advice.considered, all->advice.considered + 1);
+  EXPECT_THAT(command_line_of(besides->question, "x"),
+              testing::HasSubstr("--strategy 'layerskip:exit=2,gamma=40'"));
+  EXPECT_THAT(advice_of(*trained, {.strategies = {"nonsense"}}).error().message,
+              testing::HasSubstr("nonsense"));
+}
+
+TEST_F(AdviceReports, AreStoppedWhenToldToAndTellHowFarTheyAre) {
+  const TrainedPointer trained = train(write({.skill = 1.1}));
+  std::vector<int> told;
+  ASSERT_TRUE(advice_of(*trained, {}, [&](int thousandths) {
+    told.push_back(thousandths);
+    return true;
+  }));
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_EQ(told.back(), 1000);
+  for (const int stop : {100, 850, 950}) {
+    int last = 0;
+    const auto stopped = advice_of(*trained, {}, [&](int thousandths) {
+      last = thousandths;
+      return thousandths < stop;
+    });
+    ASSERT_FALSE(stopped) << stop;
+    EXPECT_GE(last, stop);
+    EXPECT_LT(last, 1000);
+  }
+}
+
+TEST_F(AdviceReports, RefuseInOneLine) {
+  const auto imported = advice_of(*train(import_answers({})), {});
+  ASSERT_FALSE(imported);
+  EXPECT_THAT(imported.error().message, testing::HasSubstr("imported"));
+  const auto alone = advice_of(*train(write({.strategies = {"vanilla"}}, "alone.dstrace")),
+                               {.considered = Considered::recorded_runs});
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().message.find('\n'), std::string::npos);
+}
+
+class AdvisePage : public WhatIfRecordings {
+ protected:
+  static constexpr int patience_ms = 60'000;
+
+  void SetUp() override {
+    window_.resize(1400, 900);
+    window_.show();
+  }
+  void open(const std::filesystem::path& path) {
+    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
+    window_.open(QString::fromStdString(path.string()));
+    ASSERT_TRUE(finished.wait(patience_ms));
+    QApplication::processEvents();
+  }
+  void raise() {
+    window_.show_view(page());
+    QApplication::processEvents();
+  }
+  void wait_until_settled() {
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().is_settled(); }, patience_ms));
+  }
+  [[nodiscard]] AdviseView& page() { return *window_.findChild<AdviseView*>(); }
+  [[nodiscard]] QPushButton& button(const char* words) {
+    for (QPushButton* found : page().findChildren<QPushButton*>())
+      if (found->text().remove(u'&') == QString::fromUtf8(words)) return *found;
+    throw std::runtime_error(words);
+  }
+
+  MainWindow window_{Memory::none};
+};
+
+TEST_F(AdvisePage, AdvisesWhenItIsSeenAndLearnsOnceForBothPages) {
+  auto& what_if = *window_.findChild<WhatIfView*>();
+  QSignalSpy trained(&what_if.worker(), &WhatIfWorker::trained_on);
+  open(write({.skill = 1.1}));
+  EXPECT_EQ(page().report(), nullptr);
+  raise();
+  wait_until_settled();
+  ASSERT_NE(page().report(), nullptr);
+  EXPECT_TRUE(page().sentence().contains(QString::fromStdString(page().report()->advice.strategy)));
+  EXPECT_EQ(page().findChild<QTableView*>()->model()->rowCount(),
+            static_cast<int>(page().report()->settings.size()));
+  EXPECT_EQ(what_if.answer(), nullptr) << "nobody asked that page";
+  window_.show_view(what_if);
+  EXPECT_TRUE(
+      QTest::qWaitFor([&] { return what_if.is_settled() && what_if.answer() != nullptr; }, patience_ms));
+  EXPECT_EQ(trained.size(), 1);
+}
+
+TEST_F(AdvisePage, ARowLeadsToWhatIfWithThatSetting) {
+  open(write({.skill = 1.1}));
+  raise();
+  wait_until_settled();
+  auto& what_if = *window_.findChild<WhatIfView*>();
+  auto* table = page().findChild<QTableView*>();
+  for (int row = 0; row < table->model()->rowCount(); row += 3) {
+    window_.show_view(page());
+    table->selectRow(row);
+    const std::string strategy = table->model()->index(row, 0).data().toString().toStdString();
+    table->setFocus();
+    QTest::keyClick(table, Qt::Key_Return);
+    EXPECT_EQ(window_.pages().current(), 4) << "the page What if";
+    EXPECT_TRUE(
+        QTest::qWaitFor([&] { return what_if.is_settled() && what_if.answer() != nullptr; }, patience_ms));
+    EXPECT_EQ(what_if.answer()->prediction.strategy, strategy);
+  }
+}
+
+TEST_F(AdvisePage, AsksAnewForAnotherMachineAndCanBeStopped) {
+  open(write({.prompts = 40, .tokens = 200, .skill = 1.1}));
+  raise();
+  wait_until_settled();
+  AdviceQuestion question = page().question();
+  question.machine.batch = 64;
+  page().set_question(question);
+  EXPECT_EQ(page().report(), nullptr) << "nothing old beside a new question";
+  button("Cancel").click();
+  EXPECT_TRUE(page().is_settled());
+  EXPECT_TRUE(page().sentence().contains(QStringLiteral("stopped")));
+  button("Advise").click();
+  wait_until_settled();
+  ASSERT_NE(page().report(), nullptr);
+  EXPECT_EQ(page().report()->question.machine.batch, 64) << "the choices stay";
+  EXPECT_EQ(page().report()->machine.scenario.batch, 64);
+}
+
+TEST_F(AdvisePage, WritesAPolicyThatTheEngineAccepts) {
+  open(write({.skill = 1.1}));
+  raise();
+  EXPECT_FALSE(page().write_policy(QStringLiteral("early.json")));
+  wait_until_settled();
+  ASSERT_EQ(page().report()->advice.verdict, simulator::Verdict::speculate);
+  const std::filesystem::path file = folder_ / "policy.json";
+  ASSERT_TRUE(page().write_policy(QString::fromStdString(file.string())));
+  const auto policy = engine::read_policy(file);
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_EQ(policy->strategy, page().report()->advice.strategy);
+}
+
+TEST_F(AdvisePage, SaysInALineWhatToRecordInstead) {
+  open(write({.strategies = {"layerskip:exit=3,gamma=4"}}, "alone.dstrace"));
+  raise();
+  wait_until_settled();
+  EXPECT_TRUE(page().sentence().contains(QStringLiteral("--strategy vanilla")));
+  EXPECT_FALSE(button("Write policy…").isEnabled());
+  open(import_answers({}));
+  raise();
+  wait_until_settled();
+  EXPECT_TRUE(page().sentence().contains(QStringLiteral("imported")));
+}
+
+}  // namespace
+}  // namespace draftscope::gui
