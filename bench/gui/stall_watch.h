@@ -23,6 +23,13 @@ class StallWatch : public QApplication {
     std::string what;      ///< "MetaCall of draftscope::gui::RecordingLoader"
   };
 
+  /// Time that this thread has computed since it began.
+  static double busy_ms() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+  }
+
   /// The longest since the last call.
   Stall take_longest() { return std::exchange(longest_, {}); }
 
@@ -47,12 +54,6 @@ class StallWatch : public QApplication {
   }
 
  private:
-  static double busy_ms() {
-    timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-  }
-
   Stall longest_;
   bool is_inside_ = false;
 };

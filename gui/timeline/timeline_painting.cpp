@@ -19,6 +19,7 @@ namespace {
 constexpr int min_tick_pixels = 90;
 /// Borders of stretches that are narrower are left out.
 constexpr double min_stretch_pixels = 8.0;
+constexpr int border_alpha = 110;
 constexpr int sign_room = 16;
 
 /// "▸" or "▾" as a picture, whatever the font has.
@@ -192,8 +193,9 @@ void TimelineView::paint_slots(QPainter& painter, const TimeAxis& axis) const {
   for (; slot != all.end() && slot->on_axis.start_ns < axis.range.end_ns; ++slot) {
     const double from = axis.x(slot->on_axis.start_ns);
     const double to = std::min<double>(axis.x(slot->on_axis.end_ns), viewport()->width());
-    const QString label = request_label(*state_.recording(), requests[slot->request_index]);
     const double left = std::max<double>(from, axis.left);
+    if (to - left < min_stretch_pixels) continue;
+    const QString label = request_label(*state_.recording(), requests[slot->request_index]);
     if (from >= axis.left) painter.drawLine(QPointF(from, axis_height - 9), QPointF(from, axis_height - 1));
     const QString words =
         widths_.fitting({label, label.section(u' ', 0, 0)}, static_cast<int>(to - left) - 6);
@@ -232,13 +234,14 @@ void TimelineView::paint_borders(QPainter& painter, const TimeAxis& axis) const 
     for (const AlignedTimes::Slot& slot : shown_.places()) starts.push_back(slot.on_axis.start_ns);
   if (mode() == TimelineMode::run)
     for (const Stretch& stretch : shown_.chosen().stretches()) starts.push_back(stretch.at_ns);
-  painter.setPen(QPen(palette().color(QPalette::WindowText), 1, Qt::DotLine));
+  QColor line = palette().color(QPalette::WindowText);
+  line.setAlpha(border_alpha);
   auto start = std::lower_bound(starts.begin(), starts.end(), axis.range.start_ns);
   for (double last = -min_stretch_pixels; start != starts.end() && *start < axis.range.end_ns; ++start) {
     const double x = axis.x(*start);
     if (x - last < min_stretch_pixels) continue;
     last = x;
-    painter.drawLine(QPointF(x, axis_height), QPointF(x, axis_height + rows_.height()));
+    painter.fillRect(QRectF(std::floor(x), axis_height, 1, rows_.height()), line);
   }
 }
 
