@@ -108,10 +108,10 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
   const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises);
   launch.columns = product.columns;
   // Outputs that the busiest block computes.
-  const auto most_outputs = [&](int half) {
+  const auto busiest_outputs = [&](int half) {
     return ceiling(ceiling(outputs, 2 * half), device_.multiprocessors) * 2 * half;
   };
-  if (has_narrow_tiles && most_outputs(narrow_half) < most_outputs(tile_half))
+  if (has_narrow_tiles && busiest_outputs(narrow_half) < busiest_outputs(tile_half))
     launch.half_outputs = narrow_half;
   launch.blocks = std::min(ceiling(outputs, 2 * launch.half_outputs), device_.multiprocessors);
   launch.shared_bytes = product_shared_bytes(product, depth, normalises);

@@ -82,10 +82,12 @@ TEST(ProductShape, LeavesRoomForTheNextKernelWhereThatCostsNoBandwidth) {
 }
 
 /// Logits of a model, rows one after another in one pass.
-std::vector<float> logits(const Checkpoint& checkpoint, std::size_t shared_bytes, std::int32_t n_rows) {
-  auto backend = cuda::make_backend(
-      cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes, 1, shared_bytes), checkpoint,
-      {.cache_rows = 32});
+std::vector<float> logits(const Checkpoint& checkpoint, std::size_t shared_bytes, int multiprocessors,
+                          std::int32_t n_rows) {
+  auto backend =
+      cuda::make_backend(cuda::emulation::make_emulated_gpu(
+                             multiprocessors, cuda::emulation::usual_memory_bytes, 1, shared_bytes),
+                         checkpoint, {.cache_rows = 32});
   if (!backend) throw std::runtime_error(backend.error().message);
   std::vector<Row> rows;
   for (std::int32_t i = 0; i < n_rows; ++i)
@@ -106,12 +108,16 @@ TEST(ProductShape, DoesNotChangeABit) {
   for (const DType dtype : {DType::bf16, DType::f16}) {
     speculation::ModelShape shape = random_cuda_shape(random);
     shape.n_layers = 2;
-    shape.d_model = 1096;  // 16 rows and a stage take 88 KiB, a row and four stages 84
+    shape.d_model = 1088;  // 16 rows and a stage take 83 KiB, a row and four stages 82
     const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
-    const std::vector<float> expected = logits(checkpoint, 227 * kib, 16);
+    const std::vector<float> expected = logits(checkpoint, 227 * kib, 2, 16);
     ASSERT_FALSE(expected.empty());
     for (const std::size_t shared_kib : {80, 60, 42, 36})
-      EXPECT_EQ(logits(checkpoint, shared_kib * kib, 16), expected) << shared_kib;
+      EXPECT_EQ(logits(checkpoint, shared_kib * kib, 2, 16), expected) << shared_kib;
+    // Of one multiprocessor all tiles are wide, of many those of most products narrow.
+    for (const int multiprocessors : {1, 50})
+      EXPECT_EQ(logits(checkpoint, 227 * kib, multiprocessors, 3), logits(checkpoint, 227 * kib, 2, 3))
+          << multiprocessors;
   }
 }
 
